@@ -1,0 +1,231 @@
+"""The one door: each check turns what came into its normal form, or refuses it in four parts."""
+
+from __future__ import annotations
+
+import difflib
+import numbers
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.errors import InputError, UnknownName
+
+__all__ = [
+    "check_bool",
+    "check_classes",
+    "check_finite",
+    "check_float",
+    "check_int",
+    "check_k",
+    "check_numeric",
+    "check_one_of",
+    "check_points",
+    "check_random_state",
+    "check_rows",
+    "describe",
+    "nearest_name",
+]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+MIN_POINTS = 4
+
+
+def describe(value: object) -> str:
+    """A short, honest description of a value for an error message."""
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        kind = getattr(value, "dtype", None)
+        return f"{type(value).__name__} of shape {tuple(shape)}" + (f" and dtype {kind}" if kind is not None else "")
+    text = repr(value)
+    return text if len(text) <= 60 else f"{type(value).__name__} {text[:50]}..."
+
+
+def nearest_name(name: str, options: Iterable[str]) -> str | None:
+    """The option most like ``name``, or None when none is like it."""
+    close = difflib.get_close_matches(str(name), list(options), n=1, cutoff=0.5)
+    return close[0] if close else None
+
+
+def check_one_of(value: Any, options: Collection[str], argument: str) -> str:
+    """One of a closed set of words; else the nearest right one and the sorted list are named."""
+    if isinstance(value, str) and value in options:
+        return value
+    near = nearest_name(value, options) if isinstance(value, str) else None
+    listed = ", ".join(sorted(options))
+    raise UnknownName(
+        argument,
+        "must be a known name",
+        repr(value),
+        (f"Did you mean {near!r}? " if near else "") + f"Known: {listed}.",
+    )
+
+
+def check_bool(value: Any, argument: str) -> bool:
+    """True or False, nothing that merely acts like one."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InputError(argument, "must be True or False", describe(value), "Pass True or False.")
+
+
+def check_int(value: Any, argument: str, low: int | None = None, high: int | None = None) -> int:
+    """An integer within [low, high]."""
+    bounds = f"{'' if low is None else f' >= {low}'}{' and' if None not in (low, high) else ''}{'' if high is None else f' <= {high}'}"
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
+    if not whole or (low is not None and value < low) or (high is not None and value > high):
+        raise InputError(argument, f"must be an integer{bounds}", describe(value), f"Choose an integer{bounds}.")
+    return int(value)
+
+
+def check_float(value: Any, argument: str, low: float | None = None, high: float | None = None) -> float:
+    """A finite number within [low, high]."""
+    bounds = f"{'' if low is None else f' >= {low:g}'}{' and' if None not in (low, high) else ''}{'' if high is None else f' <= {high:g}'}"
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and np.isfinite(float(value))
+    if not real or (low is not None and value < low) or (high is not None and value > high):
+        raise InputError(argument, f"must be a finite number{bounds}", describe(value), f"Choose a number{bounds}.")
+    return float(value)
+
+
+def check_random_state(value: Any, argument: str = "random_state") -> int | np.random.Generator | None:
+    """An integer seed, a numpy Generator, or None."""
+    if value is None or isinstance(value, np.random.Generator):
+        return value
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_) and int(value) >= 0:
+        return int(value)
+    raise InputError(
+        argument,
+        "must be a non-negative integer, a numpy Generator or None",
+        describe(value),
+        "Pass an integer such as 0, or numpy.random.default_rng(0).",
+    )
+
+
+def check_k(value: Any, n: int, argument: str = "n_neighbors") -> tuple[list[int], bool]:
+    """Numbers of neighbors below ``n``, as a sorted list without repeats, and whether one number came alone."""
+    single = not isinstance(value, Sequence | np.ndarray | range) or isinstance(value, str)
+    values = [value] if single else list(value)
+    if not values:
+        raise InputError(
+            argument, "must name at least one number of neighbors", "an empty list", "Pass 15, or [5, 15, 50]."
+        )
+    for k in values:
+        check_int(k, argument, low=1)
+        if k >= n:
+            raise InputError(
+                argument,
+                "must be smaller than the number of points",
+                f"{k} with {n} points",
+                f"Choose at most {n - 1}.",
+            )
+    return sorted({int(k) for k in values}), single
+
+
+def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
+    """An array of real numbers of any dtype (object, text, complex and dates are refused)."""
+    array = np.asarray(value)
+    if array.dtype.kind == "c":
+        raise InputError(
+            argument, "must be real", "complex numbers", "Pass the real and imaginary parts as separate columns."
+        )
+    if array.dtype.kind not in "biuf":
+        raise InputError(
+            argument,
+            "must hold numbers",
+            f"{describe(array)}",
+            "Convert it to a numeric array; a column of text can be named as `labels`.",
+        )
+    return array
+
+
+def check_finite(array: npt.NDArray[Any], argument: str, columns: Sequence[object] | None = None) -> None:
+    """No NaN and no infinity; the first offending cells are named."""
+    bad = ~np.isfinite(array)
+    if not bad.any():
+        return
+    cells = np.argwhere(bad)
+    shown = ", ".join(_cell(array, cell, columns) for cell in cells[:3])
+    more = f" and {len(cells) - 3} more" if len(cells) > 3 else ""
+    raise InputError(
+        argument,
+        "must be finite",
+        f"{shown}{more}",
+        "Drop or impute these cells before evaluating; dreval does not guess values.",
+    )
+
+
+def _cell(array: npt.NDArray[Any], cell: npt.NDArray[Any], columns: Sequence[object] | None) -> str:
+    what = "NaN" if np.isnan(array[tuple(cell)]) else "infinity"
+    if len(cell) == 1:
+        return f"{what} at position {cell[0]}"
+    column = cell[1] if columns is None else repr(columns[cell[1]])
+    return f"{what} in row {cell[0]}, column {column}"
+
+
+def check_points(
+    value: Any, argument: str, *, columns: Sequence[object] | None = None, min_rows: int = MIN_POINTS
+) -> FloatArray:
+    """A finite (n, p) float64 C-ordered array with at least ``min_rows`` rows; a vector is one column."""
+    array = check_numeric(value, argument)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InputError(
+            argument, "must be a table of rows and columns", describe(array), "Pass an (n, p) array, rows are points."
+        )
+    if array.shape[0] < min_rows:
+        raise InputError(
+            argument,
+            f"must have at least {min_rows} rows",
+            f"{array.shape[0]} rows",
+            "Rows are points; transpose the array if columns are.",
+        )
+    with np.errstate(over="ignore"):
+        points = np.ascontiguousarray(array, dtype=np.float64)
+    check_finite(points, argument, columns)
+    return points
+
+
+def check_rows(rows: int, n: int, argument: str) -> None:
+    """As many rows as the data have."""
+    if rows != n:
+        raise InputError(
+            argument,
+            "must have one row per point of the data",
+            f"{rows} rows for {n} points",
+            "Align them: drop or add rows, or give both sides ids (a unique index, or an id column).",
+        )
+
+
+def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArray, npt.NDArray[Any]]:
+    """Class codes 0..c-1 (n,) and the sorted classes; strings, booleans and integers are classes, floats are refused."""
+    array = np.asarray(value)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InputError(argument, "must be one value per point", describe(array), "Pass a vector of classes.")
+    check_rows(len(array), n, argument)
+    if array.dtype.kind in "fc":
+        raise InputError(
+            argument,
+            "must be classes (text, booleans or integers)",
+            f"dtype {array.dtype}",
+            "Convert class codes with labels.astype(int); pass a continuous variable as `covariates`.",
+        )
+    if array.dtype.kind not in "biuUSO":
+        raise InputError(argument, "must be classes", describe(array), "Pass text, booleans or integers.")
+    if array.dtype.kind == "O":
+        import pandas as pd
+
+        missing = np.flatnonzero(pd.isna(array))
+        if len(missing):
+            raise InputError(
+                argument,
+                "must be complete",
+                f"a missing value in row {missing[0]} ({len(missing)} in all)",
+                "Give unlabelled points a class of their own, such as 'unknown', or drop them.",
+            )
+        array = array.astype(str)
+    classes, codes = np.unique(array, return_inverse=True)
+    return codes.astype(np.int64), classes

@@ -1,0 +1,110 @@
+"""ONE registry class: a folder of one-card files, found by file name and imported when first asked for."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from dreval._check import check_one_of
+
+__all__ = [
+    "DATASETS",
+    "INDICES",
+    "METHODS",
+    "TESTS",
+    "Registry",
+    "index_card",
+    "list_datasets",
+    "list_indices",
+    "list_methods",
+    "list_tests",
+]
+
+
+class Registry:
+    """The things of one kind: one file is one thing, and its name is the file's name.
+
+    Nothing is imported until a thing is asked for, so that a list of names costs a directory listing.
+
+    Parameters
+    ----------
+    package : str
+        Dotted name of the folder.
+    noun : str
+        What its things are called in error messages.
+    suffix : str
+        What the public function's name has behind the file's name.
+    """
+
+    def __init__(self, package: str, noun: str, suffix: str = "") -> None:
+        self.package, self.noun, self.suffix = package, noun, suffix
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        folder = importlib.import_module(self.package)
+        return tuple(sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_")))
+
+    def names(self) -> list[str]:
+        """Names of all things, sorted."""
+        return list(self._names)
+
+    def public_names(self) -> list[str]:
+        """Names under which the things are found at the top of the package."""
+        return [name + self.suffix for name in self._names]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def get(self, name: str, argument: str | None = None) -> Any:
+        """The thing itself (it has an attribute ``card``); an unknown name is refused with the nearest right one."""
+        check_one_of(name, self._names, argument or self.noun.replace(" ", "_"))
+        module = importlib.import_module(f"{self.package}.{name}")
+        things = [v for v in vars(module).values() if getattr(v, "card", None) and v.__module__ == module.__name__]
+        if len(things) != 1:
+            raise ImportError(f"{module.__name__} must define exactly one thing with a card, it defines {len(things)}")
+        return things[0]
+
+    def card(self, name: str, argument: str | None = None) -> Any:
+        """The card of one thing."""
+        return self.get(name, argument).card
+
+    def cards(self) -> list[Any]:
+        """The cards of all things, sorted by name."""
+        return [self.card(name) for name in self._names]
+
+
+INDICES = Registry("dreval.indices", "index")
+TESTS = Registry("dreval.independence", "test", suffix="_test")
+METHODS = Registry("dreval.methods", "method")
+DATASETS = Registry("dreval.datasets", "data set")
+
+
+def list_indices() -> list[str]:
+    """Names of all indices, as ``Evaluation.run(indices=...)`` takes them."""
+    return INDICES.names()
+
+
+def list_tests() -> list[str]:
+    """Names of all independence tests, as ``Evaluation.run(tests=...)`` takes them."""
+    return TESTS.names()
+
+
+def list_methods() -> list[str]:
+    """Names of all bundled methods, as ``Evaluation(embeddings=...)`` and ``embed`` take them."""
+    return METHODS.names()
+
+
+def list_datasets() -> list[str]:
+    """Names of all data sets, bundled (``load_dataset``) and simulated (``simulate``)."""
+    return DATASETS.names()
+
+
+def index_card(name: str) -> Any:
+    """The card of an index: question, direction, bounds, chance value, invariances, parameters and reference."""
+    return INDICES.card(name, "name")

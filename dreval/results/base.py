@@ -1,0 +1,125 @@
+"""Printing: the two-block summary that R users know, in text, HTML, LaTeX and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Block", "Summary", "format_number", "format_p", "significance_stars"]
+
+WIDTH = 78
+
+
+def format_number(value: Any, digits: int = 4) -> str:
+    """A number as it is printed: ``digits`` significant places behind the point, scientific only when it must be."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    size = abs(value)
+    if size != 0 and (size >= 1e6 or size < 10.0**-digits):
+        return f"{value:.{max(digits - 1, 1)}e}"
+    return f"{value:.{digits}f}"
+
+
+def format_p(p: float) -> str:
+    """A p-value as it is printed; small ones as a bound, never as 0."""
+    if p != p:
+        return ""
+    return "<.001" if p < 0.001 else f"{p:.3f}"
+
+
+def significance_stars(p: float) -> str:
+    """R's significance codes."""
+    return next((mark for bound, mark in ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, ".")) if p <= bound), "")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One table of a summary: a heading, column names and rows of text."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def simple_table(self) -> Any:
+        """The statsmodels table that does the lay-out."""
+        from statsmodels.iolib.table import SimpleTable
+
+        return SimpleTable(
+            [list(row) for row in self.rows],
+            headers=list(self.columns),
+            txt_fmt={"table_dec_above": None, "table_dec_below": None, "data_aligns": "l" + "r" * 20, "colsep": "  "},
+        )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A printed result: header pairs in two columns, tables, and notes.
+
+    ``str()`` gives the text; ``as_html()``, ``as_latex()`` and ``as_markdown()`` the same content elsewhere. No clock
+    is printed, so that the same result prints the same text.
+    """
+
+    title: str
+    header: Sequence[tuple[str, str]]
+    blocks: Sequence[Block]
+    notes: Sequence[str] = field(default=())
+
+    def as_text(self) -> str:
+        """Plain text, for a terminal of 80 columns."""
+        import textwrap
+
+        half = (len(self.header) + 1) // 2
+        left, right = list(self.header[:half]), list(self.header[half:])
+        right += [("", "")] * (half - len(right))
+        lines = [self.title.center(WIDTH).rstrip(), "=" * WIDTH]
+        for (a, b), (c, d) in zip(left, right, strict=True):
+            lines.append(f"{_pair(a, b)}  {_pair(c, d)}".rstrip())
+        for block in self.blocks:
+            lines += ["", block.title, *(line.rstrip() for line in str(block.simple_table()).split("\n"))]
+        if self.notes:
+            lines += ["", "Notes"]
+            for i, note in enumerate(self.notes, 1):
+                lines += textwrap.wrap(note, WIDTH, initial_indent=f"[{i}] ", subsequent_indent="    ")
+        return "\n".join(lines)
+
+    def as_markdown(self) -> str:
+        """GitHub-flavoured Markdown."""
+        parts = [f"## {self.title}", "", *(f"- **{a}** {b}" for a, b in self.header)]
+        for block in self.blocks:
+            parts += ["", f"### {block.title}", "", _md_row(block.columns), _md_row(["---"] * len(block.columns))]
+            parts += [_md_row(row) for row in block.rows]
+        parts += ["", *(f"{i}. {note}" for i, note in enumerate(self.notes, 1))]
+        return "\n".join(parts) + "\n"
+
+    def as_html(self) -> str:
+        """HTML tables without style."""
+        from html import escape
+
+        head = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.header)
+        tables = "".join(f"<h3>{escape(b.title)}</h3>{b.simple_table().as_html()}" for b in self.blocks)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return f"<h2>{escape(self.title)}</h2><table>{head}</table>{tables}<ol>{notes}</ol>"
+
+    def as_latex(self) -> str:
+        """LaTeX tabular environments."""
+        tables = [f"% {b.title}\n{b.simple_table().as_latex_tabular()}" for b in self.blocks]
+        return "\n\n".join([f"% {self.title}", *tables, *(f"% {note}" for note in self.notes)])
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+
+def _pair(name: str, value: str) -> str:
+    half = WIDTH // 2 - 1
+    room = max(half - len(name) - 1, len(value))
+    return f"{name} {value:>{room}}" if name else " " * half
+
+
+def _md_row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

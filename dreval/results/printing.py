@@ -1,0 +1,103 @@
+"""The printed summary of an evaluation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dreval.registry import INDICES
+from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
+
+if TYPE_CHECKING:
+    from dreval.results.table import Results
+
+__all__ = ["summarise"]
+
+
+def summarise(results: Results) -> Summary:
+    """Header, one block an index (embeddings down), tests, failures, and numbered notes."""
+    recipe, table = results.recipe, results.table
+    rows = table[table["test"] == ""]
+    blocks = [_index_block(str(name), part) for name, part in rows[rows["index"] != ""].groupby("index", sort=False)]
+    tests = table[table["test"] != ""]
+    if len(tests):
+        blocks.append(_test_block(tests))
+    return Summary("Evaluation of embeddings", _header(results), blocks, _notes(recipe, table))
+
+
+def _header(results: Results) -> list[tuple[str, str]]:
+    recipe = results.recipe
+    anchors = recipe.get("anchors")
+    return [
+        ("Data:", str(recipe.get("dataset") or "(array)")),
+        ("Points n:", format_number(recipe.get("n"))),
+        ("Columns p:", format_number(recipe.get("p"))),
+        ("Metric:", str(recipe.get("metric", ""))),
+        ("Embeddings:", format_number(len(results.names))),
+        ("Anchors:", format_number(anchors) if anchors else "all points"),
+        ("Seed:", str(recipe.get("random_state", ""))),
+        ("dreval:", str(recipe.get("versions", {}).get("dreval", ""))),
+    ]
+
+
+def _index_block(name: str, rows: Any) -> Block:
+    card = INDICES.card(name) if name in INDICES else None
+    title = f"{card.title} ({card.symbol}), {card.direction} is better" if card else name
+    several = rows["parameters"].nunique() > 1
+    ties, interval = rows["worst"].notna().any(), rows["ci_low"].notna().any()
+    shared = "" if several or not rows["parameters"].iloc[0] else f", {_short(rows['parameters'].iloc[0])}"
+    columns = ["", *(["parameters"] if several else []), "value", *(["95 % interval"] if interval else []), "chance"]
+    lines = []
+    for row in rows.to_dict("records"):
+        value = format_number(row["value"]) or "missing"
+        line = [_shown(row["embedding"]), *([_short(row["parameters"])] if several else []), value]
+        if interval:
+            line.append(_interval(row["ci_low"], row["ci_high"]))
+        line.append(format_number(row["chance"]))
+        if ties:
+            line.append(_interval(row["worst"], row["best"]))
+        lines.append(line)
+    return Block(title + shared, columns + (["ties: worst, best"] if ties else []), lines)
+
+
+def _shown(name: str) -> str:
+    """A name short enough for a terminal of 80 columns."""
+    return name if len(name) <= 20 else name[:19] + "…"
+
+
+def _short(parameters: str) -> str:
+    return parameters.replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
+
+
+def _interval(low: float, high: float) -> str:
+    return f"[{format_number(low)}, {format_number(high)}]" if low == low else ""
+
+
+def _test_block(rows: Any) -> Block:
+    lines = [
+        [
+            f"{_shown(row['embedding'])} ~ {_shown(row['target'])}",
+            row["test"],
+            format_number(row["statistic"], 6),
+            format_number(row["effect_size"]),
+            format_p(row["p_value"]),
+            format_p(row["p_adjusted"]),
+            significance_stars(row["p_adjusted"]),
+        ]
+        for row in rows.to_dict("records")
+    ]
+    return Block("Tests of independence", ["", "test", "statistic", "effect", "p", "p adj.", ""], lines)
+
+
+def _notes(recipe: Any, table: Any) -> list[str]:
+    """Notes on the data first, then those of rows, each once with the embeddings it concerns, then how to read."""
+    notes = list(recipe.get("notes", ()))
+    notes += [f"{name} failed: {reason}" for name, reason in recipe.get("failed", {}).items()]
+    marked = table[(table["note"] != "") & ~table["embedding"].isin(recipe.get("failed", {}))]
+    for (index, note), part in marked.groupby(["index", "note"], sort=False):
+        who = ", ".join(dict.fromkeys(part["embedding"]))
+        notes.append(f"{index or part['test'].iloc[0]} of {who}: {note}.")
+    for method, part in table[table["ci_method"] != ""].groupby("ci_method", sort=False):
+        notes.append(f"95 % intervals: {method}, for {part['target'].iloc[0]}.")
+    if (table["test"] != "").any():
+        notes.append(f"p adjusted by {recipe.get('adjust')}; codes: 0 *** .001 ** .01 * .05 . .1")
+    return list(dict.fromkeys(notes))

@@ -1,0 +1,153 @@
+"""The filled table of an evaluation: three tables, their verbs, and the recipe that makes them again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_one_of
+from dreval.errors import InputError
+from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dreval.results.base import Summary
+
+__all__ = ["Results", "point_column", "tidy_frame"]
+
+
+def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Rows as a table with the closed list of columns, in their order; what a row does not say is missing."""
+    import pandas as pd
+
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    for name in COLUMNS:
+        if name in NUMERIC_COLUMNS:
+            table[name] = pd.to_numeric(table[name]).astype("float64")
+        else:
+            table[name] = table[name].fillna("").astype("object")
+    whole = {"replicate": 0, "n": 0, "n_components": 0, "n_resamples": 0}
+    return table.fillna(whole).astype(dict.fromkeys(whole, "int64"))
+
+
+def point_column(index: str, parameters: str) -> str:
+    """Name of the column of per-point values of an index, as ``trustworthiness(n_neighbors=15)``."""
+    return f"{index}({parameters})" if parameters else index
+
+
+@dataclass(frozen=True)
+class Results:
+    """What an evaluation found.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The tidy table; see ``dreval.glossary.COLUMNS``.
+    points : dict of str to DataFrame
+        Per-point contributions of each embedding; columns are named by index and parameters.
+    groups : DataFrame
+        Leave-a-group-out values: embedding, index, parameters, group, value.
+    embeddings : dict of str to ndarray (n, d)
+        Coordinates.
+    labels : ndarray (n,) or None
+        Classes of the points.
+    ids : ndarray (n,) or None
+        Names of the points.
+    recipe : dict
+        The call, seed, versions, shape and hash of the data, and notes on the data: what is needed to run it again.
+    data : ndarray or None
+        The data, in memory only; a saved result holds their hash.
+    """
+
+    table: pd.DataFrame
+    points: dict[str, pd.DataFrame]
+    groups: pd.DataFrame
+    embeddings: dict[str, npt.NDArray[np.float64]]
+    labels: npt.NDArray[Any] | None = None
+    ids: npt.NDArray[Any] | None = None
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    data: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the embeddings, in the order in which they were added; failed ones too."""
+        return list(dict.fromkeys(self.table["embedding"]))
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """Embeddings that could not be computed, with the reason."""
+        return dict(self.recipe.get("failed", {}))
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per embedding x index x parameter, tests included; full precision."""
+        return self.table.copy()
+
+    def glance(self) -> pd.DataFrame:
+        """One row per embedding: n, number of columns, the value of every index, seconds, and what failed."""
+        import pandas as pd
+
+        table = self.table[self.table["test"] == ""]
+        several = table.groupby("index")["parameters"].transform("nunique") > 1
+        keys = [
+            point_column(i, p) if s else i for i, p, s in zip(table["index"], table["parameters"], several, strict=True)
+        ]
+        wide = table.assign(key=keys).drop_duplicates(["embedding", "key"])
+        order = list(dict.fromkeys(keys))
+        values = wide.pivot(index="embedding", columns="key", values="value")
+        values = values.reindex(index=self.names, columns=order).rename_axis(columns=None)
+        head = self.table.groupby("embedding")[["n", "n_components", "seconds"]].max().reindex(self.names)
+        failed = pd.Series(self.failed, dtype="object").reindex(self.names).fillna("").rename("failed")
+        return pd.concat([head[["n", "n_components"]], values, head[["seconds"]], failed], axis=1).reset_index()
+
+    def augment(self, name: str) -> pd.DataFrame:
+        """One row per point of one embedding: id, label, coordinates, and the contribution of the point to each index.
+
+        With anchors only the anchors have contributions; the other points are missing there.
+        """
+        import pandas as pd
+
+        check_one_of(name, self.names, "name")
+        if name in self.failed:
+            raise InputError(
+                "name", "must be an embedding that was computed", repr(name), f"It failed: {self.failed[name]}"
+            )
+        Y = self.embeddings[name]
+        frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
+        if self.labels is not None:
+            frame.insert(0, "label", self.labels)
+        frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
+        return pd.concat([frame, self.points[name].reset_index(drop=True)], axis=1)
+
+    def summary(self) -> Summary:
+        """The printed result, in the layout R users know; it has ``.as_html()``, ``.as_latex()`` and ``.as_markdown()``."""
+        made: Summary = import_module("dreval.results.printing").summarise(self)
+        return made
+
+    def plot(self, kind: str = "embedding", **options: Any) -> Any:
+        """A matplotlib Figure of kind "embedding", "map" or "curve"; see ``dreval.report.figures.plot``."""
+        return import_module("dreval.report.figures").plot(self, kind, **options)
+
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write one self-contained page (.html) or text (.md) and give its path."""
+        return Path(import_module("dreval.report.page").write_report(self, path, **options))
+
+    def save(self, path: str | Path) -> Path:
+        """Save everything but the data in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it."""
+        return Path(import_module("dreval.results.archive").save_results(self, path))
+
+    def __repr__(self) -> str:
+        n = self.recipe.get("n", 0)
+        return f"Results({len(self.names)} embeddings of {n:,} points, {len(self.table)} rows)"
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()

@@ -1,0 +1,156 @@
+"""The answer of an independence test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
+
+__all__ = ["IndependenceTest"]
+
+_CODES = "Significance codes: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1."
+
+
+@dataclass(frozen=True, eq=False)
+class IndependenceTest:
+    """Result of a test of independence.
+
+    Attributes
+    ----------
+    test : str
+        Name of the test.
+    title : str
+        What the test is called in print.
+    statistic : float
+        Observed value of the statistic (larger means more dependence).
+    p_value : float
+        ``(b + 1) / (m + 1)`` for m sampled permutations, b of which reach the statistic; never 0. The share of all
+        permutations where they were enumerated.
+    null_distribution : ndarray (m,)
+        Statistics under permutation, in the order of the permutations' numbers; read-only.
+    n_resamples : int
+        Number m of permutations.
+    effect_size : float
+        Dependence on a scale that does not depend on n; ``effect_size_name`` says which.
+    effect_size_name : str
+        Symbol of the effect size.
+    p_interval : (float, float)
+        95 % Clopper-Pearson interval of the Monte Carlo p-value; both ends are the p-value where it is exact.
+    extra : dict
+        Other values the test gives (other forms of the statistic; ``..._x`` and ``..._y`` for one per variable).
+    recipe : dict
+        ``test``, ``n``, ``random_state``, ``parameters`` and ``versions``: what is needed to run it again.
+    notes : tuple of str
+        Approximations and assumptions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> null = np.array([0.1, 0.3, 0.2])
+    >>> IndependenceTest("hsic", "HSIC", 0.4, 0.25, null, 3, 0.5, "CKA", (0.0, 0.71))
+    IndependenceTest(hsic: statistic=0.4, p_value=0.25)
+    """
+
+    test: str
+    title: str
+    statistic: float
+    p_value: float
+    null_distribution: npt.NDArray[np.float64]
+    n_resamples: int
+    effect_size: float
+    effect_size_name: str
+    p_interval: tuple[float, float]
+    extra: dict[str, Any] = field(default_factory=dict)
+    recipe: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def summary(self) -> Summary:
+        """The printed result: header, the test, other values, one row per variable, notes.
+
+        Returns
+        -------
+        Summary
+            ``str()`` of it is text for 80 columns; ``as_html()``, ``as_latex()``, ``as_markdown()`` give the rest.
+        """
+        header = [
+            ("n", format_number(self.recipe.get("n"))),
+            ("Permutations", format_number(self.n_resamples)),
+            (self.effect_size_name, format_number(self.effect_size + 0.0)),
+            *((_words(key), _cell(self.extra[key])) for key in self._single_keys()),
+            ("Seed", str(self.recipe.get("random_state", ""))),
+        ]
+        stars = significance_stars(self.p_value)
+        notes = (*self.notes, _CODES) if stars else self.notes
+        return Summary(self.title, header, [self._test_block(stars), *self._variable_blocks()], notes)
+
+    def _test_block(self, stars: str) -> Block:
+        """The statistic, its p-value and the null distribution in one row."""
+        null, (low, high) = self.null_distribution, self.p_interval
+        values = [self.statistic, *((float(np.mean(null)), float(np.quantile(null, 0.95))) if len(null) else ())]
+        statistic, *quantiles = _same_digits(values)
+        interval = "exact" if low == high else f"[{low:.3f}, {high:.3f}]"
+        row = [self.test, statistic, f"{format_p(self.p_value)} {stars:<3}".rstrip(), interval, *quantiles]
+        columns = ["test", "statistic", "p", "95 % interval of p", "null mean", "null 95 %"][: len(row)]
+        return Block("H0: the variables are independent", columns, [row])
+
+    def _paired_stems(self) -> list[str]:
+        """What ``extra`` holds per variable: keys that come as ``..._x`` and ``..._y``."""
+        return [key[:-2] for key in self.extra if key.endswith("_x") and f"{key[:-2]}_y" in self.extra]
+
+    def _single_keys(self) -> list[str]:
+        """The other keys of ``extra`` with one value; the effect size is printed already."""
+        paired = {f"{stem}_{side}" for stem in self._paired_stems() for side in "xy"}
+        scalars = [key for key, value in self.extra.items() if value is None or isinstance(value, str | float | int)]
+        return [key for key in scalars if key not in paired and key != self.effect_size_name.lower()]
+
+    def _variable_blocks(self) -> list[Block]:
+        """One row per variable, where there is something to say of each."""
+        stems = self._paired_stems()
+        rows = [[side, *(_cell(self.extra[f"{stem}_{side}"]) for stem in stems)] for side in "xy"]
+        return [Block("Variables", ["", *map(_words, stems)], rows)] if stems else []
+
+    def plot(self, ax: Any = None) -> Any:
+        """Histogram of the null distribution with the observed statistic.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from importlib import import_module
+
+        return import_module("dreval.report.figures").null_histogram(self, ax=ax)
+
+    def __repr__(self) -> str:
+        return f"IndependenceTest({self.test}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"
+
+
+def _same_digits(values: Sequence[float]) -> list[str]:
+    """Numbers of one column family with as many places as give the largest four significant digits."""
+    largest = max(abs(value) for value in values)
+    power = math.floor(math.log10(largest)) if 0 < largest < math.inf else 0
+    if -6 < power < 6:
+        return [f"{round(value, max(3 - power, 0)) + 0.0:.{max(3 - power, 0)}f}" for value in values]
+    return [f"{value:.3e}" for value in values]
+
+
+def _cell(value: Any) -> str:
+    """One value of any kind as text."""
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _words(key: str) -> str:
+    """A key as words."""
+    return key.replace("_", " ").capitalize()

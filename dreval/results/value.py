@@ -1,0 +1,96 @@
+"""The record of one embedding: coordinates, and what is needed to make them again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval.results.base import Block, Summary, format_number
+
+__all__ = ["Embedding"]
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Coordinates with their recipe; numpy takes the record as the array of its coordinates.
+
+    Attributes
+    ----------
+    coordinates : ndarray (n, d)
+        One row per point.
+    method : str
+        Name of the method.
+    parameters : dict
+        Parameters of the method, ``n_components`` among them.
+    random_state : int or None
+        The seed that was used; with the parameters it gives the same coordinates again.
+    ids : pandas.Index or None
+        Names of the rows, where the data have them.
+    data_shape : (int, int)
+        Rows and columns of the data.
+    seconds : float
+        Wall time of the fit. It is never printed.
+    notes : tuple of str
+        Assumptions that were made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dreval.results.value import Embedding
+    >>> record = Embedding(np.eye(4)[:, :2], "example", {"n_components": 2})
+    >>> np.asarray(record).shape
+    (4, 2)
+    >>> list(record.to_frame())
+    ['example_1', 'example_2']
+    """
+
+    coordinates: npt.NDArray[np.float64]
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    random_state: int | None = None
+    ids: pd.Index[Any] | None = None
+    data_shape: tuple[int, int] | None = None
+    seconds: float = float("nan")
+    notes: tuple[str, ...] = ()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.coordinates, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of points and of components."""
+        n, d = self.coordinates.shape
+        return n, d
+
+    def to_frame(self) -> pd.DataFrame:
+        """The coordinates as a table, with the row names of the data; a copy."""
+        names = [f"{self.method}_{j + 1}" for j in range(self.shape[1])]
+        return pd.DataFrame(self.coordinates.copy(), index=self.ids, columns=names)
+
+    def summary(self) -> Summary:
+        """The printed record: method, parameters, and the spread of each component."""
+        n, d = self.shape
+        p = "" if self.data_shape is None else format_number(self.data_shape[1])
+        seed = "" if self.random_state is None else str(self.random_state)
+        header = [("Method", self.method), ("n", format_number(n)), ("p", p), ("d", format_number(d)), ("Seed", seed)]
+        Y = self.coordinates
+        rows = [
+            [str(j + 1), *(format_number(float(v)) for v in (Y[:, j].min(), Y[:, j].max(), Y[:, j].std(ddof=1)))]
+            for j in range(d)
+        ]
+        blocks = [Block("Components", ["component", "min", "max", "sd"], rows)]
+        if self.parameters:
+            pairs = [[name, repr(value)] for name, value in self.parameters.items()]
+            blocks.append(Block("Parameters", ["parameter", "value"], pairs))
+        return Summary("Embedding", header, blocks, self.notes)
+
+    def __repr__(self) -> str:
+        return f"Embedding({self.method}: {self.shape[0]} points, {self.shape[1]} components)"
