@@ -1,0 +1,1 @@
+"""Layer 2: what the user has, checked once, in normal form."""

@@ -1,0 +1,166 @@
+"""Tables in binary files: .npy, .npz, .parquet and .mtx. Nothing that could run code (a pickle) is ever loaded."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import struct
+import tokenize
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import nearest_name
+from dreval.errors import InputError, UnknownName
+
+__all__ = ["densify", "read_h5ad", "read_matrix_market", "read_numpy", "read_parquet"]
+
+DENSE_LIMIT = 8 * 2**30
+_PREFERRED = ("X", "data", "Y", "embedding")
+_BROKEN = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    OSError,
+    EOFError,
+    MemoryError,
+    OverflowError,
+    RuntimeError,
+    SyntaxError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    tokenize.TokenError,
+)
+
+
+def densify(matrix: Any, argument: str) -> tuple[npt.NDArray[Any], str]:
+    """A sparse matrix as a dense array, with a note; one that needs more than 8 GiB is refused."""
+    rows, columns = matrix.shape
+    needed = rows * columns * 8
+    size = f"{needed / 2**30:.1f} GiB" if needed >= 2**30 else f"{max(needed / 2**20, 0.1):.1f} MiB"
+    if needed > DENSE_LIMIT:
+        raise InputError(
+            argument,
+            "must fit into memory when made dense",
+            f"a sparse matrix of {rows} x {columns} that needs {size}",
+            "Select columns or reduce the data first, for instance to 50 principal components.",
+        )
+    return np.asarray(matrix.toarray()), f"A sparse matrix of {rows} x {columns} was made dense."
+
+
+def _unreadable(path: Path, argument: str, kind: str, why: object) -> InputError:
+    """The error for a file that is not what its suffix says."""
+    text = " ".join(str(why).split())[:120]
+    return InputError(argument, f"must be a readable {kind} file", f"{str(path)!r} ({text})", "Write the file again.")
+
+
+def _pickled(path: Path, argument: str) -> InputError:
+    """The error for objects, which are never loaded because loading them can run code."""
+    cure = "Save plain numbers: numpy.save(path, array.astype(float))."
+    return InputError(
+        argument, "must hold plain numbers", f"{str(path)!r} with pickled objects, which are never loaded", cure
+    )
+
+
+def read_numpy(path: Path, argument: str, member: str | None) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+    """The array in a .npy file, or the one meant in a .npz file."""
+    kind = path.suffix.lower()
+    try:
+        with path.open("rb") as file:
+            return _load(file, path, argument, member)
+    except _BROKEN as error:
+        if isinstance(error, InputError | UnknownName):
+            raise
+        if "allow_pickle" in str(error):
+            raise _pickled(path, argument) from error
+        raise _unreadable(path, argument, kind, error) from error
+
+
+def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+    """What numpy reads from an open file."""
+    start = file.read(6)
+    if start.startswith(b"\x80"):
+        raise _pickled(path, argument)
+    if not start.startswith((b"\x93NUMPY", b"PK")):
+        raise _unreadable(path, argument, path.suffix.lower(), "its first bytes are not those of numpy")
+    file.seek(0)
+    loaded = np.load(file, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return loaded, ()
+    with loaded:
+        return _member(loaded, path, argument, member)
+
+
+def _member(archive: Any, path: Path, argument: str, member: str | None) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+    """The array that is meant among those of a .npz file; a scipy.sparse file is one matrix."""
+    names = list(archive.files)
+    if {"format", "shape", "data"} <= set(names) and member is None:
+        from scipy.sparse import load_npz
+
+        dense, note = densify(load_npz(path), argument)
+        return dense, (note,)
+    if member is not None and member not in names:
+        near = nearest_name(member, names)
+        cure = (f"Did you mean {near!r}? " if near else "") + f"It holds: {', '.join(sorted(names))}."
+        raise UnknownName(argument, f"must name an array of {str(path)!r}", repr(member), cure)
+    wanted = [member] if member is not None else names if len(names) == 1 else [n for n in _PREFERRED if n in names]
+    if len(wanted) != 1:
+        example = f"Name one of them: '{path.name}:{names[0]}'." if names else "Write the file again."
+        got = f"{str(path)!r} with {', '.join(sorted(names)) or 'no array'}"
+        raise InputError(argument, "must hold one array, or name one", got, example)
+    return np.asarray(archive[wanted[0]]), ()
+
+
+def read_parquet(path: Path, argument: str) -> pd.DataFrame:
+    """The table in a .parquet file; it needs pyarrow."""
+    _require("pyarrow", "parquet", "a .parquet file", path, argument)
+    parquet = importlib.import_module("pyarrow.parquet")
+    try:
+        with parquet.ParquetFile(path) as file:
+            frame: pd.DataFrame = file.read().to_pandas()
+    except (*_BROKEN, importlib.import_module("pyarrow").ArrowException) as error:
+        raise _unreadable(path, argument, ".parquet", error) from error
+    return frame
+
+
+def read_matrix_market(path: Path, argument: str) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+    """The matrix in a .mtx file (Matrix Market)."""
+    from scipy.io import mminfo, mmread
+    from scipy.sparse import issparse
+
+    try:
+        rows, columns = mminfo(path)[:2]
+        if rows * columns * 8 > DENSE_LIMIT:
+            raise OverflowError(f"{rows} x {columns} numbers do not fit into memory when made dense")
+        matrix = mmread(path)
+        if issparse(matrix):
+            dense, note = densify(matrix, argument)
+            return dense, (note,)
+    except _BROKEN as error:
+        raise _unreadable(path, argument, ".mtx", error) from error
+    return np.asarray(matrix), ()
+
+
+def read_h5ad(path: Path, argument: str) -> Any:
+    """The AnnData object in a .h5ad file; it needs anndata."""
+    _require("anndata", "anndata", "a .h5ad file", path, argument)
+    try:
+        return importlib.import_module("anndata").read_h5ad(path)
+    except _BROKEN as error:
+        raise _unreadable(path, argument, ".h5ad", error) from error
+
+
+def _require(package: str, extra: str, what: str, path: Path, argument: str) -> None:
+    """Refuse a file whose reader is not installed."""
+    if importlib.util.find_spec(package) is None:
+        cure = f'Run: pip install "dreval[{extra}]"'
+        raise InputError(
+            argument, f"needs {package} to read {what}", f"{str(path)!r} without {package} installed", cure
+        )

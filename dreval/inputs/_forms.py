@@ -1,0 +1,216 @@
+"""Whatever holds rows and columns, brought to one form: a frame, its row names, and what came with it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import check_numeric, describe, nearest_name
+from dreval.errors import InputError, UnknownName
+from dreval.inputs._binary import densify, read_h5ad
+from dreval.inputs._paths import has_suffix, locate
+from dreval.inputs.read import find_column, read_table
+from dreval.registry import DATASETS
+from dreval.results.value import Embedding
+
+__all__ = ["Raw", "is_path", "row_names", "take_column", "unpack"]
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """A table as it came: ``frame`` has the columns, ``index`` the row names (None when rows are only numbered)."""
+
+    frame: pd.DataFrame
+    named: bool = False
+    index: pd.Index[Any] | None = None
+    name: str = "data"
+    notes: tuple[str, ...] = ()
+    labels: Any = None
+    latent: Any = None
+    extra: pd.DataFrame | None = None
+    obsm: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_path(value: object) -> bool:
+    """Whether a value is meant as a path: a path object, an existing file, or a name with a known suffix."""
+    if isinstance(value, os.PathLike):
+        return True
+    return isinstance(value, str) and (has_suffix(value) or ("\0" not in value and os.path.isfile(value)))
+
+
+def row_names(index: pd.Index[Any]) -> pd.Index[Any] | None:
+    """The index of a frame, or None when it only counts 0, 1, 2, ..."""
+    if isinstance(index, pd.RangeIndex):
+        counts = index.start == 0 and index.step == 1
+    else:
+        counts = index.dtype.kind in "iu" and bool(np.array_equal(index.to_numpy(), np.arange(len(index))))
+    return None if counts else index
+
+
+def unpack(value: Any, argument: str, layer: str | None = None) -> Raw:
+    """Rows and columns from an array, frame, sparse matrix, tensor, AnnData, data set, embedding or path."""
+    if isinstance(value, str | os.PathLike):
+        return _from_path(value, argument, layer)
+    if _is_anndata(value):
+        return _from_anndata(value, argument, layer)
+    if layer is not None:
+        raise InputError("layer", "is only known for AnnData", repr(layer), "Leave it out.")
+    if isinstance(value, Embedding):
+        frame = value.to_frame()
+        return Raw(frame, True, row_names(frame.index), name=value.method)
+    if isinstance(value, pd.Series):
+        return _from_frame(value.to_frame(), argument, named=value.name is not None)
+    if isinstance(value, pd.DataFrame):
+        return _from_frame(value, argument)
+    if _is_dataset(value):
+        return _from_dataset(value, argument)
+    if hasattr(value, "to_pandas") and not hasattr(value, "__array__"):
+        return _from_frame(value.to_pandas(), argument)
+    return _from_array(value, argument)
+
+
+def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None) -> Raw:
+    """The table in a file; what is no file is refused, with the bundled data set of that name where there is one."""
+    if isinstance(value, str) and not is_path(value) and not os.path.exists(value):
+        if value in DATASETS:
+            cure = f"Load it: dreval.load_dataset({value!r}) or dreval.simulate({value!r})."
+        else:
+            near = nearest_name(value, DATASETS.names())
+            hint = f"Did you mean the bundled data set {near!r} (dreval.load_dataset)? " if near else ""
+            cure = f"{hint}Pass an array, a DataFrame, or the path of a table file."
+        raise UnknownName(argument, "must be data or an existing file", repr(value), cure)
+    name = re.split(r"\.", os.path.basename(os.fspath(value)))[0]
+    if os.fspath(value).lower().endswith(".h5ad"):
+        return _rename(_from_anndata(read_h5ad(locate(value, argument).path, argument), argument, layer), name)
+    table = read_table(value, argument)
+    if isinstance(table.values, pd.DataFrame):
+        frame = table.values if table.column is None else table.values[[table.column]]
+        raw = _from_frame(frame, argument, named=table.columns is not None)
+    else:
+        raw = _from_array(table.values, argument)
+    return _rename(raw, name, table.notes)
+
+
+def _rename(raw: Raw, name: str, notes: tuple[str, ...] = ()) -> Raw:
+    """The same table under a name, with the notes of its file first."""
+    return Raw(raw.frame, raw.named, raw.index, name, (*notes, *raw.notes), raw.labels, raw.latent, raw.extra, raw.obsm)
+
+
+def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None) -> Raw:
+    """A frame; a first column without a name (what an index becomes in a file) is taken as the row names."""
+    index = row_names(frame.index)
+    notes: tuple[str, ...] = ()
+    named = not isinstance(frame.columns, pd.RangeIndex) if named is None else named
+    if index is None and frame.shape[1] > 1 and str(frame.columns[0]) in ("", "Unnamed: 0"):
+        first = frame.iloc[:, 0]
+        frame = frame.iloc[:, 1:]
+        if first.dtype.kind in "iu" and any(np.array_equal(first, np.arange(k, k + len(first))) for k in (0, 1)):
+            notes = (f"The unnamed first column of `{argument}` only counts the rows and was left out.",)
+        elif first.isna().any():
+            raise InputError(
+                argument,
+                "must have complete row names",
+                f"an unnamed first column without a value in row {int(np.flatnonzero(first.isna())[0])}",
+                "Name the column, or fill it.",
+            )
+        else:
+            index = pd.Index(first)
+            notes = (f"The unnamed first column of `{argument}` was taken as row names.",)
+    return Raw(frame, named, index, notes=notes)
+
+
+def _from_anndata(value: Any, argument: str, layer: str | None) -> Raw:
+    """X or a layer of an AnnData object, with its obs columns, obsm arrays and names."""
+    layers = getattr(value, "layers", None) or {}
+    if layer is not None and layer not in layers:
+        near = nearest_name(layer, list(layers))
+        cure = (f"Did you mean {near!r}? " if near else "") + f"Known: {', '.join(sorted(layers)) or 'none'}."
+        raise UnknownName("layer", "must be a layer of the AnnData object", repr(layer), cure)
+    matrix = value.X if layer is None else layers[layer]
+    if matrix is None:
+        cure = "Name a layer: layer='counts'."
+        raise InputError(argument, "must have values in X", "an AnnData object without X", cure)
+    raw = unpack(np.asarray(matrix) if isinstance(matrix, np.ndarray) else matrix, argument)
+    names = getattr(value, "var_names", None)
+    if names is not None:
+        raw.frame.columns = pd.Index([str(name) for name in names])
+    index = row_names(pd.Index(value.obs_names))
+    obs = pd.DataFrame(value.obs)
+    return Raw(raw.frame, names is not None, index, notes=raw.notes, extra=obs, obsm=dict(value.obsm))
+
+
+def _is_anndata(value: Any) -> bool:
+    """Whether a value looks like an AnnData object."""
+    return all(hasattr(value, name) for name in ("X", "obs", "obsm", "obs_names"))
+
+
+def _is_dataset(value: Any) -> bool:
+    """Whether a value looks like a data set of this package or a bunch of scikit-learn."""
+    plain = isinstance(value, np.ndarray)
+    return not plain and hasattr(value, "data") and (hasattr(value, "labels") or hasattr(value, "target"))
+
+
+def _from_dataset(value: Any, argument: str) -> Raw:
+    """The data of a data set, with its labels and latent variables; of a bunch only the data are used."""
+    raw = unpack(value.data, argument)
+    names = getattr(value, "feature_names", None)
+    if names is not None and len(names) == raw.frame.shape[1]:
+        frame = raw.frame.copy(deep=False)
+        frame.columns = pd.Index([str(name) for name in names])
+        raw = Raw(frame, True, raw.index, notes=raw.notes)
+    notes = raw.notes
+    if not hasattr(value, "labels"):
+        notes = (*notes, "The target of the data set was not used; pass it as `labels` where it holds classes.")
+    name = getattr(getattr(value, "card", None), "name", None) or getattr(value, "name", None) or "data"
+    labels, latent = getattr(value, "labels", None), getattr(value, "latent", None)
+    return Raw(raw.frame, raw.named, raw.index, str(name), notes, labels, latent)
+
+
+def _from_array(value: Any, argument: str) -> Raw:
+    """Anything that numpy understands as a two-dimensional array of real numbers."""
+    array, notes = _to_array(value, argument)
+    array = check_numeric(array, argument) if array.ndim else array
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] == 0:
+        got = describe(array) if array.ndim else describe(value)
+        cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
+        raise InputError(argument, "must be a table of rows and columns", got, cure)
+    return Raw(pd.DataFrame(array), notes=notes)
+
+
+def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+    """A numpy array and notes; sparse matrices are made dense, tensors are detached, masked cells become NaN."""
+    if hasattr(value, "tocsr") and hasattr(value, "toarray"):
+        if value.dtype.kind not in "biuf":
+            raise InputError(argument, "must hold real numbers", describe(value), "Convert it with .astype(float).")
+        dense, note = densify(value, argument)
+        return dense, (note,)
+    if inspect.isclass(value) or callable(value) or hasattr(value, "fit"):
+        cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
+        raise InputError(argument, "must be a table of rows and columns", describe(value), cure)
+    try:
+        if hasattr(value, "detach"):
+            value = value.detach().cpu().numpy()
+        if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+            value = np.ma.filled(value.astype(np.float64), np.nan)
+        return np.asarray(value), ()
+    except (ValueError, TypeError, RuntimeError, OverflowError) as error:
+        why = " ".join(str(error).split())[:100]
+        cure = "Every row needs the same number of numbers."
+        raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", cure) from error
+
+
+def take_column(frame: pd.DataFrame, name: object, argument: str, what: str) -> tuple[pd.Series[Any], pd.DataFrame]:
+    """A column by its name, and the frame without it."""
+    position = find_column(frame, name, argument, what)
+    keep = np.arange(frame.shape[1]) != position
+    return frame.iloc[:, position], frame.loc[:, keep]

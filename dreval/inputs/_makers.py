@@ -1,0 +1,130 @@
+"""How each kind of source is made from what the user brings."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_finite, check_int, nearest_name
+from dreval.errors import InputError, UnknownName
+from dreval.inputs._align import align, own_ids
+from dreval.inputs._forms import unpack
+from dreval.inputs._numbers import frame_numbers
+from dreval.inputs._output import Foreign, check_columns, embedding_notes
+from dreval.inputs._paths import nearest_file
+from dreval.inputs._source import Source
+from dreval.inputs._sources import CallableSource, CoordinateSource, EstimatorSource, MethodSource, check_parameters
+from dreval.inputs.data import Data
+from dreval.registry import METHODS
+
+__all__ = ["callable_source", "coordinate_source", "estimator_source", "method_source", "no_options", "unknown_source"]
+
+
+def no_options(options: Mapping[str, Any], argument: str, what: str) -> None:
+    """Refuse options where nothing will be run."""
+    if options:
+        listed = ", ".join(sorted(options))
+        raise InputError(argument, f"takes no options for {what}", listed, "Leave them out.")
+
+
+def unknown_source(value: str, data: Data, argument: str) -> UnknownName:
+    """The error for a string that names nothing."""
+    method, key, file = nearest_name(value, METHODS), nearest_name(value, data.obsm), nearest_file(value)
+    found = [
+        f"the obsm key {key!r}" if key else "",
+        f"the method {method!r}" if method else "",
+        f"the file {file!r}" if file else "",
+    ]
+    near = " or ".join(text for text in found if text)
+    known = f"obsm keys: {', '.join(sorted(data.obsm))}; " if data.obsm else ""
+    cure = (f"Did you mean {near}? " if near else "") + f"Known {known}methods: {', '.join(METHODS.names())}."
+    return UnknownName(argument, "must be a method, an obsm key or an existing file", repr(value), cure)
+
+
+def method_source(value: str, name: str, options: Mapping[str, Any]) -> Source:
+    """A bundled method by its name."""
+    method = METHODS.get(value)
+    check_parameters(options, inspect.signature(method).parameters, value)
+    if "n_components" in options:
+        check_int(options["n_components"], "n_components", low=1)
+    return MethodSource(name, method, dict(options))
+
+
+def estimator_source(value: Any, name: str, argument: str, options: dict[str, Any]) -> Source:
+    """An estimator, deep-copied, with its options set."""
+    wanted = options.pop("supervised", None)
+    with Foreign(argument, f"deepcopy of {type(value).__name__}"):
+        estimator = copy.deepcopy(value)
+    if options:
+        known = estimator.get_params() if hasattr(estimator, "get_params") else {}
+        check_parameters(options, known, type(value).__name__)
+        with Foreign(argument, f"{type(value).__name__}.set_params"):
+            estimator.set_params(**options)
+    return EstimatorSource(name, estimator, bool(_demands_labels(estimator) if wanted is None else wanted))
+
+
+def _demands_labels(estimator: Any) -> bool:
+    """Whether ``fit`` or ``fit_transform`` cannot be called without ``y``, or the card says supervised."""
+    if getattr(getattr(type(estimator), "card", None), "supervised", False):
+        return True
+    parameters = [_parameters(getattr(estimator, verb, None)).get("y") for verb in ("fit", "fit_transform")]
+    return any(parameter is not None and parameter.default is parameter.empty for parameter in parameters)
+
+
+def _parameters(function: Any) -> dict[str, inspect.Parameter]:
+    """Parameters of a function; none where it does not tell."""
+    try:
+        return dict(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return {}
+
+
+def callable_source(value: Callable[..., Any], name: str, argument: str, options: Mapping[str, Any]) -> Source:
+    """A function (X, n_components)."""
+    parameters = _parameters(value)
+    cure = "Pass a function: lambda X, n_components: ..."
+    places = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(places) > 1 and places[1].name == "y":
+        got = f"{getattr(value, '__name__', 'a function')}(X, y)"
+        cure = "Pass the estimator itself, not its method."
+        raise InputError(argument, "must accept (X, n_components)", got, cure)
+    loose = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values())
+    if parameters and len(places) < 2 and not loose and "n_components" not in parameters:
+        got = f"{getattr(value, '__name__', 'a function')}({', '.join(parameters)})"
+        raise InputError(argument, "must accept (X, n_components)", got, cure)
+    takes_words = any(p.kind == p.VAR_KEYWORD for p in parameters.values())
+    if parameters and not takes_words:
+        check_parameters({k: v for k, v in options.items() if k != "n_components"}, parameters, "callable")
+    accepts = {"random_state", "labels", "n_components"} & set(parameters)
+    by_place = parameters.get("n_components")
+    if by_place is not None and by_place.kind == by_place.POSITIONAL_ONLY:
+        accepts.discard("n_components")
+    if takes_words and len(places) < 2 and not any(p.kind == p.VAR_POSITIONAL for p in parameters.values()):
+        accepts.add("n_components")
+    return CallableSource(name, value, frozenset(accepts - (set(options) - {"n_components"})), dict(options))
+
+
+def coordinate_source(value: Any, name: str, argument: str, data: Data, ids: Any) -> Source:
+    """Coordinates made elsewhere, put into the row order of the data."""
+    raw = unpack(data.obsm[value] if isinstance(value, str) and value in data.obsm else value, argument)
+    frame, own, given = own_ids(raw, ids, data, argument)
+    notes = list(raw.notes)
+    known = {*([] if data.labels is None else [data.labels.name]), *data.covariates}
+    extra = [j for j, c in enumerate(frame.columns) if raw.named and str(c) in known and not str(c).isdigit()]
+    if extra and len(extra) < frame.shape[1]:
+        listed = ", ".join(repr(str(frame.columns[j])) for j in extra)
+        notes.append(f"`{argument}` has the column {listed} of the data, which was left out.")
+        frame = frame.iloc[:, [j for j in range(frame.shape[1]) if j not in extra]]
+    if frame.shape[1] == 0:
+        raise InputError(argument, "must have coordinates", "no column besides the ids", "Add the coordinates.")
+    Y = frame_numbers(frame, argument, "Name it with ids={column!r}, or drop it.")
+    check_finite(Y, argument, [str(c) for c in frame.columns] if raw.named else None)
+    order, note = align(len(Y), own, data, argument, given=given)
+    check_columns(Y, argument)
+    notes += [note] if note else []
+    notes += embedding_notes(Y, argument)
+    return CoordinateSource(name, Y if order is None else np.ascontiguousarray(Y[order]), notes=tuple(notes))

@@ -1,0 +1,47 @@
+"""What a reader of results should know of the data: constant columns, one that rules the distances, repeated rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["describe_columns"]
+
+FloatArray = npt.NDArray[np.float64]
+_ID_NAMES = frozenset({"id", "ids", "index", "cell", "cell_id", "row", "rowid", "sample", "sample_id"})
+
+
+def describe_columns(X: FloatArray, columns: tuple[str, ...] | None) -> list[str]:
+    """Notes on constant columns, columns that carry most of the variance or look like ids, and repeated rows."""
+    names = columns or tuple(str(j) for j in range(X.shape[1]))
+    notes = []
+    constant = np.flatnonzero((X == X[0]).all(axis=0))
+    if len(constant):
+        shown = ", ".join(repr(names[j]) for j in constant[:3]) + (", ..." if len(constant) > 3 else "")
+        notes.append(f"{len(constant)} of {len(names)} columns are constant ({shown}).")
+    share = _variance_shares(X)
+    top = int(np.argmax(share))
+    if len(names) > 1 and share[top] > 0.5 + 1e-9:
+        percent = f"{100 * share[top]:.1f} %"
+        notes.append(f"Column {names[top]!r} carries {percent} of the total variance; data are never scaled.")
+    notes += [
+        f"Column {name!r} looks like row ids and is used as a feature; name it as ids={name!r}."
+        for name, x in zip(names, X.T, strict=True)
+        if name.lower() in _ID_NAMES and (np.mod(x, 1) == 0).all() and len(np.unique(x)) == len(X)
+    ]
+    repeated = len(X) - len({(row + 0.0).tobytes() for row in X})
+    if repeated:
+        notes.append(f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} an earlier one.")
+    return notes
+
+
+def _variance_shares(X: FloatArray) -> FloatArray:
+    """The part of the total variance in each column, safe for numbers of any size."""
+    scaled = X / np.abs(X).max()
+    spread = scaled - scaled.mean(axis=0)
+    largest = np.abs(spread).max()
+    if largest == 0:
+        return np.zeros(X.shape[1])
+    spread /= largest
+    variance = np.einsum("ij,ij->j", spread, spread)
+    return np.asarray(variance / variance.sum())

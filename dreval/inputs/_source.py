@@ -1,0 +1,124 @@
+"""The face that all sources share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_int
+from dreval._random import root_seed, stream_seed
+from dreval.errors import InputError, UndefinedIndex
+from dreval.inputs._output import Foreign, check_embedding
+from dreval.inputs._variables import LabelVector
+from dreval.inputs.data import Data
+
+__all__ = ["FloatArray", "Seed", "Source", "seed_of"]
+
+FloatArray = npt.NDArray[np.float64]
+Seed = int | np.random.Generator | None
+
+
+def seed_of(random_state: Seed) -> int | None:
+    """An integer that every tool takes as its seed: small ones stay as they are; None stays None."""
+    if random_state is None:
+        return None
+    root = root_seed(random_state)
+    return root if root < 2**31 else stream_seed(root, "embed")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Something that embeds data, or has done so.
+
+    Attributes
+    ----------
+    name : str
+        Name of the embedding.
+    notes : tuple of str
+        What was assumed.
+    kind : str
+        "coordinates", "estimator", "callable" or "method".
+    can_embed : bool
+        Whether it can be run on other data; ``reason`` says why not.
+    reseed_reason : str or None
+        Why another seed gives the same embedding; None where seeds matter.
+    supervised : bool
+        Whether it is given the labels.
+    n_components : int or None
+        Number of components where it is known beforehand.
+    card : MethodCard or None
+        The card of a bundled method.
+    """
+
+    name: str
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    kind: ClassVar[str] = "coordinates"
+
+    @property
+    def argument(self) -> str:
+        """How error messages call it."""
+        return f"embeddings[{self.name!r}]"
+
+    @property
+    def can_embed(self) -> bool:
+        """Whether it can be run on other data."""
+        return self.reason is None
+
+    @property
+    def reason(self) -> str | None:
+        """Why it cannot be run on other data; None where it can."""
+        return None
+
+    @property
+    def reseed_reason(self) -> str | None:
+        """Why there is no second run with another seed; None where there is."""
+        return self.reason
+
+    @property
+    def supervised(self) -> bool:
+        """Whether it is given the labels."""
+        return False
+
+    @property
+    def n_components(self) -> int | None:
+        """Number of components where it is known beforehand."""
+        return None
+
+    @property
+    def card(self) -> Any:
+        """The card of a bundled method, else None."""
+        return None
+
+    def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
+        """The embedding of the data, (n, d); a fresh array."""
+        return self.embed(data.X, n_components or self.n_components, random_state, data.labels)
+
+    def embed(
+        self, X: FloatArray, n_components: int | None, random_state: Seed = None, labels: Any = None
+    ) -> FloatArray:
+        """The embedding of other data ``X`` (n, p), as an (n, d) array; ``labels`` reach supervised sources only."""
+        if self.reason is not None:
+            cure = "Pass an estimator, a callable, or the name of a bundled method."
+            raise UndefinedIndex(self.argument, "must be able to embed other data", self.reason, cure)
+        if n_components is not None:
+            check_int(n_components, "n_components", low=1)
+        y = labels.values if isinstance(labels, LabelVector) else labels
+        if self.supervised and y is None:
+            cure = "Pass labels: a vector, a column of the data, or a path."
+            raise InputError("labels", f"must be given, because {self.name!r} is supervised", "None", cure)
+        with Foreign(self.argument, self.what):
+            own = np.array(X, order="C")
+            value = self._run(own, n_components, seed_of(random_state), y if self.supervised else None)
+        return check_embedding(value, len(X), self.argument, self.what)
+
+    @property
+    def what(self) -> str:
+        """What is run, in words."""
+        return self.kind
+
+    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
+        """Whatever the foreign code returns."""
+        return X

@@ -1,0 +1,200 @@
+"""The four kinds of source: coordinates, estimators, callables, and bundled methods."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dreval._check import check_one_of, check_rows
+from dreval.errors import UndefinedIndex
+from dreval.inputs._source import FloatArray, Seed, Source
+from dreval.inputs.data import Data
+
+__all__ = ["CallableSource", "CoordinateSource", "EstimatorSource", "MethodSource", "check_parameters"]
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateSource(Source):
+    """Coordinates made elsewhere, in the row order of the data."""
+
+    values: FloatArray
+
+    @property
+    def reason(self) -> str | None:
+        """Coordinates cannot be made again."""
+        return "coordinates only, which cannot be made again on other data"
+
+    @property
+    def n_components(self) -> int | None:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
+        """The coordinates; a fresh array."""
+        check_rows(len(self.values), data.n, self.argument)
+        if n_components not in (None, self.n_components):
+            cure = "Leave n_components out, or pass a source that can be run."
+            raise UndefinedIndex(self.argument, f"must have {n_components} columns", str(self.n_components), cure)
+        return self.values.copy()
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorSource(Source):
+    """An estimator in the scikit-learn manner; each run works on a deep copy."""
+
+    estimator: Any
+    labelled: bool = False
+    kind: ClassVar[str] = "estimator"
+
+    @property
+    def what(self) -> str:
+        """Class of the estimator."""
+        return type(self.estimator).__name__
+
+    @property
+    def card(self) -> Any:
+        """The card, where the estimator is a bundled method."""
+        return getattr(type(self.estimator), "card", None)
+
+    @property
+    def supervised(self) -> bool:
+        """Whether labels are part of its fit."""
+        return self.labelled
+
+    @property
+    def n_components(self) -> int | None:
+        """What the estimator's own parameter says."""
+        params = _params(self.estimator)
+        value = next((params[key] for key in _component_keys(self.estimator, params)), None)
+        return int(value) if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
+
+    @property
+    def reseed_reason(self) -> str | None:
+        """Why another seed would change nothing."""
+        if getattr(self.card, "deterministic", False):
+            return f"{self.what} is deterministic"
+        return None if _seed_keys(_params(self.estimator)) else f"{self.what} has no parameter random_state"
+
+    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
+        estimator = copy.deepcopy(self.estimator)
+        params = _params(estimator)
+        changes: dict[str, Any] = {}
+        if n_components is not None:
+            changes |= dict.fromkeys(_component_keys(estimator, params), n_components)
+        if seed is not None:
+            changes |= dict.fromkeys(_seed_keys(params), seed)
+        if changes:
+            estimator.set_params(**changes)
+        return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
+
+
+@dataclass(frozen=True, eq=False)
+class CallableSource(Source):
+    """A function ``(X, n_components)`` that may also accept ``random_state`` and ``labels``."""
+
+    function: Callable[..., Any]
+    accepts: frozenset[str] = frozenset()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kind: ClassVar[str] = "callable"
+
+    @property
+    def what(self) -> str:
+        """Name of the function."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    @property
+    def supervised(self) -> bool:
+        """Whether it accepts labels."""
+        return "labels" in self.accepts
+
+    @property
+    def n_components(self) -> int | None:
+        """Two, unless the options say otherwise."""
+        return int(self.options.get("n_components", 2))
+
+    @property
+    def reseed_reason(self) -> str | None:
+        """Why there is no second run with another seed."""
+        return None if "random_state" in self.accepts else f"{self.what} does not accept random_state"
+
+    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
+        d = self.n_components if n_components is None else n_components
+        keywords = {name: value for name, value in self.options.items() if name != "n_components"}
+        if "random_state" in self.accepts and seed is not None:
+            keywords["random_state"] = seed
+        if "labels" in self.accepts:
+            keywords["labels"] = y
+        if "n_components" in self.accepts:
+            return self.function(X, n_components=d, **keywords)
+        return self.function(X, d, **keywords)
+
+
+@dataclass(frozen=True, eq=False)
+class MethodSource(Source):
+    """A bundled method with its parameters."""
+
+    method: Any
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    kind: ClassVar[str] = "method"
+
+    @property
+    def what(self) -> str:
+        """Name of the method."""
+        return str(self.card.name)
+
+    @property
+    def card(self) -> Any:
+        """The card of the method."""
+        return self.method.card
+
+    @property
+    def supervised(self) -> bool:
+        """Whether the method uses labels."""
+        return bool(self.card.supervised)
+
+    @property
+    def n_components(self) -> int | None:
+        """Two, unless the parameters say otherwise."""
+        return int(self.parameters.get("n_components", 2))
+
+    @property
+    def reseed_reason(self) -> str | None:
+        """Why another seed would change nothing."""
+        return f"{self.what} is deterministic" if self.card.deterministic else None
+
+    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
+        parameters = {**self.parameters, "n_components": self.n_components if n_components is None else n_components}
+        if seed is not None and "random_state" in inspect.signature(self.method).parameters:
+            parameters["random_state"] = seed
+        estimator = self.method(**parameters)
+        return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
+
+
+def _params(estimator: Any) -> dict[str, Any]:
+    """Parameters that can be set, by name."""
+    if not (hasattr(estimator, "get_params") and hasattr(estimator, "set_params")):
+        return {}
+    return dict(estimator.get_params())
+
+
+def _component_keys(estimator: Any, params: Mapping[str, Any]) -> list[str]:
+    """The parameter that holds the number of components; of a pipeline that of its last step."""
+    steps = getattr(estimator, "steps", None)
+    last = [f"{steps[-1][0]}__n_components"] if isinstance(steps, list) and steps else []
+    return [name for name in ("n_components", *last) if name in params]
+
+
+def _seed_keys(params: Mapping[str, Any]) -> list[str]:
+    """All parameters that hold a seed, those of nested estimators included."""
+    return [name for name in params if name == "random_state" or name.endswith("__random_state")]
+
+
+def check_parameters(options: Mapping[str, Any], known: Any, what: str) -> None:
+    """Every option is a parameter of what it is given to."""
+    for name in options:
+        check_one_of(name, [key for key in known if key != "self"], f"{what} parameter")

@@ -1,0 +1,191 @@
+"""Tables in text files: separator, header and row names are seen from the first two rows, and ragged rows refused."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dreval.errors import InputError
+
+__all__ = ["read_text"]
+
+_PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)|NA", re.I)
+_COMMA_NUMBER = re.compile(r"\s*[+-]?\d+(,\d+)?(e[+-]?\d+)?\s*", re.I)
+# Newer pandas reads numbers to the last bit by itself and warns when it is told to.
+_EXACT: dict[str, Any] = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
+_SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How a text file is written."""
+
+    separator: str
+    header: tuple[str, ...] | None
+    width: int
+    notes: tuple[str, ...]
+
+
+def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, bool, tuple[str, ...]]:
+    """The table in a .csv or .tsv file (also .gz), whether it had a header, and notes on how it was read."""
+    raw = _load(path, suffix, argument)
+    try:
+        layout = _sniff(raw, "\t" if suffix.startswith(".tsv") else ",", path, argument)
+        frame = _parse(raw, layout, path, argument)
+    except UnicodeDecodeError as error:
+        raise _garbage(path, argument, f"{str(path)!r}, which is not UTF-8 at byte {error.start}") from error
+    except csv.Error as error:
+        raise _garbage(path, argument, f"{str(path)!r} ({error})") from error
+    if layout.width > 1 and frame.iloc[:, -1].isna().any():
+        _refuse_ragged(raw, layout, path, argument)
+    if layout.header is not None:
+        frame = _name(frame, layout.header)
+    if len(frame) == 0:
+        raise InputError(
+            argument, "must have rows", f"{str(path)!r} with a header only", "Write the file again with its rows."
+        )
+    return frame, layout.header is not None, layout.notes
+
+
+def _parse(raw: bytes, layout: _Layout, path: Path, argument: str) -> pd.DataFrame:
+    """The table as pandas reads it, to the last bit of each number."""
+    try:
+        frame: pd.DataFrame = pd.read_csv(
+            io.BytesIO(raw),
+            sep=layout.separator,
+            header=None if layout.header is None else 0,
+            names=range(layout.width),
+            skipinitialspace=True,
+            encoding="utf-8-sig",
+            low_memory=False,
+            **_EXACT,
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError) as error:
+        _refuse_ragged(raw, layout, path, argument)
+        raise _garbage(path, argument, f"{str(path)!r} ({error})") from error
+    return frame
+
+
+def _load(path: Path, suffix: str, argument: str) -> bytes:
+    """The bytes of the file, unpacked; what is plainly no text table is refused by name."""
+    try:
+        raw = path.read_bytes()
+        raw = gzip.decompress(raw) if suffix.endswith(".gz") else raw
+    except (OSError, EOFError, zlib.error) as error:
+        raise _garbage(path, argument, f"{str(path)!r} ({error})") from error
+    start = raw[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if not raw.removeprefix(b"\xef\xbb\xbf").strip():
+        raise InputError(argument, "must not be empty", f"{str(path)!r} without any text", "Write the file again.")
+    if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")):
+        cure = "Download the raw file; a browser or a login page was saved in its place."
+        raise InputError(argument, "must be a text table", f"{str(path)!r}, which is a web page (HTML)", cure)
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise _garbage(path, argument, f"{str(path)!r} in UTF-16")
+    if b"\0" in raw or raw.startswith((b"PK\x03\x04", b"\x1f\x8b")):
+        raise _garbage(path, argument, f"{str(path)!r} with binary content")
+    return raw
+
+
+def _garbage(path: Path, argument: str, got: str) -> InputError:
+    """The error for bytes that are no UTF-8 table."""
+    return InputError(
+        argument, "must be a text table in UTF-8", got, f"Save {path.name!r} again as a CSV file in UTF-8."
+    )
+
+
+def _rows(raw: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers and fields of the rows that are not blank."""
+    with io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline="") as text:
+        reader = csv.reader(text, delimiter=separator, skipinitialspace=True)
+        yield from ((reader.line_num, row) for row in reader if row and (len(row) > 1 or row[0].strip()))
+
+
+def _sniff(raw: bytes, usual: str, path: Path, argument: str) -> _Layout:
+    """The layout, from the first two rows."""
+    separator = _separator(raw, usual)
+    rows = _rows(raw, separator)
+    (_, first), (line, second) = next(rows, (0, [""])), next(rows, (0, []))
+    notes = []
+    if separator != usual:
+        notes.append(f"'{path.name}' was read with {_SEPARATOR_NAMES[separator]} between its columns.")
+    if not _is_header(first, second or first):
+        return _Layout(separator, None, len(first), tuple(notes))
+    if any(_NUMBER.fullmatch(cell.strip()) for cell in first):
+        notes.append(f"The first row of '{path.name}' was read as column names.")
+    header = [re.sub(r"^#+\s*", "", first[0]), *first[1:]]
+    if len(second) == len(header) + 1:
+        trailing = not second[-1].strip()
+        header = [*header, ""] if trailing else ["", *header]
+    elif second and len(second) != len(header):
+        raise _ragged(path, argument, line, len(second), len(header))
+    names = tuple(name.strip() or f"Unnamed: {j}" for j, name in enumerate(header))
+    return _Layout(separator, names, len(header), tuple(notes))
+
+
+def _separator(raw: bytes, usual: str) -> str:
+    """The suffix's own separator, unless the first row is plainly written with another one."""
+    line = next((row for row in raw.splitlines() if row.strip()), b"").decode("utf-8-sig")
+    line = re.sub(r'"[^"]*"', '""', line)
+    fields = line.split(";")
+    if len(fields) > 1 and ("," not in line or all(_COMMA_NUMBER.fullmatch(cell) for cell in fields if cell.strip())):
+        return ";"
+    others = [other for other in (",", "\t") if other != usual and other in line]
+    return others[0] if usual not in line and others else usual
+
+
+def _is_header(first: list[str], second: list[str]) -> bool:
+    """Whether the first row names the columns.
+
+    A row of numbers is data, except the numbers 0, 1, 2, ... that pandas writes above unnamed columns; a row that mixes
+    text with decimal fractions is data when the second row has numbers in the same places.
+    """
+    cells = [cell.strip() for cell in first]
+    numeric = [j for j, cell in enumerate(cells) if _NUMBER.fullmatch(cell)]
+    if not numeric:
+        return True
+    below = [second[j].strip() if j < len(second) else "" for j in numeric]
+    if [cells[j] for j in numeric] == [str(i) for i in range(len(numeric))]:
+        whole = all(re.fullmatch(r"[+-]?\d+", cell) for cell in below)
+        if not whole or len(numeric) >= 4 or (cells[0] == "" and second[0].strip() != ""):
+            return True
+    if all(j in numeric or cell == "" for j, cell in enumerate(cells)):
+        return False
+    return not (any("." in cells[j] for j in numeric) and all(_NUMBER.fullmatch(cell) for cell in below))
+
+
+def _name(frame: pd.DataFrame, header: tuple[str, ...]) -> pd.DataFrame:
+    """The table under its names, without an empty last column that a separator at the line's end made."""
+    frame.columns = pd.Index(header)
+    last = len(header) - 1
+    empty = last > 0 and header[last] == f"Unnamed: {last}" and frame.iloc[:, last].isna().all()
+    return frame.iloc[:, :last] if empty else frame
+
+
+def _refuse_ragged(raw: bytes, layout: _Layout, path: Path, argument: str) -> None:
+    """Refuse the first row that has more or fewer fields than the others."""
+    rows = _rows(raw, layout.separator)
+    if layout.header is not None:
+        next(rows, None)
+    for line, row in rows:
+        if len(row) != layout.width:
+            raise _ragged(path, argument, line, len(row), layout.width)
+
+
+def _ragged(path: Path, argument: str, line: int, fields: int, width: int) -> InputError:
+    """The error for a row of another length."""
+    return InputError(
+        argument,
+        "must have the same number of fields in every row",
+        f"{fields} in line {line} of {str(path)!r}, {width} before",
+        "Repair that line: an unquoted separator in a text field, or a file cut short, is the usual reason.",
+    )

@@ -1,0 +1,203 @@
+"""What is known of the points besides their features: labels, covariates, latent variables."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import check_classes, check_finite, describe
+from dreval.errors import InputError, UnknownName
+from dreval.inputs._align import HasRows, align, own_ids
+from dreval.inputs._forms import Raw, is_path, row_names, unpack
+from dreval.inputs._numbers import frame_numbers
+from dreval.inputs.read import Table, read_table
+
+__all__ = ["LabelVector", "Taken", "as_covariates", "as_label_vector", "as_latent"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelVector:
+    """One class per point.
+
+    Attributes
+    ----------
+    codes : ndarray (n,) of int64
+        Numbers 0..c-1 of the classes.
+    classes : ndarray (c,)
+        The classes, sorted.
+    name : str
+        Name of the variable.
+    """
+
+    codes: npt.NDArray[np.int64]
+    classes: npt.NDArray[Any]
+    name: str = "labels"
+
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        """The class of each point, (n,)."""
+        return np.asarray(self.classes[self.codes])
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.asarray(self.values, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"LabelVector({self.name}: {len(self.codes)} points, {len(self.classes)} classes)"
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A column that was taken from the data themselves and so is in their order."""
+
+    series: pd.Series[Any]
+
+
+def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tuple[LabelVector, tuple[str, ...]]:
+    """Labels from a vector, a column, or a file, in the order of the data, with notes."""
+    if isinstance(value, LabelVector):
+        codes, classes = check_classes(value.values, rows.n, argument)
+        return LabelVector(codes, classes, value.name), ()
+    series, notes = _variable(value, rows, argument)
+    codes, classes = check_classes(_class_values(series, argument), rows.n, argument)
+    if len(classes) > rows.n / 2:
+        notes = (*notes, f"`{argument}` has {len(classes)} classes for {rows.n} points.")
+    return LabelVector(codes, classes, "labels" if series.name is None else str(series.name)), notes
+
+
+def as_covariates(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[Any]], tuple[str, ...]]:
+    """Covariates by name: float64 where they are numbers, text where they are classes."""
+    if isinstance(value, dict):
+        parts = [(str(name), *_variable(column, rows, f"covariates[{str(name)!r}]")) for name, column in value.items()]
+        out = {name: _covariate(series, f"covariates[{name!r}]") for name, series, _ in parts}
+        return out, tuple(note for _, _, notes in parts for note in notes)
+    raw = unpack(value, "covariates")
+    frame, notes = _aligned(raw, rows, "covariates")
+    names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
+    return {n: _covariate(frame.iloc[:, j], f"covariates[{n!r}]") for j, n in enumerate(names)}, notes
+
+
+def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
+    """Latent variables (n, q) in the order of the data, with notes."""
+    raw = unpack(value, "latent")
+    frame, notes = _aligned(raw, rows, "latent")
+    points = frame_numbers(frame, "latent", "Drop column {column!r} from the latent variables.")
+    check_finite(points, "latent", [str(c) for c in frame.columns] if raw.named else None)
+    return points, (*raw.notes, *notes)
+
+
+def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """A table in the row order of the data."""
+    frame, ids, given = own_ids(raw, None, rows, argument)
+    order, note = align(len(frame), ids, rows, argument, given=given)
+    return frame if order is None else frame.iloc[order], () if note is None else (note,)
+
+
+def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any], tuple[str, ...]]:
+    """One variable, from a vector, a one-column table or a file, in the row order of the data."""
+    if isinstance(value, Taken):
+        return value.series, ()
+    if is_path(value):
+        table = read_table(value, argument)
+        return _from_table(table, rows, argument)
+    if isinstance(value, str):
+        cure = "Pass a vector, a column of the data by name, or a path: 'labels.csv:species'."
+        raise UnknownName(argument, "must be one value per point", repr(value), cure)
+    if isinstance(value, pd.DataFrame):
+        return _one_column(Raw(value, True, row_names(value.index)), None, rows, argument)
+    if isinstance(value, pd.Series):
+        frame = value.to_frame()
+        return _one_column(Raw(frame, value.name is not None, row_names(value.index)), None, rows, argument)
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    array = value if isinstance(value, pd.api.extensions.ExtensionArray | pd.Index) else _vector(value, argument)
+    _, note = align(len(array), None, rows, argument)
+    return pd.Series(array), () if note is None or isinstance(value, np.ndarray | list | tuple) else (note,)
+
+
+def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
+    """A vector of numpy; a single column is one too."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.") from error
+    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    if array.ndim != 1:
+        raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.")
+    return array
+
+
+def _from_table(table: Table, rows: HasRows, argument: str) -> tuple[pd.Series[Any], tuple[str, ...]]:
+    """One variable from a file; a first row that is one of the values below it was no header."""
+    if not isinstance(table.values, pd.DataFrame):
+        series = pd.Series(_vector(table.values, argument))
+        align(len(series), None, rows, argument)
+        return series, table.notes
+    frame, notes = table.values, table.notes
+    name = table.columns[0] if table.columns and frame.shape[1] == 1 else None
+    if name is not None and len(frame) == rows.n - 1 and (frame.iloc[:, 0] == name).any():
+        frame = pd.DataFrame([name, *frame.iloc[:, 0]])
+        file = os.path.basename(table.path)
+        notes = (*notes, f"The first row {name!r} of '{file}' was read as a value, not as a name.")
+    raw = unpack(frame, argument)
+    if not table.columns:
+        raw = Raw(raw.frame, False, raw.index)
+    series, more = _one_column(raw, table.column, rows, argument)
+    return series, (*notes, *raw.notes, *more)
+
+
+def _one_column(raw: Raw, column: str | None, rows: HasRows, argument: str) -> tuple[pd.Series[Any], tuple[str, ...]]:
+    """The column that is meant, in the row order of the data."""
+    frame, notes = _aligned(raw, rows, argument)
+    names = [str(name) for name in frame.columns]
+    if column is None and len(names) != 1:
+        listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+        cure = "Name one: labels='file.csv:column', or pass one column of the frame."
+        raise InputError(argument, "must be one value per point", f"{len(names)} columns ({listed})", cure)
+    if column is not None and column not in names:
+        cure = "Name the column that holds the values."
+        raise InputError(argument, "must be one value per point", f"{column!r}, which holds the ids", cure)
+    series = frame.iloc[:, 0 if column is None else names.index(column)]
+    return (series if raw.named else series.rename(None)), notes
+
+
+def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
+    """Class values as numpy has them; a missing one is refused with its row."""
+    missing = np.flatnonzero(series.isna())
+    if len(missing):
+        raise InputError(
+            argument,
+            "must be complete",
+            f"a missing value in row {missing[0]} ({len(missing)} in all)",
+            "Give unlabelled points a class of their own, such as 'unknown', or drop them.",
+        )
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        series = series.astype(series.cat.categories.dtype)
+    kind = pd.api.types.infer_dtype(series, skipna=False)
+    if kind in ("integer", "boolean"):
+        return np.asarray(series.to_list())
+    if kind in ("floating", "mixed-integer-float", "decimal"):
+        return np.asarray(series.to_list(), dtype=np.float64)
+    return series.to_numpy()
+
+
+def _covariate(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
+    """Numbers as float64; text, truth values and categories as text; missing cells are refused."""
+    plain = series.infer_objects() if series.dtype == object else series
+    numeric = pd.api.types.is_numeric_dtype(plain.dtype) and not pd.api.types.is_bool_dtype(plain.dtype)
+    if numeric and not isinstance(plain.dtype, pd.CategoricalDtype):
+        numbers = frame_numbers(plain.to_frame("value"), argument, "")[:, 0]
+        check_finite(numbers, argument)
+        return numbers
+    if plain.dtype.kind in "mM":
+        cure = "Convert it to numbers, for instance days since the first one."
+        raise InputError(argument, "must hold numbers or classes", f"dtype {plain.dtype}", cure)
+    codes, classes = check_classes(_class_values(plain, argument), len(plain), argument)
+    return np.asarray(classes.astype(str)[codes])

@@ -1,0 +1,247 @@
+"""The data in normal form: ``as_data`` checks once whatever the user has, and all later code reads the record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import MIN_POINTS, check_finite, nearest_name
+from dreval.errors import InputError, UnknownName
+from dreval.inputs._align import align, as_ids
+from dreval.inputs._forms import Raw, is_path, take_column, unpack
+from dreval.inputs._notes import describe_columns
+from dreval.inputs._numbers import frame_numbers
+from dreval.inputs._variables import LabelVector, Taken, as_covariates, as_label_vector, as_latent
+
+__all__ = ["Data", "LabelVector", "align", "as_data"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Data in normal form.
+
+    Attributes
+    ----------
+    X : ndarray (n, p)
+        Features: finite, float64, C-ordered, a copy of what came in.
+    columns : tuple of str or None
+        Names of the features.
+    ids : pandas.Index or None
+        Names of the rows; ``ids_given`` says whether they were asked for or are the index of a frame.
+    labels : LabelVector or None
+        Classes of the points.
+    covariates : dict of str to ndarray (n,)
+        Other variables: float64 for numbers, text for classes.
+    name : str
+        Name of the data.
+    notes : tuple of str
+        What a reader of the result should know of the data.
+    latent : ndarray (n, q) or None
+        True latent variables.
+    obsm : mapping of str to array
+        Embeddings that came with an AnnData object.
+    """
+
+    X: FloatArray
+    columns: tuple[str, ...] | None = None
+    ids: pd.Index[Any] | None = None
+    labels: LabelVector | None = None
+    covariates: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    name: str = "data"
+    notes: tuple[str, ...] = ()
+    latent: FloatArray | None = None
+    obsm: Mapping[str, Any] = field(default_factory=dict)
+    ids_given: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.X)
+
+    @property
+    def p(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    def __repr__(self) -> str:
+        extra = "" if self.labels is None else f", {len(self.labels.classes)} classes"
+        return f"Data({self.name}: {self.n} points, {self.p} features{extra})"
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """How many rows the data have and what they are called."""
+
+    n: int
+    ids: pd.Index[Any] | None
+    ids_given: bool
+
+
+def as_data(
+    data: Any,
+    *,
+    labels: Any = None,
+    latent: Any = None,
+    covariates: Any = None,
+    ids: Any = None,
+    name: str | None = None,
+    layer: str | None = None,
+) -> Data:
+    """Check data once and bring them to normal form.
+
+    Nothing is scaled, imputed or dropped silently. Constant columns, repeated rows, a column that carries more than
+    half of the total variance, and every assumption made in reading are written to ``notes``.
+
+    Parameters
+    ----------
+    data : array-like, DataFrame, sparse matrix, tensor, AnnData, data set or path
+        (n, p) real numbers of any type, rows are points. A path names a .csv, .tsv, .npy, .npz, .parquet, .mtx or
+        .h5ad file.
+    labels : array-like, str, optional
+        Classes: a vector, the name of a column of the data (or of ``obs``), or a path ``"file.csv[:column]"``.
+    latent : array-like or path, optional
+        True latent variables (n, q).
+    covariates : dict, DataFrame, str or list of str, optional
+        Other variables, by name; strings name columns of the data (or of ``obs``) or a file. A named column is no
+        feature.
+    ids : array-like or str, optional
+        Names of the rows, or the column that holds them. Embeddings and label files are matched by them.
+    name : str, optional
+        Name of the data in tables; by default the file's or data set's name, else ``"data"``.
+    layer : str, optional
+        Layer of an AnnData object that is used in place of ``X``.
+
+    Returns
+    -------
+    Data
+        The frozen record.
+
+    Raises
+    ------
+    InputError
+        Fewer than 4 rows, columns that are not numbers, missing or infinite cells, rows that are all equal, ids that
+        occur twice, labels that are no classes, lengths or row names that do not match, sparse data above 8 GiB.
+    UnknownName
+        A column, a layer or a file that does not exist; the nearest right name is given.
+
+    Notes
+    -----
+    Time and memory O(n p). Repeated rows are found by hashing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dreval.inputs.data import as_data
+    >>> frame = pd.DataFrame({"x": [0.0, 1, 2, 4], "y": [1, 0, 1, 0], "kind": list("abab")})
+    >>> record = as_data(frame, labels="kind")
+    >>> record.columns, record.X.shape, record.labels.classes.tolist()
+    (('x', 'y'), (4, 2), ['a', 'b'])
+    """
+    if isinstance(data, Data):
+        return _as_is(data, labels, latent, covariates, ids, name, layer)
+    raw = unpack(data, "data", layer)
+    raw, index, given = _take_ids(raw, ids)
+    rows = _Rows(len(raw.frame), index, given)
+    raw, labels = _take_named(raw, labels, "labels")
+    raw, covariates = _take_covariates(raw, covariates)
+    vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
+    others, other_notes = ({}, ()) if covariates is None else as_covariates(covariates, rows)
+    latent = raw.latent if latent is None else latent
+    true, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
+    X, columns = _features(raw)
+    notes = (*raw.notes, *label_notes, *other_notes, *latent_notes, *describe_columns(X, columns))
+    return Data(X, columns, index, vector, others, name or raw.name, notes, true, raw.obsm, given)
+
+
+def _as_is(data: Data, *others: Any) -> Data:
+    """Data in normal form, which stay as they are."""
+    if any(value is not None for value in others):
+        cure = "Pass the original data together with labels, ids and covariates."
+        raise InputError("data", "must be given once", "data in normal form with further arguments", cure)
+    return data
+
+
+def _take_ids(raw: Raw, ids: Any) -> tuple[Raw, pd.Index[Any] | None, bool]:
+    """The row names: a column of the data, a vector, or the index of a frame."""
+    if ids is None:
+        return raw, raw.index, False
+    if isinstance(ids, str | int):
+        raw, column = _take(raw, ids, "ids")
+        return raw, as_ids(pd.Index(column), "ids"), True
+    index = as_ids(ids, "ids")
+    if len(index) != len(raw.frame):
+        got = f"{len(index)} ids for {len(raw.frame)} points"
+        raise InputError("ids", "must be one per point of the data", got, "Pass one id per row, in their order.")
+    return raw, index, True
+
+
+def _take(raw: Raw, name: object, argument: str) -> tuple[Raw, pd.Series[Any]]:
+    """A column by its name, from the features (it is then no feature any more) or from obs."""
+    if raw.extra is not None and str(name) in {str(c) for c in raw.extra.columns}:
+        return raw, take_column(raw.extra, name, argument, "a column of obs")[0]
+    column, frame = take_column(raw.frame, name, argument, "a column of the data")
+    return replace(raw, frame=frame), column
+
+
+def _take_named(raw: Raw, value: Any, argument: str) -> tuple[Raw, Any]:
+    """A variable that may be the name of a column; a column wins over a file of the same name."""
+    if value is None and argument == "labels":
+        value = raw.labels
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        return raw, value
+    columns = {str(c) for frame in (raw.frame, raw.extra) if frame is not None for c in frame.columns}
+    if value not in columns and is_path(value):
+        return raw, value
+    if value not in columns:
+        raise _unknown_column(value, columns, argument)
+    raw, column = _take(raw, value, argument)
+    return raw, Taken(column)
+
+
+def _unknown_column(value: str, columns: set[str], argument: str) -> UnknownName:
+    """The error for a name that is neither a column nor a file."""
+    files = [entry for entry in sorted(os.listdir()) if is_path(entry)]
+    near = nearest_name(value, sorted(columns)) or nearest_name(value, files)
+    listed = ", ".join(sorted(columns)[:10]) + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
+    cure = (f"Did you mean {near!r}? " if near else "") + f"Columns: {listed}."
+    return UnknownName(argument, "must be a vector, a column of the data, or an existing file", repr(value), cure)
+
+
+def _take_covariates(raw: Raw, value: Any) -> tuple[Raw, Any]:
+    """Covariates that may be names of columns."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
+        return raw, value
+    if len(names) == 1:
+        raw, column = _take_named(raw, names[0], "covariates")
+        return (raw, column) if isinstance(column, str) else (raw, {names[0]: column})
+    out = {}
+    for name in names:
+        raw, out[name] = _take_named(raw, name, "covariates")
+    return raw, out
+
+
+def _features(raw: Raw) -> tuple[FloatArray, tuple[str, ...] | None]:
+    """The features as float64, complete and not all equal, and their names."""
+    columns = tuple(str(name) for name in raw.frame.columns) if raw.named else None
+    if raw.frame.shape[1] == 0:
+        cure = "Leave at least one column that is neither label, id nor covariate."
+        raise InputError("data", "must have features", "no column of numbers", cure)
+    X = frame_numbers(raw.frame, "data", "Name it as labels={column!r} or ids={column!r}, or drop it.")
+    if len(X) < MIN_POINTS:
+        cure = "Rows are points; transpose the array if columns are."
+        raise InputError("data", f"must have at least {MIN_POINTS} rows", f"{len(X)} rows", cure)
+    check_finite(X, "data", columns)
+    if bool((X == X[0]).all()):
+        raise InputError("data", "must vary", f"{len(X)} rows that are all equal", "Check how the data were read.")
+    return X, columns

@@ -1,0 +1,184 @@
+"""Where embeddings come from: ``as_source`` gives whatever the user brings one face; ``embed`` runs a method once."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_int, check_random_state
+from dreval._random import root_seed
+from dreval.errors import InputError
+from dreval.inputs._forms import is_path
+from dreval.inputs._makers import (
+    callable_source,
+    coordinate_source,
+    estimator_source,
+    method_source,
+    no_options,
+    unknown_source,
+)
+from dreval.inputs._output import embedding_notes
+from dreval.inputs._source import Source, seed_of
+from dreval.inputs._sources import CallableSource, CoordinateSource, EstimatorSource, MethodSource
+from dreval.inputs.data import Data, as_data
+from dreval.registry import METHODS
+from dreval.results.value import Embedding
+
+__all__ = [
+    "CallableSource",
+    "CoordinateSource",
+    "EstimatorSource",
+    "MethodSource",
+    "Source",
+    "as_source",
+    "embed",
+]
+
+
+def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: Any) -> Source:
+    """Give anything that embeds, or has embedded, one face.
+
+    Parameters
+    ----------
+    value : array-like, DataFrame, path, str, estimator, callable or Source
+        (n, d) coordinates; a table file; the key of an ``obsm`` array of the data; the name of a bundled method; an
+        estimator with ``fit_transform``; or a function ``(X, n_components)`` that may also accept ``random_state`` and
+        ``labels``.
+        An obsm key goes before a method, a method before a file.
+    name : str
+        Name of the embedding.
+    data : Data
+        The data, from ``as_data``.
+    ids : str or array-like, optional
+        Names of the rows of coordinates, or the column that holds them.
+    **options
+        Parameters of a bundled method, an estimator or a callable. ``supervised=True`` gives an estimator the labels;
+        without it they go to estimators whose ``fit`` demands ``y``.
+
+    Returns
+    -------
+    Source
+        Frozen; the estimator in it is a deep copy, the coordinates are in the row order of the data.
+
+    Raises
+    ------
+    InputError
+        Coordinates that are not finite, have other rows than the data or more columns than rows, a class in place of an
+        instance, a callable that cannot take ``(X, n_components)``.
+    UnknownName
+        A string that is neither key, method nor file, or an unknown parameter; the nearest right name is given.
+
+    Notes
+    -----
+    Nothing is run. Coordinates cost O(n d) time and memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dreval.inputs.data import as_data
+    >>> from dreval.inputs.source import as_source
+    >>> data = as_data(np.random.default_rng(0).normal(size=(20, 3)))
+    >>> source = as_source(data.X[:, :2], "first two", data)
+    >>> source.kind, source.can_embed, source.coordinates(data).shape
+    ('coordinates', False, (20, 2))
+    >>> as_source(lambda X, n_components: X[:, :n_components], "f", data).coordinates(data, n_components=1).shape
+    (20, 1)
+    """
+    argument = f"embeddings[{name!r}]"
+    if isinstance(value, Source):
+        no_options(options, argument, "a source that is already made")
+        return replace(value, name=name)
+    if isinstance(value, str) and value not in data.obsm:
+        if value in METHODS:
+            return method_source(value, name, options)
+        if not is_path(value) and not os.path.exists(value):
+            raise unknown_source(value, data, argument)
+    elif inspect.isclass(value):
+        cure = f"Pass an instance: {value.__name__}(n_components=2)."
+        raise InputError(argument, "must be an estimator, not its class", f"the class {value.__name__}", cure)
+    elif callable(getattr(value, "fit_transform", None)):
+        return estimator_source(value, name, argument, dict(options))
+    elif hasattr(value, "fit"):
+        cure = "Wrap it in a function (X, n_components) that returns the coordinates."
+        raise InputError(argument, "must have fit_transform", f"an instance of {type(value).__name__}", cure)
+    elif callable(value) and not hasattr(value, "__array__"):
+        return callable_source(value, name, argument, options)
+    no_options(options, argument, "coordinates")
+    return coordinate_source(value, name, argument, data, ids)
+
+
+def embed(
+    X: Any,
+    method: Any,
+    n_components: int = 2,
+    *,
+    labels: Any = None,
+    random_state: int | np.random.Generator | None = None,
+    **parameters: Any,
+) -> Embedding:
+    """Embed data with a bundled method, an estimator or a callable.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame, sparse matrix, AnnData, data set or path
+        Data (n, p), rows are points; at least 4, all finite. They are not scaled.
+    method : str, estimator or callable
+        Name of a bundled method (``dreval.list_methods()``), or anything that can be run.
+    n_components : int
+        Number d of components.
+    labels : array-like or str, optional
+        Classes, for supervised methods only.
+    random_state : int, Generator or None
+        Seed. None draws a fresh one, which is kept in the result.
+    **parameters
+        Parameters of the method.
+
+    Returns
+    -------
+    Embedding
+        Coordinates (n, d) with their recipe; numpy takes the record as an array.
+
+    Raises
+    ------
+    InputError
+        Data or parameters that are not what they must be, or coordinates in place of a method.
+    UnknownName
+        An unknown method or parameter; the nearest right name is given.
+    MethodFailed
+        The method raised, or returned what is no embedding; the cause is chained.
+
+    Notes
+    -----
+    Cost is that of the method (its card says it), and one copy of the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dreval
+    >>> X = np.random.default_rng(0).normal(size=(30, 5))
+    >>> embedding = dreval.embed(X, "pca")
+    >>> embedding
+    Embedding(pca: 30 points, 2 components)
+    >>> np.asarray(embedding).shape
+    (30, 2)
+    """
+    check_int(n_components, "n_components", low=1)
+    data = as_data(X, labels=labels)
+    name = method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
+    source = as_source(method, str(name), data, **parameters)
+    if not source.can_embed:
+        cure = "Pass the name of a bundled method, an estimator or a callable."
+        raise InputError("method", "must be something that can be run", str(source.reason), cure)
+    check_random_state(random_state)
+    seed = None if source.reseed_reason is not None else seed_of(root_seed(random_state))
+    start = time.perf_counter()
+    Y = source.embed(data.X, n_components, seed, data.labels)
+    seconds = time.perf_counter() - start
+    recipe = {"n_components": n_components, **parameters}
+    notes = (*data.notes, *embedding_notes(Y, "method"))
+    return Embedding(Y, str(name), recipe, seed, data.ids, (data.n, data.p), seconds, notes)
