@@ -1,0 +1,1 @@
+"""Compiled loops, one file per family; imported only when first needed."""

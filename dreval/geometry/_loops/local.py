@@ -1,0 +1,83 @@
+"""Local Procrustes: norms and nuclear norms of small centred blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def nuclear_norm(block):
+    """Sum of singular values of a block (a, b), by one-sided Jacobi rotations of its columns; destroys the block.
+
+    No squares are summed into small numbers, so nearly collinear blocks keep all their digits.
+    """
+    a, b = block.shape
+    for _ in range(60):
+        rotated = False
+        for p in range(b - 1):
+            for q in range(p + 1, b):
+                pp, qq, pq = 0.0, 0.0, 0.0
+                for r in range(a):
+                    pp += block[r, p] * block[r, p]
+                    qq += block[r, q] * block[r, q]
+                    pq += block[r, p] * block[r, q]
+                if abs(pq) <= 1e-14 * np.sqrt(pp) * np.sqrt(qq):
+                    continue
+                rotated = True
+                slope = (qq - pp) / (2.0 * pq)
+                tangent = (1.0 if slope >= 0.0 else -1.0) / (abs(slope) + np.sqrt(1.0 + slope * slope))
+                cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+                sine = cosine * tangent
+                for r in range(a):
+                    left, right = block[r, p], block[r, q]
+                    block[r, p] = cosine * left - sine * right
+                    block[r, q] = sine * left + cosine * right
+        if not rotated:
+            break
+    total = 0.0
+    for q in range(b):
+        norm = 0.0
+        for r in range(a):
+            norm += block[r, q] * block[r, q]
+        total += np.sqrt(norm)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _centred(points, members, out):
+    """Rows of the members minus their mean; gives their squared norm."""
+    size, width = members.shape[0], points.shape[1]
+    total = 0.0
+    for c in range(width):
+        mean = 0.0
+        for t in range(size):
+            mean += points[members[t], c] - points[members[0], c]
+        mean /= size
+        for t in range(size):
+            value = (points[members[t], c] - points[members[0], c]) - mean
+            out[t, c] = value
+            total += value * value
+    return total
+
+
+@njit(cache=True, nogil=True)
+def local_parts(X, Y, rows, nearest, k, x2, y2, nuclear):
+    """|HX_i|^2, |HY_i|^2 and the nuclear norm of X_i' H Y_i for each row and its k nearest points."""
+    p, d = X.shape[1], Y.shape[1]
+    members = np.empty(k + 1, np.int64)
+    A, B = np.empty((k + 1, p)), np.empty((k + 1, d))
+    cross = np.empty((max(p, d), min(p, d)))
+    for b in range(rows.shape[0]):
+        members[0] = rows[b]
+        for t in range(k):
+            members[t + 1] = nearest[b, t]
+        x2[b] = _centred(X, members, A)
+        y2[b] = _centred(Y, members, B)
+        long, short = (A, B) if p >= d else (B, A)
+        cross[:] = 0.0
+        for t in range(k + 1):
+            for u in range(long.shape[1]):
+                for v in range(short.shape[1]):
+                    cross[u, v] += long[t, u] * short[t, v]
+        nuclear[b] = nuclear_norm(cross)

@@ -1,0 +1,352 @@
+"""The pass: one sweep over blocks of rows from which every point-level index reads.
+
+A block of rows costs one set of distances in the data and one in each embedding. From them come, for all indices at
+once, the k nearest neighbors in both spaces and the cross ranks. Memory is O(block x n + n x k), never n x n.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.geometry.distances import Space, block_rows
+from dreval.geometry.workers import run_blocks
+
+__all__ = ["Groups", "View", "leave_out", "n_blocks", "random_groups", "sweep"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Lists = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A partition of the points into random groups, for leave-a-group-out values."""
+
+    codes: IntArray
+    count: int
+
+    def largest(self) -> int:
+        """Size of the largest group."""
+        return int(np.bincount(self.codes, minlength=self.count).max())
+
+
+def random_groups(n: int, count: int, rng: np.random.Generator) -> Groups:
+    """Groups of nearly equal size, assigned at random."""
+    codes = np.empty(n, np.int64)
+    codes[rng.permutation(n)] = np.arange(n) % count
+    return Groups(codes, count)
+
+
+@dataclass(frozen=True)
+class View:
+    """What an index reads: one embedding against the data, seen from some rows.
+
+    Attributes
+    ----------
+    X, Y : ndarray (n, p), (n, d)
+        All points of the data and of the embedding.
+    rows : ndarray (m,)
+        The points from which it is seen: all n, or anchors.
+    population : ndarray
+        The points that count at all: all n, or all but one group.
+    nearest_data, nearest_embedding : ndarray (m, K)
+        Neighbors in the data and in the embedding, nearest first, as positions among the n points.
+    data_rank, embedding_rank : ndarray (m, K)
+        Rank in the data of each embedding neighbor; rank in the embedding of each data neighbor.
+    """
+
+    X: FloatArray
+    Y: FloatArray
+    rows: IntArray
+    population: IntArray
+    nearest_data: Lists
+    nearest_embedding: Lists
+    data_rank: Lists
+    embedding_rank: Lists
+    ambiguous: npt.NDArray[np.bool_]
+    groups: Groups | None = None
+    data_counts: npt.NDArray[Any] | None = None
+    embedding_counts: npt.NDArray[Any] | None = None
+    labels: IntArray | None = None
+    seed: int = 0
+    n_jobs: int | None = None
+    _kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def n(self) -> int:
+        """Number of points that count."""
+        return len(self.population)
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """A value that several indices share, computed when first asked for (it depends on nothing but the view)."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def shuffled(self, rng: np.random.Generator) -> View:
+        """The same data with the embedding's points exchanged at random: an embedding unrelated to the data.
+
+        Only what does not read ranks or embedding neighbors can be computed from it.
+        """
+        Y = self.Y.copy()
+        Y[self.population] = self.Y[rng.permutation(self.population)]
+        labels = None
+        if self.labels is not None:
+            labels = self.labels.copy()
+            labels[self.population] = self.labels[rng.permutation(self.population)]
+        none = np.empty((0, 0), np.int32)
+        return replace(self, Y=Y, labels=labels, nearest_embedding=none, data_rank=none, embedding_rank=none, _kept={})
+
+    def without(self, group: int, k: int) -> View | None:
+        """The view when one group of points is taken away; None where a kept list of neighbors runs out."""
+        if self.groups is None or self.data_counts is None or self.embedding_counts is None:
+            raise RuntimeError("this view was made without groups")
+        codes = self.groups.codes
+        stay = codes[self.rows] != group
+        data = _drop(self.nearest_data, self.embedding_rank, self.embedding_counts, stay, codes, group, k)
+        embedding = _drop(self.nearest_embedding, self.data_rank, self.data_counts, stay, codes, group, k)
+        if (data[0] < 0).any() or (embedding[0] < 0).any():
+            return None
+        return replace(
+            self,
+            rows=self.rows[stay],
+            population=self.population[codes[self.population] != group],
+            nearest_data=data[0],
+            embedding_rank=data[1],
+            nearest_embedding=embedding[0],
+            data_rank=embedding[1],
+            ambiguous=self.ambiguous[stay],
+            groups=None,
+            data_counts=None,
+            embedding_counts=None,
+            _kept={},
+        )
+
+
+def _drop(
+    nearest: Lists,
+    ranks: Lists,
+    counts: npt.NDArray[Any],
+    stay: npt.NDArray[np.bool_],
+    codes: IntArray,
+    group: int,
+    k: int,
+) -> tuple[Lists, Lists]:
+    """Lists and their ranks without the members of one group, for the rows that stay."""
+    from dreval.geometry._loops import rows as loops
+
+    m = int(stay.sum())
+    out = np.empty((m, k if nearest.size else 0), np.int32)
+    out_ranks = np.empty((m, k if ranks.size else 0), np.int32)
+    if nearest.size:
+        few = ranks[stay] if ranks.size else np.empty((0, 0), np.int32)
+        loops.drop_group(nearest[stay], few, counts[stay], codes, group, k, out, out_ranks)
+    return out, out_ranks
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """Arrays that the blocks of a sweep fill for one embedding."""
+
+    nearest: Lists
+    edge_tied: npt.NDArray[np.bool_]
+    data_rank: Lists
+    embedding_rank: Lists
+    tied: npt.NDArray[np.bool_]
+    data_counts: npt.NDArray[Any]
+    embedding_counts: npt.NDArray[Any]
+
+
+def sweep(
+    X: FloatArray,
+    embeddings: Mapping[str, FloatArray],
+    *,
+    k: int,
+    ranks: bool = True,
+    rows: IntArray | None = None,
+    groups: Groups | None = None,
+    n_jobs: int | None = None,
+    advance: Callable[[int], Any] | None = None,
+) -> dict[str, View]:
+    """One pass over blocks of rows; gives a view of every embedding.
+
+    Parameters
+    ----------
+    X : ndarray (n, p)
+        The data.
+    embeddings : mapping of name to ndarray (n, d)
+        Their embeddings.
+    k : int
+        Largest number of neighbors asked for, below n.
+    ranks : bool
+        Whether embedding neighbors and cross ranks are wanted besides the data neighbors.
+    rows : ndarray (m,), optional
+        Rows to see from (anchors); all by default.
+    groups : Groups, optional
+        Groups that can be taken away afterwards without another pass.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    advance : callable, optional
+        Called with the number of finished blocks.
+
+    Notes
+    -----
+    O(m n (p + d)) time and O(n k) memory beside one block for each thread.
+    """
+    n = len(X)
+    rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
+    kept = k if groups is None else min(n - 1, k + _extra(k, groups, len(rows)))
+    space = Space.of(X)
+    spaces = {name: Space.of(Y) for name, Y in embeddings.items()} if ranks else {}
+    data = _empty_lists(len(rows), kept, 0, groups)
+    lists = {name: _empty_lists(len(rows), kept, kept, groups) for name in spaces}
+
+    def one(place: slice) -> None:
+        _one_block(space, spaces, rows[place], place, kept, groups, data, lists)
+
+    size = block_rows(n)
+    places = [slice(at, min(at + size, len(rows))) for at in range(0, len(rows), size)]
+    run_blocks(one, places, n_jobs, advance)
+    views = {}
+    for name, Y in embeddings.items():
+        mine = lists.get(name) or _empty_lists(len(rows), 0, 0, None)
+        views[name] = View(
+            X=X,
+            Y=Y,
+            rows=rows,
+            population=np.arange(n),
+            nearest_data=data.nearest,
+            nearest_embedding=mine.nearest if ranks else np.empty((len(rows), 0), np.int32),
+            data_rank=mine.data_rank,
+            embedding_rank=mine.embedding_rank,
+            ambiguous=mine.tied | data.edge_tied | mine.edge_tied,
+            groups=groups,
+            data_counts=mine.data_counts,
+            embedding_counts=mine.embedding_counts,
+            n_jobs=n_jobs,
+        )
+    return views
+
+
+def n_blocks(n: int, m: int) -> int:
+    """Number of blocks of a sweep from m rows."""
+    return -(-m // block_rows(n))
+
+
+def leave_out(view: View, group: int, k: int) -> View:
+    """The view without one group of points, with k neighbors a row; seen again in full where a kept list runs out."""
+    left = view.without(group, k)
+    if left is not None:
+        return left
+    stay = view.population[view.groups.codes[view.population] != group] if view.groups else view.population
+    ranks = view.data_rank.size > 0
+    again = sweep(view.X[stay], {"": view.Y[stay]}, k=k, ranks=ranks, n_jobs=view.n_jobs)[""]
+    return replace(again, labels=None if view.labels is None else view.labels[stay], seed=view.seed)
+
+
+def _extra(k: int, groups: Groups, m: int) -> int:
+    """How many neighbors beyond k to keep, so that k remain in every row when any group is taken away.
+
+    With random groups the number of a group's members among the kept is hypergeometric; the list fails with
+    probability below 1e-9 in the whole table, and a failure is seen and answered with the full list.
+    """
+    from scipy.special import bdtrc
+
+    share = groups.largest() / len(groups.codes)
+    extra = 1
+    while bdtrc(extra, k + extra, share) * m * groups.count > 1e-9:
+        extra += 1
+    return extra
+
+
+def _empty_lists(m: int, k: int, k_ranks: int, groups: Groups | None) -> _Lists:
+    """Places for the results of all rows."""
+    wide = groups.count if groups is not None else 0
+    kind = np.uint16 if groups is None or groups.largest() < 2**16 else np.uint32
+
+    def ints() -> Lists:
+        return np.zeros((m, k_ranks), np.int32)
+
+    return _Lists(
+        nearest=np.zeros((m, k), np.int32),
+        edge_tied=np.zeros(m, np.bool_),
+        data_rank=ints(),
+        embedding_rank=ints(),
+        tied=np.zeros(m, np.bool_),
+        data_counts=np.zeros((m, k_ranks, wide), kind),
+        embedding_counts=np.zeros((m, k_ranks, wide), kind),
+    )
+
+
+def _select(space: Space, block: FloatArray, rows: IntArray, kept: int, place: slice, into: _Lists) -> IntArray:
+    """Neighbors of a block; rows with equal distances among them (the next one included) are marked."""
+    from dreval.geometry._loops import rows as loops
+
+    wanted = min(kept + 1, len(space.points) - 1)
+    index, value = np.empty((len(rows), wanted), np.int64), np.empty((len(rows), wanted))
+    loops.select_rows(
+        block, rows, True, space.points, space.norms, space.points, space.norms, space.gamma, wanted, index, value
+    )
+    into.edge_tied[place] = (value[:, 1:] == value[:, :-1]).any(axis=1)
+    into.nearest[place] = index[:, :kept]
+    return np.ascontiguousarray(index[:, :kept])
+
+
+def _rank(
+    space: Space,
+    block: FloatArray,
+    rows: IntArray,
+    targets: IntArray,
+    groups: Groups | None,
+    rank: Lists,
+    counts: npt.NDArray[Any],
+) -> npt.NDArray[np.bool_]:
+    """Ranks of the targets of a block; gives the rows where another point is as far away as a target."""
+    from dreval.geometry._loops import rows as loops
+
+    out_tied = np.empty(targets.shape, np.int32)
+    codes = groups.codes if groups is not None else np.zeros(0, np.int64)
+    wide = groups.count if groups is not None else 0
+    loops.rank_rows(block, rows, space.points, space.norms, space.gamma, targets, codes, wide, rank, out_tied, counts)
+    return np.asarray((out_tied > 0).any(axis=1))
+
+
+_LOCAL = threading.local()
+
+
+def _buffer(which: int, rows: int, n: int) -> FloatArray:
+    """A block of the calling thread, used again for the next rows (fresh memory costs more than the distances)."""
+    kept = getattr(_LOCAL, "buffers", {})
+    _LOCAL.buffers = kept
+    if which not in kept or kept[which].shape != (rows, n):
+        kept[which] = np.empty((rows, n))
+    return kept[which]
+
+
+def _one_block(
+    space: Space,
+    spaces: Mapping[str, Space],
+    rows: IntArray,
+    place: slice,
+    kept: int,
+    groups: Groups | None,
+    data: _Lists,
+    lists: Mapping[str, _Lists],
+) -> None:
+    """Distances, neighbors and cross ranks of one block of rows in all spaces."""
+    block = space.block(rows, _buffer(0, len(rows), len(space.points)))
+    near = _select(space, block, rows, kept, place, data)
+    other = _buffer(1, len(rows), len(space.points)) if spaces else block
+    for name, theirs in spaces.items():
+        into = lists[name]
+        away = theirs.block(rows, other)
+        shown = _select(theirs, away, rows, kept, place, into)
+        tied = _rank(theirs, away, rows, near, groups, into.embedding_rank[place], into.embedding_counts[place])
+        tied |= _rank(space, block, rows, shown, groups, into.data_rank[place], into.data_counts[place])
+        into.tied[place] = tied

@@ -1,0 +1,93 @@
+"""Squared Euclidean distances, a block of rows at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["DIRECT_COLUMNS", "Space", "block_rows", "pairwise_squared"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+DIRECT_COLUMNS = 12  # up to this many columns direct differences cost no more than a matrix product
+BLOCK_BYTES = 1_000_000  # one block of distances stays in the processor's cache
+
+
+@dataclass(frozen=True)
+class Space:
+    """Points made ready for distances.
+
+    ``points`` are the given ones times a power of two that brings the largest entry near 1: the order of distances is
+    the same, and their squares neither overflow nor vanish. ``centred`` and ``norms`` serve the products; a product
+    differs from the direct value by at most ``gamma * (norm_i + norm_j)``, and ``gamma`` is 0 where no product is used.
+    ``columns`` (p, n) are the points once more, stored by column, where direct differences are used.
+    """
+
+    points: FloatArray
+    columns: FloatArray
+    centred: FloatArray
+    norms: FloatArray
+    gamma: float
+    scale: float
+
+    @classmethod
+    def of(cls, points: FloatArray) -> Space:
+        """Prepare an (n, p) array; costs O(n p)."""
+        largest = float(np.max(np.abs(points)))
+        scale = 2.0 ** -int(np.clip(np.frexp(largest)[1], -1000, 1000)) if largest > 0 else 1.0
+        scaled = np.ascontiguousarray(points * scale)
+        n, p = scaled.shape
+        if p <= DIRECT_COLUMNS:
+            return cls(scaled, _columns(scaled), scaled, np.zeros(n), 0.0, scale)
+        centred = scaled - scaled.mean(axis=0)
+        norms = np.einsum("ij,ij->i", centred, centred)
+        return cls(scaled, scaled.T, centred, norms, (4 * p + 32) * 2.0**-53, scale)
+
+    def block(self, rows: IntArray, out: FloatArray, queries: Space | None = None) -> FloatArray:
+        """Squared distances of the query rows (own rows by default) to all points, written into ``out``."""
+        from dreval.geometry._loops import rows as loops
+
+        asking = queries or self
+        block = out[: len(rows)]
+        if self.gamma == 0.0:
+            loops.fill_direct(asking.points, rows, self.columns, block)
+        else:
+            np.matmul(asking.centred[rows], self.centred.T, out=block)
+            loops.finish_products(rows, asking.norms, self.norms, block)
+        return block
+
+    def direct_block(self, rows: IntArray) -> FloatArray:
+        """Squared distances by direct differences whatever the number of columns; (len(rows), n)."""
+        from dreval.geometry._loops import rows as loops
+
+        block = np.empty((len(rows), len(self.points)))
+        loops.fill_direct(self.points, rows, _columns(self.points), block)
+        return block
+
+    def query(self, points: FloatArray) -> Space:
+        """Other points in the scale and centre of this space."""
+        scaled = np.ascontiguousarray(points * self.scale)
+        if self.gamma == 0.0:
+            return Space(scaled, scaled.T, scaled, np.zeros(len(scaled)), 0.0, self.scale)
+        centre = self.points.mean(axis=0)
+        centred = scaled - centre
+        return Space(scaled, scaled.T, centred, np.einsum("ij,ij->i", centred, centred), self.gamma, self.scale)
+
+
+def block_rows(n: int) -> int:
+    """Number of rows of one block, so that a block of distances to ``n`` points stays small."""
+    return int(np.clip(BLOCK_BYTES // (8 * n), 16, 256))
+
+
+def pairwise_squared(points: FloatArray, others: FloatArray | None = None) -> FloatArray:
+    """All squared Euclidean distances (n, m); O(n m) memory, for methods and kernels that need the whole matrix."""
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(points, points if others is None else others, "sqeuclidean"))
+
+
+def _columns(points: FloatArray) -> FloatArray:
+    return np.ascontiguousarray(points.T)

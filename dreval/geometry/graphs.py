@@ -1,0 +1,249 @@
+"""Graphs of nearest neighbors: the owner of edges, components and geodesic distances.
+
+A graph is a symmetric sparse matrix of edge lengths. Duplicate points have edges of length 0, which are stored: a
+stored 0 is an edge, what is not stored is none. (Sums, maxima and dense copies of sparse matrices lose the difference.)
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csgraph, csr_matrix
+
+from dreval._check import check_int, check_k, check_one_of
+from dreval.errors import ApproximationWarning, MethodFailed
+from dreval.geometry.neighbors import nearest
+
+__all__ = ["COMPONENTS", "connect_components", "connected_graph", "connected_parts", "geodesics", "knn_graph"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+COMPONENTS = ("error", "connect")
+
+
+def knn_graph(X: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> csr_matrix:
+    """The graph that joins two points when either is among the k nearest neighbors of the other.
+
+    Parameters
+    ----------
+    X : ndarray (n, p)
+        Points.
+    n_neighbors : int
+        Number k of neighbors, 1 <= k <= n - 1. A point is never its own neighbor; equal distances go by index.
+    n_jobs : int, optional
+        Threads of the neighbor search.
+
+    Returns
+    -------
+    csr_matrix (n, n)
+        Euclidean lengths of the edges, exactly symmetric, with sorted indices, without a diagonal. Edges between
+        duplicates are stored zeros.
+
+    Raises
+    ------
+    InputError
+        If ``n_neighbors`` is out of its range.
+
+    Notes
+    -----
+    The search of ``dreval.geometry.neighbors.nearest`` and O(n k log n) for the edges; O(n k) memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> knn_graph(np.array([[0.0], [1.0], [3.0], [3.0]]), 1).nnz  # the zero between the duplicates is stored
+    4
+    """
+    n = len(X)
+    check_k(check_int(n_neighbors, "n_neighbors", low=1), n)
+    neighbors, squared = nearest(X, n_neighbors, n_jobs=n_jobs)
+    rows = np.repeat(np.arange(n, dtype=np.int64), n_neighbors)
+    return _symmetric(n, rows, neighbors.ravel(), np.sqrt(squared).ravel())
+
+
+def _symmetric(n: int, rows: IntArray, columns: IntArray, lengths: FloatArray) -> csr_matrix:
+    """Both directions of each edge with one length, the smaller where rounding made two."""
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    order = np.lexsort((lengths, high, low))
+    low, high, lengths = low[order], high[order], lengths[order]
+    first = np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])]
+    low, high, lengths = low[first], high[first], lengths[first]
+    both = (np.r_[low, high], np.r_[high, low])
+    graph = csr_matrix((np.r_[lengths, lengths], both), shape=(n, n))
+    graph.sort_indices()
+    return graph
+
+
+def connected_parts(graph: csr_matrix) -> tuple[int, IntArray]:
+    """Number of components, and the component (n,) of each point from 0 on; O(n + edges) time and memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> connected_parts(knn_graph(np.array([[0.0], [1.0], [10.0], [11.0]]), 1))[0]
+    2
+    """
+    edges = csr_matrix((np.ones_like(graph.data), graph.indices, graph.indptr), shape=graph.shape)
+    count, parts = csgraph.connected_components(edges, directed=False)
+    return int(count), parts.astype(np.int64)
+
+
+def connect_components(graph: csr_matrix, X: FloatArray) -> tuple[csr_matrix, IntArray]:
+    """The graph with its components joined by the shortest links.
+
+    Of every pair of components the nearest two points make a link; the minimum spanning tree of these links is added.
+
+    Parameters
+    ----------
+    graph : csr_matrix (n, n)
+        Symmetric lengths, as ``knn_graph`` gives them.
+    X : ndarray (n, p)
+        The points.
+
+    Returns
+    -------
+    graph : csr_matrix (n, n)
+        Connected; the same object where it was so already.
+    links : ndarray (count - 1, 2)
+        The added edges, shortest first.
+
+    Notes
+    -----
+    One k-d tree per component: O(count n log n) time in few dimensions and O(n^2 p) in many; O(count^2 + n p) memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    >>> connect_components(knn_graph(X, 1), X)[1].tolist()
+    [[1, 2]]
+    """
+    from scipy.cluster.hierarchy import DisjointSet
+
+    count, parts = connected_parts(graph)
+    if count == 1:
+        return graph, np.empty((0, 2), np.int64)
+    joined, chosen = DisjointSet(range(count)), []
+    for length, i, j in sorted(_nearest_links(X, count, parts)):
+        if joined.merge(int(parts[i]), int(parts[j])):
+            chosen.append((i, j, length))
+    links = np.array([(i, j) for i, j, _ in chosen], dtype=np.int64)
+    old = graph.tocoo()
+    rows, columns = np.r_[old.row, links[:, 0]], np.r_[old.col, links[:, 1]]
+    lengths = np.r_[old.data, [length for *_, length in chosen]]
+    return _symmetric(len(X), rows.astype(np.int64), columns.astype(np.int64), lengths), links
+
+
+def _nearest_links(X: FloatArray, count: int, parts: IntArray) -> list[tuple[float, int, int]]:
+    """Length and ends of the shortest link between every two components."""
+    from scipy.spatial import cKDTree
+
+    order = np.argsort(parts, kind="stable")
+    ends = np.cumsum(np.bincount(parts, minlength=count))
+    links = []
+    for a in range(count - 1):
+        mine, others = order[ends[a] - np.sum(parts == a) : ends[a]], order[ends[a] :]
+        distances, found = cKDTree(X[mine]).query(X[others])
+        for b in range(a + 1, count):
+            first = ends[b - 1] - ends[a]
+            at = first + int(np.argmin(distances[first : ends[b] - ends[a]]))
+            links.append((float(distances[at]), int(mine[found[at]]), int(others[at])))
+    return links
+
+
+def connected_graph(X: FloatArray, n_neighbors: int, components: str = "error") -> csr_matrix:
+    """The graph of nearest neighbors, connected: what every method that walks along the data needs.
+
+    Parameters
+    ----------
+    X : ndarray (n, p)
+        Points.
+    n_neighbors : int
+        Number of neighbors, 1 to n - 1.
+    components : {"error", "connect"}
+        What to do with a graph of more than one component: refuse it, or join the components by their shortest links
+        (``connect_components``) with a warning that says so.
+
+    Returns
+    -------
+    csr_matrix (n, n)
+        Symmetric lengths of the edges of a connected graph.
+
+    Raises
+    ------
+    InputError
+        If ``n_neighbors`` is not an integer from 1 to n - 1.
+    UnknownName
+        If ``components`` is another word.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+
+    Warns
+    -----
+    ApproximationWarning
+        If components were joined; the number and the length of the links are stated.
+
+    Notes
+    -----
+    The cost of ``knn_graph``, and of ``connect_components`` where it is needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> connected_graph(np.arange(5.0)[:, None], 2).nnz
+    12
+    """
+    check_one_of(components, COMPONENTS, "components")
+    graph = knn_graph(X, n_neighbors)
+    count, parts = connected_parts(graph)
+    if count == 1:
+        return graph
+    sizes = sorted(np.bincount(parts).tolist(), reverse=True)
+    found = f"{count} components of {', '.join(map(str, sizes[:5]))}{' ...' if count > 5 else ''} points"
+    if components == "error":
+        raise MethodFailed(
+            "n_neighbors",
+            "must make the graph of nearest neighbors connected",
+            f"{found} with n_neighbors={n_neighbors}",
+            "Choose a larger n_neighbors (above the number of copies of any point), "
+            'or components="connect" to join the components by their shortest links.',
+        )
+    connected, links = connect_components(graph, X)
+    longest = np.linalg.norm(X[links[-1, 0]] - X[links[-1, 1]])
+    warnings.warn(
+        f"The graph of {n_neighbors} nearest neighbors has {found}. They were joined by {len(links)} links of length "
+        f"up to {longest:.4g} (the median edge has {np.median(graph.data):.4g}), and paths between them use these.",
+        ApproximationWarning,
+        stacklevel=2,
+    )
+    return connected
+
+
+def geodesics(graph: csr_matrix) -> FloatArray:
+    """Lengths of the shortest paths between all points.
+
+    Parameters
+    ----------
+    graph : csr_matrix (n, n)
+        Symmetric lengths; a stored 0 is an edge of length 0.
+
+    Returns
+    -------
+    ndarray (n, n)
+        Symmetric, 0 on the diagonal, infinite between components.
+
+    Notes
+    -----
+    Dijkstra's algorithm from every point: O(n (edges + n log n)) time, O(n^2) memory for the answer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> geodesics(knn_graph(np.array([[0.0], [1.0], [3.0], [3.0]]), 2))[0].tolist()
+    [0.0, 1.0, 3.0, 3.0]
+    """
+    distances = csgraph.dijkstra(graph, directed=True)
+    return np.minimum(distances, distances.T)

@@ -1,0 +1,107 @@
+"""The k nearest neighbors, exact, with ties broken by index."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_int
+from dreval.geometry.distances import Space, block_rows
+from dreval.geometry.workers import run_blocks
+
+__all__ = ["nearest"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+TREE_COLUMNS = 8  # a k-d tree pays below this many columns
+
+
+def nearest(
+    points: FloatArray, k: int, queries: FloatArray | None = None, n_jobs: int | None = None
+) -> tuple[IntArray, FloatArray]:
+    """The k nearest points of each query.
+
+    Parameters
+    ----------
+    points : ndarray (n, p)
+        Points to search.
+    k : int
+        Number of neighbors; at most n, or n - 1 without ``queries``.
+    queries : ndarray (m, p), optional
+        Points to search from. By default the points themselves; a point is then never its own neighbor (it is left
+        out by index, so that its duplicates stay).
+    n_jobs : int, optional
+        Threads; all cores by default. The answer does not depend on it.
+
+    Returns
+    -------
+    indices : ndarray (m, k) of int64
+        Neighbors, nearest first; equal distances by lower index.
+    squared_distances : ndarray (m, k)
+        Their squared Euclidean distances by direct differences.
+
+    Notes
+    -----
+    A k-d tree serves up to 8 columns (about O(n log n)); otherwise blocks of matrix products whose rounding is checked
+    (O(n m p) time, O(n k) memory). Rows in which the tree's own rounding could matter are searched again in full.
+    """
+    check_int(k, "k", low=1, high=len(points) - (queries is None))
+    space = Space.of(points)
+    asking = space if queries is None else space.query(queries)
+    if points.shape[1] <= TREE_COLUMNS and len(points) > 4 * k + 8:
+        indices, squared, open_rows = _by_tree(space, asking, k, queries is None, n_jobs)
+    else:
+        m = len(asking.points)
+        indices, squared = np.empty((m, k), np.int64), np.empty((m, k))
+        open_rows = np.arange(m)
+    _by_blocks(space, asking, k, queries is None, open_rows, indices, squared, n_jobs)
+    return indices, squared / space.scale**2
+
+
+def _by_tree(
+    space: Space, asking: Space, k: int, own: bool, n_jobs: int | None
+) -> tuple[IntArray, FloatArray, IntArray]:
+    """Candidates from a k-d tree, ordered by direct distance; and the rows where it cannot be trusted."""
+    from scipy.spatial import cKDTree
+
+    found = cKDTree(space.points).query(asking.points, k + 1 + own, workers=n_jobs or -1)[1]
+    m = len(found)
+    steps = space.points[found] - asking.points[:, None, :]
+    squared = np.zeros(found.shape)
+    for c in range(steps.shape[2]):
+        squared += steps[:, :, c] ** 2
+    if own:
+        squared[found == np.arange(m)[:, None]] = np.inf
+    order = np.lexsort((found, squared), axis=1)
+    found, squared = np.take_along_axis(found, order, 1), np.take_along_axis(squared, order, 1)
+    finite = np.where(np.isfinite(squared), squared, -np.inf)
+    open_rows = np.flatnonzero(squared[:, k - 1] >= finite.max(axis=1) * (1 - 1e-12))
+    return found[:, :k].astype(np.int64), np.ascontiguousarray(squared[:, :k]), open_rows
+
+
+def _by_blocks(
+    space: Space,
+    asking: Space,
+    k: int,
+    own: bool,
+    rows: IntArray,
+    indices: IntArray,
+    squared: FloatArray,
+    n_jobs: int | None,
+) -> None:
+    """Search the given rows in full, block by block, into ``indices`` and ``squared``."""
+    from dreval.geometry._loops import rows as loops
+
+    n = len(space.points)
+
+    def one(part: IntArray) -> None:
+        block = space.block(part, np.empty((len(part), n)), asking)
+        out_i, out_d = np.empty((len(part), k), np.int64), np.empty((len(part), k))
+        loops.select_rows(
+            block, part, own, asking.points, asking.norms, space.points, space.norms, space.gamma, k, out_i, out_d
+        )
+        indices[part], squared[part] = out_i, out_d
+
+    size = block_rows(n)
+    run_blocks(one, [rows[at : at + size] for at in range(0, len(rows), size)], n_jobs)

@@ -1,0 +1,142 @@
+"""Local and global Procrustes: norms, nuclear norms and spectra of neighborhoods (Goldberg & Ritov 2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.geometry.blocks import View
+from dreval.geometry.workers import run_blocks
+
+__all__ = [
+    "LocalParts",
+    "LocalSpectra",
+    "disparity",
+    "local_parts",
+    "local_spectra",
+    "relative",
+    "residual",
+]
+
+FloatArray = npt.NDArray[np.float64]
+CHUNK_BYTES = 8_000_000
+
+
+class LocalParts(NamedTuple):
+    """Of each neighborhood: |HX_i|^2, |HY_i|^2 and the nuclear norm s_i of X_i' H Y_i."""
+
+    x2: FloatArray
+    y2: FloatArray
+    nuclear: FloatArray
+
+
+class LocalSpectra(NamedTuple):
+    """Of each neighborhood: squared norm beyond its d leading directions, and s_i after projection on those."""
+
+    beyond: FloatArray
+    within: FloatArray
+    nuclear: FloatArray
+
+
+def local_parts(view: View, k: int) -> LocalParts:
+    """Parts of the local Procrustes measures on each point and its k neighbors in the data (k + 1 points)."""
+    return view.once(("local_parts", k), lambda: _local_parts(view, k))
+
+
+def _local_parts(view: View, k: int) -> LocalParts:
+    from dreval.geometry._loops import local as loops
+
+    m = len(view.rows)
+    parts = LocalParts(np.empty(m), np.empty(m), np.empty(m))
+
+    def places(place: slice) -> list[FloatArray]:
+        return [part[place] for part in parts]
+
+    def one(place: slice) -> None:
+        loops.local_parts(
+            view.X, view.Y, view.rows[place], np.ascontiguousarray(view.nearest_data[place, :k]), k, *places(place)
+        )
+
+    run_blocks(one, [slice(at, at + 2048) for at in range(0, m, 2048)], view.n_jobs)
+    return parts
+
+
+def residual(parts: LocalParts) -> FloatArray:
+    """Procrustes statistic G(X_i, Y_i) = |HX_i|^2 + |HY_i|^2 - 2 s_i, clipped at 0."""
+    return np.maximum(parts.x2 + parts.y2 - 2 * parts.nuclear, 0.0)
+
+
+def relative(numerator: FloatArray, x2: FloatArray) -> FloatArray:
+    """Numerator over |HX_i|^2; a neighborhood of coinciding points contributes 0."""
+    return np.divide(numerator, x2, out=np.zeros_like(numerator), where=x2 > 0)
+
+
+def local_spectra(view: View, k: int) -> LocalSpectra:
+    """Spectra of the data's neighborhoods against the embedding's dimension d, by chunks of small Gram matrices.
+
+    O(n k^2 (k + p)) time; the chunks keep memory at a few megabytes.
+    """
+    return view.once(("local_spectra", k), lambda: _local_spectra(view, k))
+
+
+def _local_spectra(view: View, k: int) -> LocalSpectra:
+    d = view.Y.shape[1]
+    out = []
+    for members in _chunks(view, k):
+        X, Y = _centred(view.X[members]), _centred(view.Y[members])
+        left, sizes, _ = np.linalg.svd(X, full_matrices=False)
+        beyond = (sizes[:, d:] ** 2).sum(axis=1)
+        within = (sizes[:, :d] ** 2).sum(axis=1)
+        scores = left[:, :, :d] * sizes[:, None, :d]
+        nuclear = np.linalg.svd(scores.transpose(0, 2, 1) @ Y, compute_uv=False).sum(axis=1)
+        out.append((beyond, within, nuclear))
+    return LocalSpectra(*(np.concatenate(part) for part in zip(*out, strict=True)))
+
+
+def _chunks(view: View, k: int) -> Iterator[npt.NDArray[np.int64]]:
+    """Members (self first) of some neighborhoods at a time."""
+    size = max(1, CHUNK_BYTES // (8 * (k + 1) * (view.X.shape[1] + view.Y.shape[1])))
+    for at in range(0, len(view.rows), size):
+        own = view.rows[at : at + size, None]
+        yield np.concatenate([own, view.nearest_data[at : at + size, :k]], axis=1)
+
+
+def _centred(blocks: FloatArray) -> FloatArray:
+    return blocks - blocks.mean(axis=1, keepdims=True)
+
+
+def disparity(X: FloatArray, Y: FloatArray) -> float:
+    """Share of the data's variance left by the best translation, rotation and scaling of Y: 1 - s^2 / (|HX|^2 |HY|^2).
+
+    In [0, 1]; 1 for a constant Y. The narrower of the two counts as padded with zero columns, which changes nothing.
+    """
+    A, B = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    size_a, size_b = float(np.linalg.norm(A)), float(np.linalg.norm(B))
+    if size_a == 0.0 or size_b == 0.0:
+        return 1.0
+    share = np.linalg.svd((A / size_a).T @ (B / size_b), compute_uv=False).sum()
+    return float(np.clip(1.0 - share**2, 0.0, 1.0))
+
+
+def conformal(parts: LocalParts) -> FloatArray:
+    """Residual of each neighborhood at its own best scale, relative to its size: 1 - s^2 / (|HX|^2 |HY|^2)."""
+    kept = np.divide(parts.nuclear, parts.y2, out=np.zeros_like(parts.y2), where=parts.y2 > 0) * parts.nuclear
+    return relative(np.maximum(parts.x2 - kept, 0.0), parts.x2)
+
+
+def best_scale(parts: LocalParts) -> FloatArray:
+    """Residual of each neighborhood, relative to its size, at the one scale that minimises their mean."""
+    sizes = relative(parts.y2, parts.x2)
+    total = sizes.sum()
+    scale = relative(parts.nuclear, parts.x2).sum() / total if total > 0 else 0.0
+    left = parts.x2 + scale**2 * parts.y2 - 2 * scale * parts.nuclear
+    return relative(np.maximum(left, 0.0), parts.x2)
+
+
+def coincident(x2: FloatArray) -> str:
+    """A note that counts neighborhoods of coinciding points; empty where there are none."""
+    count = int((x2 == 0).sum())
+    return f"{count} neighborhoods of coinciding points contribute 0" if count else ""
