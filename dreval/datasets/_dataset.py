@@ -1,0 +1,222 @@
+"""What a data set is, its card, and the two verbs that give one: ``load_dataset`` and ``simulate``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import MIN_POINTS, check_int, check_one_of
+from dreval._random import root_seed, stream
+from dreval.errors import InputError
+from dreval.registry import DATASETS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Dataset", "DatasetCard", "Draw", "dataset", "load_dataset", "simulate"]
+
+FloatArray = npt.NDArray[np.float64]
+Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
+
+
+@dataclass(frozen=True)
+class DatasetCard:
+    """What is known of a data set.
+
+    ``kind`` is "bundled" or "simulated"; ``n`` and ``p`` are the size of a bundled set and the default size of a
+    simulated one; ``parameters`` are the parameters of a simulation with their defaults.
+    """
+
+    name: str
+    kind: str
+    title: str
+    n: int
+    p: int
+    source: str
+    licence: str
+    reference: str
+    parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What the function of one data set gives back; ``load_dataset`` and ``simulate`` make a ``Dataset`` of it."""
+
+    data: FloatArray
+    labels: npt.NDArray[Any] | None = None
+    latent: FloatArray | None = None
+    feature_names: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Points, with what is known of them.
+
+    Attributes
+    ----------
+    data : ndarray (n, p)
+        The points, one per row.
+    labels : ndarray (n,) or None
+        Classes, where the set has classes.
+    latent : ndarray (n, q) or None
+        The true coordinates a simulation drew the points from; the page of each simulation says what they are.
+    card : DatasetCard
+        Source, licence, reference and size.
+    feature_names : tuple of str
+        Names of the p columns.
+    recipe : dict
+        What is needed to draw a simulated set again: ``n``, ``random_state`` and the parameters. Empty if bundled.
+    """
+
+    data: FloatArray
+    labels: npt.NDArray[Any] | None
+    latent: FloatArray | None
+    card: DatasetCard
+    feature_names: tuple[str, ...]
+    recipe: dict[str, Any] = field(default_factory=dict)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The points as a DataFrame with named columns, and a last column ``label`` where there are classes."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.data, columns=list(self.feature_names))
+        return frame if self.labels is None else frame.assign(label=self.labels)
+
+    def __repr__(self) -> str:
+        n, p = self.data.shape
+        classes = "" if self.labels is None else f", {len(np.unique(self.labels))} classes"
+        latent = "" if self.latent is None else f", latent of {self.latent.shape[1]} dimensions"
+        return f"<Dataset {self.card.name}: {n} points in {p} dimensions{classes}{latent}>"
+
+
+def dataset(**fields: Any) -> Callable[[Maker], Maker]:
+    """Attach the card to the function of one data set; the name is the file's name, the parameters its keywords."""
+
+    def attach(make: Maker) -> Maker:
+        keywords = inspect.signature(make).parameters.values()
+        parameters = {p.name: p.default for p in keywords if p.kind is inspect.Parameter.KEYWORD_ONLY}
+        name = make.__module__.rsplit(".", 1)[-1]
+        make.card = DatasetCard(name=name, parameters=MappingProxyType(parameters), **fields)  # type: ignore[attr-defined]
+        return make
+
+    return attach
+
+
+def load_dataset(name: str) -> Dataset:
+    """A data set that comes with the package.
+
+    Parameters
+    ----------
+    name : str
+        One of the bundled sets: "digits" or "wdbc". ``list_datasets()`` lists the simulated ones as well.
+
+    Returns
+    -------
+    Dataset
+        ``data`` (n, p), ``labels`` (n,), ``feature_names`` and the ``card`` with source and licence. Nothing is
+        scaled. ``latent`` is None: nobody knows it.
+
+    Raises
+    ------
+    UnknownName
+        If no data set has that name; the nearest right one is named.
+    InputError
+        If the data set is simulated, or its file is not where the package was installed.
+
+    See Also
+    --------
+    simulate : data drawn from a law that is known.
+
+    Notes
+    -----
+    The file is read anew by each call: some tens of milliseconds and O(n p) memory.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> wdbc = dreval.load_dataset("wdbc")
+    >>> wdbc
+    <Dataset wdbc: 569 points in 30 dimensions, 2 classes>
+    >>> wdbc.feature_names[0], wdbc.labels[0].item(), wdbc.card.licence
+    ('mean radius', 'malignant', 'BSD-3-Clause')
+    """
+    make = DATASETS.get(name, "name")
+    if make.card.kind != "bundled":
+        raise InputError(
+            "name", "must be a bundled data set", f"{name!r}, which is simulated", f"Call dreval.simulate({name!r})."
+        )
+    return _finish(make(), make.card, {})
+
+
+def simulate(
+    name: str, n: int | None = None, random_state: int | np.random.Generator | None = None, **parameters: Any
+) -> Dataset:
+    """A data set drawn from a law that is known, with its true latent coordinates.
+
+    Parameters
+    ----------
+    name : str
+        One of the simulated sets, for example "swiss_roll"; ``list_datasets()`` lists all names.
+    n : int, optional
+        Number of points, at least 4; by default that of the card.
+    random_state : int, Generator or None
+        The seed. None draws a new one, which is kept in ``recipe``. The draws of one seed depend on the name of the
+        data set, so that two simulations with one seed are not copies of each other.
+    **parameters
+        Parameters of the simulation (``noise``, ``spacing`` ...); its card lists them with their defaults.
+
+    Returns
+    -------
+    Dataset
+        ``data`` (n, p), ``latent`` (n, q), ``labels`` (n,) where there are classes, and ``recipe``.
+
+    Raises
+    ------
+    UnknownName
+        If no data set, or no parameter of this one, has that name; the nearest right one is named.
+    InputError
+        If the data set is bundled, or a parameter is out of its range.
+
+    See Also
+    --------
+    load_dataset : real data that come with the package.
+
+    Notes
+    -----
+    O(n p) time and memory.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> roll = dreval.simulate("swiss_roll", n=400, random_state=0)
+    >>> roll
+    <Dataset swiss_roll: 400 points in 3 dimensions, latent of 2 dimensions>
+    >>> dict(roll.card.parameters)
+    {'noise': 0.0, 'spacing': 'arc'}
+    """
+    make = DATASETS.get(name, "name")
+    if make.card.kind != "simulated":
+        raise InputError(
+            "name",
+            "must be a simulated data set",
+            f"{name!r}, which is bundled",
+            f"Call dreval.load_dataset({name!r}).",
+        )
+    size = make.card.n if n is None else check_int(n, "n", low=MIN_POINTS)
+    for parameter in parameters:
+        check_one_of(parameter, make.card.parameters, f"{name} parameter")
+    root = root_seed(random_state)
+    draw = make(size, stream(root, "dataset", name), **parameters)
+    return _finish(draw, make.card, {"n": size, "random_state": root, **make.card.parameters, **parameters})
+
+
+def _finish(draw: Draw, card: DatasetCard, recipe: dict[str, Any]) -> Dataset:
+    """The data set of a draw; columns without a name are called x1, x2, ..."""
+    names = draw.feature_names or tuple(f"x{j + 1}" for j in range(draw.data.shape[1]))
+    return Dataset(draw.data, draw.labels, draw.latent, card, names, recipe)

@@ -1,0 +1,36 @@
+"""Handwritten digits, 8 x 8 pixels."""
+
+from __future__ import annotations
+
+from dreval.datasets._bundled import read_bundled
+from dreval.datasets._dataset import Draw, dataset
+
+
+@dataset(
+    kind="bundled",
+    title="Handwritten digits, 8 x 8 pixels",
+    n=1797,
+    p=64,
+    source="scikit-learn, sklearn.datasets.load_digits; UCI Optical Recognition of Handwritten Digits, test part",
+    licence="BSD-3-Clause",
+    reference="Kaynak, C. (1995). Methods of combining multiple classifiers and their applications to handwritten "
+    "digit recognition. MSc thesis, Bogazici University.",
+)
+def digits() -> Draw:
+    """Images of 1797 handwritten digits, 8 x 8 grey values from 0 to 16, row by row.
+
+    Three pixels are 0 in every image: constant columns. Distances are between images, so many are tied.
+
+    Returns
+    -------
+    Draw
+        ``data`` (1797, 64); ``labels`` (1797,) integers 0 to 9; ``feature_names`` pixel_<row>_<column>.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> digits = dreval.load_dataset("digits")
+    >>> digits.data.shape, int(digits.data.max()), digits.labels[:4].tolist()
+    ((1797, 64), 16, [0, 1, 2, 3])
+    """
+    return read_bundled("digits")

@@ -1,0 +1,42 @@
+"""Set-up S2: the uniform law on the ten-dimensional cube, which has no structure to find."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.datasets._dataset import Draw, dataset
+
+
+@dataset(
+    kind="simulated",
+    title="S2: uniform on the ten-dimensional cube",
+    n=200,
+    p=10,
+    source="simulated",
+    licence="none needed",
+    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
+    "Institute, Tables 1 and 2, set-up S2.",
+)
+def s2(n: int, rng: np.random.Generator) -> Draw:
+    """Independent uniform points on [0, 1]^10: density 1 on the cube.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    rng : Generator
+        ``simulate`` makes it from ``random_state``.
+
+    Returns
+    -------
+    Draw
+        ``data`` (n, 10); ``latent`` (n, 10): the data themselves, for nothing simpler lies behind them.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> dreval.simulate("s2", random_state=0)
+    <Dataset s2: 200 points in 10 dimensions, latent of 10 dimensions>
+    """
+    points = rng.uniform(size=(n, 10))
+    return Draw(points, latent=points.copy())

@@ -1,0 +1,37 @@
+"""Breast Cancer Wisconsin (Diagnostic)."""
+
+from __future__ import annotations
+
+from dreval.datasets._bundled import read_bundled
+from dreval.datasets._dataset import Draw, dataset
+
+
+@dataset(
+    kind="bundled",
+    title="Breast Cancer Wisconsin (Diagnostic)",
+    n=569,
+    p=30,
+    source="scikit-learn, sklearn.datasets.load_breast_cancer; UCI Machine Learning Repository",
+    licence="BSD-3-Clause",
+    reference="Street, W. N., Wolberg, W. H., Mangasarian, O. L. (1993). Nuclear feature extraction for breast tumor "
+    "diagnosis. Proc. SPIE 1905, 861-870.",
+)
+def wdbc() -> Draw:
+    """Thirty measurements of cell nuclei in 569 breast masses, 212 malignant and 357 benign.
+
+    The columns are on scales that differ by five orders of magnitude: without scaling, Euclidean distance is
+    essentially the difference of areas. Labels are words, because the two number codings in circulation are opposite.
+
+    Returns
+    -------
+    Draw
+        ``data`` (569, 30); ``labels`` (569,) "malignant" or "benign"; ``feature_names``.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> wdbc = dreval.load_dataset("wdbc")
+    >>> wdbc.data.shape, int((wdbc.labels == "malignant").sum())
+    ((569, 30), 212)
+    """
+    return read_bundled("wdbc")

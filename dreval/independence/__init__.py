@@ -1,0 +1,1 @@
+"""Layer 5: one file is one independence test (geometry + inference)."""

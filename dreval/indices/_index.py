@@ -1,0 +1,256 @@
+"""The card of an index, and the public function that is made from it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_classes, check_k, check_one_of, check_random_state
+from dreval._random import root_seed
+from dreval.geometry.blocks import View, sweep
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
+
+__all__ = ["Answer", "IndexCard", "answer", "chance_value", "index", "tie_values"]
+
+FloatArray = npt.NDArray[np.float64]
+SHARED_NEIGHBORS = 15
+Chance = float | Callable[[int, int], float] | str | None
+TieRule = Callable[[View, int], tuple[FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True)
+class IndexCard:
+    """What is known of an index; lists, contract tests, tables, report and command line read it.
+
+    Attributes
+    ----------
+    name, symbol, title : str
+        Name in the package, symbol in formulas, name in words.
+    question : str
+        One sentence: what a high value says.
+    level : {"point", "global"}
+        Whether the value is a mean of contributions of points.
+    needs : tuple of {"neighbors", "ranks", "coordinates", "labels"}
+        What it reads: data neighbors; both neighbors and cross ranks; coordinates alone; classes.
+    direction : {"higher", "lower"}
+        Which way is better.
+    bounds : (float, float)
+        Range; ``inf`` where there is no bound.
+    chance : float, function of (n, k), "permutation" or None
+        Value of an embedding unrelated to the data. "permutation": computed by exchanging the embedding's points at
+        random. None: the index does not depend on how points are paired.
+    invariances : frozenset
+        Changes of the embedding that leave the value as it is: translation, rotation (with reflection), scale.
+    parameters : dict
+        Parameters and their defaults.
+    default : int or None
+        Place among the default indices, None for those computed on request.
+    ties : function or None
+        Worst and best contributions over all ways of breaking ties.
+    cost : str
+        Time and memory in n.
+    reference : str
+        Source and equation.
+    """
+
+    name: str
+    symbol: str
+    title: str
+    question: str
+    level: str
+    needs: tuple[str, ...]
+    direction: str
+    bounds: tuple[float, float]
+    chance: Chance
+    invariances: frozenset[str]
+    reference: str
+    cost: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    default: int | None = None
+    ties: TieRule | None = None
+
+    @property
+    def shares_neighbors(self) -> bool:
+        """Whether its number of neighbors is the one of the evaluation (an index with a default of its own keeps it)."""
+        return self.parameters.get("n_neighbors") == SHARED_NEIGHBORS
+
+
+class Answer(NamedTuple):
+    """The value of an index on a view, the contributions of the rows (None for a global index), and a note."""
+
+    value: float
+    points: FloatArray | None
+    note: str = ""
+
+
+def index(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make an index of a function ``(view, **parameters)`` that gives contributions, a float, or either with a note."""
+
+    def attach(rule: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = {p.name: p.default for p in list(inspect.signature(rule).parameters.values())[1:]}
+        card = IndexCard(name=rule.__name__, parameters=parameters, **fields)
+        return _public(card, rule)
+
+    return attach
+
+
+def answer(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> Answer:
+    """Apply an index to a view."""
+    got = thing.rule(view, **parameters)  # type: ignore[attr-defined]
+    got, note = got if isinstance(got, tuple) else (got, "")
+    if isinstance(got, np.ndarray):
+        return Answer(float(np.mean(got)), got, note)
+    return Answer(float(got), None, note)
+
+
+def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, Any], rng: np.random.Generator) -> float:
+    """Value that an embedding unrelated to the data would have; NaN where that has no meaning."""
+    chance = thing.card.chance  # type: ignore[attr-defined]
+    if chance is None:
+        return math.nan
+    if chance == "permutation":
+        return answer(thing, view.shuffled(rng), parameters).value
+    return float(chance(view.n, parameters["n_neighbors"]) if callable(chance) else chance)
+
+
+def tie_values(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
+    """Worst and best value over all ways of breaking ties; None where ties cannot matter or have no exact bounds."""
+    rule = thing.card.ties  # type: ignore[attr-defined]
+    if rule is None or not view.ambiguous.any():
+        return None
+    worst, best = rule(view, parameters["n_neighbors"])
+    return float(np.mean(worst)), float(np.mean(best))
+
+
+def _public(card: IndexCard, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that users call with data and an embedding."""
+    import pandas as pd
+
+    multiple = "n_neighbors" in card.parameters
+
+    def call(X: Any, Y: Any, **options: Any) -> Any:
+        bound = public.__signature__.bind(X, Y, **options)  # type: ignore[attr-defined]
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        view = _view(card, given)
+        parameters = {name: given[name] for name in card.parameters}
+        if not multiple:
+            return answer(public, view, parameters).value
+        ks, single = check_k(given["n_neighbors"], view.n)
+        bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties") == "bounds"
+        rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}
+        table = pd.DataFrame(rows).T.rename_axis("n_neighbors")
+        if bounds:
+            return table.loc[ks[0]].rename(card.name) if single else table
+        return float(table["value"].iloc[0]) if single else table["value"].rename(card.name)
+
+    public: Any = call
+    public.card, public.rule = card, rule
+    public.__name__ = public.__qualname__ = card.name
+    public.__module__ = rule.__module__
+    public.__signature__ = _signature(card)
+    public.__doc__ = _docstring(card, inspect.getdoc(rule) or "")
+    return call
+
+
+def _row(thing: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:
+    """Value at one k, with its bounds over ties where they are asked for."""
+    value = answer(thing, view, parameters).value
+    if not bounds:
+        return {"value": value}
+    worst, best = tie_values(thing, view, parameters) or (value, value)
+    return {"worst": worst, "value": value, "best": best}
+
+
+def _view(card: IndexCard, given: dict[str, Any]) -> View:
+    """The view of one embedding that the index needs."""
+    data = as_data(given["X"])
+    Y = as_source(given["Y"], "Y", data).coordinates(data)
+    n_jobs = given.get("n_jobs")
+    reads = "ranks" in card.needs or "neighbors" in card.needs
+    k = check_k(given["n_neighbors"], len(data.X))[0][-1] if "n_neighbors" in card.parameters else 1
+    view = sweep(data.X, {"Y": Y}, k=k if reads else 1, ranks="ranks" in card.needs, n_jobs=n_jobs)["Y"]
+    changes: dict[str, Any] = {}
+    if "labels" in card.needs:
+        changes["labels"] = check_classes(given["labels"], len(Y))[0]
+    if "random_state" in given:
+        changes["seed"] = root_seed(check_random_state(given["random_state"]))
+    from dataclasses import replace
+
+    return replace(view, **changes) if changes else view
+
+
+def _signature(card: IndexCard) -> inspect.Signature:
+    """(X, Y, *, parameters of the index, then what its needs ask for)."""
+    plain, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(name, plain) for name in ("X", "Y")]
+    if "labels" in card.needs:
+        parameters.append(inspect.Parameter("labels", named))
+    parameters += [inspect.Parameter(name, named, default=value) for name, value in card.parameters.items()]
+    if "labels" in card.needs:
+        parameters.append(inspect.Parameter("random_state", named, default=None))
+    if card.ties is not None:
+        parameters.append(inspect.Parameter("ties", named, default="index"))
+    if card.needs != ("coordinates",):
+        parameters.append(inspect.Parameter("n_jobs", named, default=None))
+    return inspect.Signature(parameters)
+
+
+_PARAMETER_DOCS = {
+    "X": "X : (n, p) array, DataFrame, sparse matrix or path\n    The data; rows are points.",
+    "Y": "Y : (n, d) array, DataFrame or path\n    The embedding of the same points, in the same order.",
+    "labels": "labels : (n,) array of text, booleans or integers\n    Class of each point.",
+    "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, below n.",
+    "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation.",
+    "random_state": "random_state : int, Generator or None, default None\n    Seed of the assignment to folds.",
+    "ties": (
+        'ties : {"index", "bounds"}, default "index"\n    Equal distances are ordered by index; "bounds" also gives the worst and '
+        "the best value\n    over all orders."
+    ),
+    "n_jobs": "n_jobs : int, optional\n    Threads; all cores by default. The value does not depend on it.",
+}
+
+
+def _docstring(card: IndexCard, text: str) -> str:
+    """A numpydoc docstring: the rule's own text, and everything the card knows."""
+    body, _, examples = text.partition("Examples\n--------\n")
+    defaults = {**card.parameters}
+    documented = [
+        _PARAMETER_DOCS[name].replace("{default}", str(defaults.get(name))) for name in _signature(card).parameters
+    ]
+    low, high = card.bounds
+    span = f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
+    returns = "float\n    The value."
+    if "n_neighbors" in card.parameters:
+        returns = "float or Series\n    The value; for a list of k a Series over k."
+    if card.ties is not None:
+        returns += ' With ``ties="bounds"`` a Series (or a DataFrame over k)\n    of worst, value and best.'
+    sections = [
+        ("Parameters", "\n".join(documented)),
+        ("Returns", returns),
+        ("Raises", "DrevalError\n    If an argument is not what it must be; the message names the rule and the cure."),
+        ("Notes", f"Range {span}; {card.direction} is better. By chance: {_chance_words(card)}.\n\n{card.cost}"),
+        ("References", card.reference),
+        ("Examples", examples.rstrip()),
+    ]
+    return (
+        "\n\n".join([body.rstrip(), *(f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections)]) + "\n"
+    )
+
+
+def _chance_words(card: IndexCard) -> str:
+    """The card's chance value in words."""
+    if card.chance is None:
+        return "not defined, the index does not depend on how points are paired"
+    if card.chance == "permutation":
+        return "computed by exchanging the embedding's points at random"
+    if callable(card.chance):
+        return f"{card.chance(1000, 15):.3g} at n = 1000 and k = 15, computed for every n and k"
+    return f"{card.chance:g}"

@@ -1,0 +1,24 @@
+"""Layer 4: one file is one reference method, with its card; ``dreval.methods.Isomap`` is resolved lazily."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dreval.registry import METHODS
+
+
+def _class_names() -> dict[str, str]:
+    return {card.class_name: card.name for card in METHODS.cards()}
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    classes = _class_names()
+    if name not in classes:
+        raise AttributeError(f"module 'dreval.methods' has no class {name!r}; known: {', '.join(sorted(classes))}")
+    return METHODS.get(classes[name])
+
+
+def __dir__() -> list[str]:
+    return sorted(_class_names())

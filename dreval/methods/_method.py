@@ -1,0 +1,132 @@
+"""The card of a method, and what all methods have in common."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_int, check_one_of, check_points, check_random_state
+from dreval.errors import InputError
+
+__all__ = ["Method", "MethodCard", "fix_signs", "method"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MethodCard:
+    """What is known of a method.
+
+    ``max_components`` is a function of n, p and the method's parameters; ``deterministic`` means that the same data
+    give the same embedding whatever the seed; ``out_of_sample`` and ``inverse`` say whether the method itself defines
+    ``transform`` and ``inverse_transform``.
+    """
+
+    name: str
+    class_name: str
+    title: str
+    family: str
+    deterministic: bool
+    out_of_sample: bool
+    inverse: bool
+    supervised: bool
+    complexity: str
+    max_components: Callable[[int, int, dict[str, Any]], int]
+    reference: str
+
+
+def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:
+    """Attach the card to a method class; the name is the file's name."""
+
+    def attach(cls: type[Method]) -> type[Method]:
+        cls.card = MethodCard(name=cls.__module__.rsplit(".", 1)[-1], class_name=cls.__name__, **fields)
+        return cls
+
+    return attach
+
+
+class Method:
+    """A method in the scikit-learn manner: parameters in ``__init__``, data in ``fit``, results end in an underscore.
+
+    A subclass defines ``__init__`` (keyword parameters stored under their own names; ``n_components`` first) and
+    ``_fit(X)``, which sets ``embedding_`` and whatever else the method knows.
+    """
+
+    card: ClassVar[MethodCard]
+    embedding_: FloatArray
+    n_features_in_: int
+    n_components: int
+    random_state: int | np.random.Generator | None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name."""
+        return {
+            name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"
+        }
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; an unknown one is refused with the nearest right one."""
+        known = self.get_params()
+        for name, value in params.items():
+            check_one_of(name, known, f"{type(self).__name__} parameter")
+            setattr(self, name, value)
+        return self
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the embedding of the rows of ``X`` (n, p); ``y`` is used by supervised methods only."""
+        points = check_points(X, "X")
+        check_int(self.n_components, "n_components", low=1)
+        check_random_state(self.random_state)
+        most = self.card.max_components(*points.shape, self.get_params())
+        if self.n_components > most:
+            raise InputError(
+                "n_components",
+                f"must be at most {most} for {type(self).__name__} on {len(points)} points in "
+                f"{points.shape[1]} dimensions",
+                str(self.n_components),
+                f"Choose at most {most}.",
+            )
+        self._fit(points)
+        self.n_features_in_ = points.shape[1]
+        return self
+
+    def _fit(self, X: FloatArray) -> None:
+        raise TypeError(f"{type(self).__name__} must define _fit")
+
+    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
+        """Learn and give the embedding (n, n_components)."""
+        return self.fit(X, y).embedding_
+
+    def _check_fitted(self) -> None:
+        """Refuse what needs a fit before there is one."""
+        if not hasattr(self, "n_features_in_"):
+            name = type(self).__name__
+            raise InputError(name, "must be fitted first", "a method without a fit", f"Call {name}(...).fit(X) before.")
+
+    def _new_points(self, X: Any) -> FloatArray:
+        """New rows (m, p) in normal form, with as many columns as the data of the fit."""
+        self._check_fitted()
+        points = check_points(X, "X", min_rows=1)
+        if points.shape[1] != self.n_features_in_:
+            raise InputError(
+                "X",
+                f"must have the {self.n_features_in_} columns of the data that were fitted",
+                f"{points.shape[1]} columns",
+                "Pass new points as rows, with the same columns in the same order.",
+            )
+        return points
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
+
+
+def fix_signs(Y: FloatArray) -> FloatArray:
+    """Flip columns so that in each the entry of largest absolute value is positive (first one on ties)."""
+    rows = np.argmax(np.abs(Y), axis=0)
+    signs = np.sign(Y[rows, np.arange(Y.shape[1])])
+    return Y * np.where(signs == 0, 1.0, signs)

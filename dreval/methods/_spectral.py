@@ -1,0 +1,81 @@
+"""What spectral methods share: leading eigenpairs, principal coordinates, and Gower's formula for new points."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._random import stream
+from dreval.errors import DegenerateDataWarning
+from dreval.methods._method import fix_signs
+
+__all__ = ["NORMALIZE", "add_by_gower", "principal_coordinates", "scale_columns", "start_vector", "top_eigenpairs"]
+
+FloatArray = npt.NDArray[np.float64]
+
+DENSE_ROWS = 400  # up to here the dense solver is as fast as Lanczos
+NORMALIZE = ("unit", "sqrt_n")
+
+
+def start_vector(n: int) -> FloatArray:
+    """A fixed start for Lanczos, so that the same data give the same numbers; no constant, which centring kills."""
+    return stream(0, "start of Lanczos").standard_normal(n)
+
+
+def top_eigenpairs(A: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
+    """The d largest eigenvalues (d,) of a dense symmetric matrix, descending, and their vectors (n, d)."""
+    from scipy.linalg import eigh
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+    n = len(A)
+    if n > DENSE_ROWS and 10 * d < n and A.any():
+        try:
+            values, vectors = eigsh(A, k=d, which="LA", v0=start_vector(n))
+        except ArpackNoConvergence:
+            values, vectors = eigh(A, subset_by_index=(n - d, n - 1))
+    else:
+        values, vectors = eigh(A, subset_by_index=(n - d, n - 1))
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def principal_coordinates(squared: FloatArray, d: int, name: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Classical scaling of squared distances (n, n), which are overwritten.
+
+    Returns the coordinates (n, d), the eigenvalues (d,) of -H D^2 H / 2 as they are, and the row means (n,) of D^2. A
+    column whose eigenvalue is not above rounding is zero; a clearly negative one is warned of.
+    """
+    n = len(squared)
+    means = squared.mean(axis=1)
+    squared -= means[:, None]
+    squared -= means[None, :] - means.mean()
+    squared *= -0.5
+    values, vectors = top_eigenpairs(squared, d)
+    largest = max(values[0], 0.0)
+    negative = np.flatnonzero(values < -1e-9 * max(largest, abs(values[-1])))
+    if len(negative):
+        warnings.warn(
+            f"{name}: {len(negative)} of the {d} leading eigenvalues are negative (the least {values[-1]:.4g}, the "
+            f"largest {largest:.4g}), since the distances are not Euclidean; their coordinates are set to 0.",
+            DegenerateDataWarning,
+            stacklevel=2,
+        )
+    kept = values > n * np.finfo(float).eps * largest
+    return fix_signs(vectors * np.sqrt(np.where(kept, values, 0.0))), values, means
+
+
+def add_by_gower(squared: FloatArray, Y: FloatArray, values: FloatArray, means: FloatArray) -> FloatArray:
+    """Coordinates (m, d) of new points from their squared distances (m, n) to the old ones (Gower, 1968)."""
+    gram = means - squared
+    gram -= gram.mean(axis=1, keepdims=True)
+    kept = (Y != 0).any(axis=0)
+    return 0.5 * (gram @ Y) / np.where(kept, values, np.inf)
+
+
+def scale_columns(Y: FloatArray, normalize: Any) -> FloatArray:
+    """Columns of length 1 ("unit") or sqrt(n) ("sqrt_n"), their signs fixed."""
+    length = 1.0 if normalize == "unit" else np.sqrt(len(Y))
+    return fix_signs(length * Y / np.linalg.norm(Y, axis=0))

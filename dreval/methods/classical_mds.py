@@ -1,0 +1,124 @@
+"""Classical multidimensional scaling, also called principal coordinate analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_one_of
+from dreval.errors import InputError
+from dreval.geometry.distances import pairwise_squared
+from dreval.methods._method import FloatArray, Method, method
+from dreval.methods._spectral import add_by_gower, principal_coordinates
+
+METRICS = ("euclidean", "precomputed")
+
+
+@method(
+    title="Classical multidimensional scaling",
+    family="distances",
+    deterministic=True,
+    out_of_sample=True,
+    inverse=False,
+    supervised=False,
+    complexity="O(n^2 (p + d)) time, O(n^2) memory",
+    max_components=lambda n, p, parameters: n - 1 if parameters["metric"] == "precomputed" else min(n - 1, p),
+    reference="Torgerson, W. S. (1952). Multidimensional scaling: I. Theory and method. Psychometrika 17, 401-419.",
+)
+class ClassicalMDS(Method):
+    r"""Classical multidimensional scaling: coordinates whose inner products fit those behind the distances.
+
+    With the eigenvalues :math:`\lambda_1 \ge \lambda_2 \ge \dots` and unit eigenvectors :math:`v_j` of
+    :math:`B = -\tfrac12 H D^{(2)} H`, where :math:`D^{(2)}` holds squared distances, the coordinates are
+    :math:`y_j = \sqrt{\lambda_j}\, v_j`. For Euclidean distances B is the Gram matrix of the centred data, and the
+    coordinates are the scores of PCA up to sign; for other distances they are not to be had otherwise.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates: at most min(n - 1, p), or n - 1 for given distances.
+    metric : {"euclidean", "precomputed"}
+        "precomputed": the data are a symmetric (n, n) matrix of distances (not squared).
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates, centred; in each column the entry of largest size is positive. A column whose eigenvalue is
+        negative or 0 is 0.
+    eigenvalues_ : ndarray (d,)
+        The d largest eigenvalues of B, descending, negative ones as they are.
+
+    Raises
+    ------
+    InputError
+        If ``n_components`` is out of its range, or a given matrix is no matrix of distances.
+    UnknownName
+        If ``metric`` is another word.
+
+    Warns
+    -----
+    DegenerateDataWarning
+        If one of the d leading eigenvalues is negative: the distances are not Euclidean in so many dimensions.
+
+    Notes
+    -----
+    The matrix of all distances is inherent: O(n^2) memory (8 n^2 bytes, 800 MB at n = 10 000) and O(n^2 (p + d)) time.
+    For Euclidean distances PCA gives the same coordinates without it.
+
+    References
+    ----------
+    Torgerson, W. S. (1952). Multidimensional scaling: I. Theory and method. *Psychometrika* 17, 401-419.
+    Gower, J. C. (1968). Adding a point to vector diagrams in multivariate analysis. *Biometrika* 55, 582-585.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("s1", n=60, random_state=0).data
+    >>> mds = dreval.methods.ClassicalMDS(n_components=2).fit(X)
+    >>> pca = dreval.methods.PCA(n_components=2).fit(X)
+    >>> bool(abs(mds.embedding_ - pca.embedding_).max() < 1e-8)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        metric: str = "euclidean",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.metric = metric
+        self.random_state = random_state
+
+    def _fit(self, X: FloatArray) -> None:
+        precomputed = check_one_of(self.metric, METRICS, "metric") == "precomputed"
+        squared = _check_distances(X) ** 2 if precomputed else pairwise_squared(X - X.mean(axis=0))
+        self._points = None if precomputed else X
+        self.embedding_, self.eigenvalues_, self._means = principal_coordinates(
+            squared, self.n_components, type(self).__name__
+        )
+
+    def transform(self, X: Any) -> FloatArray:
+        """Coordinates (m, d) of new rows by Gower's formula; the fitted rows get the embedding itself.
+
+        With ``metric="precomputed"`` a row holds the distances of a new point to the n fitted ones.
+        """
+        rows = self._new_points(X)
+        squared = rows**2 if self._points is None else pairwise_squared(rows, self._points)
+        return add_by_gower(squared, self.embedding_, self.eigenvalues_, self._means)
+
+
+def _check_distances(D: FloatArray) -> FloatArray:
+    """A symmetric matrix of non-negative numbers with a zero diagonal, or a refusal."""
+    rule, cure = "must be a symmetric matrix of distances with a zero diagonal", "Pass all pairwise distances (n, n)"
+    if D.shape[0] != D.shape[1]:
+        raise InputError("X", rule, f"shape {D.shape}", f'{cure}, or metric="euclidean" for points.')
+    if (D < 0).any() or np.diag(D).any():
+        raise InputError("X", rule, "a negative entry, or one not 0 on the diagonal", f"{cure}, not similarities.")
+    if np.abs(D - D.T).max() > 1e-8 * D.max():
+        raise InputError("X", rule, "entries (i, j) and (j, i) that differ", f"{cure}, for example (D + D.T) / 2.")
+    return D

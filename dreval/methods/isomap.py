@@ -1,0 +1,121 @@
+"""Isomap: classical scaling of distances along the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval.geometry.graphs import connected_graph, geodesics
+from dreval.geometry.neighbors import nearest
+from dreval.methods._method import FloatArray, Method, method
+from dreval.methods._spectral import add_by_gower, principal_coordinates
+
+
+@method(
+    title="Isomap",
+    family="geodesic distances",
+    deterministic=True,
+    out_of_sample=True,
+    inverse=False,
+    supervised=False,
+    complexity="O(n^2 (k + log n + d)) time, O(n^2) memory",
+    max_components=lambda n, _p, _: n - 1,
+    reference="Tenenbaum, J. B., de Silva, V., Langford, J. C. (2000). A global geometric framework for nonlinear "
+    "dimensionality reduction. Science 290, 2319-2323.",
+)
+class Isomap(Method):
+    """Isomap: classical multidimensional scaling of geodesic distances.
+
+    Distances along the data are the lengths of shortest paths in the graph that joins two points when either is among
+    the k nearest neighbors of the other. Their squares are double-centred, and the leading eigenvectors, scaled by the
+    roots of their eigenvalues, are the coordinates. A surface that can be flattened without stretching is recovered.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most n - 1.
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1. Too many join turns that only lie near each other.
+    components : {"error", "connect"}
+        What to do when the graph is not connected, so that distances between its parts do not exist: refuse, or join
+        the parts by their shortest links, with a warning.
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates, centred, on the scale of the data; in each column the entry of largest size is positive.
+    eigenvalues_ : ndarray (d,)
+        The d largest eigenvalues of the centred matrix, descending, negative ones as they are.
+    geodesics_ : ndarray (n, n)
+        Lengths of the shortest paths.
+
+    Raises
+    ------
+    InputError
+        If ``n_components`` or ``n_neighbors`` is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If ``components`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If parts of the graph were joined.
+    DegenerateDataWarning
+        If one of the d leading eigenvalues is negative: the paths are not Euclidean distances in so many dimensions.
+        Its column is 0.
+
+    Notes
+    -----
+    O(n^2 (k + log n + d)) time and O(n^2) memory, which is inherent. New points are attached to their k nearest
+    fitted points and placed by Gower's formula from the path lengths (Bengio et al., 2004).
+
+    References
+    ----------
+    Tenenbaum, J. B., de Silva, V., Langford, J. C. (2000). A global geometric framework for nonlinear dimensionality
+    reduction. *Science* 290, 2319-2323.
+    Bengio, Y., et al. (2004). Out-of-sample extensions for LLE, Isomap, MDS, eigenmaps, and spectral clustering. *NIPS*
+    16, 177-184.
+
+    Examples
+    --------
+    >>> import dreval, numpy as np
+    >>> roll = dreval.simulate("swiss_roll", n=800, random_state=0)
+    >>> Y = dreval.methods.Isomap(n_components=2, n_neighbors=10).fit_transform(roll.data)
+    >>> bool(abs(np.corrcoef(Y[:, 0], roll.latent[:, 0])[0, 1]) > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        components: str = "error",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.components = components
+        self.random_state = random_state
+
+    def _fit(self, X: FloatArray) -> None:
+        self._points = X
+        self.geodesics_ = geodesics(connected_graph(X, self.n_neighbors, self.components))
+        self.embedding_, self.eigenvalues_, self._means = principal_coordinates(
+            self.geodesics_**2, self.n_components, type(self).__name__
+        )
+
+    def transform(self, X: Any) -> FloatArray:
+        """Coordinates (m, d) of new rows (m, p), reached through their nearest fitted points; O(m n k) time."""
+        points = self._new_points(X)
+        neighbors, squared = nearest(self._points, self.n_neighbors, points)
+        steps = np.sqrt(squared)
+        paths = steps[:, :1] + self.geodesics_[neighbors[:, 0]]
+        for c in range(1, self.n_neighbors):
+            np.minimum(paths, steps[:, c, None] + self.geodesics_[neighbors[:, c]], out=paths)
+        return add_by_gower(paths**2, self.embedding_, self.eigenvalues_, self._means)

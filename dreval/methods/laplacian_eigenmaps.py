@@ -1,0 +1,174 @@
+"""Laplacian eigenmaps: the smoothest functions on the neighborhood graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_float, check_one_of
+from dreval.errors import InputError, MethodFailed
+from dreval.geometry.graphs import connected_graph
+from dreval.methods._method import FloatArray, Method, method
+from dreval.methods._spectral import DENSE_ROWS, NORMALIZE, scale_columns, start_vector
+
+WEIGHTS = ("connectivity", "heat")
+SHIFT = -1e-5  # just below the spectrum, whose least value is 0: the shifted matrix is positive definite
+DISCONNECTED = 1e-13  # a second eigenvalue below this is 0 up to rounding
+
+
+@method(
+    title="Laplacian eigenmaps",
+    family="spectral",
+    deterministic=True,
+    out_of_sample=False,
+    inverse=False,
+    supervised=False,
+    complexity="the neighbor search, and a sparse factorisation of n rows with about n k entries",
+    max_components=lambda n, _p, _: n - 1,
+    reference="Belkin, M., Niyogi, P. (2003). Laplacian eigenmaps for dimensionality reduction and data "
+    "representation. Neural Computation 15, 1373-1396.",
+)
+class LaplacianEigenmaps(Method):
+    r"""Laplacian eigenmaps: coordinates that vary as little as possible along the edges of the neighborhood graph.
+
+    With weights W on the graph of k nearest neighbors (an edge where either is a neighbor of the other), degrees D and
+    :math:`L = D - W`, the coordinates are the solutions of
+
+    .. math:: L f = \lambda D f
+
+    with the smallest eigenvalues after 0, whose solution, the constant, is left out. They minimise
+    :math:`\sum_{ij} w_{ij} (f_i - f_j)^2` under :math:`f'Df = 1` and orthogonality :math:`f'Dg = 0`.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most n - 1.
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1.
+    weights : {"connectivity", "heat"}
+        "connectivity": 1 on every edge, so that only the graph counts, not its scale. "heat":
+        :math:`\exp(-|x_i - x_j|^2 / t)`.
+    bandwidth : float, optional
+        t of the heat weights, a squared distance; by default the median squared length of the edges.
+    components : {"error", "connect"}
+        What to do when the graph is not connected, so that the first coordinates would only tell its parts apart:
+        refuse, or join the parts by their shortest links, with a warning.
+    normalize : {"unit", "sqrt_n"}
+        Length of each column of the embedding: 1 (diagonal of Y'Y is 1) or sqrt(n).
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates. Columns are orthogonal in the product that D weighs; in the ordinary one, and to the constant, only
+        where all degrees are equal. In each column the entry of largest size is positive.
+    eigenvalues_ : ndarray (d,)
+        Their eigenvalues, ascending, in (0, 2].
+    bandwidth_ : float or None
+        t as used; None without heat.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range, or more than half of the edges join duplicates and no bandwidth is given.
+    MethodFailed
+        If the graph is not connected and ``components="error"``; or the heat weights are so small that it falls apart.
+    UnknownName
+        If ``weights``, ``components`` or ``normalize`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If parts of the graph were joined.
+
+    Notes
+    -----
+    The unit of the embedding says nothing: use measures that are free of scale. The neighbor search, and one sparse
+    factorisation for Lanczos about 0; up to 400 points a dense O(n^3) solver.
+
+    References
+    ----------
+    Belkin, M., Niyogi, P. (2003). Laplacian eigenmaps for dimensionality reduction and data representation. *Neural
+    Computation* 15, 1373-1396, Section 2.
+
+    Examples
+    --------
+    >>> import dreval, numpy as np
+    >>> X = dreval.simulate("s4", n=300, random_state=0).data
+    >>> Y = dreval.methods.LaplacianEigenmaps(n_components=2, n_neighbors=10).fit_transform(X)
+    >>> Y.shape, np.linalg.norm(Y, axis=0).round(12).tolist()
+    ((300, 2), [1.0, 1.0])
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        weights: str = "connectivity",
+        bandwidth: float | None = None,
+        components: str = "error",
+        normalize: str = "unit",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.bandwidth = bandwidth
+        self.components = components
+        self.normalize = normalize
+        self.random_state = random_state
+
+    def _fit(self, X: FloatArray) -> None:
+        check_one_of(self.normalize, NORMALIZE, "normalize")
+        check_one_of(self.weights, WEIGHTS, "weights")
+        graph = connected_graph(X, self.n_neighbors, self.components)
+        self.bandwidth_ = self._bandwidth(graph.data) if self.weights == "heat" else None
+        graph.data = np.ones_like(graph.data) if self.bandwidth_ is None else np.exp(-(graph.data**2) / self.bandwidth_)
+        values, functions = _smoothest(graph, self.n_components + 1)
+        if not values[1] > DISCONNECTED:
+            raise MethodFailed(
+                "bandwidth",
+                "must leave the weighted graph connected",
+                f"a second eigenvalue of {values[1]:.2g} with bandwidth {self.bandwidth_}",
+                'Choose a larger bandwidth, or weights="connectivity".',
+            )
+        self.eigenvalues_ = values[1:]
+        self.embedding_ = scale_columns(functions[:, 1:], self.normalize)
+
+    def _bandwidth(self, lengths: FloatArray) -> float:
+        """The bandwidth asked for, or the median squared length of the edges."""
+        given = self.bandwidth is not None
+        t = check_float(self.bandwidth, "bandwidth", low=0.0) if given else float(np.median(lengths**2))
+        if t == 0.0:
+            raise InputError(
+                "bandwidth",
+                "must be above 0",
+                "0" if given else "0 (the median edge joins duplicates)",
+                "Pass a positive bandwidth.",
+            )
+        return t
+
+
+def _smoothest(W: Any, count: int) -> tuple[FloatArray, FloatArray]:
+    """The ``count`` smallest eigenvalues of L f = lambda D f, ascending, and their functions (n, count).
+
+    Solved as u = D^(1/2) f of the symmetric I - D^(-1/2) W D^(-1/2).
+    """
+    from scipy.linalg import eigh
+    from scipy.sparse import diags
+    from scipy.sparse.linalg import eigsh
+
+    n = W.shape[0]
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    joined = degrees > 0  # weights may underflow; a point left alone is a component, with eigenvalue 0
+    roots = np.divide(1.0, np.sqrt(degrees), out=np.zeros(n), where=joined)
+    laplacian = (diags(joined.astype(float)) - diags(roots) @ W @ diags(roots)).tocsc()
+    if n > DENSE_ROWS and 10 * count < n:
+        values, vectors = eigsh(laplacian, k=count, sigma=SHIFT, which="LM", v0=start_vector(n))
+    else:
+        values, vectors = eigh(laplacian.toarray(), subset_by_index=(0, count - 1))
+    order = np.argsort(values, kind="stable")
+    return values[order], vectors[:, order] * roots[:, None]

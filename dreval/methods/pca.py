@@ -1,0 +1,109 @@
+"""Principal component analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_points
+from dreval.errors import InputError
+from dreval.methods._method import FloatArray, Method, fix_signs, method
+
+
+@method(
+    title="Principal component analysis",
+    family="linear",
+    deterministic=True,
+    out_of_sample=True,
+    inverse=True,
+    supervised=False,
+    complexity="O(n p min(n, p)) time, O(n p) memory",
+    max_components=lambda n, p, _: min(n, p),
+    reference="Jolliffe, I. T. (2002). Principal component analysis. Springer.",
+)
+class PCA(Method):
+    r"""Principal component analysis: the flat picture that keeps the most variance.
+
+    With the thin singular value decomposition :math:`HX = U S V'` of the centred data the coordinates are the scores
+    :math:`Y = U_d S_d = (X - 1\bar x') V_d`.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of components, at most min(n, p). Beyond the rank of the centred data, columns are 0 up to rounding.
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Scores; in each column the entry of largest size is positive.
+    components_ : ndarray (d, p)
+        Principal axes, orthonormal rows.
+    mean_ : ndarray (p,)
+        Column means.
+    singular_values_ : ndarray (d,)
+        Leading singular values of the centred data.
+    explained_variance_ : ndarray (d,)
+        Variances of the scores (divisor n - 1), descending.
+    explained_variance_ratio_ : ndarray (d,)
+        The same divided by the total variance, in [0, 1]; 0 where the data are constant.
+
+    Raises
+    ------
+    InputError
+        If the data hold fewer than 4 rows or a value that is not finite, or ``n_components`` is out of its range.
+
+    Notes
+    -----
+    O(n p min(n, p)) time and O(n p) memory. The data are centred and never scaled.
+
+    References
+    ----------
+    Jolliffe, I. T. (2002). *Principal component analysis*. Springer, Sections 1.1 and 3.5.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.load_dataset("wdbc").data
+    >>> pca = dreval.methods.PCA(n_components=2).fit(X)
+    >>> pca.embedding_.shape, pca.explained_variance_ratio_.round(3)
+    ((569, 2), array([0.982, 0.016]))
+    """
+
+    def __init__(self, n_components: int = 2, *, random_state: int | np.random.Generator | None = None) -> None:
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def _fit(self, X: FloatArray) -> None:
+        from scipy.linalg import svd
+
+        d = self.n_components
+        self.mean_ = X.mean(axis=0)
+        left, values, axes = svd(X - self.mean_, full_matrices=False)
+        scores = left[:, :d] * values[:d]
+        self.embedding_ = fix_signs(scores)
+        flipped = np.any(self.embedding_ != scores, axis=0)
+        self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes[:d]
+        self.singular_values_ = values[:d]
+        self.explained_variance_ = values[:d] ** 2 / (len(X) - 1)
+        total = np.sum(values**2)
+        self.explained_variance_ratio_ = values[:d] ** 2 / total if total > 0 else np.zeros(d)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Scores (m, d) of new rows (m, p): (X - mean) V_d; of the fitted rows the embedding itself."""
+        return (self._new_points(X) - self.mean_) @ self.components_.T
+
+    def inverse_transform(self, Y: Any) -> FloatArray:
+        """The points (m, p) of the principal plane with scores Y (m, d): Y V_d' + mean; exact at full rank."""
+        self._check_fitted()
+        scores = check_points(Y, "Y", min_rows=1)
+        if scores.shape[1] != self.n_components:
+            raise InputError(
+                "Y",
+                f"must have the {self.n_components} columns of the embedding",
+                f"{scores.shape[1]} columns",
+                "Pass rows of the embedding, with all components.",
+            )
+        return scores @ self.components_ + self.mean_
