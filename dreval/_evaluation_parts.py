@@ -1,0 +1,80 @@
+"""Small parts of an evaluation: what is refused at its door, the progress bar, versions, adjustment of p-values."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_one_of
+from dreval.errors import DrevalError, InputError
+from dreval.inputs.source import Source
+from dreval.registry import INDICES, TESTS
+
+__all__ = ["ADJUSTMENTS", "Refused", "adjust_p_values", "check_name", "check_options", "open_progress", "versions"]
+
+ADJUSTMENTS = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}
+
+
+@dataclass(frozen=True, eq=False)
+class Refused(Source):
+    """An embedding that could not be read; the reason is kept for its row."""
+
+    error: DrevalError
+
+    def coordinates(self, *_: Any, **__: Any) -> npt.NDArray[np.float64]:
+        """Raise what was found when it was read."""
+        raise self.error
+
+
+def check_name(name: Any, taken: Mapping[str, Any]) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise InputError("name", "must be a non-empty text", repr(name), 'Name the embedding, as "umap".')
+    if name in taken:
+        raise InputError("name", "must be new", f"{name!r}, which is taken", "Choose another name.")
+    return name
+
+
+def check_options(options: Any) -> dict[str, dict[str, Any]]:
+    if options is None:
+        return {}
+    for name, value in options.items():
+        check_one_of(name, [*INDICES.names(), *TESTS.names()], "options")
+        if not isinstance(value, Mapping):
+            raise InputError(f"options[{name!r}]", "must be a dict", repr(value), 'Pass {"n_neighbors": 10}.')
+    return {name: dict(value) for name, value in options.items()}
+
+
+def adjust_p_values(table: Any, adjust: str | None) -> Any:
+    """Adjust the p-values over all tests of the table."""
+    rows = table["p_value"].notna()
+    if adjust is None or not rows.any():
+        return table
+    from statsmodels.stats.multitest import multipletests
+
+    table.loc[rows, "p_adjusted"] = multipletests(table.loc[rows, "p_value"], method=ADJUSTMENTS[adjust])[1]
+    return table
+
+
+def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:
+    """A bar on stderr: by default only on a terminal, and only after two seconds."""
+    import sys
+
+    from tqdm import tqdm
+
+    disable = None if wanted is None else not wanted
+    return tqdm(total=0, delay=0 if wanted else 2, disable=disable, file=sys.stderr, leave=False)
+
+
+def versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    from dreval import __version__
+
+    names = ("numpy", "scipy", "pandas", "numba")
+    return {"dreval": __version__, "python": platform.python_version(), **{name: version(name) for name in names}}

@@ -1,0 +1,147 @@
+"""The rows of an evaluation: one embedding's indices, intervals and tests, each as a row of the tidy table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._evaluation_plan import IndexTask, TestTask
+from dreval._random import stream, stream_seed
+from dreval.errors import UndefinedIndex
+from dreval.geometry.blocks import View, leave_out
+from dreval.indices._index import Answer, answer, chance_value, tie_values
+from dreval.inference.intervals import METHODS, TARGETS, Interval, anchor_interval, jackknife_interval
+from dreval.registry import TESTS
+from dreval.results.table import point_column
+
+__all__ = ["TEST_POINTS", "Found", "evaluate_indices", "evaluate_tests", "missing_row"]
+
+TEST_POINTS = 2000  # a permutation test on n points holds n x n kernels; beyond, a random subset is tested
+
+
+@dataclass
+class Found:
+    """What is gathered for one embedding."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    points: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    groups: list[dict[str, Any]] = field(default_factory=list)
+
+
+def missing_row(name: str, task: IndexTask | None, reason: str) -> dict[str, Any]:
+    """A row without a value and with the reason."""
+    row = {"embedding": name, "note": reason}
+    return row if task is None else {**row, "index": task.name, "parameters": task.words, **_card_columns(task)}
+
+
+def _card_columns(task: IndexTask) -> dict[str, Any]:
+    low, high = task.card.bounds
+    return {"direction": task.card.direction, "lower": low, "upper": high if np.isfinite(high) else None}
+
+
+def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str | None, root: int) -> Found:
+    """Value, chance, ties and interval of every index of one embedding."""
+    found = Found()
+    left = _LeftOut(view, max((task.k for task in tasks), default=0)) if ci == "points" else None
+    for task in tasks:
+        if "labels" in task.card.needs and view.labels is None:
+            found.rows.append(missing_row(name, task, "needs labels; pass labels= to Evaluation"))
+            continue
+        got = answer(task.thing, view, task.parameters)
+        row = {"embedding": name, "index": task.name, "parameters": task.words, "value": got.value, "note": got.note}
+        row.update(_card_columns(task))
+        row["chance"] = chance_value(task.thing, view, task.parameters, stream(root, "chance", name, task.name))
+        _add_ties(row, task, view)
+        if got.points is not None:
+            found.points[point_column(task.name, task.words)] = _spread(got.points, view)
+        _add_interval(row, task, got, view, left, ci, found)
+        found.rows.append(row)
+    return found
+
+
+def _add_ties(row: dict[str, Any], task: IndexTask, view: View) -> None:
+    bounds = tie_values(task.thing, view, task.parameters)
+    if bounds is None:
+        return
+    worst, best = bounds
+    if worst != best:
+        row["worst"], row["best"] = worst, best
+        note = "equal distances are ordered by index; worst and best are over all orders"
+        row["note"] = "; ".join(filter(None, [row["note"], note]))
+
+
+def _spread(points: npt.NDArray[np.float64], view: View) -> npt.NDArray[np.float64]:
+    """Contributions at the places of their points; the others are missing."""
+    full = np.full(len(view.X), np.nan)
+    full[view.rows] = points
+    return full
+
+
+class _LeftOut:
+    """The views without each group, made once and read by all indices."""
+
+    def __init__(self, view: View, k: int) -> None:
+        self.groups = view.groups
+        self.room = 0 if view.groups is None else view.n - view.groups.largest() - 1
+        count = 0 if view.groups is None else view.groups.count
+        self.views = [leave_out(view, group, min(k, self.room)) for group in range(count)]
+
+    def values(self, task: IndexTask) -> npt.NDArray[np.float64]:
+        """Values of the index without each group."""
+        return np.array([answer(task.thing, view, task.parameters).value for view in self.views])
+
+
+def _add_interval(
+    row: dict[str, Any], task: IndexTask, got: Answer, view: View, left: _LeftOut | None, ci: str | None, found: Found
+) -> None:
+    """Standard error and interval, where they are asked for and can be had."""
+    interval: Interval | None = None
+    if ci == "anchors" and got.points is not None and len(view.rows) > 1:
+        interval = anchor_interval(got.points, view.n, task.card.bounds)
+    elif ci == "points" and left is not None:
+        if task.parameters.get("n_neighbors", 0) > left.room:
+            row["note"] = "; ".join(
+                filter(None, [row["note"], "no interval: k is too large beside n to leave groups out"])
+            )
+            return
+        values = left.values(task)
+        interval = jackknife_interval(got.value, values, task.card.bounds)
+        key = {"embedding": row["embedding"], "index": task.name, "parameters": task.words}
+        found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(values)]
+    if interval is not None:
+        row.update(se=interval.se, ci_low=interval.low, ci_high=interval.high, n_resamples=interval.n_resamples)
+        row.update(ci_method=METHODS[interval.kind], target=TARGETS[interval.kind])
+
+
+def evaluate_tests(
+    name: str, Y: npt.NDArray[np.float64], tasks: Sequence[TestTask], root: int, n_jobs: int | None
+) -> list[dict[str, Any]]:
+    """One row per test of an embedding."""
+    return [_test_row(name, Y, task, root, n_jobs) for task in tasks]
+
+
+def _test_row(name: str, Y: npt.NDArray[np.float64], task: TestTask, root: int, n_jobs: int | None) -> dict[str, Any]:
+    row = {"embedding": name, "test": task.name, "target": task.target}
+    notes = []
+    variable = np.asarray(task.variable)
+    if len(Y) > TEST_POINTS:
+        chosen = np.sort(stream(root, "test points").choice(len(Y), TEST_POINTS, replace=False))
+        Y, variable = Y[chosen], variable[chosen]
+        notes.append(f"tested on {TEST_POINTS} points drawn at random")
+    try:
+        got = TESTS.get(task.name)(
+            Y,
+            variable,
+            kernel=("gaussian", task.kernel),
+            random_state=stream_seed(root, "test", name, task.name, task.target),
+            n_jobs=n_jobs,
+            **task.options,
+        )
+    except UndefinedIndex as reason:
+        return {**row, "note": str(reason)}
+    row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
+    return {**row, "note": "; ".join([*notes, *got.notes])}

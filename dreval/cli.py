@@ -1,0 +1,238 @@
+"""The command line: the words and defaults of the Python names, no numerics of its own.
+
+Exit codes: 0 done, 1 done but some embedding failed, 2 refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from dreval import __version__
+from dreval.errors import DrevalError, InputError
+from dreval.registry import DATASETS, INDICES, METHODS, TESTS
+
+__all__ = ["main"]
+
+REGISTRIES = {"indices": INDICES, "methods": METHODS, "tests": TESTS, "datasets": DATASETS}
+DONE, SOME_FAILED, REFUSED = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit code."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        code = int(options.verb(options))
+        sys.stdout.flush()
+        return code
+    except DrevalError as error:
+        print(f"dreval: {error}", file=sys.stderr)
+        return REFUSED
+    except BrokenPipeError:  # the reader of the output has gone, as in `dreval list indices | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dreval", description="Formal evaluation of dimensionality reduction.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"dreval {__version__}")
+    verbs = parser.add_subparsers(metavar="verb", required=True)
+    _add_evaluate(verbs)
+    _add_embed(verbs)
+    _add_list(verbs)
+    return parser
+
+
+def _verb(verbs: Any, name: str, run: Callable[[Any], int], words: str, epilog: str = "") -> argparse.ArgumentParser:
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        name,
+        help=words,
+        description=words,
+        epilog=epilog,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    verb.set_defaults(verb=run)
+    return verb
+
+
+def _add_evaluate(verbs: Any) -> None:
+    example = (
+        "example:\n  dreval evaluate data.csv -e umap=umap.csv -e tsne=tsne.npy -e isomap --labels labels.csv \\\n"
+        "      --report out.html --save out.dreval\n\nexit codes: 0 done, 1 some embedding failed, 2 refused"
+    )
+    verb = _verb(verbs, "evaluate", _evaluate, "Judge embeddings of a data file.", example)
+    verb.add_argument("data", help="data file: .csv .tsv .npy .npz .parquet; rows are points")
+    verb.add_argument(
+        "-e", "--embedding", action="append", default=[], metavar="[NAME=]SOURCE",
+        help="a file of coordinates or the name of a bundled method; repeat for several",
+    )  # fmt: skip
+    verb.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
+    verb.add_argument("--covariates", type=_words, help="columns of the data to test against, separated by commas")
+    verb.add_argument("--ids", help="column with the names of the points, by which files are aligned")
+    verb.add_argument(
+        "-k", "--n-neighbors", type=_whole_numbers, default=[15], metavar="K[,K...]", help="numbers of neighbors (15)"
+    )
+    verb.add_argument("--indices", type=_words, default="default", help=f"default, all, or of: {', '.join(INDICES)}")
+    verb.add_argument("--tests", type=_words, default="default", help=f"default, all, none, or of: {', '.join(TESTS)}")
+    verb.add_argument("--ci", default="default", help="intervals: default, points, anchors or none")
+    verb.add_argument("--anchors", type=int, metavar="M", help="see from M points drawn at random (large data)")
+    verb.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations of a test (999)")
+    verb.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
+    verb.add_argument("--random-state", type=int, default=0, metavar="SEED", help="seed (0)")
+    verb.add_argument("--n-jobs", type=int, metavar="J", help="threads (all cores)")
+    verb.add_argument("--report", type=Path, metavar="PATH", help="write a page (.html) or text (.md)")
+    verb.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
+    output = verb.add_mutually_exclusive_group()
+    output.add_argument("--quiet", action="store_true", help="print nothing")
+    output.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def _add_embed(verbs: Any) -> None:
+    verb = _verb(verbs, "embed", _embed, "Embed a data file by a bundled method.")
+    verb.add_argument("data", help="data file: .csv .tsv .npy .npz .parquet; rows are points")
+    verb.add_argument("method", help=f"one of: {', '.join(METHODS)}")
+    verb.add_argument("output", type=Path, help="where the coordinates go: .csv or .npy")
+    verb.add_argument("-d", "--n-components", type=int, default=2, metavar="D", help="columns of the embedding (2)")
+    verb.add_argument("-k", "--n-neighbors", type=int, metavar="K", help="neighbors, for methods on graphs")
+    verb.add_argument("--ids", help="column with the names of the points; kept in a .csv")
+    verb.add_argument("--labels", help="column of the data that is no feature")
+    verb.add_argument("--random-state", type=int, default=0, metavar="SEED", help="seed (0)")
+
+
+def _add_list(verbs: Any) -> None:
+    verb = _verb(verbs, "list", _list, "List what there is.")
+    verb.add_argument("kind", choices=sorted(REGISTRIES), help="what to list")
+    verb.add_argument("--markdown", action="store_true", help="as a Markdown table")
+
+
+def _words(text: str) -> str | list[str] | None:
+    """ "default" and "all" stay; "none" is None; else the words between commas."""
+    if text in ("default", "all"):
+        return text
+    return None if text == "none" else [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _whole_numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be whole numbers separated by commas: got {text!r}") from None
+
+
+def _named_source(text: str) -> tuple[str, str]:
+    """NAME=SOURCE, or a source that gives its own name (a method's, or a file's without its ending)."""
+    name, equals, source = text.partition("=")
+    if equals and name and source:
+        return name, source
+    if equals:
+        raise InputError("--embedding", "must be NAME=SOURCE or SOURCE", repr(text), "Write -e umap=umap.csv.")
+    return (text if text in METHODS else Path(text).name.split(".")[0]), text
+
+
+def _check_output(path: Path | None, argument: str, suffixes: tuple[str, ...] = ()) -> None:
+    """Refuse before anything is computed a place where nothing can be written."""
+    if path is None:
+        return
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise InputError(argument, f"must end in {' or '.join(suffixes)}", str(path), f"Write out{suffixes[0]}.")
+    if not path.parent.is_dir():
+        raise InputError(argument, "must be in an existing folder", str(path.parent), "Make the folder first.")
+    if path.is_dir():
+        raise InputError(argument, "must be a file", f"the folder {path}", "Give the name of a file in it.")
+
+
+def _evaluate(options: Any) -> int:
+    from dreval.evaluation import Evaluation
+
+    _check_output(options.report, "--report", (".html", ".md"))
+    _check_output(options.save, "--save")
+    if not options.embedding:
+        raise InputError("--embedding", "must be given", "none", "Add -e umap=umap.csv, or -e isomap.")
+    evaluation = Evaluation(
+        options.data,
+        labels=options.labels,
+        covariates=options.covariates,
+        ids=options.ids,
+        n_neighbors=options.n_neighbors,
+        anchors=options.anchors,
+        random_state=options.random_state,
+        n_jobs=options.n_jobs,
+    )
+    for text in options.embedding:
+        evaluation = evaluation.add(*_named_source(text))
+    results = evaluation.run(
+        options.indices,
+        options.tests,
+        None if options.ci == "none" else options.ci,
+        n_resamples=options.n_resamples,
+        adjust=None if options.adjust == "none" else options.adjust,
+        progress=False if options.quiet else None,
+    )
+    if options.save:
+        results.save(options.save)
+    if options.report:
+        results.report(options.report)
+    if options.json:
+        print(_json(results))
+    elif not options.quiet:
+        print(results.summary())
+        for path, what in ((options.report, "report"), (options.save, "result")):
+            if path:
+                print(f"\n{what} written to {path}")
+    return SOME_FAILED if results.failed else DONE
+
+
+def _json(results: Any) -> str:
+    """The tidy table and the recipe as one document; missing numbers are null."""
+    rows = [
+        {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()}
+        for row in results.tidy().to_dict("records")
+    ]
+    return json.dumps({"recipe": dict(results.recipe), "table": rows}, ensure_ascii=False, indent=1, default=str)
+
+
+def _embed(options: Any) -> int:
+    import numpy as np
+    import pandas as pd
+
+    from dreval.inputs.data import as_data
+    from dreval.inputs.source import embed
+
+    _check_output(options.output, "output", (".csv", ".npy"))
+    data = as_data(options.data, ids=options.ids, labels=options.labels)
+    more = {} if options.n_neighbors is None else {"n_neighbors": options.n_neighbors}
+    METHODS.get(options.method, "method")
+    made = embed(data.X, options.method, options.n_components, random_state=options.random_state, **more)
+    Y = np.asarray(made)
+    if options.output.suffix.lower() == ".npy":
+        np.save(options.output, Y, allow_pickle=False)
+    else:
+        frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
+        if options.ids is not None and data.ids is not None:
+            frame.insert(0, options.ids, data.ids.to_numpy())
+        frame.to_csv(options.output, index=False)
+    return DONE
+
+
+def _list(options: Any) -> int:
+    registry = REGISTRIES[options.kind]
+    cards = registry.cards()
+    words = [getattr(card, "question", card.title) for card in cards]
+    names = registry.public_names() if options.kind == "tests" else registry.names()
+    if options.markdown:
+        print("| name | what |\n| --- | --- |")
+        print("\n".join(f"| `{name}` | {text} |" for name, text in zip(names, words, strict=True)))
+        return DONE
+    width = max(map(len, names))
+    print("\n".join(f"{name:<{width}}  {text}" for name, text in zip(names, words, strict=True)))
+    return DONE

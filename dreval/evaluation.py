@@ -1,0 +1,360 @@
+"""The evaluation: an immutable description of data and embeddings, and ``run()``, which answers in named steps."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_int, check_k, check_one_of, check_random_state
+from dreval._evaluation_parts import (
+    ADJUSTMENTS,
+    Refused,
+    adjust_p_values,
+    check_name,
+    check_options,
+    open_progress,
+    versions,
+)
+from dreval._evaluation_plan import IndexTask, TestTask, plan_indices, plan_tests
+from dreval._evaluation_rows import Found, evaluate_indices, evaluate_tests, missing_row
+from dreval._random import root_seed, stream, stream_seed
+from dreval.errors import DrevalError, InputError, UnknownName
+from dreval.geometry.blocks import View, n_blocks, random_groups, sweep
+from dreval.inputs.data import Data, as_data
+from dreval.inputs.source import Source, as_source
+from dreval.results.table import Results, tidy_frame
+
+__all__ = ["Evaluation"]
+
+FloatArray = npt.NDArray[np.float64]
+METRICS = ("euclidean",)
+GROUPS = 20  # groups of the jackknife
+
+
+class Evaluation:
+    """Data and their embeddings, ready to be judged.
+
+    Parameters
+    ----------
+    data : (n, p) array, DataFrame, sparse matrix, AnnData, data set or path
+        The data; rows are points. They are never scaled silently.
+    embeddings : dict of name to source, optional
+        A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform``, a
+        callable ``(X, n_components) -> Y``, or the name of a bundled method. More can follow with ``add``.
+    labels : (n,) array, column name or path ``file.csv[:column]``, optional
+        Classes of the points: text, booleans or integers.
+    latent : (n, q) array, optional
+        True latent variables, where they are known.
+    covariates : dict, DataFrame or column names, optional
+        Other variables that embeddings are tested against.
+    ids : (n,) array or column name, optional
+        Names of the points, by which embeddings and labels from files are aligned.
+    layer : str, optional
+        Layer of an AnnData object.
+    n_neighbors : int or list of int, default 15
+        Numbers k of neighbors; an index gives one row for each, from one pass.
+    metric : {"euclidean"}
+        Distance in the data space.
+    anchors : int, optional
+        Number m of points from which neighborhoods are seen, drawn without replacement. Cost is then m n instead of
+        n^2, and every point-level index has a standard error from the design.
+    random_state : int, Generator or None
+        Seed of everything random. None draws one and keeps it in the result's recipe.
+    n_jobs : int, optional
+        Threads; all cores by default. No number depends on it.
+
+    Raises
+    ------
+    DrevalError
+        If data, labels or a setting are not what they must be. An embedding that cannot be read or computed loses
+        nothing: its rows hold the reason.
+
+    Notes
+    -----
+    The object is immutable: ``add`` gives a copy. With all points O(n^2 (p + d)) time and O(n k) memory.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> ev = dreval.Evaluation(X, {"first two": X[:, :2]}, n_neighbors=10, random_state=0)
+    >>> res = ev.add("pca", "pca").run(indices=["trustworthiness", "procrustes_rc"])
+    >>> res.tidy()[["embedding", "index", "value"]].round(3)
+       embedding            index  value
+    0  first two  trustworthiness  0.753
+    1  first two    procrustes_rc  0.594
+    2        pca  trustworthiness  0.814
+    3        pca    procrustes_rc  0.478
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        embeddings: Mapping[str, Any] | None = None,
+        *,
+        labels: Any = None,
+        latent: Any = None,
+        covariates: Any = None,
+        ids: Any = None,
+        layer: str | None = None,
+        n_neighbors: Any = 15,
+        metric: str = "euclidean",
+        anchors: int | None = None,
+        random_state: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.data: Data = as_data(data, labels=labels, latent=latent, covariates=covariates, ids=ids, layer=layer)
+        self.metric = check_one_of(metric, METRICS, "metric")
+        self.n_neighbors = check_k(n_neighbors, self.data.n)[0]
+        self.anchors = None if anchors is None else check_int(anchors, "anchors", low=2, high=self.data.n)
+        check_random_state(random_state)
+        self.seed = root_seed(random_state)
+        self.n_jobs = None if n_jobs is None else check_int(n_jobs, "n_jobs", low=-1)
+        self.sources: dict[str, Source] = {}
+        if embeddings is not None and not isinstance(embeddings, Mapping):
+            raise InputError(
+                "embeddings", "must be a dict of names to sources", type(embeddings).__name__, 'Pass {"umap": Y}.'
+            )
+        for name, value in (embeddings or {}).items():
+            self.sources[check_name(name, self.sources)] = self._source(name, value, {})
+        self._locked = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if getattr(self, "_locked", False):
+            raise AttributeError("an Evaluation does not change; make another one, or use add() for a copy")
+        super().__setattr__(name, value)
+
+    def _source(self, name: str, value: Any, options: dict[str, Any]) -> Source:
+        """The source in normal form. A wrong name is refused at once; unreadable content is kept for its row."""
+        try:
+            return as_source(value, name, self.data, **options)
+        except UnknownName:
+            raise
+        except DrevalError as error:
+            return Refused(name, error)
+
+    def add(self, name: str, source: Any, **options: Any) -> Evaluation:
+        """A copy with one more embedding.
+
+        Parameters
+        ----------
+        name : str
+            Name of the embedding; not used yet.
+        source : coordinates, path, estimator, callable or name of a bundled method
+            As in ``Evaluation(embeddings=...)``.
+        **options
+            ``ids`` for coordinates; parameters such as ``n_components`` for everything that is run.
+        """
+        copy = object.__new__(Evaluation)
+        vars(copy).update(vars(self))
+        made = {**self.sources, check_name(name, self.sources): self._source(name, source, options)}
+        vars(copy)["sources"] = made
+        return copy
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.data!r}, embeddings={list(self.sources)}, n_neighbors={self.n_neighbors})"
+
+    def run(
+        self,
+        indices: Any = "default",
+        tests: Any = "default",
+        ci: str | None = "default",
+        *,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+        progress: bool | None = None,
+    ) -> Results:
+        """Compute indices, intervals and tests of all embeddings.
+
+        Parameters
+        ----------
+        indices : "default", "all", str, list of str or None
+            Names from ``dreval.list_indices()``. "all" adds every index the sources can answer.
+        tests : "default", "all", str, list of str or None
+            Names from ``dreval.list_tests()``; embeddings are tested against labels and covariates.
+        ci : "default", "points", "anchors" or None
+            Intervals. "points": the population the points came from, by a delete-a-group jackknife with recomputation
+            (20 random groups). "anchors": all points, from the design. "default": anchors where anchors are used,
+            else points.
+        n_resamples : int
+            Permutations of a test.
+        adjust : "holm", "benjamini_hochberg" or None
+            Adjustment of the p-values over this table.
+        options : dict of name to dict, optional
+            Parameters of single indices and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``.
+        progress : bool, optional
+            Progress bar on stderr. By default after two seconds, on a terminal.
+
+        Returns
+        -------
+        Results
+            Embeddings that failed have a row with the reason.
+        """
+        if not self.sources:
+            raise InputError("embeddings", "must hold at least one embedding", "none", 'Use add("umap", Y) first.')
+        options = check_options(options)
+        labelled = self.data.labels is not None
+        plan = plan_indices(indices, self.n_neighbors, self.data.n, labelled, options)
+        test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
+        kind = self._interval_kind(ci)
+        if adjust is not None:
+            check_one_of(adjust, ADJUSTMENTS, "adjust")
+        began = time.perf_counter()
+        with open_progress(progress) as bar:
+            embedded, failed, seconds = self._embed(bar)
+            views = self._sweep(embedded, plan, kind, bar)
+            found = {name: self._judge(name, views[name], plan, test_plan, kind, seconds, bar) for name in views}
+        rows = self._rows(found, failed, plan)
+        table = adjust_p_values(tidy_frame(rows), adjust)
+        recipe = self._recipe(failed, adjust, time.perf_counter() - began)
+        recipe["call"] = self._call(indices, tests, ci, n_resamples, adjust, options)
+        return self._results(table, found, embedded, recipe)
+
+    # the named steps of run()
+
+    def _interval_kind(self, ci: str | None) -> str | None:
+        if ci is None:
+            return None
+        check_one_of(ci, ("default", "points", "anchors"), "ci")
+        if (ci == "anchors") != (self.anchors is not None) and ci != "default":
+            cure = "Pass anchors=m to Evaluation." if ci == "anchors" else "Use ci='anchors', or leave anchors out."
+            raise InputError("ci", "must fit the rows that are used", f"{ci!r} with anchors={self.anchors}", cure)
+        return "anchors" if self.anchors is not None else "points"
+
+    def _embed(self, bar: Any) -> tuple[dict[str, FloatArray], dict[str, str], dict[str, float]]:
+        """Coordinates of every source; what fails is kept with its reason and loses nothing else."""
+        embedded: dict[str, FloatArray] = {}
+        failed: dict[str, str] = {}
+        seconds: dict[str, float] = {}
+        for name, source in self.sources.items():
+            bar.set_description(f"embedding {name}")
+            began = time.perf_counter()
+            try:
+                seed = stream_seed(self.seed, "embedding", name)
+                embedded[name] = source.coordinates(self.data, n_components=source.n_components or 2, random_state=seed)
+            except DrevalError as error:
+                failed[name] = str(error)
+            seconds[name] = time.perf_counter() - began
+        return embedded, failed, seconds
+
+    def _sweep(
+        self, embedded: dict[str, FloatArray], plan: list[IndexTask], kind: str | None, bar: Any
+    ) -> dict[str, View]:
+        """One pass over the data and all embeddings."""
+        if not embedded:
+            return {}
+        n = self.data.n
+        rows = None
+        if self.anchors is not None:
+            rows = np.sort(stream(self.seed, "anchors").choice(n, self.anchors, replace=False))
+        groups = random_groups(n, min(GROUPS, n), stream(self.seed, "groups")) if kind == "points" else None
+        bar.set_description("neighbors and ranks")
+        reads = [task for task in plan if task.sweeps]
+        bar.reset(total=n_blocks(n, n if rows is None else len(rows)) + len(embedded) if reads else len(embedded))
+        views = sweep(
+            self.data.X,
+            embedded,
+            k=max((task.k for task in reads), default=0),
+            ranks=any("ranks" in task.card.needs for task in reads),
+            rows=rows,
+            groups=groups,
+            n_jobs=self.n_jobs,
+            advance=bar.update,
+        )
+        labels = None if self.data.labels is None else self.data.labels.codes
+        return {name: replace(view, labels=labels, seed=self.seed) for name, view in views.items()}
+
+    def _judge(
+        self,
+        name: str,
+        view: View,
+        plan: list[IndexTask],
+        tests: list[TestTask],
+        kind: str | None,
+        seconds: dict[str, float],
+        bar: Any,
+    ) -> Found:
+        """All rows of one embedding."""
+        bar.set_description(f"indices of {name}")
+        began = time.perf_counter()
+        found = evaluate_indices(name, view, plan, kind, self.seed)
+        found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs)
+        spent = seconds[name] + time.perf_counter() - began
+        for row in found.rows:
+            row["n_components"], row["seconds"] = view.Y.shape[1], spent
+        bar.update(1)
+        return found
+
+    def _rows(self, found: dict[str, Found], failed: dict[str, str], plan: list[IndexTask]) -> list[dict[str, Any]]:
+        """Rows of all embeddings in the order in which they were added."""
+        rows: list[dict[str, Any]] = []
+        for name in self.sources:
+            if name in failed:
+                rows += [missing_row(name, task, failed[name]) for task in plan] or [
+                    missing_row(name, None, failed[name])
+                ]
+            else:
+                rows += found[name].rows
+        for row in rows:
+            row["dataset"], row["n"] = self.data.name, self.data.n
+        return rows
+
+    def _recipe(self, failed: dict[str, str], adjust: str | None, seconds: float) -> dict[str, Any]:
+        notes = [*self.data.notes]
+        for source in self.sources.values():
+            notes += [f"{source.name}: {note}" for note in source.notes]
+        return {
+            "dataset": self.data.name,
+            "n": self.data.n,
+            "p": self.data.p,
+            "data_sha256": hashlib.sha256(self.data.X.tobytes()).hexdigest(),
+            "columns": None if self.data.columns is None else list(self.data.columns),
+            "metric": self.metric,
+            "n_neighbors": self.n_neighbors,
+            "anchors": self.anchors,
+            "random_state": self.seed,
+            "adjust": adjust or "nothing",
+            "failed": failed,
+            "notes": notes,
+            "versions": versions(),
+            "seconds": seconds,
+        }
+
+    def _call(self, indices: Any, tests: Any, ci: Any, n_resamples: int, adjust: Any, options: Any) -> str:
+        """The two lines that make the result again, from the same data and sources."""
+        made = ", ".join(f"{name!r}: {source.what}" for name, source in self.sources.items())
+        head = f"{self.data.name}, {{{made}}}, n_neighbors={self.n_neighbors}, random_state={self.seed}"
+        if self.anchors is not None:
+            head += f", anchors={self.anchors}"
+        given: dict[str, tuple[Any, Any]] = {
+            "indices": (indices, "default"),
+            "tests": (tests, "default"),
+            "ci": (ci, "default"),
+        }
+        given.update({"n_resamples": (n_resamples, 999), "adjust": (adjust, "holm"), "options": (options, {})})
+        run = ", ".join(f"{key}={value!r}" for key, (value, default) in given.items() if value != default)
+        return f"dreval.Evaluation({head}).run({run})"
+
+    def _results(
+        self, table: Any, found: dict[str, Found], embedded: dict[str, FloatArray], recipe: dict[str, Any]
+    ) -> Results:
+        import pandas as pd
+
+        groups = [row for part in found.values() for row in part.groups]
+        return Results(
+            table=table,
+            points={name: pd.DataFrame(part.points, index=range(self.data.n)) for name, part in found.items()},
+            groups=pd.DataFrame(groups, columns=["embedding", "index", "parameters", "group", "value"]),
+            embeddings=embedded,
+            labels=None if self.data.labels is None else self.data.labels.values,
+            ids=None if self.data.ids is None else self.data.ids.to_numpy(),
+            recipe=recipe,
+            data=self.data.X,
+        )
