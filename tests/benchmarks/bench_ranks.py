@@ -1,0 +1,165 @@
+"""Trustworthiness and continuity beside scikit-learn and ZADU: time, memory above the process, and the values.
+
+``python tests/benchmarks/bench_ranks.py`` prints one row per tool. Each tool runs in a process of its own with one
+thread (the large case: two), after a warm-up on 60 points, so that imports and compilation are not counted. Memory is
+the peak of the resident set above what the process held before the call.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+K, P = 15, 50
+SIZE, LARGE = 5000, 20_000
+
+Call = Callable[[Any, Any], tuple[float, float]]
+
+
+def dreval_evaluation(n_jobs: int) -> Call:
+    """One ``Evaluation``, one pass."""
+    import dreval
+
+    def call(X: Any, Y: Any) -> tuple[float, float]:
+        evaluation = dreval.Evaluation(X, {"e": Y}, n_neighbors=K, n_jobs=n_jobs)
+        table = evaluation.run(indices=["trustworthiness", "continuity"], tests=None, ci=None).tidy()
+        values = dict(zip(table["index"], table["value"], strict=True))
+        return values["trustworthiness"], values["continuity"]
+
+    return call
+
+
+def dreval_functions(n_jobs: int) -> Call:
+    """Two plain calls, two passes."""
+    import dreval
+
+    return lambda X, Y: (
+        dreval.trustworthiness(X, Y, n_neighbors=K, n_jobs=n_jobs),
+        dreval.continuity(X, Y, n_neighbors=K, n_jobs=n_jobs),
+    )
+
+
+def sklearn_calls(n_jobs: int) -> Call:
+    """Two calls, the second with the spaces exchanged."""
+    from sklearn.manifold import trustworthiness
+
+    return lambda X, Y: (trustworthiness(X, Y, n_neighbors=K), trustworthiness(Y, X, n_neighbors=K))
+
+
+def zadu_class(n_jobs: int) -> Call:
+    """The measure ``tnc`` through ZADU's scheduler."""
+    from zadu import zadu
+
+    def call(X: Any, Y: Any) -> tuple[float, float]:
+        found = zadu.ZADU([{"id": "tnc", "params": {"k": K}}], X).measure(Y)[0]
+        return found["trustworthiness"], found["continuity"]
+
+    return call
+
+
+def zadu_function(n_jobs: int) -> Call:
+    """The measure ``tnc`` as a plain function."""
+    from zadu.measures import trustworthiness_continuity as tnc
+
+    def call(X: Any, Y: Any) -> tuple[float, float]:
+        found = tnc.measure(X, Y, k=K)
+        return found["trustworthiness"], found["continuity"]
+
+    return call
+
+
+TOOLS: dict[str, Callable[[int], Call]] = {
+    "dreval.Evaluation, one pass": dreval_evaluation,
+    "dreval, two plain calls": dreval_functions,
+    "scikit-learn, two calls": sklearn_calls,
+    "ZADU tnc (class)": zadu_class,
+    "ZADU tnc (function)": zadu_function,
+}
+
+
+def cloud(n: int) -> tuple[Any, Any]:
+    """Ten Gaussian clusters in 50 dimensions and a noisy linear image of them in the plane; no ties."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    X = 4 * rng.normal(size=(10, P))[rng.integers(0, 10, size=n)] + rng.normal(size=(n, P))
+    return X, X @ rng.normal(size=(P, 2)) + rng.normal(size=(n, 2))
+
+
+def resident(field: str) -> float:
+    """A line of /proc/self/status in MiB; elsewhere the peak so far."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return next(float(line.split()[1]) / 1024 for line in lines if line.startswith(f"{field}:"))
+
+
+def reset_peak() -> None:
+    """Let the kernel forget the peak of imports and warm-up, where it can (else the peak includes them)."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def measure(tool: str, n: int, n_jobs: int) -> dict[str, Any]:
+    """Seconds, MiB above the process, and both values of one tool; runs inside the tool's process."""
+    call = TOOLS[tool](n_jobs)
+    call(*cloud(60))
+    X, Y = cloud(n)
+    reset_peak()
+    before, start = resident("VmRSS"), perf_counter()
+    values = call(X, Y)
+    seconds = perf_counter() - start
+    return {"seconds": seconds, "mib": resident("VmHWM") - before, "values": [float(v) for v in values]}
+
+
+def in_own_process(tool: str, n: int, n_jobs: int) -> dict[str, Any]:
+    """Measure one tool in a fresh process with ``n_jobs`` threads."""
+    environment = {**os.environ, **dict.fromkeys(THREADS, str(n_jobs))}
+    command = [sys.executable, __file__, tool, str(n), str(n_jobs)]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def rows() -> list[dict[str, Any]]:
+    """The comparison as rows: case, tool, seconds, MiB, how many times dreval's one pass, and the values."""
+    found = {tool: in_own_process(tool, SIZE, 1) for tool in TOOLS}
+    ours = found["dreval.Evaluation, one pass"]
+    case = f"T and C, n={SIZE}, p={P}, k={K}, one thread"
+    table = [row(case, tool, result, ours) for tool, result in found.items()]
+    large = in_own_process("dreval.Evaluation, one pass", LARGE, 2)
+    table.append(row(f"T and C, n={LARGE}, p={P}, k={K}, two cores", "dreval.Evaluation, one pass", large, large))
+    return table
+
+
+def row(case: str, tool: str, result: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
+    """One row of the table."""
+    T, C = result["values"]
+    return {
+        "case": case,
+        "tool": tool,
+        "seconds": result["seconds"],
+        "MiB": result["mib"],
+        "time / dreval": result["seconds"] / ours["seconds"],
+        "memory / dreval": result["mib"] / ours["mib"] if ours["mib"] > 0 else float("nan"),
+        "value": f"T={T:.15g} C={C:.15g}",
+    }
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4:
+        print(json.dumps(measure(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
+    else:
+        from run import show
+
+        show(rows())

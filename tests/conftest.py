@@ -1,0 +1,68 @@
+"""What every test shares: one hypothesis profile, one place for threads, and the folder of real data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+# Threads are limited here and nowhere else, before numpy is imported: sums then have one order on every machine.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+os.environ["MPLBACKEND"] = "Agg"
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# One profile: no deadline (the first call of a compiled loop compiles it) and the same examples on every run.
+# `DREVAL_EXAMPLES=1000 pytest` searches longer, with fresh examples each time.
+_examples = os.environ.get("DREVAL_EXAMPLES")
+settings.register_profile(
+    "dreval",
+    deadline=None,
+    max_examples=int(_examples or 25),
+    derandomize=_examples is None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
+settings.load_profile("dreval")
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Only ``test_*.py`` files of this folder are tests; scripts (benchmarks, oracles' makers) are not imported."""
+    script = collection_path.suffix == ".py" and not collection_path.name.startswith(("test_", "conftest"))
+    return True if script and collection_path.is_relative_to(ROOT / "tests") else None
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The project's folder."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of real data sets that may not be redistributed: ``$DREVAL_DATA``, else ``../shared/data``.
+
+    They are not part of a public copy of the project, and no test can fetch them; a test that asks for them is
+    skipped, with this reason, where they do not lie. Where ``DREVAL_DATA`` is set the folder must exist.
+    """
+    named = os.environ.get("DREVAL_DATA")
+    folder = Path(named) if named else ROOT.parent / "shared" / "data"
+    if named and not folder.is_dir():
+        pytest.fail(f"DREVAL_DATA names {folder}, which is no folder")
+    if not folder.is_dir():
+        pytest.skip("real data that may not be redistributed are not here; set DREVAL_DATA to their folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def n_simulations() -> Callable[[int], int]:
+    """Size of a long simulation: ``n_simulations(1000)`` is 1000, or a fifth where ``DREVAL_CALIBRATION=reduced``.
+
+    Bounds on the simulated rates must be computed from the number that was really run.
+    """
+    reduced = os.environ.get("DREVAL_CALIBRATION", "full") == "reduced"
+    return lambda full: max(full // 5, 100) if reduced else full

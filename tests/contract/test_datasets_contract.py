@@ -1,0 +1,115 @@
+"""What every data set of the registry promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+import dreval
+from dreval.datasets._dataset import Dataset, DatasetCard
+from dreval.errors import InputError, UnknownName
+from dreval.registry import DATASETS
+
+NAMES = DATASETS.names()
+BUNDLED = [name for name in NAMES if DATASETS.card(name).kind == "bundled"]
+SIMULATED = [name for name in NAMES if DATASETS.card(name).kind == "simulated"]
+
+
+def _load(name):
+    return dreval.load_dataset(name) if name in BUNDLED else dreval.simulate(name, random_state=0)
+
+
+def test_every_data_set_is_bundled_or_simulated():
+    """The two kinds cover the registry."""
+    assert sorted(BUNDLED + SIMULATED) == NAMES == dreval.list_datasets()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_card_and_data_agree(name):
+    """Sizes and names are those of the card, values are finite, and everything has a row per point."""
+    data = _load(name)
+    assert isinstance(data, Dataset)
+    assert isinstance(data.card, DatasetCard)
+    assert data.card.name == name
+    assert all([data.card.title, data.card.source, data.card.licence, data.card.reference])
+    assert data.data.shape == (data.card.n, data.card.p)
+    assert data.data.dtype == np.float64
+    assert np.isfinite(data.data).all()
+    assert len(data.feature_names) == data.card.p == len(set(data.feature_names))
+    for part in (data.labels, data.latent):
+        assert part is None or len(part) == data.card.n
+    assert data.latent is None or data.latent.ndim == 2
+    assert name in repr(data)
+    assert data.to_frame().shape == (data.card.n, data.card.p + (data.labels is not None))
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+@given(n=st.integers(4, 60), seed=st.integers(0, 2**40))
+def test_simulations_have_n_points_and_obey_the_seed(name, n, seed):
+    """n is respected; one seed, one draw, whether given as a number or kept in the recipe; another seed, another."""
+    one, two, other = (dreval.simulate(name, n, random_state=s) for s in (seed, seed, seed + 1))
+    assert len(one.data) == n
+    assert_array_equal(one.data, two.data)
+    assert_array_equal(one.latent, two.latent)
+    assert not np.array_equal(one.data, other.data)
+    assert_array_equal(dreval.simulate(name, **one.recipe).data, one.data)
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_a_run_without_a_seed_can_be_drawn_again(name):
+    """random_state=None keeps the seed it used; two such runs differ."""
+    one, two = dreval.simulate(name, 20), dreval.simulate(name, 20)
+    assert not np.array_equal(one.data, two.data)
+    assert_array_equal(dreval.simulate(name, **one.recipe).data, one.data)
+    generated = [dreval.simulate(name, 20, np.random.default_rng(3)).data for _ in range(2)]
+    assert_array_equal(*generated)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_of_each_set_is_complete(name):
+    """Every docstring says what is returned, shows an example, and has a line for each parameter."""
+    make = DATASETS.get(name)
+    for section in ("Returns", "Examples", *(["Parameters"] if name in SIMULATED else [])):
+        assert f"{section}\n    ---" in make.__doc__
+    for parameter in make.card.parameters:
+        assert f"\n    {parameter} : " in make.__doc__
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bundled_sets_are_not_simulated(name):
+    """The other verb is named."""
+    with pytest.raises(InputError, match=rf"Call dreval\.load_dataset\('{name}'\)\."):
+        dreval.simulate(name)
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_simulated_sets_are_not_loaded(name):
+    """The other verb is named."""
+    with pytest.raises(InputError, match=rf"Call dreval\.simulate\('{name}'\)\."):
+        dreval.load_dataset(name)
+
+
+def test_unknown_names_get_the_nearest():
+    """Of data sets and of parameters."""
+    with pytest.raises(UnknownName, match=r"`name` must be a known name: got 'swissroll'. Did you mean 'swiss_roll'"):
+        dreval.simulate("swissroll")
+    with pytest.raises(UnknownName, match="Did you mean 'digits'"):
+        dreval.load_dataset("digit")
+    with pytest.raises(UnknownName, match="Did you mean 'noise'"):
+        dreval.simulate("swiss_roll", noize=0.1)
+
+
+@pytest.mark.parametrize("n", [3, 0, -1, 2.5, True])
+def test_illegal_sizes_are_refused(n):
+    """n is an integer of at least 4."""
+    with pytest.raises(InputError, match="`n` must be an integer >= 4"):
+        dreval.simulate("swiss_roll", n=n)
+
+
+def test_two_simulations_with_one_seed_are_not_copies():
+    """The stream is named after the data set: the heights of a roll and a cylinder are unrelated."""
+    roll, tube = (dreval.simulate(name, 500, random_state=0).latent[:, 1] for name in ("swiss_roll", "cylinder"))
+    assert abs(np.corrcoef(roll, tube)[0, 1]) < 0.2

@@ -1,0 +1,246 @@
+"""What every method of the registry promises, asked of each by hypothesis."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from strategies import clouds
+
+import dreval.methods
+from dreval.errors import DrevalWarning, InputError, UnknownName
+from dreval.methods._method import Method
+from dreval.registry import METHODS
+
+NAMES = METHODS.names()
+each_method = pytest.mark.parametrize("name", NAMES)
+DETERMINISTIC = [name for name in NAMES if METHODS.card(name).deterministic]
+each_deterministic = pytest.mark.parametrize("name", DETERMINISTIC)
+# What multiplying the data by c does to the picture: multiplies it by c, or nothing.
+SCALES = {"pca", "classical_mds", "isomap"}
+IGNORES_SCALE = {"laplacian_eigenmaps"}
+
+
+def _parameters(name):
+    """Parameters of the method by name, with their defaults."""
+    return {p.name: p.default for p in inspect.signature(METHODS.get(name)).parameters.values()}
+
+
+def _make(name, n, d=2, k=None, **extra):
+    """The method with a legal number of neighbors, its parts joined, and one seed."""
+    known = _parameters(name)
+    settings = {"n_neighbors": min(known.get("n_neighbors", 1), n - 1) if k is None else k, "components": "connect"}
+    settings = {key: value for key, value in settings.items() if key in known} | {"random_state": 0} | extra
+    return METHODS.get(name)(d, **settings)
+
+
+def _fit(method, X):
+    """The embedding, with warnings on degenerate data and joined parts allowed: they are what is asked for here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DrevalWarning)
+        return method.fit_transform(X)
+
+
+def _same_up_to_sign(Y, Z, tolerance=1e-6):
+    signs = np.where(np.einsum("ij,ij->j", Y, Z) < 0, -1.0, 1.0)
+    assert_allclose(Y * signs, Z, atol=tolerance * np.abs(Z).max())
+
+
+@st.composite
+def _plain(draw):
+    """A cloud in general position, longer in each direction than in the next."""
+    seed, n = draw(st.integers(0, 10**6)), draw(st.integers(25, 40))
+    return np.random.default_rng(seed).uniform(-1, 1, size=(n, 3)) * [8.0, 4.0, 1.0] + 1.0
+
+
+@each_method
+def test_the_card_is_complete(name):
+    """Title, family, complexity and reference are there; name and class agree with where they are found."""
+    card = METHODS.card(name)
+    assert card.name == name
+    assert getattr(dreval.methods, card.class_name) is METHODS.get(name)
+    assert all([card.title, card.family, card.complexity, card.reference])
+    assert issubclass(METHODS.get(name), Method)
+
+
+def test_every_deterministic_method_says_what_scale_does():
+    """The two sets cover the deterministic methods and do not overlap."""
+    assert not SCALES & IGNORES_SCALE
+    assert set(DETERMINISTIC) <= SCALES | IGNORES_SCALE
+
+
+@each_method
+def test_parameters_go_in_and_out(name):
+    """n_components comes first and is 2, the rest are keywords; get_params and set_params are inverse to each other."""
+    cls, known = METHODS.get(name), _parameters(name)
+    kinds = [p.kind for p in inspect.signature(cls).parameters.values()]
+    assert next(iter(known.items())) == ("n_components", 2)
+    assert known["random_state"] is None
+    assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[1:])
+    method = cls()
+    assert method.get_params() == known
+    assert method.set_params(n_components=3, random_state=5) is method
+    assert cls(**method.get_params()).get_params() == {**known, "n_components": 3, "random_state": 5}
+    with pytest.raises(UnknownName, match="Did you mean 'n_components'"):
+        method.set_params(n_component=2)
+
+
+@each_method
+def test_every_parameter_is_documented(name):
+    """The docstring has the sections of the house and a line for each parameter."""
+    doc = METHODS.get(name).__doc__
+    for section in ("Parameters", "Attributes", "Raises", "Notes", "References", "Examples"):
+        assert f"{section}\n    ---" in doc
+    for parameter in _parameters(name):
+        assert f"\n    {parameter} : " in doc
+
+
+@each_method
+@given(X=_plain(), d=st.integers(1, 2))
+def test_shape_and_seed(name, X, d):
+    """(n, d), finite, float64; the same seed gives the same numbers; the data are not written to."""
+    before = X.copy()
+    Y = _fit(_make(name, len(X), d), X)
+    assert Y.shape == (len(X), d)
+    assert Y.dtype == np.float64
+    assert np.isfinite(Y).all()
+    assert_array_equal(Y, _fit(_make(name, len(X), d), X))
+    assert_array_equal(X, before)
+
+
+@each_deterministic
+@given(X=_plain())
+def test_deterministic_methods_do_not_read_the_seed(name, X):
+    """Two seeds give the same numbers."""
+    assert_array_equal(_fit(_make(name, len(X)), X), _fit(_make(name, len(X), random_state=7), X))
+
+
+@each_deterministic
+@given(X=_plain(), seed=st.integers(0, 10**6))
+def test_order_of_rows_does_not_matter(name, X, seed):
+    """Permuted rows give the permuted picture up to sign."""
+    order = np.random.default_rng(seed).permutation(len(X))
+    Y = _fit(_make(name, len(X), k=8), X)
+    _same_up_to_sign(_fit(_make(name, len(X), k=8), X[order]), Y[order])
+
+
+@each_deterministic
+@given(X=_plain(), seed=st.integers(0, 10**6))
+def test_translation_rotation_and_reflection_do_not_matter(name, X, seed):
+    """Moved data give the same picture up to sign."""
+    rng = np.random.default_rng(seed)
+    turn, shift = np.linalg.qr(rng.normal(size=(3, 3)))[0], 10 * rng.normal(size=3)
+    Y = _fit(_make(name, len(X), k=8), X)
+    _same_up_to_sign(_fit(_make(name, len(X), k=8), X @ turn + shift), Y)
+
+
+@each_deterministic
+@given(X=_plain(), exponent=st.integers(-20, 20))
+def test_scale_does_what_is_declared(name, X, exponent):
+    """The picture of c X is c times the picture of X, or the same picture."""
+    c = 2.0**exponent
+    Y = _fit(_make(name, len(X), k=8), X)
+    _same_up_to_sign(_fit(_make(name, len(X), k=8), c * X), c * Y if name in SCALES else Y)
+
+
+@each_method
+@given(X=clouds(min_n=4, max_n=12, min_p=1, max_p=20), d=st.integers(1, 2))
+def test_any_cloud_gives_finite_numbers(name, X, d):
+    """Tiny n, n < p, duplicates, ties, constant columns, outliers, any scale: (n, d) and finite."""
+    card, method = METHODS.card(name), _make(name, len(X), d)
+    most = card.max_components(*X.shape, method.get_params())
+    Y = _fit(method.set_params(n_components=min(d, most)), X)
+    assert Y.shape == (len(X), min(d, most))
+    assert np.isfinite(Y).all()
+
+
+@each_method
+@pytest.mark.parametrize("n", [4, 5, 6, 7, 8])
+def test_tiny_n(name, n):
+    """From four points on there is a picture, and it is not a single point."""
+    X = np.random.default_rng(n).normal(size=(n, 3))
+    assert np.ptp(_fit(_make(name, n, 1), X)) > 0
+
+
+@each_method
+def test_components_are_bounded_by_the_card(name):
+    """The card's maximum is reached; one more, and 0, are refused with the number that is allowed."""
+    X = np.random.default_rng(0).normal(size=(12, 4))
+    most = METHODS.card(name).max_components(12, 4, _make(name, 12).get_params())
+    Y = _fit(_make(name, 12, most, k=5), X)
+    assert Y.shape == (12, most)
+    with pytest.raises(InputError, match=rf"`n_components` must be at most {most} .*Choose at most {most}\."):
+        _make(name, 12, most + 1, k=5).fit(X)
+    for wrong in (0, 1.5, True):
+        with pytest.raises(InputError, match="`n_components` must be an integer"):
+            _make(name, 12, wrong, k=5).fit(X)
+
+
+@each_method
+def test_illegal_data_and_seeds_are_refused(name):
+    """Missing values, text, too few rows and strange seeds get a message in four parts."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    holed = X.copy()
+    holed[3, 1] = np.nan
+    for wrong in (holed, X[:3], X.astype(str), X[:, :0]):
+        with pytest.raises(InputError, match="`X` must"):
+            _make(name, 20).fit(wrong)
+    with pytest.raises(InputError, match="random_state"):
+        _make(name, 20, random_state="zero").fit(X)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "n_neighbors" in _parameters(name)])
+def test_neighbors_are_bounded_by_the_points(name):
+    """The default of 15 on 10 points is refused, and the message says what is allowed."""
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    with pytest.raises(InputError, match=r"`n_neighbors` must be smaller .*15 with 10 points\. Choose at most 9\."):
+        METHODS.get(name)().fit(X)
+
+
+@each_method
+def test_flat_data_are_not_destroyed(name):
+    """A rectangle turned into five dimensions: near points stay near (mean overlap of 20 neighbors above a half)."""
+    rng = np.random.default_rng(0)
+    flat = rng.uniform(size=(300, 2)) * [3.0, 2.0]
+    X = flat @ np.linalg.qr(rng.normal(size=(5, 2)))[0].T
+    Y = _fit(_make(name, 300), X)
+
+    def around(P):
+        squared = ((P[:, None] - P[None]) ** 2).sum(-1)
+        return np.argsort(squared + np.where(np.eye(len(P)), np.inf, 0.0), axis=1)[:, :20]
+
+    overlap = np.mean([len(np.intersect1d(a, b)) / 20 for a, b in zip(around(flat), around(Y), strict=True)])
+    assert overlap > 0.5  # a random picture has 20 / 299
+
+
+@each_method
+def test_out_of_sample_and_inverse_are_where_the_card_says(name):
+    """``transform`` and ``inverse_transform`` exist exactly where the card promises them, and have the right shape."""
+    card, X = METHODS.card(name), np.random.default_rng(0).uniform(size=(60, 3))
+    method = _make(name, 60)
+    assert hasattr(method, "transform") == card.out_of_sample
+    assert hasattr(method, "inverse_transform") == card.inverse
+    Y = _fit(method, X)
+    if card.out_of_sample:
+        assert method.transform(X[:1]).shape == (1, 2)
+        assert method.transform(X[:7] + 0.01).shape == (7, 2)
+        with pytest.raises(InputError, match="must be fitted first"):
+            _make(name, 60).transform(X)
+        with pytest.raises(InputError, match="3 columns"):
+            method.transform(X[:, :2])
+    if card.inverse:
+        assert method.inverse_transform(Y).shape == X.shape
+
+
+@each_method
+def test_lists_and_small_integers_are_data_too(name):
+    """A list of lists, float32 and integers give the picture of the same numbers in float64."""
+    X = np.random.default_rng(0).integers(0, 1000, size=(30, 3))
+    Y = _fit(_make(name, 30), X.astype(float))
+    for same in (X, X.tolist(), X.astype(np.float32), np.asfortranarray(X)):
+        assert_array_equal(_fit(_make(name, 30), same), Y)

@@ -1,0 +1,167 @@
+"""Neighborhood graphs against naive twins: Floyd-Warshall, and Kruskal on all pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import clouds
+
+from dreval.errors import ApproximationWarning, InputError, MethodFailed, UnknownName
+from dreval.geometry.graphs import connect_components, connected_graph, connected_parts, geodesics, knn_graph
+from dreval.geometry.neighbors import nearest
+
+
+def _distances(X):
+    return np.sqrt(((X[:, None] - X[None]) ** 2).sum(-1))
+
+
+def _naive_edges(X, k):
+    """Dense lengths of the union graph, infinite where there is no edge, by a stable sort of each row."""
+    D, n = _distances(X), len(X)
+    edges = np.full((n, n), np.inf)
+    np.fill_diagonal(edges, 0.0)
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        for j in sorted(others, key=lambda j: (D[i, j], j))[:k]:
+            edges[i, j] = edges[j, i] = D[i, j]
+    return edges
+
+
+def _floyd_warshall(edges):
+    paths = edges.copy()
+    for m in range(len(paths)):
+        paths = np.minimum(paths, paths[:, m, None] + paths[None, m])
+    return paths
+
+
+@st.composite
+def _cloud_and_k(draw, max_n=20):
+    # Small integer coordinates: distances are exact, so the twin sees the same ties and the same duplicates.
+    X = draw(clouds(min_n=5, max_n=max_n, max_p=3, kinds=("grid", "duplicates", "clusters", "normal"), scales=False))
+    return np.round(4 * X), draw(st.integers(1, len(X) - 1))
+
+
+@given(_cloud_and_k())
+def test_edges_are_those_of_the_naive_union(case):
+    """An edge is stored exactly where one point is among the k nearest of the other, duplicates (length 0) included."""
+    X, k = case
+    graph, edges = knn_graph(X, k), _naive_edges(X, k)
+    stored = np.zeros(edges.shape, bool)
+    stored[graph.nonzero() if graph.nnz == 0 else (graph.tocoo().row, graph.tocoo().col)] = True
+    expected = np.isfinite(edges) & ~np.eye(len(X), dtype=bool)
+    np.testing.assert_array_equal(stored, expected)
+    coo = graph.tocoo()
+    np.testing.assert_allclose(coo.data, edges[coo.row, coo.col], rtol=1e-14)
+
+
+@given(_cloud_and_k())
+def test_geodesics_are_floyd_warshall_with_zero_edges(case):
+    """Shortest paths run through duplicates at no cost, and are infinite between components."""
+    X, k = case
+    np.testing.assert_allclose(geodesics(knn_graph(X, k)), _floyd_warshall(_naive_edges(X, k)), rtol=1e-13)
+
+
+@given(clouds(min_n=5, max_n=25), st.integers(1, 4))
+def test_graph_is_exactly_symmetric_and_has_no_diagonal(X, k):
+    """Entry (i, j) is bitwise entry (j, i), on every kind of cloud and scale."""
+    graph = knn_graph(X, k)
+    other = graph.T.tocsr()
+    other.sort_indices()
+    np.testing.assert_array_equal(graph.indices, other.indices)
+    np.testing.assert_array_equal(graph.data, other.data)
+    assert not (graph.tocoo().row == graph.tocoo().col).any()
+
+
+@given(clouds(min_n=5, max_n=25, kinds=("normal", "curve")), st.integers(1, 4))
+def test_each_point_keeps_its_neighbors(X, k):
+    """Every directed neighbor of ``nearest`` is an edge, with its distance."""
+    graph, (indices, squared) = knn_graph(X, k), nearest(X, k)
+    for i in range(len(X)):
+        np.testing.assert_allclose(graph[[i], indices[i]].A1, np.sqrt(squared[i]), rtol=1e-12)
+
+
+@given(clouds(min_n=5, max_n=25, kinds=("normal", "clusters")))
+def test_complete_graph_gives_the_distances(X):
+    """With k = n - 1 no path is shorter than the straight line."""
+    np.testing.assert_allclose(geodesics(knn_graph(X, len(X) - 1)), _distances(X), rtol=1e-7, atol=1e-12 * np.ptp(X))
+
+
+def test_duplicates_alone_form_one_component():
+    """Six copies with k = 2 hang together through edges of length 0."""
+    X = np.zeros((6, 2))
+    graph = knn_graph(X, 2)
+    assert graph.nnz > 0
+    assert not graph.data.any()
+    assert connected_parts(graph)[0] == 1
+    assert not geodesics(graph).any()
+
+
+@given(clouds(min_n=6, max_n=25, max_p=3), st.integers(1, 3))
+def test_connecting_adds_the_minimum_spanning_tree_of_links(X, k):
+    """The added links have the least total length: Kruskal over all pairs of points, starting from the components."""
+    graph = knn_graph(X, k)
+    count, parts = connected_parts(graph)
+    joined, links = connect_components(graph, X)
+    assert len(links) == count - 1
+    assert connected_parts(joined)[0] == 1
+    assert joined.nnz == graph.nnz + 2 * (count - 1)
+    D, label, total = _distances(X), parts.copy(), 0.0
+    pairs = sorted(zip(*np.tril_indices(len(X), -1), strict=True), key=lambda pair: D[pair])
+    for i, j in pairs:
+        if label[i] != label[j]:
+            label[label == label[i]] = label[j]
+            total += D[i, j]
+    assert np.linalg.norm(X[links[:, 0]] - X[links[:, 1]], axis=1).sum() == pytest.approx(total, rel=1e-9)
+
+
+def test_links_join_the_nearest_points_by_hand():
+    """Three pairs on a line at 0, 10, 50: joined by 1-10 and 11-50, never by 1-50."""
+    X = np.array([[50.0], [0.0], [11.0], [1.0], [51.0], [10.0]])
+    joined, links = connect_components(knn_graph(X, 1), X)
+    assert {frozenset(X[link, 0]) for link in links} == {frozenset((1.0, 10.0)), frozenset((11.0, 50.0))}
+    assert geodesics(joined)[1, 4] == 51.0
+
+
+def test_joining_changes_no_path_within_a_component():
+    """Paths inside a component are the same before and after."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(15, 2)), rng.normal(size=(15, 2)) + 30])
+    before, after = geodesics(knn_graph(X, 6)), geodesics(connect_components(knn_graph(X, 6), X)[0])
+    inside = np.isfinite(before)
+    np.testing.assert_allclose(after[inside], before[inside], rtol=1e-14)
+    assert np.isfinite(after).all()
+
+
+def test_a_graph_in_pieces_is_refused_with_its_sizes_and_the_cure():
+    """The message names the components, the parameter and both ways out."""
+    X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
+    with pytest.raises(MethodFailed) as caught:
+        connected_graph(X, 1)
+    assert str(caught.value) == (
+        "`n_neighbors` must make the graph of nearest neighbors connected: got 2 components of 3, 2 points with "
+        "n_neighbors=1. Choose a larger n_neighbors (above the number of copies of any point), or "
+        'components="connect" to join the components by their shortest links.'
+    )
+
+
+def test_joining_is_never_silent():
+    """components="connect" warns with the number and the length of the links; a connected graph does not warn."""
+    X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
+    with pytest.warns(ApproximationWarning, match=r"2 components of 3, 2 points.*1 links .* up to 8 .*edge has 1"):
+        connected_graph(X, 1, "connect")
+    assert connected_graph(X, 4, "connect").nnz == 20
+
+
+@pytest.mark.parametrize("k", [0, 5, 2.5, True, [1, 2]])
+def test_illegal_numbers_of_neighbors_are_refused(k):
+    """k must be one integer from 1 to n - 1."""
+    with pytest.raises(InputError, match="n_neighbors"):
+        knn_graph(np.arange(5.0)[:, None], k)
+
+
+def test_unknown_way_with_components_names_the_known_ones():
+    """The list of words is in the message."""
+    with pytest.raises(UnknownName, match="connect, error"):
+        connected_graph(np.arange(5.0)[:, None], 2, "conect")

@@ -1,0 +1,121 @@
+"""Rows are matched by what names them, and never silently by chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dreval.errors import InputError
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
+
+X = np.random.default_rng(5).normal(size=(6, 3))
+Y = np.random.default_rng(6).normal(size=(6, 2))
+NAMES = [f"cell{i}" for i in range(6)]
+
+
+@given(
+    order=st.permutations(range(6)), names=st.sampled_from([NAMES, [11, 7, 5, 3, 2, 1], [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]])
+)
+def test_equal_row_names_in_any_order_give_the_same_numbers(order: list[int], names: list[Any]) -> None:
+    """Shuffled frames, label series and covariate frames with the same row names come back in the data's order."""
+    data = pd.DataFrame(X, index=names)
+    labels = pd.Series(list("abcabc"), index=names).iloc[order]
+    covariates = pd.DataFrame({"age": np.arange(6.0)}, index=names).iloc[order]
+    record = as_data(data, labels=labels, covariates=covariates)
+    source = as_source(pd.DataFrame(Y, index=names).iloc[order], "e", record)
+    assert np.array_equal(source.coordinates(record), Y)
+    assert record.labels.values.tolist() == list("abcabc")
+    assert record.covariates["age"].tolist() == list(range(6))
+    moved = order != sorted(order)
+    assert ("Rows of `embeddings['e']` were matched to the data by row names." in source.notes) == moved
+
+
+@given(order=st.permutations(range(6)))
+def test_an_id_column_on_both_sides_wins(order: list[int]) -> None:
+    """With ids='cell' a column of that name in an embedding or label file matches the rows, whatever its type."""
+    data = pd.DataFrame(X, columns=list("xyz")).assign(cell=NAMES)
+    other = pd.DataFrame(Y, columns=["u", "v"]).assign(cell=NAMES).iloc[order].reset_index(drop=True)
+    record = as_data(data, ids="cell")
+    source = as_source(other, "e", record)
+    assert np.array_equal(source.coordinates(record), Y)
+    renamed = as_source(other.rename(columns={"cell": "barcode"}), "e", record, ids="barcode")
+    assert np.array_equal(renamed.coordinates(record), Y)
+    vector = as_source(Y[order], "e", record, ids=np.array(NAMES)[order])
+    assert np.array_equal(vector.coordinates(record), Y)
+
+
+def test_files_are_matched_by_their_id_column(tmp_path: Path) -> None:
+    """Data, embedding and labels in three files in three orders."""
+    order, other = [3, 1, 5, 0, 4, 2], [5, 4, 3, 2, 1, 0]
+    pd.DataFrame(X, columns=list("xyz")).assign(cell=range(100, 106)).to_csv(tmp_path / "data.csv", index=False)
+    pd.DataFrame(Y).assign(cell=range(100, 106)).iloc[order].to_csv(tmp_path / "e.csv", index=False)
+    kinds = pd.DataFrame({"cell": range(100, 106), "kind": list("abcdef")}).iloc[other]
+    kinds.to_csv(tmp_path / "labels.tsv", index=False, sep="\t")
+    for path in ("labels.tsv", "labels.tsv:kind"):
+        record = as_data(tmp_path / "data.csv", ids="cell", labels=str(tmp_path / path))
+        assert record.labels.values.tolist() == list("abcdef")
+        assert "Rows of `labels` were matched to the data by the ids in 'cell'." in record.notes
+    source = as_source(str(tmp_path / "e.csv"), "e", record)
+    assert np.array_equal(source.coordinates(record), Y)
+    assert "Rows of `embeddings['e']` were matched to the data by the ids in 'cell'." in source.notes
+
+
+def test_whole_floats_and_text_are_the_same_ids() -> None:
+    """7, 7.0 and "7" are one id, since files cannot tell them apart."""
+    record = as_data(X, ids=[1, 2, 3, 4, 5, 6])
+    for ids in ([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], list("654321")):
+        assert np.array_equal(as_source(Y[::-1], "e", record, ids=ids).coordinates(record), Y)
+
+
+@pytest.mark.parametrize(
+    ("index", "embedding", "notes"),
+    [
+        (None, None, 0),
+        (None, NAMES, 0),
+        (NAMES, None, 0),
+        (NAMES, NAMES, 0),
+        (NAMES, [9, 8, 7, 6, 5, 4], 1),
+        ([2, 3, 5, 7, 8, 9], None, 0),
+        (["a", "a", "b", "b", "c", "c"], ["a", "a", "b", "b", "c", "c"], 0),
+    ],
+)
+def test_everything_else_goes_by_position(index: Any, embedding: Any, notes: int) -> None:
+    """Default indexes, one-sided names and names without anything in common leave the order as it is."""
+    record = as_data(pd.DataFrame(X, index=index))
+    source = as_source(pd.DataFrame(Y, index=embedding), "e", record)
+    assert np.array_equal(source.coordinates(record), Y)
+    assert len(source.notes) == notes
+
+
+def test_ids_on_one_side_are_said() -> None:
+    """Ids that only one side has are not used, and the note says which side."""
+    assert as_source(Y, "e", as_data(X, ids=NAMES)).notes == (
+        "The data have ids and `embeddings['e']` has none: rows were matched by position.",
+    )
+    named = pd.DataFrame(Y).assign(cell=NAMES)
+    assert as_source(named, "e", as_data(X), ids="cell").notes == (
+        "`embeddings['e']` has ids and the data have none: rows were matched by position.",
+    )
+
+
+@pytest.mark.parametrize("index", [NAMES[:5], [*NAMES[:5], "new"], [*NAMES, "new"], [*NAMES[:5], NAMES[0]]])
+def test_partly_matching_names_are_refused(index: list[str]) -> None:
+    """Row names that match in part, or occur twice, cannot be put in order."""
+    values = np.random.default_rng(0).normal(size=(len(index), 2))
+    with pytest.raises(InputError, match=r"must have the same ids|must be different in every row"):
+        as_source(pd.DataFrame(values, index=index), "e", as_data(pd.DataFrame(X, index=NAMES)))
+
+
+def test_the_data_s_own_label_column_is_no_coordinate() -> None:
+    """A coordinate file that repeats the labels of the data has them left out, with a note."""
+    record = as_data(pd.DataFrame(X, columns=list("xyz")).assign(kind=[0, 1] * 3), labels="kind")
+    source = as_source(pd.DataFrame(Y, columns=["u", "v"]).assign(kind=[0, 1] * 3), "e", record)
+    assert np.array_equal(source.coordinates(record), Y)
+    assert source.notes == ("`embeddings['e']` has the column 'kind' of the data, which was left out.",)

@@ -1,0 +1,282 @@
+"""Whatever holds the numbers, the data in normal form are the same."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from sklearn.datasets import load_iris
+from strategies import clouds
+
+from dreval.errors import InputError
+from dreval.inputs.data import as_data
+
+DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32", "float64", "longdouble"]
+
+
+class Tensor:
+    """Looks like a tensor that lies elsewhere and has a gradient."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def detach(self) -> Tensor:
+        return self
+
+    def cpu(self) -> Tensor:
+        return self
+
+    def numpy(self) -> np.ndarray:
+        return self.array
+
+
+def anndata(X: Any, **fields: Any) -> SimpleNamespace:
+    """Looks like an AnnData object."""
+    n, p = X.shape
+    base = {
+        "X": X,
+        "obs": pd.DataFrame({"kind": list("ab" * n)[:n], "depth": np.arange(n) / 2.0}),
+        "obsm": {"X_two": np.arange(2.0 * n).reshape(n, 2)},
+        "obs_names": pd.Index([f"cell{i}" for i in range(n)]),
+        "var_names": pd.Index([f"gene{j}" for j in range(p)]),
+        "layers": {},
+    }
+    return SimpleNamespace(**{**base, **fields})
+
+
+FORMS = {
+    "array": lambda X: X,
+    "Fortran order": np.asfortranarray,
+    "strided": lambda X: np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)[::2, ::3],
+    "read only": lambda X: np.frombuffer(X.tobytes(), dtype=X.dtype).reshape(X.shape),
+    "list": lambda X: X.tolist(),
+    "frame": pd.DataFrame,
+    "masked": np.ma.MaskedArray,
+    "tensor": Tensor,
+    "AnnData": anndata,
+    "data set": lambda X: SimpleNamespace(data=X, labels=None),
+    "columns of objects": lambda X: pd.DataFrame(X.astype(object)),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@given(data=st.data())
+def test_dtype_and_form_do_not_matter(dtype: str, data: st.DataObject) -> None:
+    """Every real dtype in every container gives the float64 value of its cells, C-ordered, in memory of its own."""
+    shape = st.tuples(st.integers(4, 7), st.integers(1, 4))
+    kind = np.dtype(dtype)
+    cells: Any = st.integers(0, 100).map(float) if kind.kind == "f" else None
+    X = data.draw(arrays(kind, shape, elements=cells))
+    assume(not (X == X[0]).all())
+    expected = X.astype(np.float64)
+    for name, form in FORMS.items():
+        value = form(X)
+        record = as_data(value)
+        assert record.X.dtype == np.float64, name
+        assert record.X.flags.c_contiguous, name
+        assert np.array_equal(record.X, expected), name
+        assert not np.may_share_memory(record.X, X), name
+
+
+@given(X=clouds())
+def test_data_are_taken_as_they_are(X: np.ndarray) -> None:
+    """Real clouds of any scale, with ties and duplicates, pass unchanged; frames and sparse matrices hold the same."""
+    before = X.copy()
+    for value in (X, pd.DataFrame(X), sparse.csr_array(X), sparse.coo_matrix(X)):
+        assert np.array_equal(as_data(value).X, X)
+    assert np.array_equal(X, before)
+
+
+def test_nullable_and_arrow_columns_are_numbers() -> None:
+    """Int64, Float64, boolean, arrow, sparse and decimal columns without gaps are features."""
+    frame = pd.DataFrame(
+        {
+            "a": pd.array([1, 2, 3, 4], dtype="Int64"),
+            "b": pd.array([True, False, True, True], dtype="boolean"),
+            "c": pd.array([0.5, 1, 2, 3], dtype="Float64"),
+            "d": pd.array([1, 0, 0, 2], dtype=pd.SparseDtype("float64", 0.0)),
+            "e": pd.array([1.5, 2, 3, 4], dtype="double[pyarrow]"),
+            "f": [Decimal("1.5"), Decimal(2), Decimal(3), Decimal(4)],
+            "g": [True, False, True, False],
+            7: [1, 2, 3, 4],
+        }
+    )
+    record = as_data(frame)
+    assert record.columns == ("a", "b", "c", "d", "e", "f", "g", "7")
+    assert record.X[0].tolist() == [1, 1, 0.5, 1, 1.5, 1.5, 1, 1]
+
+
+FRAME = pd.DataFrame({"x": [1.0, 2, 3, 5], "y": [2.0, 1, 0, 1], "k": [3, 1, 3, 1], "t": list("baba"), 4: [0, 1, 1, 0]})
+
+
+@pytest.mark.parametrize(
+    ("labels", "codes", "classes"),
+    [
+        (["b", "a", "b", "a"], [1, 0, 1, 0], ["a", "b"]),
+        (np.array([3, 1, 3, 1], dtype=np.uint8), [1, 0, 1, 0], [1, 3]),
+        ([True, False, True, False], [1, 0, 1, 0], [False, True]),
+        (pd.Series(["b", "a", "b", "a"]), [1, 0, 1, 0], ["a", "b"]),
+        (pd.Categorical(["b", "a", "b", "a"], categories=["b", "a", "c"]), [1, 0, 1, 0], ["a", "b"]),
+        (pd.Series(pd.Categorical([10, 9, 10, 9])), [1, 0, 1, 0], [9, 10]),
+        (pd.array([10, 9, 10, 9], dtype="Int64"), [1, 0, 1, 0], [9, 10]),
+        (pd.Series([True, False, True, False], dtype="boolean"), [1, 0, 1, 0], [False, True]),
+        (np.array(["b", "a", "b", "a"], dtype=object), [1, 0, 1, 0], ["a", "b"]),
+        (np.array([10, 9, 10, 9], dtype=object), [1, 0, 1, 0], [9, 10]),
+        (np.array([[1], [0], [1], [0]]), [1, 0, 1, 0], [0, 1]),
+        (pd.DataFrame({"z": ["b", "a", "b", "a"]}), [1, 0, 1, 0], ["a", "b"]),
+        ("t", [1, 0, 1, 0], ["a", "b"]),
+        ("k", [1, 0, 1, 0], [1, 3]),
+        (4, [0, 1, 1, 0], [0, 1]),
+        ("4", [0, 1, 1, 0], [0, 1]),
+    ],
+)
+def test_labels_of_every_kind(labels: Any, codes: list[int], classes: list[Any]) -> None:
+    """Text, truth values and integers in any container are classes in sorted order; whole numbers sort as numbers."""
+    data = FRAME[["x", "y"]]
+    if isinstance(labels, str | int):
+        data = FRAME if labels == "t" else FRAME.drop(columns="t")
+    record = as_data(data, labels=labels)
+    assert record.labels is not None
+    assert record.labels.codes.tolist() == codes
+    assert record.labels.classes.tolist() == classes
+    assert np.array_equal(np.asarray(record.labels), np.asarray(record.labels.classes)[codes])
+
+
+def test_named_columns_are_no_features() -> None:
+    """Label, id and covariate columns leave the features; the user's frame keeps them."""
+    record = as_data(FRAME.assign(id=list("wxyz")), labels="t", ids="id", covariates=["k", "y"])
+    assert record.columns == ("x", "4")
+    assert record.labels is not None
+    assert record.labels.name == "t"
+    assert list(record.ids) == list("wxyz")
+    assert record.ids_given
+    assert record.covariates["k"].tolist() == [3, 1, 3, 1]
+    assert list(FRAME.columns) == ["x", "y", "k", "t", 4]
+
+
+def test_covariates_are_numbers_or_text() -> None:
+    """Numbers become float64; text, truth values and categories become text."""
+    X = np.random.default_rng(0).normal(size=(4, 2))
+    given_ = {
+        "age": [1, 2, 3, 4],
+        "sex": list("mfmf"),
+        "old": [True, False, True, True],
+        "c": pd.Categorical(list("xyxy")),
+    }
+    covariates = as_data(X, covariates=given_).covariates
+    assert {name: v.dtype.kind for name, v in covariates.items()} == {"age": "f", "sex": "U", "old": "U", "c": "U"}
+    frame = as_data(X, covariates=pd.DataFrame({"age": [1, 2, 3, 4], "sex": list("mfmf")})).covariates
+    assert list(frame) == ["age", "sex"]
+    assert list(as_data(X, covariates=np.eye(4)[:, :2]).covariates) == ["covariate_1", "covariate_2"]
+
+
+def test_labels_and_covariates_from_files(tmp_path: Path) -> None:
+    """A file of one column, with or without its name, and a column of a wider file."""
+    X = np.random.default_rng(0).normal(size=(4, 2))
+    for name, text in {"one": "kind\na\nb\na\nb\n", "bare": "a\nb\na\nb\n", "whole": "1\n0\n1\n0\n"}.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    (tmp_path / "wide.csv").write_text("kind,age\na,1\nb,2\na,3\nb,4\n")
+    one = as_data(X, labels=tmp_path / "one.csv").labels
+    bare = as_data(X, labels=tmp_path / "bare.csv")
+    assert one is not None
+    assert bare.labels is not None
+    assert one.name == "kind"
+    assert one.codes.tolist() == bare.labels.codes.tolist() == [0, 1, 0, 1]
+    assert "The first row 'a' of 'bare.csv' was read as a value, not as a name." in bare.notes
+    assert as_data(X, labels=tmp_path / "whole.csv").labels.classes.tolist() == [0, 1]
+    assert as_data(X, labels=f"{tmp_path / 'wide.csv'}:kind").labels.codes.tolist() == [0, 1, 0, 1]
+    assert as_data(X, covariates=f"{tmp_path / 'wide.csv'}:age").covariates["age"].tolist() == [1, 2, 3, 4]
+    np.save(tmp_path / "labels.npy", np.array([0, 1, 0, 1]))
+    assert as_data(X, labels=tmp_path / "labels.npy").labels.codes.tolist() == [0, 1, 0, 1]
+
+
+def test_latent_variables_are_a_table() -> None:
+    """A vector is one latent variable; a frame follows the row names of the data."""
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(5, 2)), index=list("vwxyz"))
+    latent = pd.Series(np.arange(5.0), index=list("vwxyz"), name="t")
+    assert np.array_equal(as_data(X, latent=latent.iloc[::-1]).latent, np.arange(5.0)[:, None])
+    assert as_data(X, latent=np.arange(5)).latent.shape == (5, 1)
+
+
+def test_anndata_gives_names_columns_and_layers() -> None:
+    """Names, obs columns, layers and obsm come along; sparse X is made dense with a note."""
+    X = np.arange(12.0).reshape(4, 3) ** 2
+    record = as_data(anndata(sparse.csr_matrix(X), layers={"counts": X + 1}), labels="kind", covariates="depth")
+    assert record.columns == ("gene0", "gene1", "gene2")
+    assert list(record.ids) == ["cell0", "cell1", "cell2", "cell3"]
+    assert record.labels.classes.tolist() == ["a", "b"]
+    assert record.covariates["depth"].tolist() == [0, 0.5, 1, 1.5]
+    assert "A sparse matrix of 4 x 3 was made dense." in record.notes
+    assert np.array_equal(as_data(anndata(X, layers={"counts": X + 1}), layer="counts").X, X + 1)
+
+
+def test_data_sets_bring_their_labels() -> None:
+    """A data set's labels and latent variables are used; a bunch of scikit-learn brings its data and names only."""
+    X = np.random.default_rng(0).normal(size=(4, 2))
+    card = SimpleNamespace(name="roll")
+    record = as_data(SimpleNamespace(data=X, labels=list("abab"), latent=X[:, 0], feature_names=["u", "v"], card=card))
+    assert (record.name, record.columns, record.latent.shape) == ("roll", ("u", "v"), (4, 1))
+    assert record.labels.codes.tolist() == [0, 1, 0, 1]
+    iris = as_data(load_iris())
+    assert iris.columns[0] == "sepal length (cm)"
+    assert iris.labels is None
+    assert iris.notes[0].startswith("The target of the data set was not used")
+
+
+def test_notes_name_what_is_odd() -> None:
+    """Constant columns, a ruling column, repeated rows and columns that look like ids are counted by hand."""
+    frame = pd.DataFrame({"id": [4, 1, 2, 9, 7], "x": [0.0, 1, 0, 1, 0], "c": [5] * 5})
+    record = as_data(pd.concat([frame, frame.iloc[:1]], ignore_index=True).assign(y=0.25))
+    share = record.X.var(axis=0) / record.X.var(axis=0).sum()
+    assert record.notes == (
+        "2 of 4 columns are constant ('c', 'y').",
+        f"Column 'id' carries {100 * share[0]:.1f} % of the total variance; data are never scaled.",
+        "1 row repeats an earlier one.",
+    )
+    assert any(note.startswith("Column 'id' looks like row ids") for note in as_data(frame).notes)
+
+
+@given(X=clouds())
+def test_repeated_rows_are_counted(X: np.ndarray) -> None:
+    """The note counts the rows that numpy finds to be repeats."""
+    repeats = len(X) - len(np.unique(X + 0.0, axis=0))
+    notes = [note for note in as_data(X).notes if "an earlier one" in note]
+    assert [int(note.split()[0]) for note in notes] == ([repeats] if repeats else [])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_any_scale_is_described(scale: float) -> None:
+    """Variance shares neither overflow nor underflow."""
+    record = as_data(np.array([[0.0, 0], [1, 0.1], [0, 0.2], [1, 0]]) * scale)
+    assert [note.split()[1] for note in record.notes if "variance" in note] == ["'0'"]
+
+
+def test_index_columns_of_files_are_row_names(tmp_path: Path) -> None:
+    """pandas' unnamed index column never becomes a feature: counts are left out, names become row names."""
+    X = np.random.default_rng(0).normal(size=(5, 2))
+    pd.DataFrame(X, columns=["a", "b"]).to_csv(tmp_path / "count.csv")
+    pd.DataFrame(X, columns=["a", "b"], index=list("vwxyz")).to_csv(tmp_path / "names.csv")
+    count, names = as_data(tmp_path / "count.csv"), as_data(str(tmp_path / "names.csv"))
+    assert count.columns == names.columns == ("a", "b")
+    assert np.array_equal(count.X, X)
+    assert count.ids is None
+    assert list(names.ids) == list("vwxyz")
+    assert as_data(pd.read_csv(tmp_path / "count.csv")).columns == ("a", "b")
+    assert (count.name, names.name) == ("count", "names")
+
+
+def test_normal_form_stays(tmp_path: Path) -> None:
+    """Data in normal form come back as the same record, and take no further arguments."""
+    record = as_data(np.eye(4))
+    assert as_data(record) is record
+    with pytest.raises(InputError, match="must be given once"):
+        as_data(record, labels=[0, 1, 0, 1])

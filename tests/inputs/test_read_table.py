@@ -1,0 +1,203 @@
+"""Files come back as they were written, however they were written."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from scipy.io import mmwrite
+
+from dreval.errors import DrevalError
+from dreval.inputs._paths import split_member
+from dreval.inputs.read import read_table
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=64)
+TABLES = arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=NUMBERS)
+
+
+def write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
+    """A text file."""
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".tsv.gz", ".npy", ".npz", ".parquet"])
+@given(X=TABLES)
+def test_round_trips_are_exact(X: np.ndarray, suffix: str) -> None:
+    """Any finite table comes back to the last bit from every kind of file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "table" + suffix)
+        frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(X.shape[1])])
+        if suffix == ".npy":
+            np.save(path, X)
+        elif suffix == ".npz":
+            np.savez(path, X=X, other=np.arange(3))
+        elif suffix == ".parquet":
+            frame.to_parquet(path)
+        else:
+            frame.to_csv(path, index=False, sep="\t" if "tsv" in suffix else ",")
+        table = read_table(path)
+        back = np.asarray(table.values)
+        assert back.shape == X.shape
+        assert np.array_equal(back.astype(np.float64), X)
+        assert table.columns == (None if suffix in (".npy", ".npz") else tuple(frame.columns))
+
+
+@given(X=TABLES)
+def test_a_file_without_header_loses_no_row(X: np.ndarray) -> None:
+    """A first row of numbers with fractions is data."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "bare.csv")
+        np.savetxt(path, X, delimiter=",", fmt="%.17e")
+        table = read_table(path)
+        assert table.columns is None
+        assert np.array_equal(np.asarray(table.values, dtype=np.float64), X)
+
+
+def test_the_counting_header_of_pandas_is_a_header(tmp_path: Path) -> None:
+    """pandas writes 0, 1, 2 above unnamed columns; they are names, not a point."""
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    pd.DataFrame(X).to_csv(tmp_path / "a.csv", index=False)
+    table = read_table(tmp_path / "a.csv")
+    assert table.columns == ("0", "1", "2")
+    assert np.array_equal(table.values, X)
+    assert table.notes == ("The first row of 'a.csv' was read as column names.",)
+
+
+def test_small_whole_numbers_that_count_are_data(tmp_path: Path) -> None:
+    """A binary table whose first row happens to be 0, 1 keeps that row."""
+    table = read_table(write(tmp_path, "b.csv", "0,1\n1,1\n1,0\n"))
+    assert table.columns is None
+    assert np.array_equal(table.values, [[0, 1], [1, 1], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "values"),
+    [
+        ("x,y\n1,2\n3,4\n", ("x", "y"), [[1, 2], [3, 4]]),
+        ("\ufeffx,y\r\n1,2\r\n3,4\r\n", ("x", "y"), [[1, 2], [3, 4]]),
+        ("\n\nx, y\n1, 2\n\n3, 4\n", ("x", "y"), [[1, 2], [3, 4]]),
+        ("# x,y\n1,2\n3,4\n", ("x", "y"), [[1, 2], [3, 4]]),
+        ("x;y\n1;2\n3;4\n", ("x", "y"), [[1, 2], [3, 4]]),
+        ("x\ty\n1\t2\n3\t4\n", ("x", "y"), [[1, 2], [3, 4]]),
+        ("x,y,\n1,2,\n3,4,\n", ("x", "y"), [[1, 2], [3, 4]]),
+        ("x,y\n1,2,\n3,4,\n", ("x", "y"), [[1, 2], [3, 4]]),
+        ('"x,1",y\n1,2\n3,4\n', ("x,1", "y"), [[1, 2], [3, 4]]),
+        ('"x\n1",y\n1,2\n3,4\n', ("x\n1", "y"), [[1, 2], [3, 4]]),
+        ("x,x\n1,2\n3,4\n", ("x", "x"), [[1, 2], [3, 4]]),
+        ("5\n7\n6\n", None, [[5], [7], [6]]),
+        ("1,2", None, [[1, 2]]),
+    ],
+)
+def test_ways_of_writing_the_same_table(
+    tmp_path: Path, text: str, columns: tuple[str, ...] | None, values: list
+) -> None:
+    """Byte-order marks, line ends, blank lines, separators, quotes and trailing separators are understood."""
+    table = read_table(write(tmp_path, "t.csv", text))
+    assert table.columns == columns
+    assert np.array_equal(table.values, values)
+
+
+def test_row_names_of_r_are_a_column_without_name(tmp_path: Path) -> None:
+    """A header that is one name short, as R writes it, belongs to the columns behind the row names."""
+    table = read_table(write(tmp_path, "r.csv", "x,y\na,1,2\nb,3,4\n"))
+    assert table.columns == ("Unnamed: 0", "x", "y")
+    assert list(table.values["x"]) == [1, 3]
+
+
+def test_raw_files_of_repositories_keep_their_first_row(tmp_path: Path) -> None:
+    """Decimal fractions beside a class word, the same in both rows, are data and not a header."""
+    table = read_table(write(tmp_path, "iris.csv", "5.1,3.5,setosa\n4.9,3.0,setosa\n"))
+    assert table.columns is None
+    assert table.values.shape == (2, 3)
+
+
+def test_parts_of_files_are_named_behind_a_colon(tmp_path: Path) -> None:
+    """A column of a table and an array of an archive."""
+    path = write(tmp_path, "labels.csv", "id,species\n1,a\n2,b\n")
+    assert read_table(f"{path}:species").column == "species"
+    np.savez(tmp_path / "z.npz", a=np.zeros((2, 2)), b=np.ones((3, 2)))
+    assert read_table(f"{tmp_path / 'z.npz'}:b").values.shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (r"C:\data\x.csv", (r"C:\data\x.csv", None)),
+        (r"C:\data\x.csv:species", (r"C:\data\x.csv", "species")),
+        ("C:x.npz:Y", ("C:x.npz", "Y")),
+        ("a/b.csv.gz:a:b", ("a/b.csv.gz", "a:b")),
+        ("plain.csv", ("plain.csv", None)),
+        ("folder.csv:/x.npy", ("folder.csv:/x.npy", None)),
+    ],
+)
+def test_drive_letters_are_no_columns(text: str, parts: tuple[str, str | None]) -> None:
+    """Only what follows a known suffix is a part of a file."""
+    assert split_member(text) == parts
+
+
+def test_sparse_files_are_one_matrix(tmp_path: Path) -> None:
+    """scipy's .npz and Matrix Market hold the same matrix; its parts are not mistaken for data."""
+    S = sparse.random_array((6, 4), density=0.5, rng=np.random.default_rng(0), format="csr")
+    sparse.save_npz(tmp_path / "s.npz", S)
+    mmwrite(tmp_path / "s.mtx", S)
+    for name in ("s.npz", "s.mtx"):
+        table = read_table(tmp_path / name)
+        assert np.allclose(table.values, S.toarray(), rtol=1e-15, atol=0)
+        assert table.notes == ("A sparse matrix of 6 x 4 was made dense.",)
+
+
+MAGIC = [b"", b"\x93NUMPY\x01\x00", b"PK\x03\x04", b"PAR1", b"%%MatrixMarket matrix array real general\n"]
+JUNK = st.one_of(
+    st.binary(max_size=200), *(st.text(c, max_size=50).map(str.encode) for c in ("1,\n\"x;. \t'", "é0\r,"))
+)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".npy", ".npz", ".parquet", ".csv.gz", ".mtx"])
+@pytest.mark.parametrize("head", MAGIC)
+@given(raw=JUNK)
+def test_no_bytes_break_the_reader(raw: bytes, suffix: str, head: bytes) -> None:
+    """Whatever a file holds, it is a table or it is refused in four parts."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "junk" + suffix)
+        path.write_bytes(gzip.compress(raw) if suffix.endswith(".gz") and not head else head + raw)
+        try:
+            table = read_table(path)
+        except DrevalError:
+            return
+        assert table.values is not None
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet", ".csv.gz"])
+@given(data=st.data())
+def test_damaged_files_are_refused_or_read(data: st.DataObject, suffix: str) -> None:
+    """A good file with some bytes overwritten, or cut short, raises nothing but a refusal."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "good" + suffix)
+        X = np.arange(12.0).reshape(4, 3)
+        if suffix == ".npy":
+            np.save(path, X)
+        elif suffix == ".npz":
+            np.savez_compressed(path, X=X)
+        elif suffix == ".parquet":
+            pd.DataFrame(X, columns=list("abc")).to_parquet(path)
+        else:
+            pd.DataFrame(X).to_csv(path)
+        raw = bytearray(path.read_bytes())
+        for _ in range(data.draw(st.integers(0, 4))):
+            raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+        path.write_bytes(bytes(raw[: data.draw(st.integers(1, len(raw)))] if data.draw(st.booleans()) else raw))
+        try:
+            table = read_table(path)
+        except DrevalError:
+            return
+        assert len(table.values) > 0

@@ -1,0 +1,315 @@
+"""Every source has the same face, and running it changes nothing that the user holds."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from scipy import sparse
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.manifold import TSNE
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from strategies import clouds
+
+import dreval
+from dreval.errors import MethodFailed, UndefinedIndex, UnknownName
+from dreval.inputs import _makers
+from dreval.inputs import source as source_module
+from dreval.inputs.data import as_data
+from dreval.inputs.source import Source, as_source, embed
+from dreval.results.value import Embedding
+
+X = np.random.default_rng(1).normal(size=(12, 4)) * [4, 3, 2, 1]
+DATA = as_data(X, labels=[0, 1, 2] * 4)
+
+
+class Recorder:
+    """An estimator that keeps everything it was given, and writes into its data."""
+
+    def __init__(self, n_components: int = 2, random_state: int | None = None) -> None:
+        self.n_components, self.random_state, self.fitted = n_components, random_state, False
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {"n_components": self.n_components, "random_state": self.random_state}
+
+    def set_params(self, **params: Any) -> Recorder:
+        vars(self).update(params)
+        return self
+
+    def fit_transform(self, X: np.ndarray, y: Any = None) -> np.ndarray:
+        self.fitted = True
+        X[:] = X * 0 + 1.0
+        if y is not None:
+            return np.asarray(y, dtype=float)[:, None]
+        return np.full((len(X), self.n_components), float(self.random_state or 0)) + np.arange(len(X))[:, None]
+
+
+class Method:
+    """Stands for a bundled method."""
+
+    card = SimpleNamespace(name="noise", deterministic=False, supervised=False)
+
+    def __init__(self, n_components: int = 2, *, spread: float = 1.0, random_state: int | None = None) -> None:
+        self.n_components, self.spread, self.random_state = n_components, spread, random_state
+
+    def fit_transform(self, X: np.ndarray, y: Any = None) -> np.ndarray:
+        if y is not None:
+            return np.asarray(y, dtype=float)
+        return np.random.default_rng(self.random_state).normal(scale=self.spread, size=(len(X), self.n_components))
+
+
+class Supervised(Method):
+    """Stands for a bundled method that uses labels."""
+
+    card = SimpleNamespace(name="guided", deterministic=True, supervised=True)
+
+
+class Shelf(dict):
+    """Stands for the registry."""
+
+    def names(self) -> list[str]:
+        return sorted(self)
+
+    def get(self, name: str, argument: str | None = None) -> Any:
+        return self[name]
+
+
+@pytest.fixture
+def shelf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two stand-ins in place of the bundled methods."""
+    for module in (_makers, source_module):
+        monkeypatch.setattr(module, "METHODS", Shelf(noise=Method, guided=Supervised))
+
+
+@given(cloud=clouds())
+def test_coordinates_of_every_form_are_the_same(cloud: np.ndarray) -> None:
+    """Arrays, frames, lists, sparse matrices and records of coordinates hold the same numbers; nothing is written."""
+    data = as_data(cloud)
+    before = cloud.copy()
+    Z = cloud[:, : len(cloud)]
+    for value in (Z, pd.DataFrame(Z), Z.tolist(), sparse.csc_array(Z), np.asfortranarray(Z), Embedding(Z, "e")):
+        source = as_source(value, "e", data)
+        assert (source.kind, source.can_embed, source.n_components) == ("coordinates", False, Z.shape[1])
+        got = source.coordinates(data)
+        assert np.array_equal(got, Z)
+        got[:] = 0
+        assert np.array_equal(source.coordinates(data), Z)
+    assert np.array_equal(cloud, before)
+
+
+def test_coordinates_cannot_be_run() -> None:
+    """Coordinates say why they cannot embed other data, and refuse it with the cure."""
+    source = as_source(X[:, :2], "e", DATA)
+    assert source.reason == source.reseed_reason == "coordinates only, which cannot be made again on other data"
+    with pytest.raises(UndefinedIndex, match="must be able to embed other data"):
+        source.embed(X, 2, 0)
+    with pytest.raises(UndefinedIndex, match="must have 3 columns"):
+        source.coordinates(DATA, n_components=3)
+
+
+def test_paths_and_obsm_keys(tmp_path: Path) -> None:
+    """Files and arrays that came with the data are coordinates."""
+    np.save(tmp_path / "e.npy", X[:, :2].astype(np.float32))
+    assert np.array_equal(as_source(tmp_path / "e.npy", "e", DATA).coordinates(DATA), X[:, :2].astype(np.float32))
+    names = pd.Index([str(i) for i in range(12)])
+    adata = SimpleNamespace(X=X, obs=pd.DataFrame(index=names), obsm={"X_umap": X[:, 1:3]}, obs_names=names)
+    data = as_data(adata)
+    assert np.array_equal(as_source("X_umap", "u", data).coordinates(data), X[:, 1:3])
+    with pytest.raises(UnknownName, match="Did you mean the obsm key 'X_umap'"):
+        as_source("X_umpa", "u", data)
+
+
+def test_estimators_are_copied_and_set() -> None:
+    """An estimator is never refitted in place, nor its parameters or the data touched; the copy gets both settings."""
+    estimator = Recorder(n_components=5)
+    source = as_source(estimator, "e", DATA)
+    before = DATA.X.copy()
+    Z = source.embed(DATA.X, 3, 7)
+    assert np.array_equal(Z, np.full((12, 3), 7.0) + np.arange(12)[:, None])
+    assert source.coordinates(DATA).shape == (12, 5)
+    estimator.n_components = 1
+    assert source.coordinates(DATA).shape == (12, 5)
+    assert not estimator.fitted
+    assert estimator.random_state is None
+    assert np.array_equal(DATA.X, before)
+    assert (source.kind, source.can_embed, source.reseed_reason) == ("estimator", True, None)
+
+
+def test_estimators_of_scikit_learn_give_their_own_numbers() -> None:
+    """The same numbers as the estimator alone, with and without a seed, in pipelines too."""
+    assert np.array_equal(as_source(PCA(3), "p", DATA).coordinates(DATA), PCA(3).fit_transform(X))
+    alone = TruncatedSVD(2, random_state=3).fit_transform(X)
+    assert np.array_equal(as_source(TruncatedSVD(), "t", DATA).embed(X, 2, 3), alone)
+    pipeline = make_pipeline(StandardScaler(), TruncatedSVD())
+    source = as_source(pipeline, "s", DATA)
+    alone = make_pipeline(StandardScaler(), TruncatedSVD(3, random_state=4)).fit_transform(X)
+    assert np.array_equal(source.embed(X, 3, 4), alone)
+    assert source.n_components == 2
+    tsne = as_source(TSNE(init="random"), "t", DATA, perplexity=3, max_iter=250)
+    assert np.array_equal(tsne.embed(X, 2, 1), tsne.embed(X, 2, 1))
+    assert not np.array_equal(tsne.embed(X, 2, 1), tsne.embed(X, 2, 2))
+
+
+def test_labels_reach_supervised_sources_only() -> None:
+    """Labels go where ``fit`` demands them, or where the user says so; an optional y stays unused."""
+    lda = as_source(LinearDiscriminantAnalysis(), "lda", DATA)
+    assert lda.supervised
+    expected = LinearDiscriminantAnalysis(n_components=1).fit_transform(X, [0, 1, 2] * 4)
+    assert np.array_equal(lda.embed(X, 1, 0, DATA.labels), expected)
+    assert not as_source(Recorder(), "r", DATA).supervised
+    asked = as_source(Recorder(), "r", DATA, supervised=True)
+    assert asked.coordinates(DATA)[:, 0].tolist() == [0, 1, 2] * 4
+    with pytest.raises(ValueError, match="must be given, because 'lda' is supervised"):
+        lda.embed(X, 1, 0)
+
+
+def test_callables_get_what_they_accept() -> None:
+    """n_components by name or by place, random_state and labels only where they are parameters, options as keywords."""
+    seen: dict[str, Any] = {}
+
+    def full(X: np.ndarray, n_components: int, random_state: int | None = None, scale: float = 1.0) -> np.ndarray:
+        seen.update(d=n_components, seed=random_state, scale=scale)
+        return X[:, :n_components] * scale
+
+    source = as_source(full, "f", DATA, scale=2.0, n_components=3)
+    assert np.array_equal(source.coordinates(DATA), X[:, :3] * 2)
+    assert seen == {"d": 3, "seed": None, "scale": 2.0}
+    source.embed(X, 1, np.random.default_rng(0))
+    assert isinstance(seen["seed"], int)
+    assert source.reseed_reason is None
+    plain = as_source(lambda points, d: points[:, :d], "g", DATA)
+    assert plain.embed(X, 2, 0).shape == (12, 2)
+    assert plain.reseed_reason == "<lambda> does not accept random_state"
+    keyword = as_source(lambda X, **settings: X[:, : settings["n_components"]], "h", DATA)
+    assert keyword.embed(X, 1, 0).shape == (12, 1)
+    told = as_source(lambda *_, labels: np.asarray(labels, dtype=float), "l", DATA)
+    assert told.supervised
+    assert told.coordinates(DATA)[:, 0].tolist() == [0, 1, 2] * 4
+
+
+def test_what_foreign_code_does_to_its_data_stays_there() -> None:
+    """A callable that writes into its data writes into a copy."""
+    before = DATA.X.copy()
+
+    def spoil(X: np.ndarray, n_components: int) -> np.ndarray:
+        X[:] = 0
+        return np.arange(len(X))
+
+    assert as_source(spoil, "s", DATA).coordinates(DATA).shape == (12, 1)
+    assert np.array_equal(DATA.X, before)
+
+
+@pytest.mark.usefixtures("shelf")
+def test_bundled_methods_by_name() -> None:
+    """A name becomes a source with its parameters; the seed reaches it, and the card says what is supervised."""
+    source = as_source("noise", "n", DATA, spread=2.0)
+    expected = np.random.default_rng(5).normal(scale=2.0, size=(12, 3))
+    assert np.array_equal(source.embed(X, 3, 5), expected)
+    assert (source.kind, source.n_components, source.reseed_reason) == ("method", 2, None)
+    assert as_source("noise", "n", DATA, n_components=1).coordinates(DATA).shape == (12, 1)
+    guided = as_source("guided", "g", DATA)
+    assert guided.reseed_reason == "guided is deterministic"
+    assert guided.coordinates(DATA)[:, 0].tolist() == [0, 1, 2] * 4
+    with pytest.raises(UnknownName, match="Did you mean 'spread'"):
+        as_source("noise", "n", DATA, spraed=1)
+
+
+def test_real_methods_agree_with_their_class() -> None:
+    """A name gives the numbers of the class."""
+    bundled = dreval.methods.PCA
+
+    assert np.array_equal(as_source("pca", "p", DATA).embed(X, 3, 0), bundled(3).fit_transform(X))
+    assert np.array_equal(as_source(bundled(3), "p", DATA).coordinates(DATA), bundled(3).fit_transform(X))
+
+
+def test_failures_keep_their_cause() -> None:
+    """Whatever a source raises arrives as MethodFailed with the cause; an interruption is not swallowed."""
+
+    class OddError(Exception):
+        """Derives from nothing more special."""
+
+    def fail(X: np.ndarray, n_components: int) -> np.ndarray:
+        raise OddError("no luck today")
+
+    with pytest.raises(MethodFailed, match="OddError: no luck today") as caught:
+        as_source(fail, "f", DATA).coordinates(DATA)
+    assert isinstance(caught.value.__cause__, OddError)
+
+    def stop(X: np.ndarray, n_components: int) -> np.ndarray:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        as_source(stop, "s", DATA).coordinates(DATA)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        np.full((12, 2), np.nan),
+        X[:5],
+        np.zeros((12, 13)),
+        X * 1j,
+        X.astype(str),
+        None,
+        (X, "model"),
+        np.zeros((12, 2, 2)),
+    ],
+)
+def test_what_is_no_embedding_is_refused(result: Any) -> None:
+    """NaN, other rows, more columns than rows, complex, text, None, tuples and cubes are MethodFailed."""
+    with pytest.raises(MethodFailed):
+        as_source(lambda *_: result, "f", DATA).coordinates(DATA)
+
+
+@pytest.mark.parametrize("result", [X[:, 0], pd.DataFrame(X), sparse.csr_array(X), np.ma.MaskedArray(X), X.astype(int)])
+def test_what_is_an_embedding_is_taken(result: Any) -> None:
+    """Vectors, frames, sparse and masked arrays and integers are coordinates."""
+    assert as_source(lambda *_: result, "f", DATA).coordinates(DATA).dtype == np.float64
+
+
+def test_the_data_themselves_and_constants_are_embeddings() -> None:
+    """The data may be their own embedding; a constant one is allowed and noted."""
+    assert np.array_equal(as_source(DATA.X, "same", DATA).coordinates(DATA), X)
+    assert as_source(np.ones((12, 2)), "c", DATA).notes == ("`embeddings['c']` puts all points in one place.",)
+
+
+def test_sources_are_renamed_and_pickled() -> None:
+    """A source can be given again under another name, and sent to another process."""
+    source = as_source(PCA(2), "p", DATA)
+    again = as_source(source, "q", DATA)
+    assert (source.name, again.name) == ("p", "q")
+    copy: Source = pickle.loads(pickle.dumps(source))
+    assert np.array_equal(copy.coordinates(DATA), source.coordinates(DATA))
+
+
+@pytest.mark.usefixtures("shelf")
+def test_embed_gives_a_record_that_can_be_run_again() -> None:
+    """The record holds the seed that was drawn; with it the coordinates are the same."""
+    first = embed(pd.DataFrame(X, index=list("abcdefghijkl")), "noise", 3, spread=0.5)
+    again = embed(X, "noise", 3, random_state=first.random_state, spread=0.5)
+    assert np.array_equal(first, again)
+    assert first.parameters == {"n_components": 3, "spread": 0.5}
+    assert first.to_frame().index.tolist() == list("abcdefghijkl")
+    assert first.shape == (12, 3)
+    assert first.data_shape == (12, 4)
+    assert embed(X, "guided", 1, labels=[0, 1] * 6).random_state is None
+    assert embed(X, Recorder(), 2, random_state=3).random_state == 3
+
+
+def test_embed_at_the_top_prints_itself() -> None:
+    """``dreval.embed`` is this function; its summary has no clock and can be read."""
+    record = dreval.embed(X, "pca", random_state=0)
+    text = str(record.summary())
+    assert repr(record) == "Embedding(pca: 12 points, 2 components)"
+    assert "component" in text
+    assert "seconds" not in text
+    assert np.array_equal(np.asarray(record, dtype=np.float32), record.coordinates.astype(np.float32))
+    assert len(record) == 12

@@ -1,0 +1,98 @@
+"""PCA against scikit-learn and against what defines it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.decomposition import PCA as Oracle  # noqa: N811
+from strategies import clouds
+
+from dreval.errors import InputError
+from dreval.methods import PCA
+
+
+def _gaussian(seed, n, p):
+    return np.random.default_rng(seed).normal(size=(n, p)) * 2.0 ** -np.arange(p) + 3.0
+
+
+@given(st.integers(0, 10**6), st.integers(4, 40), st.integers(1, 8), st.data())
+def test_equals_scikit_learn(seed, n, p, data):
+    """Scores up to sign, variances, ratios and mean agree to 1e-10, for n < p as well."""
+    X = _gaussian(seed, n, p)
+    d = data.draw(st.integers(1, min(n - 1, p)))
+    mine, theirs = PCA(d).fit(X), Oracle(d, svd_solver="full").fit(X)
+    scores = theirs.transform(X)
+    signs = np.sign(np.einsum("ij,ij->j", scores, mine.embedding_))
+    assert_allclose(mine.embedding_, scores * signs, atol=1e-10)
+    assert_allclose(mine.components_, theirs.components_ * signs[:, None], atol=1e-10)
+    assert_allclose(mine.explained_variance_, theirs.explained_variance_, rtol=1e-10)
+    assert_allclose(mine.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-10)
+    assert_allclose(mine.singular_values_, theirs.singular_values_, rtol=1e-10)
+    assert_allclose(mine.mean_, theirs.mean_, rtol=1e-12)
+
+
+@given(clouds(min_p=1, max_p=5))
+def test_full_rank_inverse_gives_the_data_back(X):
+    """With all components, inverse_transform(transform(X)) is X to rounding, on every kind of cloud."""
+    pca = PCA(min(X.shape)).fit(X)
+    if X.shape[0] > X.shape[1]:
+        assert_allclose(pca.inverse_transform(pca.transform(X)), X, atol=1e-13 * np.abs(X).max())
+    assert_allclose(pca.components_ @ pca.components_.T, np.eye(min(X.shape)), atol=1e-12)
+
+
+@given(clouds())
+def test_transform_of_the_fitted_rows_is_the_embedding(X):
+    """Out of sample and in sample agree, on every kind of cloud."""
+    pca = PCA(1).fit(X)
+    assert_allclose(pca.transform(X), pca.embedding_, atol=1e-12 * np.abs(X).max())
+
+
+@given(clouds(min_n=6), st.integers(0, 2**31))
+def test_no_other_line_keeps_more_variance(X, seed):
+    """The first component's variance is at least that along a random direction (Jolliffe's definition)."""
+    direction = np.random.default_rng(seed).normal(size=X.shape[1])
+    direction /= np.linalg.norm(direction)
+    rival = np.var(X @ direction, ddof=1)
+    assert PCA(1).fit(X).explained_variance_[0] >= rival * (1 - 1e-9) - 1e-20 * np.abs(X).max() ** 2
+
+
+def test_by_hand():
+    """Four corners of a 6 by 2 rectangle: scores +-3, +-1; variances 12 and 4/3; ratios .9, .1."""
+    X = np.array([[6.0, 2.0], [6.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
+    pca = PCA(2).fit(X)
+    assert_allclose(np.abs(pca.embedding_), [[3, 1]] * 4, atol=1e-14)
+    assert_allclose(pca.explained_variance_, [12, 4 / 3])
+    assert_allclose(pca.explained_variance_ratio_, [0.9, 0.1])
+
+
+def test_signs_are_fixed():
+    """The entry of largest size is positive in each column, and the components turn with it."""
+    X = _gaussian(1, 30, 4)
+    for data in (X, -X):
+        pca = PCA(3).fit(data)
+        Y = pca.embedding_
+        assert (Y[np.abs(Y).argmax(axis=0), range(3)] > 0).all()
+        assert_allclose(pca.transform(data), Y, atol=1e-12)
+
+
+def test_constant_data_have_no_variance_to_share():
+    """Ratios are 0 where the total variance is 0; nothing is NaN."""
+    pca = PCA(2).fit(np.full((5, 3), 7.0))
+    assert not pca.embedding_.any()
+    assert pca.explained_variance_ratio_.tolist() == [0.0, 0.0]
+
+
+def test_new_rows_are_checked():
+    """Columns must match; a method without a fit says so."""
+    X = _gaussian(0, 10, 3)
+    with pytest.raises(InputError, match="must be fitted first"):
+        PCA().transform(X)
+    pca = PCA().fit(X)
+    assert pca.transform(X[:1]).shape == (1, 2)
+    with pytest.raises(InputError, match=r"3 columns of the data that were fitted: got 2 columns"):
+        pca.transform(X[:, :2])
+    with pytest.raises(InputError, match="2 columns of the embedding"):
+        pca.inverse_transform(np.zeros((4, 3)))

@@ -1,0 +1,310 @@
+"""The wording of every refusal at the door, word for word.
+
+The wordings lie in ``input_errors.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` writes them again, and the
+difference is then read like any other change.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.decomposition import PCA
+
+from dreval.errors import DrevalError
+from dreval.inputs import _makers, source
+from dreval.inputs.data import as_data
+from dreval.inputs.read import read_table
+from dreval.inputs.source import as_source, embed
+
+STORE = Path(__file__).with_name("input_errors.txt")
+X = np.arange(24.0).reshape(6, 4) ** 2
+IDS = list("abcdef")
+FRAME = pd.DataFrame(X, columns=list("wxyz"), index=pd.Index(IDS))
+ADATA = SimpleNamespace(
+    X=X, obs=pd.DataFrame({"kind": IDS}), obsm={"X_umap": X[:, :2]}, obs_names=pd.Index(IDS), layers={"counts": X}
+)
+HUGE = sparse.csr_array((10**6, 20_000))
+
+TEXTS = {
+    "blank.csv": b"\n \n",
+    "broken.csv.gz": b"\x1f\x8bnothing",
+    "broken.npy": b"\x93NUMPY\x01\x00v\x00nonsense",
+    "broken.npz": b"PK\x03\x04nonsense",
+    "broken.parquet": b"PAR1nonsense",
+    "commas.csv": b"x;y\n1,5;2\n2,5;3\n3;4\n4;5\n",
+    "dates.csv": b"day,x\n2020-01-01,1\n2020-01-02,2\n2020-01-03,3\n2020-01-04,4\n",
+    "empty.csv": b"",
+    "garbage.csv": b"\x00\x01\x02\x03",
+    "gaps.csv": b"x,y\n1,2\n2,\n3,NA\n4,5\n",
+    "header.csv": b"x,y\n",
+    "labels.csv": b"id,species\n1,a\n2,b\n3,a\n4,b\n5,a\n6,b\n",
+    "latin.csv": "größe,y\n1,2\n".encode("latin-1"),
+    "long.csv": b"x,y\n1,2\n3,4,5\n",
+    "noindex.csv": b",x,y\na,1,2\n,3,4\nc,5,6\nd,7,9\n",
+    "page.csv": b"\n<!DOCTYPE html>\n<html><body>Sign in</body></html>",
+    "short.csv": b"x,y,z\n1,2,3\n4,5\n",
+    "stray.csv": b"x,y\n1,2\n2,?\n3,4\n4,5\n",
+    "table.txt": b"1 2\n3 4\n",
+    "text.csv": b"x,species,site\n1,a,u\n2,b,u\n3,a,v\n4,b,v\n",
+    "utf16.csv": "x,y\n1,2\n".encode("utf-16"),
+}
+
+
+class NoRun:
+    """Has fit and no fit_transform."""
+
+    def fit(self, X: np.ndarray) -> NoRun:
+        return self
+
+
+class Method:
+    """Stands for a bundled method."""
+
+    card = SimpleNamespace(name="isomap", deterministic=False, supervised=True)
+
+    def __init__(self, n_components: int = 2, *, n_neighbors: int = 15, random_state: int | None = None) -> None:
+        self.n_components, self.n_neighbors, self.random_state = n_components, n_neighbors, random_state
+
+
+class Shelf(dict[str, Any]):
+    """Stands for the registry of methods."""
+
+    def names(self) -> list[str]:
+        return sorted(self)
+
+    def get(self, name: str, argument: str | None = None) -> Any:
+        return self[name]
+
+
+def fail(X: np.ndarray, n_components: int) -> np.ndarray:
+    """A source that raises."""
+    raise RuntimeError(f"cannot embed {len(X)} points in {n_components} dimensions")
+
+
+def only_data(X: np.ndarray) -> np.ndarray:
+    """A function without n_components."""
+    return X
+
+
+def labelled(X: np.ndarray, n_components: int, labels: Any) -> np.ndarray:
+    """A function that needs labels."""
+    return X[:, :n_components] * len(labels)
+
+
+DATA = as_data(FRAME)
+Case = Callable[[], Any]
+
+READING: dict[str, Case] = {
+    "no such file": lambda: read_table("label.csv", "labels"),
+    "no such file, none like it": lambda: read_table("qqqqqqqqqqq.npy"),
+    "no such folder": lambda: read_table("nowhere/x.csv"),
+    "a folder": lambda: read_table("folder.csv"),
+    "a web address": lambda: read_table("https://example.org/x.csv"),
+    "unknown suffix": lambda: read_table("table.txt"),
+    "no bytes": lambda: read_table("empty.csv"),
+    "blank": lambda: read_table("blank.csv"),
+    "header only": lambda: read_table("header.csv"),
+    "web page": lambda: read_table("page.csv"),
+    "binary": lambda: read_table("garbage.csv"),
+    "Latin-1": lambda: read_table("latin.csv"),
+    "UTF-16": lambda: read_table("utf16.csv"),
+    "broken gzip": lambda: read_table("broken.csv.gz"),
+    "row too long": lambda: read_table("long.csv"),
+    "row too short": lambda: read_table("short.csv"),
+    "no such column": lambda: read_table("labels.csv:specie"),
+    "pickle as .npy": lambda: read_table("pickle.npy"),
+    "objects in .npy": lambda: read_table("objects.npy"),
+    "objects in .npz": lambda: read_table("objects.npz"),
+    "broken .npy": lambda: read_table("broken.npy"),
+    "broken .npz": lambda: read_table("broken.npz"),
+    "no numpy at all": lambda: read_table("text.npy"),
+    "several arrays": lambda: read_table("several.npz"),
+    "two likely arrays": lambda: read_table("likely.npz"),
+    "no such array": lambda: read_table("several.npz:trian"),
+    "broken .parquet": lambda: read_table("broken.parquet"),
+    "no pyarrow": lambda: read_table("broken.parquet"),
+    "no anndata": lambda: as_data("broken.h5ad"),
+    "h5ad in place of a table": lambda: read_table("broken.h5ad", "labels"),
+}
+VALUES: dict[str, Case] = {
+    "None": lambda: as_data(None),
+    "a number": lambda: as_data(3.0),
+    "a mapping": lambda: as_data({"x": [1, 2]}),
+    "an estimator as data": lambda: as_data(PCA()),
+    "a cube": lambda: as_data(np.zeros((4, 2, 2))),
+    "no columns": lambda: as_data(np.zeros((4, 0))),
+    "ragged list": lambda: as_data([[1, 2], [3]]),
+    "complex": lambda: as_data(X * 1j),
+    "complex column": lambda: as_data(FRAME.assign(c=1j)),
+    "objects": lambda: as_data(X.astype(object)),
+    "text array": lambda: as_data(X.astype(str)),
+    "text column": lambda: as_data("text.csv"),
+    "categories": lambda: as_data(FRAME.assign(c=pd.Categorical([1, 2] * 3))),
+    "dates": lambda: as_data(FRAME.assign(day=pd.date_range("2020", periods=6))),
+    "dates in a file": lambda: as_data("dates.csv"),
+    "lists in cells": lambda: as_data(FRAME.assign(c=[[1]] * 6)),
+    "empty column": lambda: as_data(FRAME.assign(c=pd.Series([None] * 6, index=IDS, dtype=object))),
+    "decimal commas": lambda: as_data("commas.csv"),
+    "stray cell": lambda: as_data("stray.csv"),
+    "gaps": lambda: as_data("gaps.csv"),
+    "nullable gap": lambda: as_data(pd.DataFrame({"a": pd.array([1, None, 3, 4], dtype="Int64"), "b": range(4)})),
+    "masked cell": lambda: as_data(np.ma.masked_equal(X, 1.0)),
+    "infinity": lambda: as_data(np.where(X == 4, np.inf, X)),
+    "row name missing": lambda: as_data("noindex.csv"),
+    "three rows": lambda: as_data(X[:3]),
+    "constant": lambda: as_data(np.ones((5, 2))),
+    "no features left": lambda: as_data(FRAME[["w"]].astype(int), labels="w"),
+    "too large to be dense": lambda: as_data(HUGE),
+    "complex sparse": lambda: as_data(sparse.csr_array(X * 1j)),
+    "no file, but a method": lambda: as_data("wdbcc"),
+    "layer of an array": lambda: as_data(X, layer="counts"),
+    "unknown layer": lambda: as_data(ADATA, layer="count"),
+    "AnnData without X": lambda: as_data(SimpleNamespace(**{**vars(ADATA), "X": None})),
+    "given twice": lambda: as_data(DATA, labels=IDS),
+}
+VARIABLES: dict[str, Case] = {
+    "float labels": lambda: as_data(X, labels=[0.0, 1, 0, 1, 0, 1]),
+    "float label column": lambda: as_data(FRAME, labels="w"),
+    "missing label": lambda: as_data(X, labels=["a", None, "b", "a", None, "b"]),
+    "missing nullable label": lambda: as_data(X, labels=pd.array([1, 2, None, 1, 2, 1], dtype="Int64")),
+    "labels of another length": lambda: as_data(X, labels=[0, 1]),
+    "label matrix": lambda: as_data(X, labels=np.eye(6, dtype=int)),
+    "date labels": lambda: as_data(X, labels=pd.date_range("2020", periods=6)),
+    "unknown label column": lambda: as_data(FRAME, labels="ww"),
+    "name for an array": lambda: as_data(X, labels="species"),
+    "label file with two columns": lambda: as_data(X, labels="labels.csv"),
+    "label file without that column": lambda: as_data(X, labels="labels.csv:kind"),
+    "label file, the id column": lambda: as_data(FRAME.assign(id=range(1, 7)), ids="id", labels="labels.csv:id"),
+    "label twice in the frame": lambda: as_data(pd.concat([FRAME, FRAME], axis=1), labels="w"),
+    "unknown obs column": lambda: as_data(ADATA, labels="kin"),
+    "labels with other names": lambda: as_data(FRAME, labels=pd.Series(list("xyxyxy"), index=list("abcdeg"))),
+    "unknown id column": lambda: as_data(FRAME, ids="cell"),
+    "repeated ids": lambda: as_data(X, ids=list("abcdab")),
+    "repeated id": lambda: as_data(FRAME.assign(id=[1, 2, 3, 4, 5, 2]), ids="id"),
+    "missing id": lambda: as_data(X, ids=["a", "b", None, "d", "e", "f"]),
+    "ids of another length": lambda: as_data(X, ids=["a", "b"]),
+    "covariate with a gap": lambda: as_data(X, covariates={"age": [1, 2, np.nan, 4, 5, 6]}),
+    "covariate of another length": lambda: as_data(X, covariates={"age": [1, 2]}),
+    "covariate of dates": lambda: as_data(X, covariates={"day": pd.date_range("2020", periods=6)}),
+    "unknown covariate": lambda: as_data(FRAME, covariates=["x", "age"]),
+    "latent of another length": lambda: as_data(X, latent=[1, 2, 3, 4]),
+    "latent of text": lambda: as_data(X, latent=pd.DataFrame({"t": IDS})),
+    "latent with a gap": lambda: as_data(X, latent=[1, 2, 3, 4, 5, np.nan]),
+}
+SOURCES: dict[str, Case] = {
+    "no such source": lambda: as_source("isomp", "e", DATA),
+    "no such source, none like it": lambda: as_source("qqqqqqqqqqq", "e", DATA),
+    "no such obsm key": lambda: as_source("X_uamp", "e", as_data(ADATA)),
+    "a class": lambda: as_source(PCA, "e", DATA),
+    "no fit_transform": lambda: as_source(NoRun(), "e", DATA),
+    "None as source": lambda: as_source(None, "e", DATA),
+    "function of the data only": lambda: as_source(only_data, "e", DATA),
+    "a bound fit_transform": lambda: as_source(PCA().fit_transform, "e", DATA),
+    "unknown option": lambda: as_source("isomap", "e", DATA, n_neighbours=5),
+    "option of an estimator": lambda: as_source(PCA(), "e", DATA, perplexity=5),
+    "option of a function": lambda: as_source(fail, "e", DATA, perplexity=5),
+    "option of coordinates": lambda: as_source(X[:, :2], "e", DATA, n_neighbors=5),
+    "other rows": lambda: as_source(X[:5, :2], "e", DATA),
+    "other names": lambda: as_source(FRAME.iloc[:5], "e", DATA),
+    "names twice": lambda: as_source(FRAME.set_axis(list("abcdea")), "e", DATA),
+    "NaN in coordinates": lambda: as_source(np.where(X == 4, np.nan, X), "e", DATA),
+    "more columns than rows": lambda: as_source(np.arange(42.0).reshape(6, 7), "e", DATA),
+    "text in coordinates": lambda: as_source(FRAME.assign(cell=IDS), "e", DATA),
+    "ids only": lambda: as_source(pd.DataFrame({"cell": IDS}), "e", DATA, ids="cell"),
+    "unknown id column of coordinates": lambda: as_source(FRAME, "e", DATA, ids="cell"),
+    "ids of coordinates, too few": lambda: as_source(X, "e", DATA, ids=["a"]),
+    "a source that raises": lambda: as_source(fail, "e", DATA).coordinates(DATA),
+    "an estimator that raises": lambda: as_source(PCA(n_components=40), "e", DATA).coordinates(DATA),
+    "returns other rows": lambda: as_source(lambda *_: X[:2], "e", DATA).coordinates(DATA),
+    "returns NaN": lambda: as_source(lambda *_: X * np.nan, "e", DATA).coordinates(DATA),
+    "returns None": lambda: as_source(lambda *_: None, "e", DATA).coordinates(DATA),
+    "returns a cube": lambda: as_source(lambda *_: np.zeros((6, 2, 2)), "e", DATA).coordinates(DATA),
+    "returns complex": lambda: as_source(lambda *_: X * 1j, "e", DATA).coordinates(DATA),
+    "returns more columns than rows": lambda: as_source(lambda *_: np.ones((6, 7)), "e", DATA).coordinates(DATA),
+    "no labels for a supervised method": lambda: as_source("isomap", "e", DATA).coordinates(DATA),
+    "no labels for a function": lambda: as_source(labelled, "e", DATA).coordinates(DATA),
+    "coordinates run again": lambda: as_source(X[:, :2], "e", DATA).embed(X, 2),
+    "coordinates of other dimension": lambda: as_source(X[:, :2], "e", DATA).coordinates(DATA, n_components=3),
+    "embed with coordinates": lambda: embed(X, X[:, :2]),
+    "embed with half a component": lambda: embed(X, "isomap", 0.5),
+    "embed with a word as seed": lambda: embed(X, fail, random_state="zero"),
+}
+CASES = {**READING, **VALUES, **VARIABLES, **SOURCES}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with one file for each way to be wrong, and one bundled method."""
+    for name, raw in TEXTS.items():
+        (tmp_path / name).write_bytes(raw)
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "pickle.npy").write_bytes(b"\x80\x04N.")
+    (tmp_path / "text.npy").write_bytes(b"1,2,3")
+    (tmp_path / "broken.h5ad").write_bytes(b"nonsense")
+    np.save(tmp_path / "objects.npy", np.array([{}, []], dtype=object), allow_pickle=True)
+    np.savez(tmp_path / "objects.npz", X=np.array([{}, []], dtype=object))
+    np.savez(tmp_path / "several.npz", train=X, test=X)
+    np.savez(tmp_path / "likely.npz", X=X, Y=X)
+    monkeypatch.chdir(tmp_path)
+    for module in (_makers, source):
+        monkeypatch.setattr(module, "METHODS", Shelf(isomap=Method))
+    return tmp_path
+
+
+def hide_readers(monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    """Make an optional reader look as if it was not installed."""
+    missing = case.removeprefix("no ")
+    found = importlib.util.find_spec
+    if case in ("no pyarrow", "no anndata"):
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == missing else found(name, *a))
+
+
+def refusal(case: Case, folder: Path) -> str:
+    """Class and wording of a refusal, with the temporary folder's name taken out and other programs' words cut."""
+    with pytest.raises(DrevalError) as caught:
+        case()
+    text = f"{type(caught.value).__name__}: {caught.value}".replace(str(folder), "<folder>")
+    return re.sub(r"( file: got '[^']*' \().*?(\)\. )", r"\1...\2", text)
+
+
+def stored() -> dict[str, str]:
+    """The kept wordings by case."""
+    if not STORE.exists():
+        return {}
+    return dict(block.split("\n", 1) for block in STORE.read_text(encoding="utf-8").strip().split("\n\n"))
+
+
+def update(case: str, text: str) -> None:
+    """Keep the wording of one case, in the order of the cases."""
+    kept = {**stored(), case: text}
+    STORE.write_text("\n\n".join(f"{c}\n{kept[c]}" for c in CASES if c in kept) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_wording_of_refusals(case: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
+    hide_readers(monkeypatch, case)
+    text = refusal(CASES[case], folder)
+    if os.environ.get("DREVAL_UPDATE_SNAPSHOTS") == "1":
+        update(case, text)
+    assert text == stored()[case]
+
+
+def test_no_wording_is_left_over() -> None:
+    """The stored file has exactly the cases that are tested."""
+    assert list(stored()) == list(CASES)
+
+
+def test_absolute_paths_are_named_in_full(folder: Path) -> None:
+    """A path is repeated as the user gave it."""
+    assert "'<folder>/labels.csv'" in refusal(lambda: read_table(folder / "label.csv"), folder)

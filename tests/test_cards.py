@@ -1,0 +1,211 @@
+"""Over the registries: one file is one thing with one complete card, and its page says everything a user must know."""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import importlib
+import inspect
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dreval
+from dreval.registry import DATASETS, INDICES, METHODS, TESTS, Registry
+
+REGISTRIES = {"indices": INDICES, "independence": TESTS, "methods": METHODS, "datasets": DATASETS}
+THINGS = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
+SECTIONS = {
+    "indices": ["Parameters", "Returns", "Raises", "Notes", "References", "Examples"],
+    "independence": ["Parameters", "Returns", "Raises", "Notes", "References", "Examples"],
+    "methods": ["Parameters", "Attributes", "Notes", "References", "Examples"],
+    "datasets": ["Returns", "Examples"],
+}
+CLOSED = {
+    ("indices", "level"): {"point", "global", "pair", "algorithm"},
+    ("indices", "direction"): {"higher", "lower"},
+    ("independence", "variables"): {"2", "many"},
+    ("datasets", "kind"): {"bundled", "simulated"},
+}
+CLOSED_SETS = {
+    ("indices", "needs"): {
+        "coordinates",
+        "full_ranks",
+        "labels",
+        "latent",
+        "method",
+        "neighbors",
+        "pairs",
+        "ranks",
+        "reconstruction",
+    },
+    ("indices", "invariances"): {"translation", "rotation", "scale", "monotone"},
+    ("independence", "needs"): {"kernel", "distances", "coordinates"},
+    ("independence", "null"): {"permutation", "bootstrap", "asymptotic", "chi2", "gamma"},
+}
+# A field that may be empty, with what the emptiness says.
+MAY_BE_EMPTY = {
+    ("indices", "chance"): "the index does not depend on how points are paired",
+    ("indices", "default"): "computed on request only",
+    ("indices", "ties"): "ties cannot matter, or have no exact bounds",
+    ("indices", "parameters"): "the index has no parameter",
+    ("indices", "invariances"): "every change of the embedding changes the value",
+    ("datasets", "parameters"): "bundled, or a simulation without parameters",
+}
+
+each_thing = pytest.mark.parametrize(("folder", "name"), THINGS, ids=[f"{folder}-{name}" for folder, name in THINGS])
+each_index = pytest.mark.parametrize("name", list(INDICES))
+
+
+def thing(folder: str, name: str) -> Any:
+    """The function or class of a registered thing."""
+    return REGISTRIES[folder].get(name)
+
+
+@pytest.mark.parametrize("folder", REGISTRIES)
+def test_registries_know_every_file(folder: str) -> None:
+    """The names of a registry are the files of its folder without a leading underscore, and there are some."""
+    package = importlib.import_module(f"dreval.{folder}")
+    files = sorted(path.stem for path in Path(package.__path__[0]).glob("[!_]*.py"))
+
+    assert REGISTRIES[folder].names() == files
+    assert files
+
+
+@each_thing
+def test_a_file_holds_one_thing_named_like_it(folder: str, name: str) -> None:
+    """Exactly one object of a file carries a card, and the card has the file's name."""
+    module = importlib.import_module(f"dreval.{folder}.{name}")
+    carded = [v for v in vars(module).values() if getattr(v, "card", None) and v.__module__ == module.__name__]
+
+    assert len(carded) == 1
+    assert carded[0].card.name == name
+
+
+def test_a_file_with_two_cards_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second card in a file is an error of its author, and is said at once."""
+    (tmp_path / "twocards").mkdir()
+    (tmp_path / "twocards" / "__init__.py").touch()
+    (tmp_path / "twocards" / "pair.py").write_text("def f(): ...\ndef g(): ...\nf.card = g.card = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    with pytest.raises(ImportError, match="exactly one thing with a card, it defines 2"):
+        Registry("twocards", "thing").get("pair")
+
+
+@each_thing
+def test_cards_are_complete(folder: str, name: str) -> None:
+    """Every field of a card says something, except where saying nothing has a stated meaning."""
+    card = thing(folder, name).card
+    values = {field.name: getattr(card, field.name) for field in dataclasses.fields(card)}
+    empty = {key for key, value in values.items() if value is None or (not isinstance(value, bool) and not value)}
+
+    assert empty <= {key for kind, key in MAY_BE_EMPTY if kind == folder}
+
+
+@each_thing
+def test_cards_use_the_closed_words(folder: str, name: str) -> None:
+    """Fields that other parts read take their values from closed sets."""
+    card = thing(folder, name).card
+    words = {key: getattr(card, key) for kind, key in CLOSED if kind == folder}
+    groups = {key: set(getattr(card, key)) for kind, key in CLOSED_SETS if kind == folder}
+
+    assert {key: word for key, word in words.items() if word not in CLOSED[folder, key]} == {}
+    assert {key: group for key, group in groups.items() if not group <= CLOSED_SETS[folder, key]} == {}
+
+
+@each_thing
+def test_references_can_be_found(folder: str, name: str) -> None:
+    """A reference names a year, or says that there is none because the thing is defined here."""
+    card = thing(folder, name).card
+
+    assert re.search(r"\b(19|20)\d\d\b|^none\b", card.reference)
+
+
+@each_thing
+def test_pages_have_all_sections(folder: str, name: str) -> None:
+    """The docstring has a summary of one sentence and the sections of its kind, in numpydoc's order."""
+    page = inspect.getdoc(thing(folder, name)) or ""
+    found = re.findall(r"^(\w[\w ]*)\n-+$", page, flags=re.MULTILINE)
+
+    assert page.splitlines()[0].endswith((".", "?"))
+    assert [section for section in SECTIONS[folder] if section not in found] == []
+    assert [section for section in found if section in SECTIONS[folder]] == SECTIONS[folder]
+
+
+@each_thing
+def test_pages_name_every_parameter(folder: str, name: str) -> None:
+    """Every parameter of the signature stands in the docstring under its own name."""
+    entry = thing(folder, name)
+    page = inspect.getdoc(entry) or ""
+    _, _, rest = page.partition("Parameters\n----------\n")
+    described = re.split(r"\n\n\w[\w ]*\n-+\n", rest)[0]
+    documented = {word for line in re.findall(r"^([\w, ]+?) :", described, re.MULTILINE) for word in line.split(", ")}
+
+    assert set(inspect.signature(entry).parameters) - documented == set()
+
+
+@each_thing
+def test_the_examples_of_a_page_are_run(folder: str, name: str) -> None:
+    """The doctests of a thing are found where pytest looks for them: in its own file."""
+    module = importlib.import_module(f"dreval.{folder}.{name}")
+    entry = thing(folder, name)
+    found = [test for test in doctest.DocTestFinder().find(module) if test.examples]
+
+    assert any(test.name.split(".")[-1] == entry.__name__ for test in found)
+
+
+@each_index
+def test_questions_are_questions_or_sentences(name: str) -> None:
+    """The question of an index is one sentence that ends."""
+    question = INDICES.card(name).question
+
+    assert question[0].isupper()
+    assert question.endswith((".", "?"))
+
+
+@each_index
+def test_bounds_are_an_interval_with_chance_inside(name: str) -> None:
+    """The lower bound is finite and below the upper one; the value by chance lies between, for many n and k."""
+    card = INDICES.card(name)
+    low, high = card.bounds
+    if callable(card.chance):
+        values = [card.chance(n, k) for n in (4, 10, 200, 10_000) for k in {1, 2, 3, n // 2, n - 1} if k < n]
+    else:
+        values = [card.chance] if isinstance(card.chance, float) else []
+
+    assert math.isfinite(low)
+    assert low < high
+    assert all(low <= value <= high for value in values)
+    assert card.chance is None or callable(card.chance) or values or card.chance == "permutation"
+
+
+@each_index
+def test_the_parameters_on_the_card_are_those_of_the_function(name: str) -> None:
+    """What the card says of parameters and defaults is what the public function takes, by keyword only."""
+    signature = inspect.signature(getattr(dreval, name))
+    named = {key: p.default for key, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY}
+
+    assert INDICES.card(name).parameters.items() <= named.items()
+
+
+def test_default_indices_have_an_order_without_gaps_in_meaning() -> None:
+    """No two indices claim the same place among the defaults."""
+    places = [card.default for card in INDICES.cards() if card.default is not None]
+
+    assert len(places) == len(set(places))
+    assert places
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_max_components_is_a_count(name: str) -> None:
+    """The largest number of components is a positive integer for ordinary data and the default parameters."""
+    entry = METHODS.get(name)
+    most = entry.card.max_components(100, 5, entry().get_params())
+
+    assert isinstance(most, int)
+    assert most >= 1
+    assert entry.card.class_name == entry.__name__

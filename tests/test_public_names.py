@@ -1,0 +1,165 @@
+"""The names outside users rely on: all there, found lazily, never shadowed, with the parameters as promised."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dreval
+from dreval.registry import DATASETS, INDICES, METHODS, TESTS
+
+FUNCTIONS = {
+    "embed",
+    "index_card",
+    "list_datasets",
+    "list_indices",
+    "list_methods",
+    "list_tests",
+    "load_dataset",
+    "load_results",
+    "simulate",
+}
+CLASSES = {"Evaluation", "Results"}
+MODULES = {"errors", "methods"}
+VERBS = ["tidy", "glance", "augment", "summary", "plot", "report", "save"]
+
+
+def parameters(function: Any) -> dict[str, Any]:
+    """Parameters with their defaults, in order."""
+    return {name: p.default for name, p in inspect.signature(function).parameters.items() if name != "self"}
+
+
+def test_dir_lists_exactly_the_public_names() -> None:
+    """``dir(dreval)`` is the fixed names, every index, every test and the version; nothing else."""
+    expected = FUNCTIONS | CLASSES | MODULES | {*INDICES, *(f"{name}_test" for name in TESTS), "__version__"}
+
+    assert set(dir(dreval)) == expected
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS | set(INDICES) | {f"{name}_test" for name in TESTS}))
+def test_public_functions_are_functions_of_their_own_name(name: str) -> None:
+    """Each public function is reached from the top, is called what it is called there, and is documented."""
+    function = getattr(dreval, name)
+
+    assert callable(function)
+    assert function.__name__ == name
+    assert inspect.getdoc(function)
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_public_classes_are_classes(name: str) -> None:
+    """Each public class is reached from the top and is documented."""
+    assert inspect.isclass(getattr(dreval, name))
+    assert inspect.getdoc(getattr(dreval, name))
+
+
+def test_importing_a_module_does_not_shadow_a_function() -> None:
+    """Whatever module was imported before, ``dreval.<index>`` is the function and not the file of that name."""
+    modules = [f"dreval.indices.{name}" for name in INDICES] + [f"dreval.independence.{name}" for name in TESTS]
+    for module in [*modules, "dreval.evaluation", "dreval.report", "dreval.cli"]:
+        importlib.import_module(module)
+    names = [*INDICES, *TESTS.public_names(), *FUNCTIONS, *CLASSES]
+
+    assert [name for name in names if inspect.ismodule(getattr(dreval, name))] == []
+
+
+def test_no_name_is_used_twice() -> None:
+    """An index, a test, a function and a module of the package never share a name."""
+    files = {path.stem for path in Path(dreval.__path__[0]).iterdir() if not path.stem.startswith("_")}
+    groups = [set(INDICES), set(TESTS.public_names()), FUNCTIONS, CLASSES, files]
+
+    assert sum(map(len, groups)) == len(set().union(*groups))
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    """A name that nothing has is refused as Python does, so that ``hasattr`` works."""
+    assert not hasattr(dreval, "trustworthines")
+    with pytest.raises(AttributeError, match="trustworthines"):
+        dreval.trustworthines  # noqa: B018 - the access is what is tested
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_methods_are_reached_by_class_name(name: str) -> None:
+    """``dreval.methods.<Class>`` is the class of the method, and ``dir`` lists it."""
+    card = METHODS.card(name)
+
+    assert getattr(dreval.methods, card.class_name) is METHODS.get(name)
+    assert card.class_name in dir(dreval.methods)
+
+
+def test_evaluation_has_the_promised_parameters() -> None:
+    """``Evaluation`` takes data and embeddings by place and the rest by name, with the promised defaults."""
+    assert parameters(dreval.Evaluation) == {
+        "data": inspect.Parameter.empty,
+        "embeddings": None,
+        "labels": None,
+        "latent": None,
+        "covariates": None,
+        "ids": None,
+        "layer": None,
+        "n_neighbors": 15,
+        "metric": "euclidean",
+        "anchors": None,
+        "random_state": None,
+        "n_jobs": None,
+    }
+
+
+def test_run_has_the_promised_parameters() -> None:
+    """``Evaluation.run`` has the promised parameters and defaults."""
+    assert parameters(dreval.Evaluation.run) == {
+        "indices": "default",
+        "tests": "default",
+        "ci": "default",
+        "n_resamples": 999,
+        "adjust": "holm",
+        "options": None,
+        "progress": None,
+    }
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_results_have_their_verbs(verb: str) -> None:
+    """Every verb of ``Results`` is a documented method."""
+    assert inspect.getdoc(getattr(dreval.Results, verb))
+
+
+@pytest.mark.parametrize("name", list(INDICES))
+def test_indices_are_called_alike(name: str) -> None:
+    """Every index takes data and embedding by place, everything else by name only."""
+    signature = inspect.signature(getattr(dreval, name))
+    kinds = [(p.name, p.kind) for p in signature.parameters.values()]
+
+    assert [key for key, _ in kinds[:2]] == ["X", "Y"]
+    assert {kind for _, kind in kinds[2:]} <= {inspect.Parameter.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize("name", list(TESTS))
+def test_independence_tests_are_called_alike(name: str) -> None:
+    """Every test takes the variables by place, and ``n_resamples`` and ``random_state`` by name."""
+    found = parameters(getattr(dreval, f"{name}_test"))
+
+    assert list(found)[:2] == ["x", "y"]
+    assert {"n_resamples", "random_state"} <= found.keys()
+
+
+def test_lists_are_the_registries() -> None:
+    """The four lists give the names of the four registries, sorted."""
+    lists = [dreval.list_indices(), dreval.list_tests(), dreval.list_methods(), dreval.list_datasets()]
+
+    assert lists == [sorted(registry) for registry in (INDICES, TESTS, METHODS, DATASETS)]
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["list", "indices"]])
+def test_the_package_is_a_command(arguments: list[str]) -> None:
+    """``python -m dreval`` is the command line."""
+    command = [sys.executable, "-m", "dreval", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(dreval.__path__[0]).parent, check=True)
+
+    assert (dreval.__version__ if arguments == ["--version"] else "trustworthiness") in done.stdout
