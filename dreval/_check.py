@@ -36,6 +36,8 @@ MIN_POINTS = 4
 def describe(value: object) -> str:
     """A short, honest description of a value for an error message."""
     shape = getattr(value, "shape", None)
+    if shape == () and isinstance(value, np.ndarray | np.generic):
+        value, shape = value.item(), None
     if shape is not None:
         kind = getattr(value, "dtype", None)
         return f"{type(value).__name__} of shape {tuple(shape)}" + (f" and dtype {kind}" if kind is not None else "")
@@ -54,11 +56,11 @@ def check_one_of(value: Any, options: Collection[str], argument: str) -> str:
     if isinstance(value, str) and value in options:
         return value
     near = nearest_name(value, options) if isinstance(value, str) else None
-    listed = ", ".join(sorted(options))
+    listed = ", ".join(sorted(options)) or "none"
     raise UnknownName(
         argument,
         "must be a known name",
-        repr(value),
+        describe(value),
         (f"Did you mean {near!r}? " if near else "") + f"Known: {listed}.",
     )
 
@@ -70,9 +72,15 @@ def check_bool(value: Any, argument: str) -> bool:
     raise InputError(argument, "must be True or False", describe(value), "Pass True or False.")
 
 
+def _bounds_words(low: float | None, high: float | None) -> str:
+    """The range in words, with a space before."""
+    words = [f"{sign} {bound}" for sign, bound in ((">=", low), ("<=", high)) if bound is not None]
+    return f" {' and '.join(words)}" if words else ""
+
+
 def check_int(value: Any, argument: str, low: int | None = None, high: int | None = None) -> int:
     """An integer within [low, high]."""
-    bounds = f"{'' if low is None else f' >= {low}'}{' and' if None not in (low, high) else ''}{'' if high is None else f' <= {high}'}"
+    bounds = _bounds_words(low, high)
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
     if not whole or (low is not None and value < low) or (high is not None and value > high):
         raise InputError(argument, f"must be an integer{bounds}", describe(value), f"Choose an integer{bounds}.")
@@ -81,7 +89,7 @@ def check_int(value: Any, argument: str, low: int | None = None, high: int | Non
 
 def check_float(value: Any, argument: str, low: float | None = None, high: float | None = None) -> float:
     """A finite number within [low, high]."""
-    bounds = f"{'' if low is None else f' >= {low:g}'}{' and' if None not in (low, high) else ''}{'' if high is None else f' <= {high:g}'}"
+    bounds = _bounds_words(low, high)
     real = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and np.isfinite(float(value))
     if not real or (low is not None and value < low) or (high is not None and value > high):
         raise InputError(argument, f"must be a finite number{bounds}", describe(value), f"Choose a number{bounds}.")
@@ -104,7 +112,9 @@ def check_random_state(value: Any, argument: str = "random_state") -> int | np.r
 
 def check_k(value: Any, n: int, argument: str = "n_neighbors") -> tuple[list[int], bool]:
     """Numbers of neighbors below ``n``, as a sorted list without repeats, and whether one number came alone."""
-    single = not isinstance(value, Sequence | np.ndarray | range) or isinstance(value, str)
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    single = not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes)
     values = [value] if single else list(value)
     if not values:
         raise InputError(
@@ -199,7 +209,7 @@ def check_rows(rows: int, n: int, argument: str) -> None:
 
 
 def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArray, npt.NDArray[Any]]:
-    """Class codes 0..c-1 (n,) and the sorted classes; strings, booleans and integers are classes, floats are refused."""
+    """Class codes 0..c-1 (n,) and the sorted classes; text, booleans and integers are classes, floats are refused."""
     array = np.asarray(value)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

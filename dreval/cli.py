@@ -10,12 +10,14 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from dreval import __version__
-from dreval.errors import DrevalError, InputError
+from dreval.errors import DrevalError, DrevalWarning, InputError
+from dreval.inputs._paths import split_member
 from dreval.registry import DATASETS, INDICES, METHODS, TESTS
 
 __all__ = ["main"]
@@ -28,16 +30,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    if hasattr(sys.stdout, "reconfigure"):  # a name that the terminal cannot show must not lose the result
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        code = int(options.verb(options))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore" if getattr(options, "quiet", False) else "default", DrevalWarning)
+            warnings.showwarning = _show_warning
+            code = int(options.verb(options))
         sys.stdout.flush()
         return code
-    except DrevalError as error:
-        print(f"dreval: {error}", file=sys.stderr)
-        return REFUSED
     except BrokenPipeError:  # the reader of the output has gone, as in `dreval list indices | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except (DrevalError, OSError) as error:
+        print(f"dreval: {error}", file=sys.stderr)
+        return REFUSED
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """One line without the place in the source where it was raised."""
+    print(f"dreval: {message}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -71,10 +83,10 @@ def _add_evaluate(verbs: Any) -> None:
         "      --report out.html --save out.dreval\n\nexit codes: 0 done, 1 some embedding failed, 2 refused"
     )
     verb = _verb(verbs, "evaluate", _evaluate, "Judge embeddings of a data file.", example)
-    verb.add_argument("data", help="data file: .csv .tsv .npy .npz .parquet; rows are points")
+    verb.add_argument("data", help="data file: .csv .tsv .npy .npz .parquet .mtx .h5ad; rows are points")
     verb.add_argument(
         "-e", "--embedding", action="append", default=[], metavar="[NAME=]SOURCE",
-        help="a file of coordinates or the name of a bundled method; repeat for several",
+        help="a file of coordinates, a bundled method, or a key of obsm; repeat for several",
     )  # fmt: skip
     verb.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
     verb.add_argument("--covariates", type=_words, help="columns of the data to test against, separated by commas")
@@ -99,7 +111,7 @@ def _add_evaluate(verbs: Any) -> None:
 
 def _add_embed(verbs: Any) -> None:
     verb = _verb(verbs, "embed", _embed, "Embed a data file by a bundled method.")
-    verb.add_argument("data", help="data file: .csv .tsv .npy .npz .parquet; rows are points")
+    verb.add_argument("data", help="data file: .csv .tsv .npy .npz .parquet .mtx .h5ad; rows are points")
     verb.add_argument("method", help=f"one of: {', '.join(METHODS)}")
     verb.add_argument("output", type=Path, help="where the coordinates go: .csv or .npy")
     verb.add_argument("-d", "--n-components", type=int, default=2, metavar="D", help="columns of the embedding (2)")
@@ -116,7 +128,7 @@ def _add_list(verbs: Any) -> None:
 
 
 def _words(text: str) -> str | list[str] | None:
-    """ "default" and "all" stay; "none" is None; else the words between commas."""
+    """Read words between commas: "default" and "all" stay; "none" is None."""
     if text in ("default", "all"):
         return text
     return None if text == "none" else [word.strip() for word in text.split(",") if word.strip()]
@@ -132,15 +144,16 @@ def _whole_numbers(text: str) -> list[int]:
 def _named_source(text: str) -> tuple[str, str]:
     """NAME=SOURCE, or a source that gives its own name (a method's, or a file's without its ending)."""
     name, equals, source = text.partition("=")
-    if equals and name and source:
+    if equals and name and source and not os.path.exists(split_member(text)[0]):
         return name, source
-    if equals:
+    if equals and not (name and source):
         raise InputError("--embedding", "must be NAME=SOURCE or SOURCE", repr(text), "Write -e umap=umap.csv.")
-    return (text if text in METHODS else Path(text).name.split(".")[0]), text
+    file = Path(split_member(text)[0])
+    return (text if text in METHODS else Path(file.name.removesuffix(".gz")).stem), text
 
 
-def _check_output(path: Path | None, argument: str, suffixes: tuple[str, ...] = ()) -> None:
-    """Refuse before anything is computed a place where nothing can be written."""
+def _check_output(path: Path | None, argument: str, read: Iterable[str | None], suffixes: tuple[str, ...] = ()) -> None:
+    """Refuse before anything is computed a place where nothing can be written, or where a file that is read lies."""
     if path is None:
         return
     if suffixes and path.suffix.lower() not in suffixes:
@@ -149,15 +162,22 @@ def _check_output(path: Path | None, argument: str, suffixes: tuple[str, ...] = 
         raise InputError(argument, "must be in an existing folder", str(path.parent), "Make the folder first.")
     if path.is_dir():
         raise InputError(argument, "must be a file", f"the folder {path}", "Give the name of a file in it.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InputError(argument, "must be a place where a file can be written", str(path), "Choose another path.")
+    files = [split_member(text)[0] for text in read if text]
+    if path.exists() and any(os.path.exists(file) and os.path.samefile(file, path) for file in files):
+        raise InputError(argument, "must not be a file that is read", str(path), "Choose another path.")
 
 
 def _evaluate(options: Any) -> int:
     from dreval.evaluation import Evaluation
 
-    _check_output(options.report, "--report", (".html", ".md"))
-    _check_output(options.save, "--save")
-    if not options.embedding:
+    sources = [_named_source(text) for text in options.embedding]
+    if not sources:
         raise InputError("--embedding", "must be given", "none", "Add -e umap=umap.csv, or -e isomap.")
+    read = [options.data, options.labels, *(source for _, source in sources)]
+    _check_output(options.report, "--report", read, (".html", ".md"))
+    _check_output(options.save, "--save", read)
     evaluation = Evaluation(
         options.data,
         labels=options.labels,
@@ -168,8 +188,8 @@ def _evaluate(options: Any) -> int:
         random_state=options.random_state,
         n_jobs=options.n_jobs,
     )
-    for text in options.embedding:
-        evaluation = evaluation.add(*_named_source(text))
+    for name, source in sources:
+        evaluation = evaluation.add(name, source)
     results = evaluation.run(
         options.indices,
         options.tests,
@@ -178,17 +198,16 @@ def _evaluate(options: Any) -> int:
         adjust=None if options.adjust == "none" else options.adjust,
         progress=False if options.quiet else None,
     )
-    if options.save:
-        results.save(options.save)
-    if options.report:
-        results.report(options.report)
+    printed = not options.json and not options.quiet
     if options.json:
         print(_json(results))
-    elif not options.quiet:
+    elif printed:
         print(results.summary())
-        for path, what in ((options.report, "report"), (options.save, "result")):
-            if path:
-                print(f"\n{what} written to {path}")
+    for path, write, what in ((options.save, results.save, "result"), (options.report, results.report, "report")):
+        if path:
+            write(path)
+        if path and printed:
+            print(f"\n{what} written to {path}")
     return SOME_FAILED if results.failed else DONE
 
 
@@ -198,7 +217,7 @@ def _json(results: Any) -> str:
         {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()}
         for row in results.tidy().to_dict("records")
     ]
-    return json.dumps({"recipe": dict(results.recipe), "table": rows}, ensure_ascii=False, indent=1, default=str)
+    return json.dumps({"recipe": dict(results.recipe), "table": rows}, indent=1, default=str, allow_nan=False)
 
 
 def _embed(options: Any) -> int:
@@ -208,7 +227,7 @@ def _embed(options: Any) -> int:
     from dreval.inputs.data import as_data
     from dreval.inputs.source import embed
 
-    _check_output(options.output, "output", (".csv", ".npy"))
+    _check_output(options.output, "output", [options.data, options.labels], (".csv", ".npy"))
     data = as_data(options.data, ids=options.ids, labels=options.labels)
     more = {} if options.n_neighbors is None else {"n_neighbors": options.n_neighbors}
     METHODS.get(options.method, "method")
@@ -228,7 +247,7 @@ def _list(options: Any) -> int:
     registry = REGISTRIES[options.kind]
     cards = registry.cards()
     words = [getattr(card, "question", card.title) for card in cards]
-    names = registry.public_names() if options.kind == "tests" else registry.names()
+    names = registry.names()
     if options.markdown:
         print("| name | what |\n| --- | --- |")
         print("\n".join(f"| `{name}` | {text} |" for name, text in zip(names, words, strict=True)))

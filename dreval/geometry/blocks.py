@@ -6,7 +6,6 @@ once, the k nearest neighbors in both spaces and the cross ranks. Memory is O(bl
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -139,7 +138,7 @@ def _drop(
     k: int,
 ) -> tuple[Lists, Lists]:
     """Lists and their ranks without the members of one group, for the rows that stay."""
-    from dreval.geometry._loops import rows as loops
+    from dreval.geometry._loops import ranks as loops
 
     m = int(stay.sum())
     out = np.empty((m, k if nearest.size else 0), np.int32)
@@ -155,7 +154,6 @@ class _Lists:
     """Arrays that the blocks of a sweep fill for one embedding."""
 
     nearest: Lists
-    edge_tied: npt.NDArray[np.bool_]
     data_rank: Lists
     embedding_rank: Lists
     tied: npt.NDArray[np.bool_]
@@ -211,7 +209,7 @@ def sweep(
         _one_block(space, spaces, rows[place], place, kept, groups, data, lists)
 
     size = block_rows(n)
-    places = [slice(at, min(at + size, len(rows))) for at in range(0, len(rows), size)]
+    places = [slice(at, min(at + size, len(rows))) for at in range(0, len(rows) if kept else 0, size)]
     run_blocks(one, places, n_jobs, advance)
     views = {}
     for name, Y in embeddings.items():
@@ -225,7 +223,7 @@ def sweep(
             nearest_embedding=mine.nearest if ranks else np.empty((len(rows), 0), np.int32),
             data_rank=mine.data_rank,
             embedding_rank=mine.embedding_rank,
-            ambiguous=mine.tied | data.edge_tied | mine.edge_tied,
+            ambiguous=mine.tied,
             groups=groups,
             data_counts=mine.data_counts,
             embedding_counts=mine.embedding_counts,
@@ -244,10 +242,19 @@ def leave_out(view: View, group: int, k: int) -> View:
     left = view.without(group, k)
     if left is not None:
         return left
-    stay = view.population[view.groups.codes[view.population] != group] if view.groups else view.population
-    ranks = view.data_rank.size > 0
-    again = sweep(view.X[stay], {"": view.Y[stay]}, k=k, ranks=ranks, n_jobs=view.n_jobs)[""]
-    return replace(again, labels=None if view.labels is None else view.labels[stay], seed=view.seed)
+    codes = view.groups.codes if view.groups else np.full(len(view.X), -1)
+    stay, rows = view.population[codes[view.population] != group], view.rows[codes[view.rows] != group]
+    again = sweep(
+        view.X[stay],
+        {"": view.Y[stay]},
+        k=k,
+        ranks=view.data_rank.size > 0,
+        rows=np.searchsorted(stay, rows),
+        n_jobs=view.n_jobs,
+    )[""]
+    lists = {"nearest_data": stay[again.nearest_data].astype(np.int32)}  # positions among all n points, as in ``view``
+    lists["nearest_embedding"] = stay[again.nearest_embedding].astype(np.int32)
+    return replace(again, X=view.X, Y=view.Y, rows=rows, population=stay, labels=view.labels, seed=view.seed, **lists)
 
 
 def _extra(k: int, groups: Groups, m: int) -> int:
@@ -260,7 +267,7 @@ def _extra(k: int, groups: Groups, m: int) -> int:
 
     share = groups.largest() / len(groups.codes)
     extra = 1
-    while bdtrc(extra, k + extra, share) * m * groups.count > 1e-9:
+    while extra < len(groups.codes) and bdtrc(extra, k + extra, share) * m * groups.count > 1e-9:
         extra += 1
     return extra
 
@@ -275,7 +282,6 @@ def _empty_lists(m: int, k: int, k_ranks: int, groups: Groups | None) -> _Lists:
 
     return _Lists(
         nearest=np.zeros((m, k), np.int32),
-        edge_tied=np.zeros(m, np.bool_),
         data_rank=ints(),
         embedding_rank=ints(),
         tied=np.zeros(m, np.bool_),
@@ -284,49 +290,16 @@ def _empty_lists(m: int, k: int, k_ranks: int, groups: Groups | None) -> _Lists:
     )
 
 
-def _select(space: Space, block: FloatArray, rows: IntArray, kept: int, place: slice, into: _Lists) -> IntArray:
-    """Neighbors of a block; rows with equal distances among them (the next one included) are marked."""
+def _only_neighbors(space: Space, rows: IntArray, place: slice, kept: int, data: _Lists) -> None:
+    """Neighbors in the data of a block of rows."""
     from dreval.geometry._loops import rows as loops
 
-    wanted = min(kept + 1, len(space.points) - 1)
-    index, value = np.empty((len(rows), wanted), np.int64), np.empty((len(rows), wanted))
+    block = space.block(rows, np.empty((len(rows), len(space.points))))
+    index, value = np.empty((len(rows), kept), np.int64), np.empty((len(rows), kept))
     loops.select_rows(
-        block, rows, True, space.points, space.norms, space.points, space.norms, space.gamma, wanted, index, value
+        block, rows, True, space.points, space.norms, space.points, space.norms, space.gamma, kept, index, value
     )
-    into.edge_tied[place] = (value[:, 1:] == value[:, :-1]).any(axis=1)
-    into.nearest[place] = index[:, :kept]
-    return np.ascontiguousarray(index[:, :kept])
-
-
-def _rank(
-    space: Space,
-    block: FloatArray,
-    rows: IntArray,
-    targets: IntArray,
-    groups: Groups | None,
-    rank: Lists,
-    counts: npt.NDArray[Any],
-) -> npt.NDArray[np.bool_]:
-    """Ranks of the targets of a block; gives the rows where another point is as far away as a target."""
-    from dreval.geometry._loops import rows as loops
-
-    out_tied = np.empty(targets.shape, np.int32)
-    codes = groups.codes if groups is not None else np.zeros(0, np.int64)
-    wide = groups.count if groups is not None else 0
-    loops.rank_rows(block, rows, space.points, space.norms, space.gamma, targets, codes, wide, rank, out_tied, counts)
-    return np.asarray((out_tied > 0).any(axis=1))
-
-
-_LOCAL = threading.local()
-
-
-def _buffer(which: int, rows: int, n: int) -> FloatArray:
-    """A block of the calling thread, used again for the next rows (fresh memory costs more than the distances)."""
-    kept = getattr(_LOCAL, "buffers", {})
-    _LOCAL.buffers = kept
-    if which not in kept or kept[which].shape != (rows, n):
-        kept[which] = np.empty((rows, n))
-    return kept[which]
+    data.nearest[place] = index
 
 
 def _one_block(
@@ -340,13 +313,26 @@ def _one_block(
     lists: Mapping[str, _Lists],
 ) -> None:
     """Distances, neighbors and cross ranks of one block of rows in all spaces."""
-    block = space.block(rows, _buffer(0, len(rows), len(space.points)))
-    near = _select(space, block, rows, kept, place, data)
-    other = _buffer(1, len(rows), len(space.points)) if spaces else block
-    for name, theirs in spaces.items():
+    from dreval.geometry._loops import ranks as loops
+
+    if not spaces:
+        _only_neighbors(space, rows, place, kept, data)
+        return
+    codes, count = (groups.codes, groups.count) if groups is not None else (np.zeros(0, np.int64), 0)
+    products = space.products(rows)
+    for at, (name, theirs) in enumerate(spaces.items()):
         into = lists[name]
-        away = theirs.block(rows, other)
-        shown = _select(theirs, away, rows, kept, place, into)
-        tied = _rank(theirs, away, rows, near, groups, into.embedding_rank[place], into.embedding_counts[place])
-        tied |= _rank(space, block, rows, shown, groups, into.data_rank[place], into.data_counts[place])
-        into.tied[place] = tied
+        loops.cross_rows(
+            rows,
+            space.arrays(),
+            products,
+            theirs.arrays(),
+            theirs.products(rows),
+            at == 0,
+            codes,
+            count,
+            (data.nearest[place], into.embedding_rank[place], into.embedding_counts[place]),
+            (into.nearest[place], into.data_rank[place], into.data_counts[place]),
+            data.tied[place],
+            into.tied[place],
+        )

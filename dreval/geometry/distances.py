@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DIRECT_COLUMNS", "Space", "block_rows", "pairwise_squared"]
+__all__ = ["DIRECT_COLUMNS", "Space", "SpaceArrays", "block_rows", "pairwise_squared"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 DIRECT_COLUMNS = 12  # up to this many columns direct differences cost no more than a matrix product
-BLOCK_BYTES = 1_000_000  # one block of distances stays in the processor's cache
+BLOCK_BYTES = 2_000_000  # one block of distances stays in the processor's cache
+
+
+class SpaceArrays(NamedTuple):
+    """Points (n, p), their columns (p, n), squared norms (n,) and the error bound of products."""
+
+    points: FloatArray
+    columns: FloatArray
+    norms: FloatArray
+    gamma: float
 
 
 @dataclass(frozen=True)
@@ -23,12 +33,13 @@ class Space:
     ``points`` are the given ones times a power of two that brings the largest entry near 1: the order of distances is
     the same, and their squares neither overflow nor vanish. ``centred`` and ``norms`` serve the products; a product
     differs from the direct value by at most ``gamma * (norm_i + norm_j)``, and ``gamma`` is 0 where no product is used.
-    ``columns`` (p, n) are the points once more, stored by column, where direct differences are used.
+    ``columns`` (p, n) are the points once more, stored by column, where direct differences are used. ``centred`` is in
+    single precision where neighbors are far enough apart for that to decide nearly every order.
     """
 
     points: FloatArray
     columns: FloatArray
-    centred: FloatArray
+    centred: npt.NDArray[np.floating[Any]]
     norms: FloatArray
     gamma: float
     scale: float
@@ -44,7 +55,10 @@ class Space:
             return cls(scaled, _columns(scaled), scaled, np.zeros(n), 0.0, scale)
         centred = scaled - scaled.mean(axis=0)
         norms = np.einsum("ij,ij->i", centred, centred)
-        return cls(scaled, scaled.T, centred, norms, (4 * p + 32) * 2.0**-53, scale)
+        gamma = (4 * p + 32) * 2.0**-53
+        if _single_is_enough(centred, norms):
+            centred, gamma = centred.astype(np.float32), (2 * p + 16) * 2.0**-24
+        return cls(scaled, scaled.T, centred, norms, gamma, scale)
 
     def block(self, rows: IntArray, out: FloatArray, queries: Space | None = None) -> FloatArray:
         """Squared distances of the query rows (own rows by default) to all points, written into ``out``."""
@@ -55,9 +69,20 @@ class Space:
         if self.gamma == 0.0:
             loops.fill_direct(asking.points, rows, self.columns, block)
         else:
-            np.matmul(asking.centred[rows], self.centred.T, out=block)
-            loops.finish_products(rows, asking.norms, self.norms, block)
+            single = self.centred.dtype == np.float32
+            products = np.matmul(asking.centred[rows], self.centred.T, out=None if single else block)
+            loops.finish_products(products, rows, asking.norms, self.norms, block)
         return block
+
+    def products(self, rows: IntArray) -> npt.NDArray[np.floating[Any]]:
+        """Products of some centred points with all, in the precision of ``centred``; empty where none are used."""
+        if self.gamma == 0.0:
+            return np.empty((0, 0))
+        return np.asarray(np.matmul(self.centred[rows], self.centred.T))
+
+    def arrays(self) -> SpaceArrays:
+        """What compiled loops read."""
+        return SpaceArrays(self.points, self.columns, self.norms, self.gamma)
 
     def direct_block(self, rows: IntArray) -> FloatArray:
         """Squared distances by direct differences whatever the number of columns; (len(rows), n)."""
@@ -74,7 +99,8 @@ class Space:
             return Space(scaled, scaled.T, scaled, np.zeros(len(scaled)), 0.0, self.scale)
         centre = self.points.mean(axis=0)
         centred = scaled - centre
-        return Space(scaled, scaled.T, centred, np.einsum("ij,ij->i", centred, centred), self.gamma, self.scale)
+        norms = np.einsum("ij,ij->i", centred, centred)
+        return Space(scaled, scaled.T, centred.astype(self.centred.dtype), norms, self.gamma, self.scale)
 
 
 def block_rows(n: int) -> int:
@@ -87,6 +113,21 @@ def pairwise_squared(points: FloatArray, others: FloatArray | None = None) -> Fl
     from scipy.spatial.distance import cdist
 
     return np.asarray(cdist(points, points if others is None else others, "sqeuclidean"))
+
+
+def _single_is_enough(centred: FloatArray, norms: FloatArray) -> bool:
+    """Whether products in single precision decide nearly every order, judged by the neighbors of a few points.
+
+    Only speed depends on the answer: what a product cannot decide is decided by direct differences. Points so near the
+    centre that their products vanish in single precision are left to double precision.
+    """
+    n, p = centred.shape
+    if norms.max() == 0 or norms[norms > 0].min() < 1e-16:
+        return False
+    some = np.linspace(0, n - 1, min(n, 16)).astype(np.int64)
+    squared = np.sort(norms[some, None] + norms - 2 * (centred[some] @ centred.T), axis=1)[:, min(5, n - 1)]
+    margins = (2 * p + 16) * 2.0**-24 * (norms[some] + norms.max())
+    return bool(np.median(squared / margins) > 50)
 
 
 def _columns(points: FloatArray) -> FloatArray:

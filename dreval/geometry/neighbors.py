@@ -56,7 +56,7 @@ def nearest(
         indices, squared = np.empty((m, k), np.int64), np.empty((m, k))
         open_rows = np.arange(m)
     _by_blocks(space, asking, k, queries is None, open_rows, indices, squared, n_jobs)
-    return indices, squared / space.scale**2
+    return indices, squared / space.scale / space.scale
 
 
 def _by_tree(

@@ -105,7 +105,9 @@ def _chunks(view: View, k: int) -> Iterator[npt.NDArray[np.int64]]:
 
 
 def _centred(blocks: FloatArray) -> FloatArray:
-    return blocks - blocks.mean(axis=1, keepdims=True)
+    """Blocks minus their means; minus their first rows before, so that points far from the origin keep their digits."""
+    moved = blocks - blocks[:, :1]
+    return moved - moved.mean(axis=1, keepdims=True)
 
 
 def disparity(X: FloatArray, Y: FloatArray) -> float:

@@ -18,7 +18,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def worst_penalty(n: int, k: int) -> float:
-    """Venna's largest possible sum of rank penalties over all points: n k (2n - 3k - 1)/2 for k < n/2, else n (n-k)(n-k-1)/2."""
+    """Venna's largest sum of rank penalties over all points: n k (2n - 3k - 1)/2 for k < n/2, else n (n-k)(n-k-1)/2."""
     return n * k * (2 * n - 3 * k - 1) / 2 if k < n / 2 else n * (n - k) * (n - k - 1) / 2
 
 

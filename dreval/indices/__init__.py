@@ -1,1 +1,1 @@
-"""Layer 4: one file is one index, with its card. The decorator is in ``_index``; public functions are ``dreval.<name>``."""
+"""Layer 4: one file is one index, with its card; the function is ``dreval.<name>``."""

@@ -78,7 +78,7 @@ class IndexCard:
 
     @property
     def shares_neighbors(self) -> bool:
-        """Whether its number of neighbors is the one of the evaluation (an index with a default of its own keeps it)."""
+        """Whether its number of neighbors is that of the evaluation (one with a default of its own keeps it)."""
         return self.parameters.get("n_neighbors") == SHARED_NEIGHBORS
 
 
@@ -176,15 +176,17 @@ def _view(card: IndexCard, given: dict[str, Any]) -> View:
     n_jobs = given.get("n_jobs")
     reads = "ranks" in card.needs or "neighbors" in card.needs
     k = check_k(given["n_neighbors"], len(data.X))[0][-1] if "n_neighbors" in card.parameters else 1
-    view = sweep(data.X, {"Y": Y}, k=k if reads else 1, ranks="ranks" in card.needs, n_jobs=n_jobs)["Y"]
-    changes: dict[str, Any] = {}
+    every = np.arange(len(data.X))
+    rows = every if reads else every[:0]  # coordinates alone need no pass
+    view = sweep(data.X, {"Y": Y}, k=k, ranks="ranks" in card.needs, rows=rows, n_jobs=n_jobs)["Y"]
+    changes: dict[str, Any] = {"rows": every}
     if "labels" in card.needs:
         changes["labels"] = check_classes(given["labels"], len(Y))[0]
     if "random_state" in given:
         changes["seed"] = root_seed(check_random_state(given["random_state"]))
     from dataclasses import replace
 
-    return replace(view, **changes) if changes else view
+    return replace(view, **changes)
 
 
 def _signature(card: IndexCard) -> inspect.Signature:
@@ -211,8 +213,8 @@ _PARAMETER_DOCS = {
     "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation.",
     "random_state": "random_state : int, Generator or None, default None\n    Seed of the assignment to folds.",
     "ties": (
-        'ties : {"index", "bounds"}, default "index"\n    Equal distances are ordered by index; "bounds" also gives the worst and '
-        "the best value\n    over all orders."
+        'ties : {"index", "bounds"}, default "index"\n    Equal distances are ordered by index; "bounds" also gives '
+        "the worst and the best value\n    over all orders."
     ),
     "n_jobs": "n_jobs : int, optional\n    Threads; all cores by default. The value does not depend on it.",
 }

@@ -45,6 +45,6 @@ def continuity(view: View, n_neighbors: int = 15) -> FloatArray:
     >>> dreval.continuity(X, X)
     1.0
     >>> round(dreval.continuity(X, X[:, :2], n_neighbors=10), 3)
-    0.961
+    0.964
     """
     return rank_share(missed_ranks(view.embedding_rank, n_neighbors), view.n, n_neighbors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dreval._check import check_int
 from dreval._random import stream
 from dreval.geometry.blocks import View
 from dreval.geometry.neighbors import nearest
@@ -22,14 +23,17 @@ from dreval.indices._index import FloatArray, index
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=9,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
-    reference="Li & Wu, Inverse Kernel Decomposition, Section 3.2 (k in {5, 10, 20}); 5-fold stratified cross-validation.",
+    reference=(
+        "Li & Wu (2022), Inverse Kernel Decomposition, Section 3.2 (k in {5, 10, 20}); 5-fold stratified\n"
+        "cross-validation."
+    ),
 )
 def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatArray:
     """Cross-validated accuracy of the majority vote of the k nearest neighbors in the embedding.
 
-    Folds are stratified by class and shuffled by the seed, the same for every embedding. Each point is classified by
-    its k nearest neighbors outside its own fold (all of them where fewer than k are left); a tie goes to the class of
-    the nearer neighbor.
+    Folds are stratified by class and shuffled by the seed, the same for every embedding. Each point is classified
+    by its k nearest neighbors outside its own fold (all of them where fewer than k are left); a tie goes to the
+    class of the nearer neighbor.
 
     Examples
     --------
@@ -39,13 +43,14 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatAr
     >>> dreval.knn_accuracy(Y, Y, labels=labels, random_state=0) > 0.9
     True
     """
+    check_int(n_folds, "n_folds", low=2)
     points, codes = view.Y[view.population], _codes(view)
     labels = codes[view.population]
     folds = _folds(codes, n_folds, stream(view.seed, "folds"))[view.population]  # a left-out group changes no fold
-    correct = np.empty(len(labels))
+    correct = np.zeros(len(labels))
     for fold in range(n_folds):
         test, train = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        if len(test) == 0:
+        if len(test) == 0 or len(train) == 0:  # where nothing is left to learn from, nothing is right
             continue
         found = nearest(points[train], min(n_neighbors, len(train)), points[test], view.n_jobs)[0]
         correct[test] = _vote(labels[train][found]) == labels[test]
@@ -70,5 +75,7 @@ def _folds(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.nda
 
 def _vote(classes: np.ndarray) -> np.ndarray:
     """Majority class of each row (neighbors nearest first); among equal counts the class that comes first."""
-    votes = (classes[:, :, None] == classes[:, None, :]).sum(axis=2)
+    votes = np.zeros(classes.shape, np.int64)
+    for column in classes.T:
+        votes += classes == column[:, None]
     return classes[np.arange(len(classes)), np.argmax(votes, axis=1)]

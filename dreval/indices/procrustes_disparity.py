@@ -19,14 +19,17 @@ from dreval.indices._index import index
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=6,
     cost="O(n p d) time, O(n p) memory.",
-    reference="Roy, Trustworthy Dimensionality Reduction, Definition 3, divided by tr S_YY; equal to scipy.spatial.procrustes.",
+    reference=(
+        "Roy (2021), Trustworthy Dimensionality Reduction, Definition 3, divided by tr S_YY; equal to\n"
+        "scipy.spatial.procrustes."
+    ),
 )
 def procrustes_disparity(view: View) -> tuple[float, str]:
     """Share of the data's variance that the best translated, rotated, reflected and scaled embedding leaves.
 
-    u = 1 - s^2 / (|HX|^2 |HY|^2), with s the nuclear norm of X' H Y over all points; the narrower of the two counts as padded with
-    zero columns. A constant embedding has u = 1. At d < p it is not the trustability index of Definition 3, which re-runs
-    the method at d = p.
+    u = 1 - s^2 / (|HX|^2 |HY|^2), with s the nuclear norm of X' H Y over all points; the narrower of the two counts
+    as padded with zero columns. A constant embedding has u = 1. At d < p it is not the trustability index of
+    Definition 3, which re-runs the method at d = p.
 
     Examples
     --------

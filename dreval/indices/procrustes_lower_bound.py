@@ -19,13 +19,13 @@ from dreval.indices._index import FloatArray, index
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=None,
     cost="O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory.",
-    reference="Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Lemma 1, normalised as R_N.",
+    reference=("Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Lemma 1, normalised as R_N."),
 )
 def procrustes_lower_bound(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
     """Mean share of a neighborhood's squared norm outside its d leading principal directions.
 
-    (1/n) sum_i sum_{j > d} sigma_j(HX_i)^2 / |HX_i|^2. No embedding of dimension d has R_N, R_N,opt or R_C below it. It reads
-    nothing of the embedding but its number of columns.
+    (1/n) sum_i sum_{j > d} sigma_j(HX_i)^2 / |HX_i|^2. No embedding of dimension d has R_N, R_N,opt or R_C below
+    it. It reads nothing of the embedding but its number of columns.
 
     Examples
     --------

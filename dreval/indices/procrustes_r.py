@@ -24,9 +24,9 @@ from dreval.indices._index import FloatArray, index
 def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
     """Mean Procrustes statistic of the neighborhoods, in squared units of the data.
 
-    R = (1/n) sum_i G(X_i, Y_i) with G = |HX_i|^2 + |HY_i|^2 - 2 s_i, where X_i holds a point and its k nearest neighbors in
-    the data, Y_i their images, H centres, and s_i is the nuclear norm of X_i' H Y_i. Rotation, reflection and translation
-    of a neighborhood cost nothing; its scale counts.
+    R = (1/n) sum_i G(X_i, Y_i) with G = |HX_i|^2 + |HY_i|^2 - 2 s_i, where X_i holds a point and its k nearest
+    neighbors in the data, Y_i their images, H centres, and s_i is the nuclear norm of X_i' H Y_i. Rotation,
+    reflection and translation of a neighborhood cost nothing; its scale counts.
 
     Examples
     --------

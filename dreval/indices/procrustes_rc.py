@@ -19,13 +19,16 @@ from dreval.indices._index import FloatArray, index
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=4,
     cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
-    reference="Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 7, with the scale c = tr L / tr(Y'HY) (printed without the centring H).",
+    reference=(
+        "Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 7, with the scale c = tr\n"
+        "L / tr(Y'HY) (printed without the centring H)."
+    ),
 )
 def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
     """Mean conformal Procrustes statistic: each neighborhood may be rotated, reflected, moved and scaled.
 
-    R_C = (1/n) sum_i (|HX_i|^2 - s_i^2 / |HY_i|^2) / |HX_i|^2, with s_i the nuclear norm of X_i' H Y_i; a neighborhood that is
-    shown as one point contributes 1, one of coinciding points in the data 0.
+    R_C = (1/n) sum_i (|HX_i|^2 - s_i^2 / |HY_i|^2) / |HX_i|^2, with s_i the nuclear norm of X_i' H Y_i; a
+    neighborhood that is shown as one point contributes 1, one of coinciding points in the data 0.
 
     Examples
     --------

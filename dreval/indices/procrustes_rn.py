@@ -19,15 +19,18 @@ from dreval.indices._index import FloatArray, index
     invariances=frozenset({"translation", "rotation"}),
     default=None,
     cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
-    reference="Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 4; neighborhoods contain their own point.",
+    reference=(
+        "Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 4; neighborhoods contain\n"
+        "their own point."
+    ),
 )
 def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
     """Mean Procrustes statistic of the neighborhoods, each relative to its own size.
 
-    R_N = (1/n) sum_i G(X_i, Y_i) / |HX_i|^2, with G as for ``procrustes_r``. It depends on the unit of the embedding: a
-    picture that is right up to scale by c in the plane has R_N = (1 - c)^2, and one in arbitrary units can have any value.
-    Use ``procrustes_rc`` or ``procrustes_rn_opt`` where the unit has no meaning. Neighborhoods of coinciding points
-    contribute 0.
+    R_N = (1/n) sum_i G(X_i, Y_i) / |HX_i|^2, with G as for ``procrustes_r``. It depends on the unit of the
+    embedding: a picture that is right up to scale by c in the plane has R_N = (1 - c)^2, and one in arbitrary units
+    can have any value. Use ``procrustes_rc`` or ``procrustes_rn_opt`` where the unit has no meaning. Neighborhoods
+    of coinciding points contribute 0.
 
     Examples
     --------

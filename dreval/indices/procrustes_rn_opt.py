@@ -19,14 +19,17 @@ from dreval.indices._index import FloatArray, index
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=5,
     cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
-    reference="Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 4, minimised over one global scale of the embedding.",
+    reference=(
+        "Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 4, minimised over one\n"
+        "global scale of the embedding."
+    ),
 )
 def procrustes_rn_opt(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
     """R_N of the embedding in the unit that makes it smallest.
 
-    R_N,opt = min_c R_N(X, c Y), attained at c = sum_i (s_i / |HX_i|^2) / sum_i (|HY_i|^2 / |HX_i|^2). One scale serves the whole
-    picture, so neighborhoods shown too large beside others count, which ``procrustes_rc`` forgives:
-    R_C <= R_N,opt <= R_N, and R_N,opt <= 1.
+    R_N,opt = min_c R_N(X, c Y), attained at c = sum_i (s_i / |HX_i|^2) / sum_i (|HY_i|^2 / |HX_i|^2). One scale
+    serves the whole picture, so neighborhoods shown too large beside others count, which ``procrustes_rc``
+    forgives: R_C <= R_N,opt <= R_N, and R_N,opt <= 1.
 
     Examples
     --------

@@ -36,8 +36,8 @@ def trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
     """How far the points that an embedding shows as neighbors are neighbors in the data.
 
     T(k) = 1 - (1/G) sum_i sum_{j in M_k(i)} (r_ij - k)+, where M_k(i) are the k nearest neighbors of i in the
-    embedding, r_ij the rank of j from i in the data, and G the largest possible sum: n k (2n - 3k - 1)/2 for k < n/2,
-    and n (n - k)(n - k - 1)/2 otherwise.
+    embedding, r_ij the rank of j from i in the data, and G the largest possible sum: n k (2n - 3k - 1)/2 for k <
+    n/2, and n (n - k)(n - k - 1)/2 otherwise.
 
     Examples
     --------
@@ -46,6 +46,6 @@ def trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
     >>> dreval.trustworthiness(X, X)
     1.0
     >>> round(dreval.trustworthiness(X, X[:, :2], n_neighbors=10), 3)
-    0.91
+    0.842
     """
     return rank_share(missed_ranks(view.data_rank, n_neighbors), view.n, n_neighbors)

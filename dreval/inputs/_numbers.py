@@ -95,7 +95,7 @@ def _decimal_commas(cells: pd.Series[Any]) -> bool:
 
 def _kind(column: pd.Series[Any]) -> str:
     """What a column holds, with up to three of its values."""
-    values = ", ".join(repr(str(value)) for value in column.dropna().unique()[:3])
+    values = ", ".join(repr(str(value)) for value in column.dropna().astype(str).unique()[:3])
     if isinstance(column.dtype, pd.CategoricalDtype):
         return f"categories ({values})"
     if column.dtype.kind in "mM":

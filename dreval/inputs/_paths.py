@@ -47,12 +47,16 @@ def has_suffix(text: str) -> bool:
 
 
 def nearest_file(path: str) -> str | None:
-    """The existing name in the same folder that is most like the path's, or None."""
+    """The existing name in the same folder that is most like the path's (with or without its suffix), or None."""
     folder, name = os.path.split(path)
     try:
-        return nearest_name(name, sorted(os.listdir(folder or ".")))
-    except OSError:
+        entries = sorted(os.listdir(folder or "."))
+    except (OSError, ValueError):
         return None
+    if has_suffix(name):
+        return nearest_name(name, entries)
+    stems = {entry.split(".")[0]: entry for entry in entries if has_suffix(entry)}
+    return stems.get(nearest_name(name, stems) or "")
 
 
 def locate(path: str | os.PathLike[str], argument: str) -> Located:

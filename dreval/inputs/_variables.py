@@ -178,6 +178,9 @@ def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
             f"a missing value in row {missing[0]} ({len(missing)} in all)",
             "Give unlabelled points a class of their own, such as 'unknown', or drop them.",
         )
+    if series.dtype.kind in "mM":
+        cure = "Turn them into text or integers first, for instance the year."
+        raise InputError(argument, "must be classes (text, booleans or integers)", "dates or times", cure)
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(series.cat.categories.dtype)
     kind = pd.api.types.infer_dtype(series, skipna=False)
@@ -198,6 +201,6 @@ def _covariate(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
         return numbers
     if plain.dtype.kind in "mM":
         cure = "Convert it to numbers, for instance days since the first one."
-        raise InputError(argument, "must hold numbers or classes", f"dtype {plain.dtype}", cure)
+        raise InputError(argument, "must hold numbers or classes", "dates or times", cure)
     codes, classes = check_classes(_class_values(plain, argument), len(plain), argument)
     return np.asarray(classes.astype(str)[codes])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,6 +16,7 @@ from dreval.inputs._align import align, as_ids
 from dreval.inputs._forms import Raw, is_path, take_column, unpack
 from dreval.inputs._notes import describe_columns
 from dreval.inputs._numbers import frame_numbers
+from dreval.inputs._paths import nearest_file
 from dreval.inputs._variables import LabelVector, Taken, as_covariates, as_label_vector, as_latent
 
 __all__ = ["Data", "LabelVector", "align", "as_data"]
@@ -210,8 +210,7 @@ def _take_named(raw: Raw, value: Any, argument: str) -> tuple[Raw, Any]:
 
 def _unknown_column(value: str, columns: set[str], argument: str) -> UnknownName:
     """The error for a name that is neither a column nor a file."""
-    files = [entry for entry in sorted(os.listdir()) if is_path(entry)]
-    near = nearest_name(value, sorted(columns)) or nearest_name(value, files)
+    near = nearest_name(value, sorted(columns)) or nearest_file(value)
     listed = ", ".join(sorted(columns)[:10]) + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
     cure = (f"Did you mean {near!r}? " if near else "") + f"Columns: {listed}."
     return UnknownName(argument, "must be a vector, a column of the data, or an existing file", repr(value), cure)

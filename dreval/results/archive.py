@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import zipfile
+import zlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dreval.errors import InputError
-from dreval.results.table import Results, tidy_frame
+from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
+from dreval.results.table import Results, groups_frame, tidy_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["load_results", "save_results"]
 
@@ -21,26 +27,33 @@ FORMAT = 1
 def save_results(results: Results, path: str | Path) -> Path:
     """Write everything but the data; numbers keep every digit."""
     path = Path(path)
-    names = list(results.embeddings)
     manifest = {
         "format": FORMAT,
         "recipe": _plain(results.recipe),
-        "embeddings": names,
-        "labels": None
-        if results.labels is None
-        else {"kind": results.labels.dtype.kind, "values": results.labels.tolist()},
-        "ids": None if results.ids is None else [_plain(v) for v in results.ids.tolist()],
+        "embeddings": list(results.embeddings),
+        "labels": _saved(results.labels),
+        "ids": _saved(results.ids),
     }
+    try:
+        _write_all(path, results, manifest)
+    except OSError as cause:
+        raise InputError(
+            "path", "must be a place where a file can be written", f"{path} ({cause.strerror})", "Choose another path."
+        ) from cause
+    return path
+
+
+def _write_all(path: Path, results: Results, manifest: dict[str, Any]) -> None:
+    """The zip with everything in it."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         _write(archive, "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False))
         _write(archive, "table.csv", results.table.to_csv(index=False))
         _write(archive, "groups.csv", results.groups.to_csv(index=False))
-        for i, name in enumerate(names):
+        for i, name in enumerate(manifest["embeddings"]):
             _write(archive, f"points_{i}.csv", results.points[name].to_csv(index=False))
             buffer = io.BytesIO()
             np.save(buffer, results.embeddings[name], allow_pickle=False)
             _write(archive, f"embedding_{i}.npy", buffer.getvalue())
-    return path
 
 
 def load_results(path: str | Path) -> Results:
@@ -61,63 +74,99 @@ def load_results(path: str | Path) -> Results:
     InputError
         If the file does not exist or was not written by ``Results.save``.
     """
-    import pandas as pd
-
     path = Path(path)
     if not path.is_file():
         raise InputError("path", "must be an existing file", str(path), "Give the path that `Results.save` wrote.")
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read("manifest.json"))
-            if manifest["format"] != FORMAT:
-                raise InputError(
-                    "path", f"must be of format {FORMAT}", f"format {manifest['format']}", "Upgrade dreval."
-                )
-
-            def frame(name: str) -> Any:
-                text = archive.read(name)
-                return pd.read_csv(io.BytesIO(text), float_precision="round_trip") if text.strip() else pd.DataFrame()
-
-            names = manifest["embeddings"]
-            points = {name: frame(f"points_{i}.csv") for i, name in enumerate(names)}
-            coordinates = {
-                name: np.load(io.BytesIO(archive.read(f"embedding_{i}.npy")), allow_pickle=False)
-                for i, name in enumerate(names)
-            }
-            table = pd.read_csv(
-                io.BytesIO(archive.read("table.csv")),
-                float_precision="round_trip",
-                keep_default_na=False,
-                na_values=[""],
-            )
-            groups = frame("groups.csv")
-    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, UnicodeDecodeError) as cause:
+            if manifest["format"] == FORMAT:
+                return _read_all(archive, manifest)
+    except _DAMAGE as cause:
+        why = " ".join(str(cause).split())
         raise InputError(
-            "path", "must be a file written by `Results.save`", f"{path} ({cause})", "Save the result again."
+            "path", "must be a file written by `Results.save`", f"{path} ({why})", "Save the result again."
         ) from cause
+    raise InputError("path", f"must be of format {FORMAT}", f"format {manifest['format']!r}", "Upgrade dreval.")
+
+
+# What zipfile, zlib, json, csv and numpy raise on files that are not, or no longer, what they were written as.
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, OSError, EOFError, KeyError, IndexError, TypeError, ValueError, AttributeError,
+    RuntimeError, SyntaxError, struct.error, OverflowError, MemoryError,
+)  # fmt: skip
+
+
+def _read_all(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Results:
+    """The result in an open zip."""
+    names = manifest["embeddings"]
+    coordinates = {
+        name: np.load(io.BytesIO(archive.read(f"embedding_{i}.npy")), allow_pickle=False)
+        for i, name in enumerate(names)
+    }
+    points = {name: _floats(_cells(archive, f"points_{i}.csv")) for i, name in enumerate(names)}
+    table, groups = _cells(archive, "table.csv"), _cells(archive, "groups.csv")
+    groups, table = groups[list(groups_frame([]).columns)], table[list(COLUMNS)]
+    numbers = [name for name in table.columns if name in NUMERIC_COLUMNS]
+    table[numbers] = _floats(table[numbers])
+    groups[["group", "value"]] = _floats(groups[["group", "value"]])
     return Results(
-        table=tidy_frame([{str(k): v for k, v in row.items()} for row in table.to_dict("records")]),
+        table=tidy_frame(_rows(table)),
         points={name: _sized(points[name], len(coordinates[name])) for name in names},
-        groups=groups,
+        groups=groups_frame(_rows(groups)),
         embeddings=coordinates,
-        labels=_labels(manifest["labels"]),
-        ids=None if manifest["ids"] is None else np.array(manifest["ids"]),
+        labels=_loaded(manifest["labels"]),
+        ids=_loaded(manifest["ids"]),
         recipe=manifest["recipe"],
     )
 
 
-def _sized(points: Any, n: int) -> Any:
+def _cells(archive: zipfile.ZipFile, name: str) -> pd.DataFrame:
+    """A table of text, just as it was written: nothing is guessed."""
+    import pandas as pd
+
+    text = archive.read(name)
+    if not text.strip():
+        return pd.DataFrame()
+    return pd.read_csv(io.BytesIO(text), dtype=str, keep_default_na=False, na_filter=False).astype("object")
+
+
+def _floats(cells: pd.DataFrame) -> pd.DataFrame:
+    """Numbers of their shortest texts, exact to the last bit; an empty cell is missing."""
+    import pandas as pd
+
+    made = {name: [float(cell) if cell else np.nan for cell in column] for name, column in cells.items()}
+    return pd.DataFrame(made, index=cells.index, dtype="float64")
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table, by the names of its columns."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+
+
+def _sized(points: pd.DataFrame, n: int) -> pd.DataFrame:
+    """One row for every point, also where no index has contributions of points."""
+    if len(points.columns) and len(points) != n:
+        raise ValueError(f"{len(points)} rows of contributions for {n} points")
     return points if len(points.columns) else points.reindex(range(n))
 
 
-def _labels(saved: dict[str, Any] | None) -> Any:
-    if saved is None:
+def _saved(values: Any) -> dict[str, Any] | None:
+    """A vector of numbers, truth values or text as JSON knows it."""
+    if values is None:
         return None
-    return np.array(saved["values"], dtype=object if saved["kind"] == "O" else None)
+    kind = "object" if values.dtype.kind not in "biufU" else values.dtype.str
+    return {"dtype": kind, "values": [_plain(value) for value in values.tolist()]}
+
+
+def _loaded(saved: dict[str, Any] | None) -> Any:
+    """The vector that ``_saved`` wrote."""
+    return None if saved is None else np.array(saved["values"], dtype=saved["dtype"])
 
 
 def _write(archive: zipfile.ZipFile, name: str, content: str | bytes) -> None:
     """An entry with a fixed date, so that the same result gives the same file."""
+    content = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
 
 

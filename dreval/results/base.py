@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any
 
 __all__ = ["Block", "Summary", "format_number", "format_p", "significance_stars"]
 
 WIDTH = 78
+_LATEX = str.maketrans(
+    {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum ", "<": r"\textless "}
+    | {mark: "\\" + mark for mark in "{}"}
+)  # what statsmodels does not escape itself
 
 
 def format_number(value: Any, digits: int = 4) -> str:
@@ -43,13 +48,22 @@ class Block:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
 
-    def simple_table(self) -> Any:
-        """The statsmodels table that does the lay-out."""
+    def fitted(self, width: int) -> Block:
+        """The same table with its first column shortened, where it would be wider than ``width``."""
+        widths = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
+        over = sum(widths) + 2 * (len(widths) - 1) - width
+        if over <= 0:
+            return self
+        room = max(widths[0] - over, 8)
+        return replace(self, rows=[[_shortened(row[0], room), *row[1:]] for row in self.rows])
+
+    def simple_table(self, convert: Callable[[str], str] = str) -> Any:
+        """The statsmodels table that does the lay-out, of cells that were converted (escaped)."""
         from statsmodels.iolib.table import SimpleTable
 
         return SimpleTable(
-            [list(row) for row in self.rows],
-            headers=list(self.columns),
+            [[convert(cell) for cell in row] for row in self.rows],
+            headers=[convert(name) for name in self.columns],
             txt_fmt={"table_dec_above": None, "table_dec_below": None, "data_aligns": "l" + "r" * 20, "colsep": "  "},
         )
 
@@ -78,7 +92,8 @@ class Summary:
         for (a, b), (c, d) in zip(left, right, strict=True):
             lines.append(f"{_pair(a, b)}  {_pair(c, d)}".rstrip())
         for block in self.blocks:
-            lines += ["", block.title, *(line.rstrip() for line in str(block.simple_table()).split("\n"))]
+            table = str(block.fitted(WIDTH).simple_table())
+            lines += ["", block.title, *(line.rstrip() for line in table.split("\n"))]
         if self.notes:
             lines += ["", "Notes"]
             for i, note in enumerate(self.notes, 1):
@@ -87,26 +102,26 @@ class Summary:
 
     def as_markdown(self) -> str:
         """GitHub-flavoured Markdown."""
-        parts = [f"## {self.title}", "", *(f"- **{a}** {b}" for a, b in self.header)]
+        parts = [f"## {self.title}", "", *(f"- **{_md(a)}** {_md(b)}" for a, b in self.header)]
         for block in self.blocks:
             parts += ["", f"### {block.title}", "", _md_row(block.columns), _md_row(["---"] * len(block.columns))]
             parts += [_md_row(row) for row in block.rows]
-        parts += ["", *(f"{i}. {note}" for i, note in enumerate(self.notes, 1))]
+        parts += ["", *(f"{i}. {_md(note)}" for i, note in enumerate(self.notes, 1))]
         return "\n".join(parts) + "\n"
 
     def as_html(self) -> str:
         """HTML tables without style."""
-        from html import escape
-
         head = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.header)
-        tables = "".join(f"<h3>{escape(b.title)}</h3>{b.simple_table().as_html()}" for b in self.blocks)
+        tables = "".join(f"<h3>{escape(b.title)}</h3>{b.simple_table(escape).as_html()}" for b in self.blocks)
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return f"<h2>{escape(self.title)}</h2><table>{head}</table>{tables}<ol>{notes}</ol>"
 
     def as_latex(self) -> str:
         """LaTeX tabular environments."""
-        tables = [f"% {b.title}\n{b.simple_table().as_latex_tabular()}" for b in self.blocks]
-        return "\n\n".join([f"% {self.title}", *tables, *(f"% {note}" for note in self.notes)])
+        head = [f"% {a} {b}" for a, b in self.header]
+        tables = [f"% {b.title}\n{b.simple_table(_latex).as_latex_tabular()}" for b in self.blocks]
+        notes = [f"% {' '.join(note.split())}" for note in self.notes]
+        return "\n\n".join(["\n".join([f"% {self.title}", *head]), *tables, *notes])
 
     def __str__(self) -> str:
         return self.as_text()
@@ -115,11 +130,29 @@ class Summary:
         return self.as_html()
 
 
+def _shortened(text: str, room: int) -> str:
+    """The text without its middle, where it is longer than there is room."""
+    tail = (room - 1) // 2
+    return text if len(text) <= room else f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
+
+
 def _pair(name: str, value: str) -> str:
+    """A name and its value at the two ends of half a line."""
     half = WIDTH // 2 - 1
-    room = max(half - len(name) - 1, len(value))
-    return f"{name} {value:>{room}}" if name else " " * half
+    room = half - len(name) - 1
+    return f"{name} {_shortened(value, room):>{room}}" if name else " " * half
+
+
+def _latex(text: str) -> str:
+    """The text without characters that LaTeX reads as commands."""
+    return text.translate(_LATEX)
+
+
+def _md(text: str) -> str:
+    """The text without characters that Markdown reads as tags or cells."""
+    return " ".join(text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").split())
 
 
 def _md_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    """One row of a table."""
+    return "| " + " | ".join(map(_md, cells)) + " |"

@@ -45,23 +45,18 @@ def _index_block(name: str, rows: Any) -> Block:
     several = rows["parameters"].nunique() > 1
     ties, interval = rows["worst"].notna().any(), rows["ci_low"].notna().any()
     shared = "" if several or not rows["parameters"].iloc[0] else f", {_short(rows['parameters'].iloc[0])}"
-    columns = ["", *(["parameters"] if several else []), "value", *(["95 % interval"] if interval else []), "chance"]
+    columns = ["", *([""] if several else []), "value", *(["95 % interval"] if interval else []), "chance"]
     lines = []
     for row in rows.to_dict("records"):
         value = format_number(row["value"]) or "missing"
-        line = [_shown(row["embedding"]), *([_short(row["parameters"])] if several else []), value]
+        line = [row["embedding"], *([_short(row["parameters"])] if several else []), value]
         if interval:
             line.append(_interval(row["ci_low"], row["ci_high"]))
         line.append(format_number(row["chance"]))
         if ties:
             line.append(_interval(row["worst"], row["best"]))
         lines.append(line)
-    return Block(title + shared, columns + (["ties: worst, best"] if ties else []), lines)
-
-
-def _shown(name: str) -> str:
-    """A name short enough for a terminal of 80 columns."""
-    return name if len(name) <= 20 else name[:19] + "…"
+    return Block(title + shared, columns + (["worst, best"] if ties else []), lines)
 
 
 def _short(parameters: str) -> str:
@@ -75,13 +70,13 @@ def _interval(low: float, high: float) -> str:
 def _test_block(rows: Any) -> Block:
     lines = [
         [
-            f"{_shown(row['embedding'])} ~ {_shown(row['target'])}",
+            f"{row['embedding']} ~ {row['target']}",
             row["test"],
-            format_number(row["statistic"], 6),
+            format_number(row["statistic"], 6) or "missing",
             format_number(row["effect_size"]),
             format_p(row["p_value"]),
             format_p(row["p_adjusted"]),
-            significance_stars(row["p_adjusted"]),
+            significance_stars(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]),
         ]
         for row in rows.to_dict("records")
     ]
@@ -93,11 +88,11 @@ def _notes(recipe: Any, table: Any) -> list[str]:
     notes = list(recipe.get("notes", ()))
     notes += [f"{name} failed: {reason}" for name, reason in recipe.get("failed", {}).items()]
     marked = table[(table["note"] != "") & ~table["embedding"].isin(recipe.get("failed", {}))]
-    for (index, note), part in marked.groupby(["index", "note"], sort=False):
+    for (index, test, note), part in marked.groupby(["index", "test", "note"], sort=False):
         who = ", ".join(dict.fromkeys(part["embedding"]))
-        notes.append(f"{index or part['test'].iloc[0]} of {who}: {note}.")
+        notes.append(f"{index or test} of {who}: {note.rstrip('.')}.")
     for method, part in table[table["ci_method"] != ""].groupby("ci_method", sort=False):
         notes.append(f"95 % intervals: {method}, for {part['target'].iloc[0]}.")
-    if (table["test"] != "").any():
+    if table["p_value"].notna().any():
         notes.append(f"p adjusted by {recipe.get('adjust')}; codes: 0 *** .001 ** .01 * .05 . .1")
     return list(dict.fromkeys(notes))

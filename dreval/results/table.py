@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dreval.results.base import Summary
 
-__all__ = ["Results", "point_column", "tidy_frame"]
+__all__ = ["Results", "groups_frame", "point_column", "tidy_frame"]
 
 
 def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -32,9 +32,17 @@ def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
         if name in NUMERIC_COLUMNS:
             table[name] = pd.to_numeric(table[name]).astype("float64")
         else:
-            table[name] = table[name].fillna("").astype("object")
+            table[name] = table[name].astype("object").where(table[name].notna(), "")
     whole = {"replicate": 0, "n": 0, "n_components": 0, "n_resamples": 0}
     return table.fillna(whole).astype(dict.fromkeys(whole, "int64"))
+
+
+def groups_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Leave-a-group-out values as a table, its types the same whether it has rows or not."""
+    import pandas as pd
+
+    kinds = {"embedding": "object", "index": "object", "parameters": "object", "group": "int64", "value": "float64"}
+    return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
 
 
 def point_column(index: str, parameters: str) -> str:
@@ -42,7 +50,7 @@ def point_column(index: str, parameters: str) -> str:
     return f"{index}({parameters})" if parameters else index
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Results:
     """What an evaluation found.
 
@@ -104,7 +112,8 @@ class Results:
         values = values.reindex(index=self.names, columns=order).rename_axis(columns=None)
         head = self.table.groupby("embedding")[["n", "n_components", "seconds"]].max().reindex(self.names)
         failed = pd.Series(self.failed, dtype="object").reindex(self.names).fillna("").rename("failed")
-        return pd.concat([head[["n", "n_components"]], values, head[["seconds"]], failed], axis=1).reset_index()
+        parts = [head[["n", "n_components"]], values, head[["seconds"]], failed]
+        return pd.concat(parts, axis=1).rename_axis("embedding").reset_index()
 
     def augment(self, name: str) -> pd.DataFrame:
         """One row per point of one embedding: id, label, coordinates, and the contribution of the point to each index.
@@ -126,7 +135,7 @@ class Results:
         return pd.concat([frame, self.points[name].reset_index(drop=True)], axis=1)
 
     def summary(self) -> Summary:
-        """The printed result, in the layout R users know; it has ``.as_html()``, ``.as_latex()`` and ``.as_markdown()``."""
+        """The printed result; it also has ``.as_html()``, ``.as_latex()`` and ``.as_markdown()``."""
         made: Summary = import_module("dreval.results.printing").summarise(self)
         return made
 

@@ -1,0 +1,279 @@
+"""Cross ranks: how near the neighbors in one space are in the other, row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from dreval.geometry._loops.rows import FAR, direct, fill_line, finish_line, select_line, select_scratch
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _before(thresholds, count, value):
+    """Number of sorted thresholds that are at most ``value``."""
+    low, size = 0, count
+    while size > 1:
+        half = size >> 1
+        low += half * (thresholds[low + half - 1] <= value)
+        size -= half
+    return low + (thresholds[low] <= value)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _place(thresholds, ids, at, value, j, ties):
+    """First sorted target that comes after (value, j); equal targets other than j are counted in ``ties``.
+
+    ``at`` is the number of thresholds that are at most ``value``.
+    """
+    first = at
+    while first > 0 and thresholds[first - 1] == value:
+        first -= 1
+        if ids[first] != j:
+            ties[first] += 1
+    while first < at and ids[first] <= j:
+        first += 1
+    return first
+
+
+@njit(cache=True, nogil=True)
+def _sort_targets(points, i, targets, thresholds, ids, position):
+    """Direct distances of the targets of point i, sorted by (distance, index)."""
+    for t in range(targets.shape[0]):
+        value, index = direct(points, i, points, targets[t]), targets[t]
+        b = t - 1
+        while b >= 0 and (thresholds[b] > value or (thresholds[b] == value and ids[b] > index)):
+            thresholds[b + 1], ids[b + 1], position[b + 1] = thresholds[b], ids[b], position[b]
+            b -= 1
+        thresholds[b + 1], ids[b + 1], position[b + 1] = value, index, t
+
+
+LANES = 8  # tallies that are filled in turn
+CELLS = 2048  # cells of the look-up table that spares a search for nearly every point
+
+
+@njit(cache=True, nogil=True)
+def _table(thresholds, margin, cells):
+    """A look-up table from distance to the number of thresholds below it.
+
+    Gives (origin, cells per unit); ``cells`` holds that number, or -1 - t where a threshold is in the cell or within
+    ``margin`` of it, so that a search from the t-th on must decide.
+    """
+    k, size = thresholds.shape[0], cells.shape[0]
+    width = thresholds[k - 1] - thresholds[0] + 4.0 * margin
+    if width <= 0.0 or not np.isfinite((size - 4) / width):
+        cells[:] = -1
+        return thresholds[0], 0.0
+    density = (size - 4) / width
+    origin = thresholds[0] - 2.0 * margin - 1.5 / density
+    at = 0
+    for t in range(k):
+        first = int((thresholds[t] - margin - origin) * density - 1e-6)
+        last = int((thresholds[t] + margin - origin) * density + 1e-6)
+        if at < first:
+            cells[at:first] = t
+            at = first
+        if at <= last:
+            cells[at : min(last + 1, size)] = -1 - t
+            at = last + 1
+    cells[min(at, size) :] = k
+    return origin, density
+
+
+@njit(cache=True, nogil=True)
+def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank, counts):
+    """Ranks of given targets among all points, seen from one row; gives whether a target is tied with another point.
+
+    ``rank[t]`` is 1 for the nearest; ``counts[t, g]`` is the number of points of group g that come before the target.
+    """
+    thresholds, ids, position, hist, ties, cells, tally, where, doubtful = scratch
+    points, norms, gamma = space.points, space.norms, space.gamma
+    own = norms[i]
+    _sort_targets(points, i, targets, thresholds, ids, position)
+    hist[:] = 0
+    ties[:] = 0
+    origin, density = _table(thresholds, gamma * (own + largest), cells)
+    line[i] = FAR
+    top = CELLS - 1.0
+    for j in range(line.shape[0]):
+        where[j] = int(min(max((line[j] - origin) * density, 0.0), top))
+    if n_groups:
+        left = _count_groups(where, cells, groups, hist, doubtful)
+    else:
+        left = _count_cells(where, cells, tally, hist, doubtful)
+    _settle(doubtful, left, line, where, cells, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties, hist)
+    _write_ranks(hist, position, n_groups, rank, counts)
+    return ties.sum() > 0
+
+
+@njit(cache=True, nogil=True)
+def _rank_scratch(n, k, n_groups):
+    """Room for ``_rank_line``."""
+    return (
+        np.empty(k),
+        np.empty(k, np.int64),
+        np.empty(k, np.int64),
+        np.empty((k + 1, max(n_groups, 1)), np.int64),
+        np.empty(k, np.int64),
+        np.empty(CELLS, np.int32),
+        np.empty((LANES, k + 1), np.int32),
+        np.empty(n, np.uint16),
+        np.empty(n, np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _fill(space, products, b, i, line):
+    """Squared distances of one row, direct or from its products."""
+    if space.gamma == 0.0:
+        fill_line(space.points[i], space.columns, line)
+    else:
+        finish_line(products[b], space.norms[i], space.norms, line)
+
+
+@njit(cache=True, nogil=True)
+def _equal_neighbors(values):
+    """Whether two consecutive of the sorted values are equal."""
+    count = 0
+    for t in range(values.shape[0] - 1):
+        count += values[t] == values[t + 1]
+    return count > 0
+
+
+@njit(cache=True, nogil=True)
+def _select(space, largest, line, i, scratch, index, value, near):
+    """Neighbors of one row, self left out; gives whether equal distances occur among them and the next one."""
+    select_line(
+        line, i, i, space.points, space.norms[i], space.points, largest, space.gamma,
+        index.shape[0], scratch, index, value,
+    )  # fmt: skip
+    for t in range(near.shape[0]):
+        near[t] = index[t]
+    return _equal_neighbors(value)
+
+
+@njit(cache=True, nogil=True)
+def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data, embedding, tied_x, tied):
+    """Neighbors of some rows in two spaces, and the rank in each of the neighbors in the other.
+
+    ``X`` and ``Y`` are (points, columns, norms, gamma); products are those of the rows with all points, and are not
+    read where gamma is 0. ``data`` and ``embedding`` are (neighbors, ranks of them in the other space, counts of these
+    ranks by group). ``fresh`` says whether the neighbors in the data are still to be found. ``tied_x`` and ``tied``
+    mark rows in which equal distances occur among the data neighbors, and anywhere. A row stays in the processor's
+    nearest cache while it is filled, searched and ranked.
+    """
+    n, k = X.points.shape[0], data[0].shape[1]
+    wanted = min(k + 1, n - 1)
+    index, value = np.empty(wanted, np.int64), np.empty(wanted)
+    line_x, line_y = np.empty(n), np.empty(n)
+    select, rank = select_scratch(n, wanted), _rank_scratch(n, k, n_groups)
+    largest_x, largest_y = X.norms.max(), Y.norms.max()
+    for b in range(rows.shape[0]):
+        i = rows[b]
+        _fill(X, products_x, b, i, line_x)
+        if fresh:
+            tied_x[b] = _select(X, largest_x, line_x, i, select, index, value, data[0][b])
+        _fill(Y, products_y, b, i, line_y)
+        doubt = _select(Y, largest_y, line_y, i, select, index, value, embedding[0][b])
+        doubt |= _rank_line(line_y, i, Y, largest_y, data[0][b], groups, n_groups, rank, data[1][b], data[2][b])
+        doubt |= _rank_line(
+            line_x, i, X, largest_x, embedding[0][b], groups, n_groups, rank, embedding[1][b], embedding[2][b]
+        )
+        tied[b] = doubt | tied_x[b]
+
+
+@njit(cache=True, nogil=True)
+def _count_groups(where, cells, groups, hist, doubtful):
+    """Count the points of a row by the first target after them and by group; gives how many are left in doubt."""
+    left = 0
+    for j in range(where.shape[0]):
+        at = int(cells[where[j]])
+        if at < 0:
+            doubtful[left] = j
+            left += 1
+            continue
+        hist[at, groups[j]] += 1
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _count_cells(where, cells, tally, hist, doubtful):
+    """Count the points of a row by the first target after them; gives how many are left in doubt.
+
+    LANES tallies in turn, so that a count need not wait for the one just before it.
+    """
+    left = 0
+    tally[:] = 0
+    for j in range(where.shape[0]):
+        at = int(cells[where[j]])
+        if at < 0:
+            doubtful[left] = j
+            left += 1
+            continue
+        tally[j & (LANES - 1), at] += 1
+    for lane in range(LANES):
+        for at in range(hist.shape[0]):
+            hist[at, 0] += tally[lane, at]
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _settle(doubtful, left, line, where, cells, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties, hist):
+    """Count the points in doubt: by a search, and by their direct distance where the product cannot decide."""
+    k = thresholds.shape[0]
+    for d in range(left):
+        j = doubtful[d]
+        if j == i:
+            continue
+        at, value, margin = -1 - int(cells[where[j]]), line[j], gamma * (norms[i] + norms[j])
+        if at + 4 < k and thresholds[at + 4] <= value:
+            at = _before(thresholds, k, value)
+        while at < k and thresholds[at] <= value:
+            at += 1
+        if (at > 0 and value - thresholds[at - 1] <= margin) or (at < k and thresholds[at] - value <= margin):
+            if at > 0 and ids[at - 1] == j:
+                exact = thresholds[at - 1]
+            elif at < k and ids[at] == j:
+                exact = thresholds[at]
+            else:
+                exact = value if margin == 0.0 else direct(points, i, points, j)
+            at = _place(thresholds, ids, _before(thresholds, k, exact), exact, j, ties)
+        hist[at, groups[j] if n_groups else 0] += 1
+
+
+@njit(cache=True, nogil=True)
+def _write_ranks(hist, position, n_groups, rank, counts):
+    """Sum the histogram up to ranks and counts by group, in the order of the targets as given."""
+    k = position.shape[0]
+    for g in range(hist.shape[1]):
+        running = 0
+        for t in range(k):
+            running += hist[t, g]
+            hist[t, g] = running
+    for t in range(k):
+        at, total = position[t], 0
+        for g in range(hist.shape[1]):
+            total += hist[t, g]
+            if n_groups:
+                counts[at, g] = hist[t, g]
+        rank[at] = total + 1
+
+
+@njit(cache=True, nogil=True)
+def drop_group(nearest, ranks, counts, groups, group, k, out_nearest, out_ranks):
+    """Neighbors and their ranks when one group of points is taken away; -1 where a kept list runs out.
+
+    ``nearest`` (m, K) are neighbors of the remaining rows, ``ranks`` and ``counts`` belong to the *other* list that is
+    filtered in the same way.
+    """
+    for b in range(nearest.shape[0]):
+        found = 0
+        for t in range(nearest.shape[1]):
+            if groups[nearest[b, t]] != group:
+                out_nearest[b, found] = nearest[b, t]
+                if ranks.shape[0]:
+                    out_ranks[b, found] = ranks[b, t] - counts[b, t, group]
+                found += 1
+                if found == k:
+                    break
+        for t in range(found, k):
+            out_nearest[b, t] = -1
