@@ -14,7 +14,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 DIRECT_COLUMNS = 12  # up to this many columns direct differences cost no more than a matrix product
-BLOCK_BYTES = 2_000_000  # one block of distances stays in the processor's cache
+BLOCK_BYTES = 8_000_000  # a block is large enough for a matrix product to be worth its start
 
 
 class SpaceArrays(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from dreval._check import check_int
@@ -19,6 +20,14 @@ def n_threads(n_jobs: int | None) -> int:
     return check_int(n_jobs, "n_jobs", low=1)
 
 
+def _one_blas_thread() -> AbstractContextManager[Any]:
+    """Matrix products in one thread each: blocks are what runs in parallel, and threads of threads wait on each other."""
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
+    return limits
+
+
 def run_blocks(
     work: Callable[[Any], None],
     blocks: Sequence[Any],
@@ -27,18 +36,27 @@ def run_blocks(
 ) -> None:
     """Call ``work`` on every block, in threads; blocks write to places of their own, so the order does not matter.
 
-    ``advance`` is called with the number of finished blocks since the last call.
+    ``advance`` is called with the number of finished blocks since the last call. Matrix products run in one thread
+    meanwhile.
     """
     threads = min(n_threads(n_jobs), len(blocks))
-    if threads <= 1:
-        for block in blocks:
-            work(block)
-            if advance:
-                advance(1)
+    if len(blocks) <= 1:
+        _one_by_one(work, blocks, advance)
         return
-    from concurrent.futures import ThreadPoolExecutor
+    with _one_blas_thread():
+        if threads == 1:
+            _one_by_one(work, blocks, advance)
+            return
+        from joblib import Parallel, delayed
 
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(work, blocks):
+        parallel = Parallel(n_jobs=threads, backend="threading", return_as="generator_unordered")
+        for _ in parallel(delayed(work)(block) for block in blocks):
             if advance:
                 advance(1)
+
+
+def _one_by_one(work: Callable[[Any], None], blocks: Sequence[Any], advance: Callable[[int], Any] | None) -> None:
+    for block in blocks:
+        work(block)
+        if advance:
+            advance(1)
