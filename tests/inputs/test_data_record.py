@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +19,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 from strategies import clouds
 
-from dreval.errors import InputError
+from dreval.errors import DrevalError, InputError
 from dreval.inputs.data import as_data
 
 DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32", "float64", "longdouble"]
@@ -280,3 +282,49 @@ def test_normal_form_stays(tmp_path: Path) -> None:
     assert as_data(record) is record
     with pytest.raises(InputError, match="must be given once"):
         as_data(record, labels=[0, 1, 0, 1])
+
+
+CELLS = st.one_of(
+    st.none(), st.booleans(), st.integers(-3, 3), st.floats(width=16), st.text("ab1,;.-", max_size=3), st.dates()
+)
+
+
+@given(columns=st.lists(st.lists(CELLS, min_size=6, max_size=6), min_size=1, max_size=4), names=st.data())
+def test_any_frame_is_taken_or_refused(columns: list[list[Any]], names: st.DataObject) -> None:
+    """Columns of anything, used as data, labels, ids, covariates and latent variables, raise nothing but refusals."""
+    keys = names.draw(
+        st.lists(st.sampled_from(["a", "b", "", 0, 1, "id", "Unnamed: 0", ("a", 1)]), min_size=4, max_size=4)
+    )
+    frame = pd.DataFrame(dict(enumerate(columns)))
+    frame.columns = pd.Index(keys[: len(columns)], tupleize_cols=False)
+    X = np.arange(12.0).reshape(6, 2)
+    for use in (
+        lambda: as_data(frame),
+        lambda: as_data(frame, labels="a", ids="id", covariates=["b"]),
+        lambda: as_data(frame.set_axis(columns[0], axis=0)),
+        lambda: as_data(X, labels=frame.iloc[:, 0]),
+        lambda: as_data(X, labels=columns[0]),
+        lambda: as_data(X, ids=columns[0]),
+        lambda: as_data(X, covariates=frame),
+        lambda: as_data(X, covariates={"c": columns[0]}),
+        lambda: as_data(X, latent=frame),
+        lambda: as_data(columns),
+    ):
+        with suppress(DrevalError):
+            assert np.isfinite(use().X).all()
+
+
+@given(text=st.lists(st.lists(st.sampled_from(["1", "2.5", "a", "", "NA", "0", '"x"', "1,5"]), max_size=4), max_size=7))
+def test_any_text_file_is_taken_or_refused(text: list[list[str]]) -> None:
+    """Text files of any content, as data, labels and covariates, raise nothing but refusals."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "t.csv")
+        path.write_text("\n".join(",".join(row) for row in text))
+        for use in (
+            lambda: as_data(path),
+            lambda: as_data(np.eye(5), labels=path),
+            lambda: as_data(np.eye(5), covariates=path, ids=list("abcde")),
+            lambda: as_data(path, labels="a"),
+        ):
+            with suppress(DrevalError):
+                assert np.isfinite(use().X).all()

@@ -1,0 +1,304 @@
+"""What the card of every index promises, asked of each over the registry."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from strategies import is_tie_free, neighbor_counts, pairs, tie_free_pairs
+
+import dreval
+from dreval.errors import InputError
+from dreval.geometry.blocks import sweep
+from dreval.indices._index import answer, chance_value
+from dreval.registry import INDICES
+
+NAMES = INDICES.names()
+each_index = pytest.mark.parametrize("name", NAMES)
+ANY_PAIR = st.one_of(pairs(min_n=5), pairs(min_n=20, min_p=13, max_p=20))  # no more columns than rows: X serves as Y
+
+
+def _card(name):
+    return INDICES.card(name)
+
+
+def _options(name, n, k=None):
+    """A legal k, and labels and folds where they are needed; as many folds as points, so that no seed matters."""
+    card, options = _card(name), {}
+    if "n_neighbors" in card.parameters:
+        options["n_neighbors"] = min(5, n - 1) if k is None else k
+    if "labels" in card.needs:
+        options |= {"labels": np.arange(n) % 2, "n_folds": n, "random_state": 0}
+    return options
+
+
+def _value(name, X, Y, **options):
+    return getattr(dreval, name)(X, Y, **_options(name, len(X)) | options)
+
+
+def _view(name, X, Y, rows=None):
+    """A view that every index can read, and the parameters of this one."""
+    options = _options(name, len(X))
+    view = sweep(X, {"Y": Y}, k=min(5, len(X) - 1), rows=rows)["Y"]
+    parameters = {key: options.get(key, default) for key, default in _card(name).parameters.items()}
+    return replace(view, labels=np.arange(len(X)) % 2), parameters
+
+
+def _points(name, X, Y, rows=None):
+    view, parameters = _view(name, X, Y, rows)
+    return answer(INDICES.get(name), view, parameters)
+
+
+def _cloud(n=60, p=3, seed=0):
+    """Data and a noisy picture of it, in general position."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * np.linspace(2, 0.5, p)
+    return X, X[:, :2] + 0.2 * rng.normal(size=(n, 2))
+
+
+@each_index
+@settings(max_examples=50)
+@given(pair=ANY_PAIR, data=st.data())
+def test_values_lie_within_the_bounds(name, pair, data):
+    """For any data, any embedding, any k: a float within the card's bounds, to rounding."""
+    X, Y = pair
+    options = {"n_neighbors": data.draw(neighbor_counts(len(X)))} if "n_neighbors" in _card(name).parameters else {}
+    value = _value(name, X, Y, **options)
+    low, high = _card(name).bounds
+    assert type(value) is float
+    assert low - 1e-12 <= value <= high + 1e-12
+
+
+@each_index
+@given(pair=ANY_PAIR)
+def test_a_perfect_copy_is_best(name, pair):
+    """Y = X reaches the best end of the bounds, ties and duplicates included, and no embedding is better."""
+    X, card = pair[0], _card(name)
+    best = card.bounds[1 if card.direction == "higher" else 0]
+    labels = {"labels": np.arange(len(X)) < len(X) // 2} if "labels" in card.needs else {}
+    if labels:  # classes that the data themselves separate
+        X = np.ascontiguousarray(X / np.abs(X).max() + 10.0 * labels["labels"][:, None])
+        labels |= {"n_neighbors": 1, "n_folds": len(X)}
+        if len(X) < 6:
+            return
+    unit = np.ptp(X) ** 2 if math.isinf(card.bounds[1]) else 1.0
+    assert _value(name, X, X, **labels) == pytest.approx(best, abs=1e-12 * max(unit, 1.0))
+
+
+@each_index
+def test_an_unrelated_embedding_is_at_chance(name):
+    """Embeddings whose points are exchanged at random average to the chance value; one without is the same for all."""
+    X, Y = _cloud(n=80)
+    rng, B = np.random.default_rng(1), 40
+    values = np.array([_value(name, X, Y[rng.permutation(80)]) for _ in range(B)])
+    view, parameters = _view(name, X, Y)
+    chance = chance_value(INDICES.get(name), view, parameters, rng)
+    if _card(name).chance is None:
+        assert math.isnan(chance)
+        assert_allclose(values, values[0], rtol=1e-12)
+        return
+    once = 1.0 if _card(name).chance == "permutation" else 0.0  # a permutation value is itself one draw
+    assert abs(chance - values.mean()) <= 4.5 * values.std(ddof=1) * math.sqrt(once + 1 / B)
+    better = _value(name, X, Y) - chance
+    assert (better if _card(name).direction == "higher" else -better) > 4.5 * values.std(ddof=1) or "labels" in _card(
+        name
+    ).needs
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if callable(_card(name).chance)])
+def test_a_stated_chance_is_the_mean_over_all_pairings(name):
+    """Five points shown in all 120 ways average to the card's formula, exactly, for every k."""
+    X, Y = _cloud(n=5)
+    orders = [list(order) for order in itertools.permutations(range(5))]
+    table = pd.concat([_value(name, X, Y[order], n_neighbors=[1, 2, 3, 4]) for order in orders], axis=1)
+    assert_allclose(table.mean(axis=1), [_card(name).chance(5, k) for k in (1, 2, 3, 4)], atol=1e-13)
+
+
+CHANGES = {
+    "translation": lambda Y, rng: Y + rng.normal(size=Y.shape[1]),
+    "rotation": lambda Y, rng: Y @ _reflected(np.linalg.qr(rng.normal(size=(Y.shape[1], Y.shape[1])))[0]),
+    "scale": lambda Y, _: 3.7 * Y,
+}
+
+
+def _reflected(Q):
+    """The same turn with a reflection."""
+    return Q if np.linalg.det(Q) < 0 else Q * np.r_[-1.0, np.ones(len(Q) - 1)]
+
+
+@each_index
+@pytest.mark.parametrize("change", CHANGES)
+@given(pair=tie_free_pairs(min_n=6), seed=st.integers(0, 99))
+def test_declared_invariances_hold(name, change, pair, seed):
+    """Moving, turning with reflection, or scaling the picture changes nothing where the card says so."""
+    if change not in _card(name).invariances:
+        return
+    X, Y = (Z / np.abs(Z).max() for Z in pair)
+    Z = CHANGES[change](Y, np.random.default_rng(seed))
+    if not is_tie_free(Y) or not is_tie_free(Z):
+        return
+    assert _value(name, X, Z) == pytest.approx(_value(name, X, Y), rel=1e-9, abs=1e-9)
+
+
+@each_index
+def test_other_changes_are_seen(name):
+    """A change that the card does not declare does change the value."""
+    X, Y = _cloud()
+    rng = np.random.default_rng(0)
+    for change in CHANGES.keys() - _card(name).invariances:
+        assert abs(_value(name, X, CHANGES[change](Y, rng)) - _value(name, X, Y)) > 1e-3
+
+
+@each_index
+def test_what_every_index_must_see(name):
+    """Bending the picture changes every value; the lower bound alone reads no more than the number of columns."""
+    X, Y = _cloud()
+    bent = np.c_[np.exp(Y[:, 0]), Y[:, 1] ** 3]
+    same = abs(_value(name, X, bent) - _value(name, X, Y)) < 1e-9
+    assert same == (name == "procrustes_lower_bound")
+
+
+@each_index
+@given(pair=tie_free_pairs(min_n=6), seed=st.integers(0, 99))
+def test_permuted_rows_permute_the_contributions(name, pair, seed):
+    """Points have no order: each keeps its contribution, and the value stays."""
+    X, Y = (Z / np.abs(Z).max() for Z in pair)
+    order = np.random.default_rng(seed).permutation(len(X))
+    view, parameters = _view(name, X, Y)
+    here = answer(INDICES.get(name), view, parameters)
+    view, _ = _view(name, X[order], Y[order])
+    there = answer(INDICES.get(name), replace(view, labels=(np.arange(len(X)) % 2)[order]), parameters)
+    assert there.value == pytest.approx(here.value, abs=1e-10)
+    if here.points is not None:
+        assert_allclose(there.points, here.points[order], atol=1e-10)
+
+
+@each_index
+@given(pair=pairs(min_n=6))
+def test_contributions_average_to_the_value(name, pair):
+    """An index of points has one contribution a point, whose mean is the value; a global one has none."""
+    X, Y = pair
+    got = _points(name, X, Y)
+    assert (got.points is None) == (_card(name).level == "global")
+    if got.points is not None:
+        assert got.points.shape == (len(X),)
+        assert got.value == got.points.mean()
+    assert got.value == pytest.approx(_value(name, X, Y), rel=1e-14)
+
+
+@each_index
+def test_inputs_are_not_written(name):
+    """Read-only arrays are accepted and unchanged; a frame and a list of lists give the same."""
+    X, Y = _cloud()
+    before = X.copy(), Y.copy()
+    X.setflags(write=False)
+    Y.setflags(write=False)
+    value = _value(name, X, Y)
+    assert_array_equal(X, before[0])
+    assert_array_equal(Y, before[1])
+    assert _value(name, pd.DataFrame(X), Y.tolist()) == value
+    assert _value(name, np.asfortranarray(X), Y[:, ::-1][:, ::-1]) == value
+
+
+@each_index
+@given(pair=pairs(kinds=["normal", "grid", "curve"], scales=False))
+def test_single_precision_is_read_exactly(name, pair):
+    """float32 arrays give the very value of the same numbers in float64."""
+    X, Y = (Z.astype(np.float32) for Z in pair)
+    if (X == X[0]).all():
+        return
+    assert _value(name, X, Y) == _value(name, X.astype(float), Y.astype(float))
+
+
+@each_index
+@given(pair=pairs(min_n=4, max_n=4))
+def test_four_points_suffice(name, pair):
+    """n = 4 works for every k from 1 to 3."""
+    for k in (1, 2, 3) if "n_neighbors" in _card(name).parameters else (None,):
+        assert math.isfinite(getattr(dreval, name)(*pair, **_options(name, 4, k)))
+
+
+@each_index
+def test_a_list_of_k_is_single_values(name):
+    """Sorted, without repeats, each what it is alone; an illegal k is refused."""
+    X, Y = _cloud()
+    if "n_neighbors" not in _card(name).parameters:
+        with pytest.raises(TypeError, match="n_neighbors"):
+            getattr(dreval, name)(X, Y, n_neighbors=5)
+        return
+    table = _value(name, X, Y, n_neighbors=[20, 3, 7, 3])
+    assert table.name == name
+    assert list(table.index) == [3, 7, 20]
+    assert table.to_dict() == {k: _value(name, X, Y, n_neighbors=k) for k in (3, 7, 20)}
+    for k in (0, 60, 2.5, [5, 60], []):
+        with pytest.raises(InputError, match="`n_neighbors`"):
+            _value(name, X, Y, n_neighbors=k)
+
+
+@each_index
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_threads_change_nothing(name, n_jobs):
+    """Any number of threads gives the same bits."""
+    X, Y = _cloud(n=400, p=15)
+    if "n_jobs" in inspect.signature(getattr(dreval, name)).parameters:
+        assert _value(name, X, Y, n_jobs=n_jobs) == _value(name, X, Y)
+
+
+@each_index
+def test_anchors_see_what_all_points_see(name):
+    """Contributions of anchors are rows of the whole (all rows: the whole), so their mean is unbiased for the value.
+
+    At the best global scale the rows choose the scale: there the mean of many draws is compared, within 4.5 standard
+    errors and the bias of order 1/m of a ratio.
+    """
+    X, Y = _cloud(n=120)
+    whole = _points(name, X, Y)
+    if whole.points is None:
+        assert _points(name, X, Y, np.arange(30)).value == whole.value
+        return
+    assert_array_equal(_points(name, X, Y, np.arange(120)).points, whole.points)
+    rng, draws = np.random.default_rng(0), []
+    for _ in range(60):
+        rows = rng.choice(120, 40, replace=False)
+        got = _points(name, X, Y, rows)
+        draws.append(got.value)
+        if name != "procrustes_rn_opt":
+            assert_array_equal(got.points, whole.points[rows])
+    spread = np.std(draws, ddof=1)
+    assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(60) + spread / 4 * (
+        name == "procrustes_rn_opt"
+    )
+
+
+@each_index
+def test_the_function_looks_like_its_card(name):
+    """Data and embedding by place, the rest by keyword; name and page are its own; it can be found where it says."""
+    function = getattr(dreval, name)
+    parameters = list(inspect.signature(function).parameters.values())
+    assert [p.name for p in parameters[:2]] == ["X", "Y"]
+    assert all(p.kind is p.KEYWORD_ONLY for p in parameters[2:])
+    assert ("labels" in [p.name for p in parameters]) == ("labels" in _card(name).needs)
+    assert ("ties" in [p.name for p in parameters]) == (_card(name).ties is not None)
+    assert function.__name__ == name == _card(name).name
+    assert getattr(importlib.import_module(function.__module__), name) is function
+
+
+@each_index
+def test_the_examples_are_right(name):
+    """Every example of the page is run here, since a made function is not found by every finder."""
+    function = getattr(dreval, name)
+    test = doctest.DocTestParser().get_doctest(inspect.getdoc(function), {}, name, None, None)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)
+    failed, tried = runner.run(test)
+    assert tried >= 2
+    assert failed == 0

@@ -1,0 +1,288 @@
+"""The sweep: neighbors, cross ranks, counts by group and what is left without a group, against full tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from oracles import twins
+from strategies import neighbor_counts, pairs
+
+from dreval.geometry import blocks, distances
+from dreval.geometry.blocks import Groups, leave_out, n_blocks, random_groups, sweep
+
+LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank")
+ANY_WIDTH = st.one_of(pairs(), pairs(min_p=13, max_p=40, max_d=3), pairs(min_n=14, min_p=3, max_p=20, max_d=20))
+
+
+def _view(X, Y, k, **options):
+    return sweep(X, {"Y": Y}, k=k, **options)["Y"]
+
+
+def _twin(X, Y, k):
+    """The four lists of a view, from full orders."""
+    x, y = twins.orders(X), twins.orders(Y)
+    near, shown = x[:, :k], y[:, :k]
+    data_rank = np.take_along_axis(twins.rank_table(x), shown, axis=1)
+    return near, shown, data_rank, np.take_along_axis(twins.rank_table(y), near, axis=1)
+
+
+def _same(view, lists, places=None):
+    for name, expected in zip(LISTS, lists, strict=True):
+        found = getattr(view, name)
+        assert_array_equal(found if places is None or "rank" in name else places[found], expected, err_msg=name)
+
+
+@settings(max_examples=150)
+@given(pair=ANY_WIDTH, data=st.data())
+def test_lists_and_cross_ranks_are_those_of_full_tables(pair, data):
+    """Exactly, for every k up to n - 1, with ties, duplicates, any scale, few columns and many."""
+    X, Y = pair
+    k = data.draw(neighbor_counts(len(X)))
+    _same(_view(X, Y, k), _twin(X, Y, k))
+
+
+@settings(max_examples=60)
+@given(pair=pairs(min_n=14, min_p=13, max_p=40, max_d=14), single=st.booleans(), groups=st.booleans(), data=st.data())
+def test_the_precision_of_products_changes_nothing(pair, single, groups, data):
+    """Cross ranks from products of single or double precision are those of full tables."""
+    X, Y = pair
+    k, parts = data.draw(neighbor_counts(len(X) // 2)), random_groups(len(X), 3, np.random.default_rng(0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distances, "_single_is_enough", lambda *_: single)
+        view = _view(X, Y, k, groups=parts if groups else None)
+    kept = view.nearest_data.shape[1]
+    assert kept >= k
+    _same(view, _twin(X, Y, kept))
+
+
+def test_no_neighbors_cost_no_pass():
+    """k = 0, where only coordinates are read: empty lists, and no block is visited."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    done = []
+    view = _view(X, X, 0, ranks=False, advance=done.append)
+    assert view.nearest_data.shape == (30, 0)
+    assert done == []
+
+
+@pytest.mark.parametrize("p", [2, 20])
+def test_a_lattice_over_several_blocks(p):
+    """Hundreds of equal distances, several blocks, lists of a hundred and of all points."""
+    rng = np.random.default_rng(p)
+    X, Y = rng.integers(0, 3, size=(400, p)).astype(float), rng.integers(0, 9, size=(400, 2)).astype(float)
+    for k in (1, 15, 120, 399):
+        _same(_view(X, Y, k), _twin(X, Y, k))
+
+
+@pytest.mark.parametrize("p", [2, 20])
+def test_distances_that_nearly_agree(p):
+    """Points on a sphere seen from its centre: all distances agree to a few units in the last place."""
+    rng = np.random.default_rng(p)
+    X = rng.normal(size=(300, p))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    X[0] = 0.0
+    for offset in (0.0, 1e3):
+        _same(_view(X + offset, X[::-1] * [1e-3], 299), _twin(X + offset, X[::-1] * [1e-3], 299))
+
+
+@given(pair=ANY_WIDTH, count=st.integers(2, 5), seed=st.integers(0, 99), data=st.data())
+def test_counts_by_group(pair, count, seed, data):
+    """The points before a target are counted by group; the counts sum to the rank minus one."""
+    X, Y = pair
+    groups = random_groups(len(X), count, np.random.default_rng(seed))
+    view = _view(X, Y, data.draw(neighbor_counts(len(X))), groups=groups)
+    for counts, ranks, targets, order in (
+        (view.data_counts, view.data_rank, view.nearest_embedding, twins.orders(X)),
+        (view.embedding_counts, view.embedding_rank, view.nearest_data, twins.orders(Y)),
+    ):
+        assert_array_equal(counts.sum(axis=2) + 1, ranks)
+        for i, row in enumerate(targets):
+            for t, j in enumerate(row):
+                before = groups.codes[order[i][: list(order[i]).index(j)]]
+                assert_array_equal(counts[i, t], np.bincount(before, minlength=count))
+
+
+def _compare_left_out(X, Y, k, groups, view):
+    """Every group taken away equals a sweep on what remains."""
+    for group in range(groups.count):
+        stay = np.flatnonzero(groups.codes != group)
+        left = leave_out(view, group, k)
+        assert_array_equal(left.rows, stay)
+        assert_array_equal(left.population, stay)
+        near, shown, data_rank, embedding_rank = _twin(X[stay], Y[stay], k)
+        _same(left, (stay[near], stay[shown], data_rank, embedding_rank))
+        assert left.n == len(stay)
+
+
+@given(pair=ANY_WIDTH, count=st.integers(2, 6), seed=st.integers(0, 99), data=st.data())
+def test_without_a_group_is_a_sweep_on_the_rest(pair, count, seed, data):
+    """Exactly, from lists kept a little longer than k."""
+    X, Y = pair
+    groups = random_groups(len(X), count, np.random.default_rng(seed))
+    k = data.draw(st.integers(1, len(X) - groups.largest() - 1) if len(X) > groups.largest() + 1 else st.just(0))
+    if k:
+        _compare_left_out(X, Y, k, groups, _view(X, Y, k, groups=groups))
+
+
+@given(pair=pairs(min_n=8), seed=st.integers(0, 99))
+def test_lists_that_run_out_are_made_again(pair, seed):
+    """With nothing kept beyond k every group must be seen again, and gives the same."""
+    X, Y = pair
+    groups = random_groups(len(X), 3, np.random.default_rng(seed))
+    k = len(X) - groups.largest() - 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "_extra", lambda *_: 0)
+        view = _view(X, Y, k, groups=groups)
+    assert any(view.without(g, k) is None for g in range(3))
+    _compare_left_out(X, Y, k, groups, view)
+
+
+@pytest.mark.parametrize("kept", ["long", "short"])
+def test_groups_can_be_taken_from_anchors(kept, monkeypatch):
+    """Rows, labels and seed of a view stay what they were, whether its lists sufficed or were made again."""
+    rng = np.random.default_rng(0)
+    X, Y, rows = rng.normal(size=(40, 3)), rng.normal(size=(40, 2)), np.arange(1, 40, 3)
+    groups = random_groups(40, 4, rng)
+    if kept == "short":
+        monkeypatch.setattr(blocks, "_extra", lambda *_: 0)
+    view = replace(_view(X, Y, 8, rows=rows, groups=groups), labels=np.arange(40) % 3, seed=7)
+    for group in range(4):
+        stay = np.flatnonzero(groups.codes != group)
+        left = leave_out(view, group, 8)
+        assert (view.without(group, 8) is None) == (kept == "short")
+        assert_array_equal(left.rows, [i for i in rows if i in stay])
+        own = np.searchsorted(stay, left.rows)
+        near, shown, data_rank, embedding_rank = (part[own] for part in _twin(X[stay], Y[stay], 8))
+        _same(left, (stay[near], stay[shown], data_rank, embedding_rank))
+        assert_array_equal(left.labels, view.labels)
+        assert left.seed == 7
+
+
+@given(pair=ANY_WIDTH, data=st.data())
+def test_anchors_are_rows_of_the_whole(pair, data):
+    """What is seen from some rows is what the whole sweep shows in these rows."""
+    X, Y = pair
+    rows = np.array(sorted(data.draw(st.sets(st.integers(0, len(X) - 1), min_size=1))))
+    k = data.draw(neighbor_counts(len(X)))
+    view = _view(X, Y, k, rows=rows)
+    assert_array_equal(view.rows, rows)
+    assert view.n == len(X)
+    _same(view, [part[rows] for part in _twin(X, Y, k)])
+
+
+@given(pair=pairs(min_n=20, max_p=30), rows=st.sampled_from([1, 3, 8]), jobs=st.sampled_from([1, 2]))
+def test_blocks_and_threads_change_nothing(pair, rows, jobs):
+    """Blocks of any size and any number of threads give the same bits, and report every block once."""
+    X, Y = pair
+    done = []
+    groups = random_groups(len(X), 3, np.random.default_rng(0))
+    whole = _view(X, Y, 6, groups=groups, n_jobs=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "block_rows", lambda _: rows)
+        parts = _view(X, Y, 6, groups=groups, n_jobs=jobs, advance=done.append)
+        assert sum(done) == n_blocks(len(X), len(X))
+    for name in (*LISTS, "data_counts", "embedding_counts", "ambiguous"):
+        assert_array_equal(getattr(parts, name), getattr(whole, name))
+
+
+@given(pair=pairs(min_n=8), seed=st.integers(0, 99))
+def test_many_embeddings_in_one_sweep(pair, seed):
+    """One sweep over several embeddings shows each of them as a sweep of its own does."""
+    X, Y = pair
+    embeddings = {"a": Y, "b": np.random.default_rng(seed).normal(size=(len(X), 14)), "c": X}
+    for name, view in sweep(X, embeddings, k=5).items():
+        _same(view, _twin(X, embeddings[name], 5))
+        assert view.Y is embeddings[name]
+
+
+@given(pair=pairs())
+def test_without_ranks_only_data_neighbors_are_found(pair):
+    """Indices that read data neighbors only do not pay for the embedding's."""
+    X, Y = pair
+    groups = Groups(np.arange(len(X)) % 2, 2)
+    view = _view(X, Y, 1, ranks=False, groups=groups)
+    assert_array_equal(view.nearest_data[:, :1], twins.orders(X)[:, :1])
+    assert view.nearest_embedding.size == view.data_rank.size == view.embedding_rank.size == 0
+    if len(X) > groups.largest() + 1:
+        stay = np.flatnonzero(groups.codes != 1)
+        assert_array_equal(leave_out(view, 1, 1).nearest_data, stay[twins.orders(X[stay])[:, :1]])
+
+
+@given(pair=pairs(), data=st.data())
+def test_rows_where_ties_matter_are_marked(pair, data):
+    """A row is marked where two distances among the listed neighbors, or at the rank of one, are equal."""
+    X, Y = pair
+    k = data.draw(neighbor_counts(len(X)))
+    view = _view(X, Y, k)
+    for i in range(len(X)):
+        doubtful = False
+        for A, other in ((X, view.nearest_embedding), (Y, view.nearest_data)):
+            D = twins.squared_distances(A[i : i + 1], A)[0]
+            ranked = np.sort(np.delete(D, i))
+            doubtful |= (np.diff(ranked[: k + 1]) == 0).any() or any((ranked == D[j]).sum() > 1 for j in other[i])
+        assert view.ambiguous[i] == doubtful
+
+
+@given(n=st.integers(1, 60), count=st.integers(1, 20), seed=st.integers(0, 9))
+def test_random_groups_are_of_nearly_equal_size(n, count, seed):
+    """Sizes differ by at most one; the largest is known."""
+    groups = random_groups(n, count, np.random.default_rng(seed))
+    sizes = np.bincount(groups.codes, minlength=count)
+    assert sizes.max() - sizes.min() <= 1
+    assert groups.largest() == sizes.max()
+
+
+@pytest.mark.parametrize("count", [1, 2, 20])
+def test_lists_are_kept_long_enough(count):
+    """The number kept ends even for a single group, and leaves k in every row with more than six groups."""
+    rng = np.random.default_rng(count)
+    X, Y = rng.normal(size=(200, 2)), rng.normal(size=(200, 2))
+    view = _view(X, Y, 10, groups=random_groups(200, count, rng))
+    assert count == 1 or all(view.without(g, 10) is not None for g in range(count))
+
+
+def test_an_unrelated_embedding_has_the_same_points():
+    """``shuffled`` exchanges the points that count, and only these, and forgets what depended on their places."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(30, 3)), rng.normal(size=(30, 2))
+    groups = random_groups(30, 3, rng)
+    view = replace(_view(X, Y, 4, groups=groups), labels=np.arange(30) % 2).without(0, 4)
+    other = view.shuffled(rng)
+    assert_array_equal(np.sort(other.Y[view.population], axis=0), np.sort(Y[view.population], axis=0))
+    assert not np.array_equal(other.Y, Y)
+    assert_array_equal(np.delete(other.Y, view.population, axis=0), np.delete(Y, view.population, axis=0))
+    assert_array_equal(np.bincount(other.labels[view.population]), np.bincount(view.labels[view.population]))
+    assert_array_equal(other.nearest_data, view.nearest_data)
+    assert other.data_rank.size == 0
+
+
+def test_a_shared_value_is_made_once_per_view():
+    """``once`` keeps a value for one view, and not for the views made from it."""
+    view = _view(np.arange(8.0)[:, None], np.arange(8.0)[:, None], 2, groups=Groups(np.arange(8) % 4, 4))
+    made = []
+    for _ in range(2):
+        assert view.once("a", lambda: made.append(1) or 5) == 5
+    assert view.without(0, 2).once("a", lambda: made.append(1) or 6) == 6
+    assert len(made) == 2
+
+
+def test_a_view_without_groups_says_so():
+    """Groups can only be taken away from a sweep that counted them."""
+    with pytest.raises(RuntimeError, match="without groups"):
+        _view(np.arange(5.0)[:, None], np.arange(5.0)[:, None], 2).without(0, 1)
+
+
+def test_more_neighbors_than_a_short_integer_counts():
+    """One anchor among 36000 points with 35000 neighbors: ranks are right beyond 2^15."""
+    rng = np.random.default_rng(0)
+    X, Y, row = rng.normal(size=(36_000, 1)), rng.normal(size=(36_000, 1)), 17
+    view = _view(X, Y, 35_000, rows=np.array([row]))
+    near, shown = (np.argsort((Z[:, 0] - Z[row]) ** 2, kind="stable")[1:] for Z in (X, Y))
+    ranks = np.empty(36_000, np.int64)
+    ranks[near] = np.arange(1, 36_000)
+    assert_array_equal(view.nearest_embedding[0], shown[:35_000])
+    assert_array_equal(view.data_rank[0], ranks[shown[:35_000]])

@@ -1,0 +1,80 @@
+"""Blocks of squared distances, against sums of squared differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from oracles import twins
+from scipy.spatial.distance import cdist
+from strategies import clouds
+
+from dreval.geometry import distances
+from dreval.geometry.distances import DIRECT_COLUMNS, Space, pairwise_squared
+
+
+def _block(space, rows):
+    return space.block(np.asarray(rows), np.empty((len(rows), len(space.points))))
+
+
+@given(X=clouds(max_p=DIRECT_COLUMNS))
+def test_few_columns_are_direct_to_the_last_bit(X):
+    """Up to twelve columns a block holds sums of squared differences, column by column, times a power of 4."""
+    space, rows = Space.of(X), np.arange(0, len(X), 2)
+    assert space.gamma == 0
+    assert_array_equal(_block(space, rows), twins.squared_distances(X[rows], X) * space.scale**2)
+
+
+@settings(max_examples=100)
+@given(X=clouds(min_p=DIRECT_COLUMNS + 1, max_p=80), single=st.booleans())
+def test_products_stay_within_their_promised_error(X, single):
+    """The error of a product never exceeds gamma (norm_i + norm_j): the bound by which near ties are found."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distances, "_single_is_enough", lambda *_: single)
+        space = Space.of(X)
+    direct = twins.squared_distances(space.points, space.points)
+    error = np.abs(_block(space, np.arange(len(X))) - direct)
+    assert 0 < space.gamma < (1e-4 if single else 1e-12)
+    assert (space.products(np.arange(2)).dtype == np.float32) == single
+    assert (error <= space.gamma * (space.norms[:, None] + space.norms[None, :])).all()
+
+
+@given(X=clouds(max_p=40))
+def test_direct_blocks_are_direct_whatever_the_width(X):
+    """``direct_block`` never uses products."""
+    space, rows = Space.of(X), np.arange(len(X))[::-1]
+    assert_array_equal(space.direct_block(rows), twins.squared_distances(X[rows], X) * space.scale**2)
+
+
+@given(X=clouds(max_p=40))
+def test_the_scale_is_a_power_of_two(X):
+    """Points are scaled without rounding, to a largest entry in [1/2, 1)."""
+    space = Space.of(X)
+    assert np.frexp(space.scale)[0] == 0.5
+    assert 0.5 <= np.abs(space.points).max() < 1
+    assert_array_equal(space.points / space.scale, X)
+
+
+def test_points_at_the_origin():
+    """All points at the origin have distance 0."""
+    for p in (2, 20):
+        assert_array_equal(_block(Space.of(np.zeros((5, p))), [0, 3]), 0)
+
+
+@pytest.mark.parametrize(("spread", "single"), [(1.0, True), (1e-7, False)])
+def test_single_precision_is_used_where_it_decides(spread, single):
+    """A round cloud is told apart in single precision; tight clusters far apart are not."""
+    rng = np.random.default_rng(0)
+    X = spread * rng.normal(size=(200, 30)) + rng.integers(0, 3, size=(200, 1)) * (0.0 if single else 1.0)
+    assert (Space.of(X).centred.dtype == np.float32) == single
+
+
+@pytest.mark.parametrize("p", [3, 30])
+def test_whole_tables_are_those_of_scipy(p):
+    """``pairwise_squared`` is scipy's squared distance."""
+    rng = np.random.default_rng(p)
+    X, Z = rng.normal(size=(20, p)), rng.normal(size=(7, p))
+    assert_allclose(pairwise_squared(X, Z), cdist(X, Z) ** 2, rtol=1e-12)
+    assert_allclose(pairwise_squared(X), cdist(X, X) ** 2, rtol=1e-12)

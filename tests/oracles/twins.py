@@ -1,0 +1,134 @@
+"""Slow twins: each quantity of the numerical core once more, in the fewest naive lines, from its definition alone.
+
+Nothing here is shared with the package. Distances are sums of squared differences, column by column; orders are stable
+sorts, so that equal distances are ordered by index.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def squared_distances(Q: Array, X: Array) -> Array:
+    """(m, n) squared Euclidean distances."""
+    D = np.zeros((len(Q), len(X)))
+    for c in range(X.shape[1]):
+        D += (Q[:, None, c] - X[None, :, c]) ** 2
+    return D
+
+
+def orders(X: Array) -> Ints:
+    """(n, n - 1): all other points from the nearest to the farthest."""
+    D = squared_distances(X, X)
+    np.fill_diagonal(D, np.inf)
+    return np.argsort(D, axis=1, kind="stable")[:, :-1]
+
+
+def rank_table(order: Ints) -> Ints:
+    """(n, n): rank of column j from row i; 0 on the diagonal."""
+    R = np.zeros((len(order), len(order)), np.int64)
+    for i, row in enumerate(order):
+        R[i, row] = np.arange(1, len(row) + 1)
+    return R
+
+
+def largest_penalty(n: int, k: int) -> int:
+    """Largest possible sum of (rank - k)+ of k neighbors, over all n points: the k largest ranks of 1..n-1."""
+    return n * sum(max(rank - k, 0) for rank in range(n - k, n))
+
+
+def rank_index(seen: Ints, judge: Ints, k: int) -> float:
+    """1 - sum of (rank - k)+ of the first k of ``seen``, ranks by ``judge``, over its largest possible value."""
+    R, n = rank_table(judge), len(seen)
+    penalty = sum(max(R[i, j] - k, 0) for i in range(n) for j in seen[i, :k])
+    worst = largest_penalty(n, k)
+    return 1.0 if worst == 0 else 1.0 - penalty / worst
+
+
+def trustworthiness(X: Array, Y: Array, k: int) -> float:
+    return rank_index(orders(Y), orders(X), k)
+
+
+def continuity(X: Array, Y: Array, k: int) -> float:
+    return rank_index(orders(X), orders(Y), k)
+
+
+def overlap(X: Array, Y: Array, k: int) -> float:
+    pairs = zip(orders(X)[:, :k], orders(Y)[:, :k], strict=True)
+    return float(np.mean([len(set(a) & set(b)) / k for a, b in pairs]))
+
+
+def orders_of_row(distances: Array, own: int) -> Iterator[tuple[int, ...]]:
+    """All orders of the other points that agree with the distances."""
+    others = [j for j in range(len(distances)) if j != own]
+    runs = [[j for j in others if distances[j] == value] for value in sorted({distances[j] for j in others})]
+    for parts in itertools.product(*(itertools.permutations(run) for run in runs)):
+        yield tuple(itertools.chain(*parts))
+
+
+def extremes_of_row(dx: Array, dy: Array, own: int, k: int) -> tuple[float, ...]:
+    """(worst, best) of the false penalty, the missing penalty and the overlap of one row, over all orders of both."""
+    x, y = list(orders_of_row(dx, own)), list(orders_of_row(dy, own))
+    sets_x, sets_y = {frozenset(o[:k]) for o in x}, {frozenset(o[:k]) for o in y}
+
+    def penalties(chosen: set[frozenset[int]], judges: list[tuple[int, ...]]) -> list[int]:
+        ranks = [{j: r + 1 for r, j in enumerate(order)} for order in judges]
+        return [sum(max(rank[j] - k, 0) for j in some) for some in chosen for rank in ranks]
+
+    false, missing = penalties(sets_y, x), penalties(sets_x, y)
+    common = [len(a & b) for a in sets_x for b in sets_y]
+    return max(false), min(false), max(missing), min(missing), min(common), max(common)
+
+
+def centred(block: Array) -> Array:
+    moved = block - block[0]
+    return moved - moved.mean(axis=0)
+
+
+def neighborhoods(X: Array, Y: Array, k: int) -> Iterator[tuple[Array, Array]]:
+    """Centred neighborhoods (each point and its k nearest in the data) and their centred images."""
+    for i, near in enumerate(orders(X)[:, :k]):
+        members = [i, *near]
+        yield centred(X[members]), centred(Y[members])
+
+
+def nuclear(M: Array) -> float:
+    return float(np.linalg.svd(M, compute_uv=False).sum())
+
+
+def local_procrustes(X: Array, Y: Array, k: int) -> dict[str, Array]:
+    """Contributions of every point to each local Procrustes measure, by a singular value decomposition per point."""
+    d, rows, parts = Y.shape[1], [], []
+    for A, B in neighborhoods(X, Y, k):
+        x2, y2, s = (A**2).sum(), (B**2).sum(), nuclear(A.T @ B)
+        _, sizes, Vt = np.linalg.svd(A, full_matrices=False)
+        plane = A @ Vt[:d].T
+        parts.append((x2, y2, s))
+        rows.append(
+            {
+                "procrustes_r": x2 + y2 - 2 * s,
+                "procrustes_rn": (x2 + y2 - 2 * s) / x2 if x2 else 0.0,
+                "procrustes_rc": (x2 - (s * (s / y2) if y2 else 0.0)) / x2 if x2 else 0.0,
+                "procrustes_rpca": (plane**2).sum() + y2 - 2 * nuclear(plane.T @ B),
+                "procrustes_lower_bound": (sizes[d:] ** 2).sum() / x2 if x2 else 0.0,
+            }
+        )
+    found: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    some = [(x2, y2, s) for x2, y2, s in parts if x2]
+    bottom = sum(y2 / x2 for x2, y2, _ in some)
+    c = sum(s / x2 for x2, _, s in some) / bottom if bottom else 0.0
+    left = [(x2 + c * c * y2 - 2 * c * s) / x2 if x2 else 0.0 for x2, y2, s in parts]
+    return {**found, "procrustes_rn_opt": np.array(left), "x2": np.array([x2 for x2, _, _ in parts])}
+
+
+def vote(classes: list[int]) -> int:
+    """Majority of classes that come nearest first; a tie goes to the class that is met first."""
+    return max(dict.fromkeys(classes), key=classes.count)
