@@ -1,0 +1,220 @@
+"""What a report says, apart from how: the same content becomes a page and a text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dreval.report._cautions import cautions, definitions, head_line
+from dreval.report._column import Column
+from dreval.report._numbers import counted, fixed, in_words, probability
+from dreval.report._reading import Reading, parameter_words
+from dreval.report.words import verdicts
+from dreval.results.table import Results
+
+__all__ = ["Footnotes", "TableCell", "content"]
+
+ABSENT = "—"
+
+
+@dataclass
+class Footnotes:
+    """Remarks under a table: the same remark has one letter wherever it is made."""
+
+    marks: dict[str, str] = field(default_factory=dict)
+
+    def mark(self, text: str) -> str:
+        """The letter of a remark; empty for none."""
+        if not text:
+            return ""
+        return self.marks.setdefault(text, _letter(len(self.marks)))
+
+
+@dataclass(frozen=True)
+class TableCell:
+    """One cell of the first table as it is printed."""
+
+    text: str
+    interval: str = ""
+    best: bool = False
+    shade: float = 0.0
+    mark: str = ""
+    note: str = ""
+    sort: str = ""
+
+
+def content(results: Results, reading: Reading, title: str | None) -> dict[str, Any]:
+    """Everything that a report says, in its order."""
+    dimensions = {name: results.embeddings[name].shape[1] for name in reading.computed if name in results.embeddings}
+    footnotes = Footnotes()
+    return {
+        "title": title if title is not None else default_title(reading),
+        "meta": head_line(reading, dimensions),
+        "verdicts": [{"place": i, "said": said} for i, said in enumerate(verdicts(reading))],
+        "heads": [_head(column, footnotes) for column in reading.main],
+        "rows": [_row(reading, name, footnotes) for name in reading.names],
+        "chances": [{"text": column.short_chance or ABSENT, "range": column.chance} for column in reading.main],
+        "footnotes": [(letter, text) for text, letter in footnotes.marks.items()],
+        "table_note": _table_note(reading),
+        "all_rows": [_full_row(reading, row) for row in reading.rows],
+        "ties": any(not math.isnan(row["worst"]) for row in reading.rows),
+        "intervals": any(not math.isnan(row["ci_low"]) for row in reading.rows),
+        "tests": [_test_row(row) for row in reading.tests],
+        "tests_said": _tests_said(reading),
+        "tests_adjusted": any(not math.isnan(row["p_adjusted"]) for row in reading.tests),
+        "notes": list(results.summary().notes),
+        "settings": _settings(reading.recipe),
+        "versions": [(str(name), str(version)) for name, version in dict(reading.recipe.get("versions") or {}).items()],
+        "call": str(reading.recipe.get("call") or ""),
+        "definitions": definitions(reading),
+        "cautions": cautions(reading, dimensions),
+    }
+
+
+def default_title(reading: Reading) -> str:
+    """The heading, such as "Four embeddings of digits"."""
+    count = len(reading.names)
+    data = str(reading.recipe.get("dataset") or "")
+    noun = "embedding" if count == 1 else "embeddings"
+    return f"{in_words(count).capitalize()} {noun}" + (f" of {data}" if data else "")
+
+
+def _letter(place: int) -> str:
+    """a, b, ..., z, aa, ab, ..."""
+    text = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, 26)
+        text = chr(97 + rest) + text
+    return text
+
+
+def _shared_note(column: Column) -> str:
+    """The remark that every value of a column carries."""
+    notes = {cell.note for cell in column.cells.values() if not cell.missing}
+    return notes.pop() if len(notes) == 1 and len(column.values) > 1 else ""
+
+
+def _head(column: Column, footnotes: Footnotes) -> dict[str, Any]:
+    """Title, symbol, parameters and direction of a column."""
+    note = _shared_note(column)
+    symbol = "" if column.title.endswith(column.symbol) else column.symbol
+    below = [symbol, parameter_words(column.parameters), "" if column.higher else "lower is better"]
+    return {
+        "title": column.title,
+        "below": ", ".join(filter(None, below)),
+        "question": column.question,
+        "mark": footnotes.mark(note),
+        "note": note,
+        "higher": column.higher,
+    }
+
+
+def _row(reading: Reading, name: str, footnotes: Footnotes) -> dict[str, Any]:
+    """One embedding in the first table."""
+    failed = reading.failed.get(name, "")
+    cells = [] if failed else [_cell(column, name, footnotes) for column in reading.main]
+    return {"name": name, "place": reading.names.index(name), "failed": failed, "cells": cells}
+
+
+def _cell(column: Column, name: str, footnotes: Footnotes) -> TableCell:
+    cell = column.cells.get(name)
+    if cell is None or cell.missing:
+        reason = "not asked for" if cell is None else cell.note
+        return TableCell(ABSENT, mark=footnotes.mark(reason), note=reason)
+    note = "" if cell.note == _shared_note(column) else cell.note
+    return TableCell(
+        text=column.shown(cell.value),
+        interval=column.interval(name),
+        best=name in column.leaders,
+        shade=round(column.shade(name), 3),
+        mark=footnotes.mark(note),
+        note=note,
+        sort=repr(float(cell.value)),
+    )
+
+
+def _table_note(reading: Reading) -> str:
+    """How the first table is read."""
+    compared = any(column.leaders for column in reading.main)
+    parts = ["Darker is better within a column, ● the best." if compared else ""]
+    if any(cell.has_interval for column in reading.main for cell in column.cells.values()):
+        parts.append("Beside a value the half-width of its 95 % interval, or its two ends.")
+    if len(reading.scales) > 1:
+        parts.append(f"Neighborhoods at k = {reading.k}; all values stand below.")
+    return " ".join(filter(None, parts))
+
+
+def _full_row(reading: Reading, row: Mapping[str, Any]) -> dict[str, str]:
+    """One row of the table of all values."""
+    column = next(c for c in reading.columns if c.index == row["index"] and c.parameters == row["parameters"])
+    cell = column.cells[row["embedding"]]
+    ends = "" if not cell.has_interval else f"{column.shown(cell.low)} to {column.shown(cell.high)}"
+    ties = "" if math.isnan(cell.worst) else f"{column.shown(cell.worst)} to {column.shown(cell.best)}"
+    return {
+        "embedding": row["embedding"],
+        "index": column.title,
+        "parameters": parameter_words(column.parameters),
+        "value": ABSENT if cell.missing else column.shown(cell.value),
+        "interval": ends,
+        "chance": "" if math.isnan(cell.chance) else column.shown(cell.chance),
+        "ties": ties,
+        "note": cell.note,
+    }
+
+
+def _test_row(row: Mapping[str, Any]) -> dict[str, str]:
+    """One row of the table of tests; a missing one keeps its reason."""
+
+    def number(key: str, digits: int) -> str:
+        value = float(row[key])
+        return ABSENT if math.isnan(value) else fixed(value, digits) if 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
+
+    return {
+        "embedding": row["embedding"],
+        "variable": row["target"] or ABSENT,
+        "test": str(row["test"]).upper() if len(str(row["test"])) <= 5 else str(row["test"]),
+        "effect": number("effect_size", 3),
+        "statistic": number("statistic", 4),
+        "p": probability(float(row["p_value"])),
+        "adjusted": probability(float(row["p_adjusted"])),
+        "resamples": f"{int(row['n_resamples']):,}" if row["n_resamples"] else ABSENT,
+        "note": row["note"],
+    }
+
+
+def _tests_said(reading: Reading) -> str:
+    """How many tests reject, by the adjusted p where there is one."""
+    ps = [
+        float(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]) for row in reading.tests
+    ]
+    known = [p for p in ps if not math.isnan(p)]
+    if not known:
+        return "None of the tests could be computed." if ps else ""
+    few = sum(p <= 0.05 for p in known)
+    method = reading.recipe.get("adjust")
+    by = f"adjusted p ({method})" if method and method != "nothing" else "p"
+    said = "Null hypothesis: embedding and variable are independent. "
+    said += f"{counted(few, 'test')} of {len(known)} with {by} ≤ .05."
+    return said if len(known) == len(ps) else f"{said} {counted(len(ps) - len(known), 'test')} could not be computed."
+
+
+def _settings(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The settings of the run; no time, so that the same result gives the same report."""
+    ks = recipe.get("n_neighbors")
+    shown = ", ".join(map(str, ks)) if isinstance(ks, list | tuple) else "" if ks is None else str(ks)
+    anchors = recipe.get("anchors")
+    pairs = [
+        ("Data", str(recipe.get("dataset") or "")),
+        ("Points n", f"{int(recipe['n']):,}" if recipe.get("n") else ""),
+        ("Columns p", f"{int(recipe['p']):,}" if recipe.get("p") else ""),
+        ("Metric", str(recipe.get("metric") or "")),
+        ("Neighbors k", shown),
+        ("Anchors", f"{int(anchors):,}" if anchors else "all points"),
+        ("Seed", "" if recipe.get("random_state") is None else str(recipe["random_state"])),
+        ("Adjustment of p", str(recipe.get("adjust") or "")),
+        ("SHA-256 of the data", str(recipe.get("data_sha256") or "")),
+    ]
+    return [(name, value) for name, value in pairs if value]

@@ -1,0 +1,98 @@
+"""Numbers as the report prints them: one number of places for a column, and never a rounded 0 or 1 that is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "counted",
+    "decimals_for",
+    "fixed",
+    "half_width",
+    "in_words",
+    "of_hundred",
+    "ordered",
+    "p_words",
+    "probability",
+]
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def decimals_for(values: Iterable[float], bounds: Sequence[float] = (0.0, 1.0)) -> int:
+    """Places behind the point for a column: three to five significant ones, and enough not to round onto a bound."""
+    finite = [abs(v) for v in values if math.isfinite(v)]
+    largest = max(finite, default=1.0)
+    power = math.floor(math.log10(largest)) if largest > 0 else 0
+    if power >= 1:
+        return max(3 - power, 0)
+    places = 3 if power >= -1 else min(2 - power, 8)
+    ends = [b for b in bounds if math.isfinite(b)]
+    while places < 5 and any(v != abs(b) and fixed(v, places) == fixed(abs(b), places) for v in finite for b in ends):
+        places += 1
+    return places
+
+
+def fixed(value: float, places: int) -> str:
+    """A number with that many places; a true minus sign, never minus nought; very large and small ones with a power."""
+    if not math.isfinite(value):
+        return "" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    size = abs(value)
+    text = f"{value:.2e}" if size >= 1e7 or 0 < size < 10.0**-8 else f"{round(value, places) + 0.0:,.{places}f}"
+    return text.replace("-", "−")
+
+
+def half_width(value: float, low: float, high: float, places: int) -> str:
+    """An interval beside its value: ``± half`` where it is symmetric in print, else both ends."""
+    below, above = value - low, high - value
+    unit = 10.0**-places
+    if min(below, above) >= 0 and abs(below - above) < unit / 2:
+        width = (below + above) / 2
+        if width >= unit / 2:
+            return f"± {_bare(width, places)}"
+        return "± 0" if width == 0 else f"± <{_bare(unit, places)}"
+    return f"{fixed(low, places)} to {fixed(high, places)}"
+
+
+def _bare(value: float, places: int) -> str:
+    """A number without the nought before the point, to be short."""
+    return fixed(value, places).removeprefix("0") if places else fixed(value, places)
+
+
+def of_hundred(share: float) -> str:
+    """A share as a count of 100; shares that are not 0 or 1 are not rounded onto them."""
+    count = round(100 * share)
+    if count == 0 and share > 0:
+        return "less than 1"
+    if count == 100 and share < 1:
+        return "more than 99"
+    return str(count)
+
+
+def probability(p: float) -> str:
+    """A p-value in a table; small ones as a bound."""
+    if math.isnan(p):
+        return "—"
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0") if p < 1 else "1"
+
+
+def p_words(p: float) -> str:
+    """A p-value in a sentence."""
+    text = probability(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def in_words(count: int) -> str:
+    """A small number as a word."""
+    return _WORDS[count] if 0 <= count < len(_WORDS) else f"{count:,}"
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def ordered(words: Sequence[str]) -> str:
+    """Words as a list in a sentence: "a, b and c"."""
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else ""

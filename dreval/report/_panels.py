@@ -1,0 +1,203 @@
+"""One panel: the points of an embedding, coloured by class or by quality. Figures and pages share it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+
+from dreval.report._numbers import decimals_for, fixed
+from dreval.report._style import CLASS_COLOURS, LIGHT, PLAIN, RAMP, printable
+
+__all__ = [
+    "Classes",
+    "Scale",
+    "class_colours",
+    "draw_map",
+    "draw_points",
+    "map_cells",
+    "place_points",
+    "scale_of_maps",
+]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+CELLS = 30  # cells a side of a map
+CELLS_ABOVE = 600  # points of a map are drawn one by one up to here
+RASTER_ABOVE = 4000  # points of a panel are pixels inside the drawing beyond
+LAYERS = 6  # classes are drawn in so many interleaved layers, so that none always lies on top
+EDGE = 1.06
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Classes as they are drawn: a code of each point, and name and colour of each code."""
+
+    codes: IntArray
+    names: tuple[str, ...]
+    colours: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The colour scale that maps share: its ends, and whether high values are the good ones."""
+
+    low: float
+    high: float
+    higher: bool
+    clipped_low: bool
+    clipped_high: bool
+
+    def levels(self, values: FloatArray) -> IntArray:
+        """Place of each value in the ramp, from the worst (0) to the best."""
+        share = (values - self.low) / (self.high - self.low)
+        share = share if self.higher else 1.0 - share
+        return np.clip((share * len(RAMP)).astype(np.int64), 0, len(RAMP) - 1)
+
+    def ends(self) -> tuple[str, str]:
+        """The two ends in words, the worst first."""
+        places = decimals_for([self.low, self.high])
+        low = fixed(self.low, places) + (" or less" if self.clipped_low else "")
+        high = fixed(self.high, places) + (" or more" if self.clipped_high else "")
+        return (low, high) if self.higher else (high, low)
+
+
+def class_colours(labels: npt.NDArray[Any] | None) -> Classes | None:
+    """Colours of the classes: up to twelve each have their own; of more, the eleven largest, and all others one."""
+    if labels is None:
+        return None
+    plain = labels.tolist()
+    counts: dict[Any, int] = {}
+    for label in plain:
+        counts[label] = counts.get(label, 0) + 1
+    room = len(CLASS_COLOURS)
+    names = list(counts)
+    if len(names) > room:
+        names = sorted(names, key=lambda c: (-counts[c], str(c)))[: room - 1]
+    names.sort(key=lambda c: (0, c, "") if isinstance(c, int | float) else (1, 0, str(c)))
+    place = {name: i for i, name in enumerate(names)}
+    codes = np.array([place.get(label, room - 1) for label in plain], dtype=np.int64)
+    shown = [printable(name) for name in names]
+    if len(counts) > room:
+        shown.append(f"other ({len(counts) - len(names)} classes)")
+    return Classes(codes, tuple(shown), CLASS_COLOURS[: len(shown)])
+
+
+def place_points(Y: FloatArray) -> FloatArray:
+    """Where points are drawn, (n, 2) within [-1, 1]: the first two columns at one scale; one column as a strip."""
+    shown = Y[:, :2]
+    low, high = shown.min(axis=0), shown.max(axis=0)
+    half = float(np.max(high / 2 - low / 2)) * EDGE
+    placed = (shown - (low / 2 + high / 2)) / (half if half > np.finfo(float).tiny else 1.0)
+    if placed.shape[1] == 1:
+        order = np.argsort(np.argsort(placed[:, 0], kind="stable"), kind="stable")
+        spread = (order * 0.6180339887498949) % 1.0
+        placed = np.column_stack([placed[:, 0], 0.5 * spread - 0.25])
+    return placed
+
+
+def draw_points(ax: Axes, Y: FloatArray, classes: Classes | None) -> None:
+    """Draw an embedding, coloured by class; a page finds the classes by the names of their paths."""
+    _prepare(ax)
+    placed, width = place_points(Y), _dot(len(Y))
+    if classes is None:
+        _dots(ax, placed, PLAIN, width, len(Y))
+        return
+    for layer in range(LAYERS):
+        for code, colour in enumerate(classes.colours):
+            chosen = np.flatnonzero(classes.codes == code)[layer::LAYERS]
+            if len(chosen):
+                _dots(ax, placed[chosen], colour, width, len(Y), f"class-{code}-{layer}")
+
+
+def scale_of_maps(values: Sequence[FloatArray], higher: bool) -> Scale:
+    """The scale of several maps: from the 5 % to the 95 % quantile of what they show, all together."""
+    pooled = np.concatenate([v[np.isfinite(v)] for v in values]) if values else np.zeros(0)
+    if not len(pooled):
+        return Scale(0.0, 1.0, higher, False, False)
+    low, high = (float(q) for q in np.quantile(pooled, [0.05, 0.95]))
+    if not high - low > 1e-9 * max(abs(low), abs(high)):
+        low, high = float(pooled.min()), float(pooled.max())
+    if not high - low > 1e-9 * max(abs(low), abs(high)):
+        pad = abs(low) / 2 or 0.5
+        low, high = low - pad, high + pad
+    step = 10.0 ** math.floor(math.log10((high - low) / 4))
+    low, high = math.floor(low / step) * step, math.ceil(high / step) * step
+    return Scale(low, high, higher, bool(pooled.min() < low), bool(pooled.max() > high))
+
+
+def map_cells(Y: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Centres and values of what a map shows: the mean of each cell, or few points one by one; no missing ones."""
+    placed, there = place_points(Y), np.isfinite(values)
+    placed, values = placed[there], values[there]
+    if len(values) <= CELLS_ABOVE:
+        return placed, values
+    cells = np.clip(((placed + 1) / 2 * CELLS).astype(np.int64), 0, CELLS - 1)
+    places, inverse = np.unique(cells, axis=0, return_inverse=True)
+    inverse = inverse.ravel()
+    means = np.bincount(inverse, weights=values) / np.bincount(inverse)
+    return (places + 0.5) * 2 / CELLS - 1, means
+
+
+def draw_map(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale) -> None:
+    """Draw the quality of an index where the points lie."""
+    _prepare(ax)
+    centres, shown = map_cells(Y, values)
+    levels = scale.levels(shown)
+    count = int(np.isfinite(values).sum())
+    for level in np.unique(levels):
+        chosen = centres[levels == level]
+        if count <= CELLS_ABOVE:
+            _dots(ax, chosen, RAMP[level], _dot(count), count)
+        else:
+            _squares(ax, chosen, RAMP[level])
+
+
+def _prepare(ax: Axes) -> None:
+    """An empty square panel without axes."""
+    ax.set(xlim=(-1, 1), ylim=(-1, 1), xticks=[], yticks=[], aspect="equal", facecolor=LIGHT["panel"])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def _dot(n: int) -> float:
+    """Diameter of a point in 1/72 inch, smaller in a crowd."""
+    return float(np.clip(4.6 * (max(n, 1) / 100) ** -0.22, 0.7, 5.5))
+
+
+def _dots(ax: Axes, placed: FloatArray, colour: str, width: float, n: int, name: str | None = None) -> None:
+    """Points as one path of strokes without length and with round ends: small in a file, and each a disc."""
+    vertices = np.repeat(placed, 2, axis=0)
+    vertices[1::2, 0] += 1e-5
+    codes = np.tile(np.array([Path.MOVETO, Path.LINETO], dtype=np.uint8), len(placed))
+    _patch(ax, Path(vertices, codes), n, name, fill=False, edgecolor=colour, linewidth=width, capstyle="round")
+
+
+def _squares(ax: Axes, centres: FloatArray, colour: str) -> None:
+    """Cells as one path of squares with a thin gap between them."""
+    half = 0.92 / CELLS
+    corners = np.array([(-half, -half), (half, -half), (half, half), (-half, half), (-half, -half)])
+    vertices = (centres[:, None, :] + corners[None]).reshape(-1, 2)
+    codes = np.tile(np.array([1, 2, 2, 2, 79], dtype=np.uint8), len(centres))
+    _patch(ax, Path(vertices, codes), 0, None, facecolor=colour, edgecolor="none", linewidth=0)
+
+
+def _patch(ax: Axes, path: Path, n: int, name: str | None, **look: Any) -> None:
+    """Add a path that is neither snapped to pixels nor simplified; dense ones become pixels in a drawing of lines."""
+    patch = PathPatch(path, snap=False, **look)
+    patch.set_rasterized(n > RASTER_ABOVE)
+    if name:
+        patch.set_gid(name)
+    ax.add_patch(patch)
+
+
+def class_handles(classes: Classes) -> Iterator[tuple[str, str]]:
+    """Name and colour of each class, for a legend."""
+    return zip(classes.names, classes.colours, strict=True)

@@ -1,0 +1,103 @@
+"""The figures of a page: one small drawing for each embedding and map, so that the page can arrange them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from dreval.errors import InputError
+from dreval.report._column import Column
+from dreval.report._lines import draw_curves
+from dreval.report._maps import map_values, mapped_column
+from dreval.report._numbers import counted
+from dreval.report._panels import Classes, Scale, class_colours, class_handles, draw_map, draw_points, map_cells
+from dreval.report._panels import scale_of_maps as make_scale
+from dreval.report._reading import Reading, parameter_words
+from dreval.report._style import RAMP, drawing, one_axes, printable
+from dreval.report._svg import inline_svg
+from dreval.results.table import Results
+
+__all__ = ["MAX_CURVES", "pictures"]
+
+SIDE = 2.4
+MAX_CURVES = 6
+
+
+def pictures(results: Results, reading: Reading) -> dict[str, Any]:
+    """All figures of a page with their legends; parts that a result has no values for are empty."""
+    if not reading.computed:
+        return {"panels": [], "legend": [], "map": None, "curves": [], "more_curves": 0}
+    classes = class_colours(results.labels)
+    column = _mapped(results, reading)
+    values = map_values(results, reading.computed, column) if column else {}
+    shown = [map_cells(results.embeddings[name], v)[1] for name, v in values.items()]
+    scale = make_scale(shown, column.higher) if column else None
+    with drawing():
+        panels = [_panel(results, reading, name, classes, column, scale, values) for name in reading.computed]
+        curves = [_curve(reading, family, i) for i, family in enumerate(reading.curves[:MAX_CURVES])]
+    return {
+        "panels": panels,
+        "legend": list(class_handles(classes)) if classes else [],
+        "map": _legend(column, scale) if column and scale else None,
+        "curves": curves,
+        "more_curves": max(len(reading.curves) - MAX_CURVES, 0),
+    }
+
+
+def _mapped(results: Results, reading: Reading) -> Column | None:
+    """The column that maps show, None where no index has values for single points."""
+    try:
+        return mapped_column(results, reading, None, None)
+    except InputError:
+        return None
+
+
+def _panel(
+    results: Results,
+    reading: Reading,
+    name: str,
+    classes: Classes | None,
+    column: Column | None,
+    scale: Scale | None,
+    values: dict[str, Any],
+) -> dict[str, Any]:
+    """The two drawings of one embedding, one below the other."""
+    place, Y = reading.names.index(name), results.embeddings[name]
+    d = Y.shape[1]
+    note = "one column, drawn as a strip" if d == 1 else f"columns 1 and 2 of {d}" if d > 2 else ""
+    figure, ax = _square()
+    draw_points(ax, Y, classes)
+    about = f"Embedding {printable(name)}: {counted(len(Y), 'point')}" + (f", {note}" if note else "")
+    colour = ", coloured by class" if classes else ""
+    made = {
+        "name": name,
+        "place": place,
+        "note": note,
+        "points": inline_svg(figure, f"p{place}", about + colour),
+        "map": "",
+    }
+    if column is not None and scale is not None:
+        figure, ax = _square()
+        draw_map(ax, Y, values[name], scale)
+        label = f"{column.title} over the points of {printable(name)}, from low quality (orange) to high (blue)"
+        made["map"] = inline_svg(figure, f"m{place}", label)
+    return made
+
+
+def _square() -> tuple[Figure, Any]:
+    """A panel without margins."""
+    return one_axes(SIDE, SIDE, 0.0, 0.0, 0.0, 0.0)
+
+
+def _curve(reading: Reading, family: tuple[Column, ...], number: int) -> str:
+    figure = draw_curves(family, {name: reading.names.index(name) for name in reading.computed})
+    names = ", ".join(printable(name) for name in reading.computed)
+    return inline_svg(figure, f"k{number}", f"{family[0].title} against the number of neighbors k, for {names}")
+
+
+def _legend(column: Column, scale: Scale) -> dict[str, Any]:
+    """Words and colours of the scale that maps share."""
+    worst, best = scale.ends()
+    words = f"{column.named}, {parameter_words(column.parameters)}" if column.parameters else column.named
+    return {"words": words, "worst": worst, "best": best, "ramp": list(RAMP)}

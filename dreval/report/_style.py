@@ -1,0 +1,205 @@
+"""Colours, type and paper of all figures and pages: every colour is said here once."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+__all__ = [
+    "CLASS_COLOURS",
+    "DARK",
+    "EMBEDDINGS_DARK",
+    "EMBEDDINGS_LIGHT",
+    "LIGHT",
+    "PLAIN",
+    "RAMP",
+    "css_variables",
+    "drawing",
+    "embedding_colour",
+    "grid",
+    "new_figure",
+    "one_axes",
+    "printable",
+    "short_name",
+]
+
+# What a page calls its colours, in light and dark. Figures are drawn in the light ones; where a figure enters a page
+# each of them becomes the variable of its name, so all values of LIGHT differ.
+LIGHT = {
+    "paper": "#ffffff",
+    "ink": "#1b1f24",
+    "soft": "#59636e",
+    "rule": "#d8dee4",
+    "panel": "#f6f8fa",
+    "accent": "#2f6f4f",
+}
+DARK = {
+    "paper": "#14181d",
+    "ink": "#e6e9ed",
+    "soft": "#9aa4af",
+    "rule": "#2d343c",
+    "panel": "#1b2027",
+    "accent": "#4fae86",
+}
+# One colour per embedding. Under simulated protanopia and deuteranopia no two are closer than 15 (CIE 1976); contrast
+# with the paper is at least 4.5, since names are written in them.
+EMBEDDINGS_LIGHT = (
+    "#0b62a4",
+    "#c2410c",
+    "#2f7d4f",
+    "#8b3fd0",
+    "#42273f",
+    "#6e1305",
+    "#407789",
+    "#0e2385",
+    "#1b2d61",
+    "#5a332f",
+)
+EMBEDDINGS_DARK = (
+    "#6cb2f0",
+    "#f59a62",
+    "#6fce95",
+    "#a786ff",
+    "#fcef44",
+    "#b8f6fd",
+    "#508b8c",
+    "#ee7807",
+    "#b27154",
+    "#b3fdab",
+)
+# Classes of points; the same on light and dark paper, because dense figures are pixels. Chosen among Tol's and Okabe
+# and Ito's colours for the largest smallest distance (13) under the same simulations. The last one also is "other".
+CLASS_COLOURS = (
+    "#4477aa",
+    "#ee6677",
+    "#ccbb44",
+    "#117733",
+    "#88ccee",
+    "#aa3377",
+    "#009e73",
+    "#5b5fc7",
+    "#999933",
+    "#cc79a7",
+    "#b58ad6",
+    "#bbbbbb",
+)
+PLAIN = "#5b7fa6"
+# From the worst to the best of a map: lightness falls steadily, also under simulated colour blindness.
+RAMP = (
+    "#ec9140",
+    "#e48c4a",
+    "#db8853",
+    "#d2845a",
+    "#c98061",
+    "#bf7c67",
+    "#b4786d",
+    "#a97572",
+    "#9e7277",
+    "#916f7c",
+    "#846c80",
+    "#766984",
+    "#676787",
+    "#55648a",
+    "#3f618d",
+    "#1d5f8f",
+)
+
+_RC = {
+    "text.usetex": False,
+    "text.parse_math": False,  # names are shown as they are, `$` and `_` included
+    "text.color": LIGHT["ink"],
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "axes.edgecolor": LIGHT["soft"],
+    "axes.facecolor": "none",
+    "axes.labelcolor": LIGHT["soft"],
+    "axes.labelsize": 9.0,
+    "axes.linewidth": 0.8,
+    "axes.spines.left": False,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.unicode_minus": True,
+    "axes.axisbelow": True,
+    "xtick.color": LIGHT["soft"],
+    "ytick.color": LIGHT["soft"],
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "ytick.major.size": 0.0,
+    "xtick.major.size": 3.0,
+    "xtick.minor.size": 0.0,
+    "figure.facecolor": LIGHT["paper"],
+    "path.simplify": False,
+}
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """The manner of all figures, for the time of drawing only; nobody else's settings are touched or used."""
+    from matplotlib import rcParamsDefault
+
+    base = {key: rcParamsDefault[key] for key in rcParamsDefault if not key.startswith(("backend", "interactive"))}
+    with rc_context({**base, **_RC}):
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure of that many inches which no global list of figures knows."""
+    figure = Figure(figsize=(width, height), dpi=150)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def one_axes(width: float, height: float, left: float, right: float, bottom: float, top: float) -> tuple[Figure, Axes]:
+    """A figure with one pair of axes and margins in inches."""
+    figure = new_figure(width, height)
+    box = (left / width, bottom / height, (width - left - right) / width, (height - bottom - top) / height)
+    return figure, figure.add_axes(box)
+
+
+def grid(count: int, panel: float, head: float, foot: float) -> tuple[Figure, list[Axes]]:
+    """A figure with ``count`` square panels of that many inches, at most five a row, and margins above and below."""
+    columns = count if count <= 4 else {5: 3, 6: 3, 9: 5, 10: 5}.get(count, 4)
+    rows = -(-count // columns)
+    gap, title, edge = 0.16, 0.3, 0.18
+    width = max(columns * panel + (columns - 1) * gap, 2.6) + 2 * edge
+    height = rows * (panel + title) + (rows - 1) * gap + edge + head + foot
+    figure = new_figure(width, height)
+    axes = []
+    for place in range(count):
+        row, column = divmod(place, columns)
+        x = edge + column * (panel + gap)
+        y = height - head - edge / 2 - (row + 1) * (panel + title) - row * gap
+        axes.append(figure.add_axes((x / width, y / height, panel / width, panel / height)))
+    return figure, axes
+
+
+def embedding_colour(place: int) -> str:
+    """Colour of the embedding that was added at that place."""
+    return EMBEDDINGS_LIGHT[place % len(EMBEDDINGS_LIGHT)]
+
+
+def css_variables() -> dict[str, str]:
+    """What each colour that a figure is drawn in is called in a page."""
+    names = {value: f"var(--{name})" for name, value in LIGHT.items()}
+    return names | {value: f"var(--s{i})" for i, value in enumerate(EMBEDDINGS_LIGHT)}
+
+
+def printable(value: Any) -> str:
+    """A value as text that every writer takes: control characters, surrogates and non-characters become spaces."""
+    text = str(value)
+    bad = {c for c in set(text) if unicodedata.category(c) in ("Cc", "Cs") or ord(c) & 0xFFFE == 0xFFFE}
+    return text.translate({ord(c): " " for c in bad}) if bad else text
+
+
+def short_name(name: Any, room: int = 22) -> str:
+    """A name of at most ``room`` characters; what is cut is marked."""
+    text = printable(name)
+    return text if len(text) <= room else text[: room - 1] + "…"

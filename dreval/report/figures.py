@@ -1,0 +1,238 @@
+"""Figures of a result. Each is a matplotlib Figure of its own: no global state is read or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dreval._check import check_one_of
+from dreval.errors import InputError
+from dreval.report._lines import draw_curves
+from dreval.report._maps import map_values, mapped_column
+from dreval.report._numbers import fixed, p_words
+from dreval.report._panels import class_colours, class_handles, draw_map, draw_points, map_cells, scale_of_maps
+from dreval.report._reading import Reading, parameter_words, read_results
+from dreval.report._style import LIGHT, RAMP, drawing, embedding_colour, grid, one_axes, short_name
+from dreval.results.table import Results
+from dreval.results.test import IndependenceTest
+
+__all__ = ["KINDS", "null_histogram", "plot"]
+
+PANEL = 2.3
+
+
+def plot(results: Results, kind: str = "embedding", **options: Any) -> Figure:
+    """Draw a result.
+
+    Parameters
+    ----------
+    results : Results
+        What ``Evaluation.run`` gave.
+    kind : {"embedding", "map", "curve"}
+        "embedding": the points of each embedding, coloured by label. "map": the quality of an index where the points
+        lie (each point, or cell means of many), on one colour scale. "curve": an index against the number of
+        neighbors, one line for each embedding, with its intervals where there are any and the value by chance.
+    index : str, optional
+        For "map" and "curve": the index; the first that can be drawn by default.
+    n_neighbors : int, optional
+        For "map": the number of neighbors; 15, the only, or the middle one by default.
+    names : list of str, optional
+        The embeddings to draw; all that were computed by default. Colours do not depend on it.
+
+    Returns
+    -------
+    matplotlib Figure
+        Save it with ``figure.savefig(path)``.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such kind, option, index or embedding; the nearest right name is given.
+    InputError
+        If nothing was computed, an index has no values per point ("map"), or was run at one number of neighbors only
+        ("curve").
+
+    Notes
+    -----
+    Of embeddings with three and more columns the first two are shown, and the title says so; one column is drawn as a
+    strip, its height without meaning. O(n) time and memory for each embedding.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> res = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=[5, 10], random_state=0).run(ci=None)
+    >>> plot(res, "map", index="continuity", n_neighbors=5)
+    <Figure size ...>
+    """
+    check_one_of(kind, KINDS, "kind")
+    draw, allowed = KINDS[kind]
+    for option in options:
+        check_one_of(option, allowed, "options")
+    reading = read_results(results)
+    if not reading.computed:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in reading.failed.items())
+        raise InputError("results", "must hold an embedding that was computed", "none", f"All failed. {reasons}")
+    names = _names(reading, options.pop("names", None))
+    with drawing():
+        return draw(results, reading, names, **options)
+
+
+def _names(reading: Reading, names: Sequence[str] | str | None) -> list[str]:
+    """The embeddings to draw, in the result's order."""
+    wanted = list(reading.computed) if names is None else [names] if isinstance(names, str) else list(names)
+    for name in wanted:
+        check_one_of(name, reading.computed, "names")
+    if not wanted:
+        raise InputError("names", "must name an embedding", "an empty list", "Leave it out to draw all.")
+    return [name for name in reading.computed if name in wanted]
+
+
+def _embedding_figure(results: Results, reading: Reading, names: list[str]) -> Figure:
+    """Small multiples of the embeddings with one row of class names below."""
+    classes = class_colours(results.labels)
+    columns = 1 if classes is None else max(1, min(len(classes.names), len(names) * 3, 8))
+    rows = 0 if classes is None else -(-len(classes.names) // columns)
+    figure, axes = grid(len(names), PANEL, 0.0, 0.1 + 0.2 * rows if rows else 0.0)
+    for ax, name in zip(axes, names, strict=True):
+        draw_points(ax, results.embeddings[name], classes)
+        _panel_title(ax, reading, name, results.embeddings[name].shape[1])
+    if classes is not None:
+        handles = [
+            Line2D([], [], linestyle="", marker="o", markersize=5, markeredgewidth=0, color=colour)
+            for _, colour in class_handles(classes)
+        ]
+        figure.legend(
+            handles,
+            [short_name(name, 18) for name in classes.names],
+            loc="lower left",
+            bbox_to_anchor=(axes[-1].figure.axes[0].get_position().x0, 0.03 / figure.get_figheight()),
+            ncols=columns,
+            frameon=False,
+            handletextpad=0.1,
+            columnspacing=1.2,
+            borderpad=0.0,
+            borderaxespad=0.0,
+        )
+    return figure
+
+
+def _panel_title(ax: Axes, reading: Reading, name: str, d: int) -> None:
+    """Name of the embedding in its colour, and what is not shown of it."""
+    colour = embedding_colour(reading.names.index(name))
+    shown = {1: "one column"}.get(d, f"columns 1 and 2 of {d}" if d > 2 else "")
+    ax.set_title(short_name(name, 16 if shown else 26), loc="left", fontsize=10, fontweight="bold", color=colour, pad=5)
+    if shown:
+        ax.set_title(shown, loc="right", fontsize=8, color=LIGHT["soft"], pad=5)
+
+
+def _map_figure(
+    results: Results, reading: Reading, names: list[str], index: str | None = None, n_neighbors: int | None = None
+) -> Figure:
+    """Small multiples of the quality of an index, with one colour scale below."""
+    column = mapped_column(results, reading, index, n_neighbors)
+    values = map_values(results, reading.computed, column)
+    shown = [map_cells(results.embeddings[name], values[name])[1] for name in reading.computed]
+    scale = scale_of_maps(shown, column.higher)
+    figure, axes = grid(len(names), PANEL, 0.0, 0.62)
+    for ax, name in zip(axes, names, strict=True):
+        draw_map(ax, results.embeddings[name], values[name], scale)
+        _panel_title(ax, reading, name, results.embeddings[name].shape[1])
+    width, height = figure.get_size_inches()
+    left = axes[0].get_position().x0
+    bar = figure.add_axes((left, 0.24 / height, 1.6 / width, 0.1 / height))
+    bar.imshow(np.arange(len(RAMP))[None], aspect="auto", cmap=ListedColormap(list(RAMP)), extent=(0, 1, 0, 1))
+    bar.set(yticks=[], xticks=[])
+    bar.spines["bottom"].set_visible(False)
+    worst, best = scale.ends()
+    bar.text(0, -0.5, worst, ha="left", va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)
+    bar.text(1, -0.5, best, ha="right", va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)
+    words = f"{column.title}, {parameter_words(column.parameters)}" if column.parameters else column.title
+    bar.text(0, 1.5, words, ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes)
+    return figure
+
+
+def _curve_figure(_: Results, reading: Reading, names: list[str], index: str | None = None) -> Figure:
+    """One index against the number of neighbors."""
+    families = {family[0].index: family for family in reading.curves}
+    ran = {column.index for column in reading.columns}
+    if index is not None:
+        check_one_of(index, ran, "index")
+    if not families or (index is not None and index not in families):
+        have = f" Those that have: {', '.join(sorted(families))}." if families else ""
+        raise InputError(
+            "index",
+            "must have been run at several numbers of neighbors",
+            repr(index) if index is not None else "one number of neighbors for every index",
+            f"Pass n_neighbors=[5, 15, 50] to Evaluation.{have}",
+        )
+    family = families[index] if index is not None else next(iter(families.values()))
+    return draw_curves(family, {name: reading.names.index(name) for name in names})
+
+
+KINDS: dict[str, tuple[Callable[..., Figure], tuple[str, ...]]] = {
+    "embedding": (_embedding_figure, ("names",)),
+    "map": (_map_figure, ("names", "index", "n_neighbors")),
+    "curve": (_curve_figure, ("names", "index")),
+}
+
+
+def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
+    """Draw the null distribution of a test as a histogram, and the observed statistic as a line.
+
+    Parameters
+    ----------
+    test : IndependenceTest
+        What a test gave.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default (``ax.figure``).
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Notes
+    -----
+    Of a test without resampling only the statistic is drawn. O(m) time and memory for m resamples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> null = np.array([0.1, 0.3, 0.2])
+    >>> test = IndependenceTest("hsic", "HSIC", 0.4, 0.25, null, 3, 0.5, "CKA", (0.0, 0.71))
+    >>> null_histogram(test).get_xlabel()
+    'statistic of 3 permutations'
+    """
+    with drawing():
+        if ax is None:
+            _, ax = one_axes(4.6, 2.5, 0.55, 0.3, 0.5, 0.42)
+        null = np.asarray(test.null_distribution, dtype=np.float64)
+        if len(null):
+            ax.hist(null, bins=min(40, max(5, int(len(null) ** 0.5))), color=LIGHT["soft"], alpha=0.55, linewidth=0)
+        ax.axvline(test.statistic, color=embedding_colour(1), linewidth=1.6)
+        ends = [*null, test.statistic]
+        low, high = float(min(ends)), float(max(ends))
+        pad = 0.04 * (high - low) or abs(high) or 1.0
+        ax.set_xlim(low - pad, high + pad)
+        right = test.statistic > (low + high) / 2
+        ax.annotate(
+            f"observed {fixed(test.statistic, 4)}, {p_words(test.p_value)}",
+            (test.statistic, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0 if len(null) else 4, 4),
+            textcoords="offset points",
+            ha="right" if right else "left",
+            va="bottom",
+            color=embedding_colour(1),
+            fontsize=8.5,
+        )
+        ax.set_ylabel("permutations")
+        ax.set_xlabel(f"statistic of {len(null):,} permutations" if len(null) else "statistic")
+        ax.set_title(short_name(test.title, 40), loc="left", fontsize=9, fontweight="bold", pad=18)
+        return ax

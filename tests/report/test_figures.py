@@ -1,0 +1,383 @@
+"""Figures: what they show, what they refuse, and that nobody else's matplotlib is touched."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import math
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from report_cases import index_row, make_results, simulated_results
+
+from dreval.errors import InputError, UnknownName
+from dreval.report import _style
+from dreval.report._lines import spread_labels
+from dreval.report._panels import class_colours, map_cells, place_points, scale_of_maps
+from dreval.report._svg import inline_svg
+from dreval.report.figures import KINDS, null_histogram, plot
+from dreval.results.test import IndependenceTest
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(figure):
+    """The figure as PNG bytes; that drawing it raises nothing is half of what is tested."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def texts(figure):
+    """All texts of a figure, titles on both sides included."""
+    return [t.get_text() for t in figure.findobj(mpl.text.Text) if t.get_text() and t.get_visible()]
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("count", [1, 2, 5, 10])
+def test_every_kind_is_drawn_for_any_number_of_embeddings(kind, count):
+    """One to ten embeddings: a figure each, all named."""
+    names = tuple(f"embedding {i}" for i in range(count))
+    figure = plot(simulated_results(names, ks=(5, 15, 60)), kind)
+
+    assert isinstance(figure, Figure)
+    assert drawn(figure).startswith(b"\x89PNG")
+    assert set(names) <= set(texts(figure))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7])
+@pytest.mark.parametrize("classes", [0, 1, 3, 12, 30])
+def test_embeddings_of_any_width_and_number_of_classes_are_drawn(d, classes):
+    """One column is a strip, more than two are said not to be shown; more than twelve classes become 'other'."""
+    figure = plot(simulated_results(("a", "b"), d=d, classes=classes, n=300), "embedding")
+    said = " ".join(texts(figure))
+    drawn(figure)
+
+    assert ("one column" in said) == (d == 1)
+    assert (f"columns 1 and 2 of {d}" in said) == (d > 2)
+    assert ("other (19 classes)" in said) == (classes == 30)
+
+
+def test_nothing_of_matplotlib_is_changed_and_no_figure_is_registered():
+    """Settings before and after are equal, and pyplot knows of no figure."""
+    import matplotlib.pyplot as plt
+
+    before, figures = dict(mpl.rcParams), plt.get_fignums()
+    for kind in KINDS:
+        drawn(plot(simulated_results(ks=(5, 15)), kind))
+
+    assert dict(mpl.rcParams) == before
+    assert plt.get_fignums() == figures
+
+
+def test_the_settings_of_the_user_do_not_change_a_figure():
+    """A figure is the same whatever style the user has chosen for their own."""
+    plain = drawn(plot(simulated_results(), "map"))
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "text.parse_math": True, "axes.spines.left": True}):
+        assert drawn(plot(simulated_results(), "map")) == plain
+
+
+def test_names_are_shown_literally():
+    """Dollar signs, underscores, markup and control characters are no commands."""
+    names = ("$x_1$", r"\frac{a}{b}", "<b>&", "two\nlines", "naïve λ")
+    figure = plot(simulated_results(names, ks=(5, 15)), "curve")
+    drawn(figure)
+
+    assert {"$x_1$", r"\frac{a}{b}", "<b>&", "two lines", "naïve λ"} <= set(texts(figure))
+
+
+def test_unknown_words_are_refused_with_the_nearest():
+    """Kind, option, index and embedding: the nearest right name is given."""
+    results = simulated_results(ks=(5, 15))
+    with pytest.raises(UnknownName, match="Did you mean 'curve'"):
+        plot(results, "curves")
+    with pytest.raises(UnknownName, match="Did you mean 'index'"):
+        plot(results, "map", indx="continuity")
+    with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
+        plot(results, "map", index="trustworthyness")
+    with pytest.raises(UnknownName, match="Did you mean 'continuity'"):
+        plot(results, "curve", index="continuty")
+    with pytest.raises(UnknownName, match="Did you mean 'isomap'"):
+        plot(results, "embedding", names=["isomp"])
+
+
+def test_a_curve_needs_several_numbers_of_neighbors():
+    """The cure is in the message; an index without neighbors is refused beside those that have a curve."""
+    with pytest.raises(InputError, match=r"n_neighbors=\[5, 15, 50\]"):
+        plot(simulated_results(), "curve")
+    with pytest.raises(InputError, match=r"Those that have: .*trustworthiness"):
+        plot(simulated_results(ks=(5, 15)), "curve", index="procrustes_disparity")
+
+
+def test_a_map_needs_values_of_points():
+    """An index of the whole, or a number of neighbors that was not run, is refused with what there is."""
+    results = simulated_results(ks=(5, 15))
+    with pytest.raises(InputError, match=r"Those that have: .*continuity"):
+        plot(results, "map", index="procrustes_disparity")
+    with pytest.raises(InputError, match="was run at: 5, 15"):
+        plot(results, "map", index="continuity", n_neighbors=7)
+    bare = make_results([index_row("a", "procrustes_disparity", "", 0.5, 1.0)], {"a": np.eye(5)[:, :2]})
+    with pytest.raises(InputError, match="values for single points"):
+        plot(bare, "map")
+
+
+def test_a_result_of_failures_only_has_no_figure():
+    """The reason of each failure is in the message."""
+    with pytest.raises(InputError, match="broken: no memory"):
+        plot(make_results([], {}, failed={"broken": "no memory"}), "embedding")
+
+
+def test_one_colour_per_embedding_throughout():
+    """An embedding keeps its colour when others are left out, and when others fail."""
+    results = simulated_results(("a", "b", "c"), ks=(5, 15), failed={"d": "x"})
+    for kind in ("embedding", "map", "curve"):
+        for names in (["b"], ["a", "b"], None):
+            figure = plot(results, kind, names=names)
+            colours = {t.get_color() for t in figure.findobj(mpl.text.Text) if t.get_text() == "b"}
+            assert colours == {_style.EMBEDDINGS_LIGHT[1]}
+
+
+def test_a_curve_shows_values_chance_and_intervals():
+    """The lines run through the values, the dashed one through chance, and bands are drawn with intervals only."""
+    names = ("a", "b", "c", "d")
+    results = simulated_results(names, ks=(5, 15, 60))
+    figure = plot(results, "curve", index="neighborhood_overlap")
+    table = results.table[results.table["index"] == "neighborhood_overlap"]
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 3]
+
+    for line, name in zip(lines, names, strict=False):
+        np.testing.assert_array_equal(line.get_xdata(), [5, 15, 60])
+        np.testing.assert_array_equal(line.get_ydata(), table[table["embedding"] == name]["value"])
+    assert np.allclose(lines[-1].get_ydata(), 0.01)
+    assert len(figure.axes[0].collections) == 4
+    assert not plot(simulated_results(ks=(5, 15), intervals=False), "curve").axes[0].collections
+
+
+def test_chance_far_from_all_lines_is_said_and_not_drawn():
+    """Where chance would press the lines together it is named with its value instead."""
+    rows = [
+        index_row("a", "trustworthiness", f"n_neighbors={k}", v, 0.5) for k, v in ((5, 0.99), (15, 0.985), (60, 0.98))
+    ]
+    figure = plot(make_results(rows, {"a": np.zeros((6, 2))}, n_neighbors=[5, 15, 60]), "curve")
+
+    assert any("\nby chance 0.500, outside the axis" in text for text in texts(figure))
+    assert "by chance" not in texts(figure)
+    assert figure.axes[0].get_ylim()[0] > 0.9
+
+
+@given(st.lists(st.floats(0, 3), min_size=1, max_size=10))
+def test_labels_do_not_overlap_and_keep_their_order(wanted):
+    """Labels lie a gap apart, in the order of their lines, inside the axis where there is room, else from its top."""
+    placed = spread_labels(wanted, 0.16, 0.0, 3.0)
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    for low, high in itertools.pairwise(order):
+        assert placed[high] - placed[low] >= 0.16 - 1e-9
+    assert max(placed) <= 3.0 + 1e-9
+    assert min(placed) >= -1e-9
+    if all(b - a >= 0.16 for a, b in itertools.pairwise(sorted(wanted))):
+        assert placed == pytest.approx(wanted)
+
+
+@given(
+    st.integers(1, 3).flatmap(
+        lambda d: st.lists(st.tuples(*[st.floats(-1e300, 1e300)] * d), min_size=1, max_size=20).map(np.array)
+    )
+)
+def test_points_are_placed_inside_the_panel_at_one_scale(Y):
+    """All points lie in the square whatever their size, and both columns have the same scale."""
+    placed = place_points(Y)
+
+    assert placed.shape == (len(Y), 2)
+    assert np.abs(placed).max() <= 1
+    assert not np.isnan(placed).any()
+    if Y.shape[1] > 1:
+        spans = np.ptp(Y[:, :2] / 4, axis=0)
+        if spans.min() > 1e-280:
+            ratio = np.ptp(placed, axis=0)
+            np.testing.assert_allclose(ratio[0] * spans[1], ratio[1] * spans[0], rtol=1e-6, atol=1e-6 * spans.max())
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.booleans())
+def test_the_scale_of_maps_orders_colours_as_quality(values, higher):
+    """A better value never has a worse colour, and the ends of the scale say when values lie beyond them."""
+    values = np.array(values)
+    scale = scale_of_maps([values], higher)
+    levels = scale.levels(values)
+    order = np.argsort(values if higher else -values)
+
+    assert (np.diff(levels[order]) >= 0).all()
+    assert levels.min() >= 0
+    assert levels.max() < len(_style.RAMP)
+    assert scale.clipped_low == (values.min() < scale.low)
+    assert ("or less" in "".join(scale.ends())) == scale.clipped_low
+
+
+def test_a_map_of_many_points_shows_the_mean_of_each_cell():
+    """Against a loop: every cell that holds a point is shown once, with the mean of its points."""
+    rng = np.random.default_rng(0)
+    Y, values = rng.normal(size=(900, 2)), rng.random(900)
+    values[:100] = math.nan
+    centres, means = map_cells(Y, values)
+    cells = {}
+    for (x, y), value in zip(place_points(Y), values, strict=True):
+        if not math.isnan(value):
+            cells.setdefault((int((x + 1) * 15), int((y + 1) * 15)), []).append(value)
+
+    assert len(centres) == len(cells)
+    for (x, y), mean in zip(centres, means, strict=True):
+        assert mean == pytest.approx(np.mean(cells[round((x + 1) * 15 - 0.5), round((y + 1) * 15 - 0.5)]))
+
+
+def test_classes_beyond_twelve_are_the_largest_and_other():
+    """Eleven largest classes keep a colour, in sorted order; the rest share the last one."""
+    labels = np.repeat(np.arange(20), np.arange(1, 21))
+    classes = class_colours(labels)
+
+    assert classes.names == (*map(str, range(9, 20)), "other (9 classes)")
+    assert classes.colours == _style.CLASS_COLOURS
+    np.testing.assert_array_equal(classes.codes[labels == 9], 0)
+    np.testing.assert_array_equal(classes.codes[labels == 3], 11)
+
+
+def luminance(colour):
+    """Relative luminance (WCAG 2.2)."""
+    parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(a, b):
+    """Contrast of two colours (WCAG 2.2)."""
+    low, high = sorted([luminance(a), luminance(b)])
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_colours_can_be_read_and_told_apart():
+    """Text colours have a contrast of 4.5 with the paper, points 1.5, and all variables have their own colour."""
+    for paper, embeddings in ((_style.LIGHT, _style.EMBEDDINGS_LIGHT), (_style.DARK, _style.EMBEDDINGS_DARK)):
+        assert contrast(paper["ink"], paper["panel"]) > 12
+        assert contrast(paper["soft"], paper["panel"]) >= 4.5
+        assert all(contrast(colour, paper["paper"]) >= 4.5 for colour in embeddings)
+        assert all(contrast(colour, paper["panel"]) >= 1.5 for colour in (*_style.CLASS_COLOURS, *_style.RAMP))
+    known = [*_style.LIGHT.values(), *_style.EMBEDDINGS_LIGHT]
+    assert len(set(known)) == len(known) == len(_style.css_variables())
+    light = [luminance(colour) for colour in _style.RAMP]
+    assert light == sorted(light, reverse=True)
+
+
+# Machado, Oliveira & Fernandes (2009), severity 1.
+PROTANOPIA = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+DEUTERANOPIA = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+
+
+@pytest.mark.parametrize("view", [np.eye(3), PROTANOPIA, DEUTERANOPIA])
+@pytest.mark.parametrize("colours", [_style.CLASS_COLOURS, _style.EMBEDDINGS_LIGHT, _style.EMBEDDINGS_DARK])
+def test_colours_differ_for_colour_blind_readers(view, colours):
+    """No two colours of a set are closer than 13 in CIELAB (1976), as protanopes and deuteranopes see them too."""
+    parts = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in colours])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(linear @ np.array(view).T, 0, 1)
+    to_xyz = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+    xyz = linear @ np.array(to_xyz).T / [0.95047, 1.0, 1.08883]
+    f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz * (29 / 6) ** 2 / 3 + 4 / 29)
+    lab = np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
+    distances = np.linalg.norm(lab[:, None] - lab, axis=2)[np.triu_indices(len(lab), 1)]
+
+    assert distances.min() > 13
+
+
+def test_a_drawing_for_the_page_has_only_the_page_s_colours_ids_and_fonts():
+    """Well-formed, described, colours of text as variables, ids with the prefix, no font, no style sheet, no date."""
+    results = simulated_results(("a", "b"), ks=(5, 15))
+    for kind in KINDS:
+        text = inline_svg(plot(results, kind), "f7", 'a <label> & "more"')
+        root = ET.fromstring(text)
+        ids = [element.attrib["id"] for element in root.iter() if "id" in element.attrib]
+
+        assert root.tag == f"{SVG}svg"
+        assert root.attrib["role"] == "img"
+        assert root.attrib["aria-label"] == 'a <label> & "more"'
+        assert len(set(ids)) == len(ids)
+        assert all(name.startswith("f7-") for name in ids)
+        assert "var(--" in text
+        assert not any(colour in text for colour in _style.css_variables())
+        assert not any(word in text for word in ("font-family", "DejaVu", "<style", "metadata", "<!", "NaN", "nan"))
+        assert all("font:" not in element.attrib.get("style", "") for element in root.iter(f"{SVG}text"))
+        assert inline_svg(plot(results, kind), "f7", 'a <label> & "more"') == text
+
+
+def test_the_points_of_a_drawing_are_the_points():
+    """Each point is one dot of the drawing, at its place to a hundredth of a point, with its class's colour."""
+    results = simulated_results(("a",), n=50, classes=3)
+    root = ET.fromstring(inline_svg(plot(results, "embedding"), "f", "x"))
+    dots = {}
+    for group in root.iter(f"{SVG}g"):
+        if "data-class" in group.attrib:
+            for path in group.iter(f"{SVG}path"):
+                pairs = [move.split("h0")[0].split() for move in path.attrib["d"].split("M")[1:]]
+                dots.setdefault(int(group.attrib["data-class"]), []).extend((float(x), float(y)) for x, y in pairs)
+    placed = place_points(results.embeddings["a"])
+    for code in range(3):
+        wanted = placed[results.labels == code]
+        got = np.array(sorted(dots[code]))
+        scale = 2.3 * 72 / 2
+        side = np.array(sorted((wanted[:, 0] * scale).tolist()))
+        np.testing.assert_allclose(got[:, 0] - got[:, 0].mean(), side - side.mean(), atol=0.02)
+        assert len(got) == len(wanted)
+
+
+def test_dense_panels_are_pixels_inside_the_drawing():
+    """More than 4000 points become one embedded image each, and the drawing stays small."""
+    rng = np.random.default_rng(0)
+    rows = [index_row("a", "trustworthiness", "n_neighbors=15", 0.9, 0.5)]
+    Y = rng.normal(size=(6000, 2))
+    points = {"a": pd.DataFrame({"trustworthiness(n_neighbors=15)": rng.random(6000)})}
+    results = make_results(rows, {"a": Y}, rng.integers(0, 3, 6000), points=points)
+    text = inline_svg(plot(results, "embedding"), "f", "x")
+
+    assert "data:image/png;base64," in text
+    assert len(text) < 400_000
+    ET.fromstring(text)
+
+
+def independence_test(null, statistic=0.5, p=0.04):
+    """A test's answer with this null distribution."""
+    null = np.array(null, dtype=float)
+    return IndependenceTest("hsic", "HSIC of $x$", statistic, p, null, len(null), 0.3, "CKA", (0.0, 0.1))
+
+
+def test_the_null_histogram_shows_every_permutation_and_the_statistic():
+    """The bars count all permutations, the line stands at the statistic, and both are inside the axis."""
+    rng = np.random.default_rng(0)
+    null = rng.gamma(2, 0.05, 999)
+    ax = null_histogram(independence_test(null))
+    drawn(ax.figure)
+
+    assert sum(bar.get_height() for bar in ax.patches) == 999
+    assert ax.lines[0].get_xdata()[0] == 0.5
+    low, high = ax.get_xlim()
+    assert low <= null.min()
+    assert high >= 0.5
+    assert any("p = .040" in text for text in texts(ax.figure))
+
+
+@pytest.mark.parametrize(("null", "statistic"), [([], 0.5), ([0.5, 0.5], 0.5), ([0.0], 0.0), ([1e-9, 2e-9], 3e-9)])
+def test_degenerate_null_distributions_are_drawn(null, statistic):
+    """No permutation, equal ones, zeros and tiny ones."""
+    ax = null_histogram(independence_test(null, statistic))
+
+    assert drawn(ax.figure)
+
+
+def test_the_null_histogram_draws_where_it_is_told():
+    """Axes that are given are drawn on and given back."""
+    figure = Figure()
+    ax = figure.subplots()
+
+    assert null_histogram(independence_test([0.1, 0.2]), ax) is ax

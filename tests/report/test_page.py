@@ -1,0 +1,309 @@
+"""The written report: whole, alone, escaped, the same for the same result, and complete."""
+
+from __future__ import annotations
+
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+from report_cases import index_row, make_results, row_of_test, simulated_results
+
+from dreval.errors import InputError
+from dreval.report.page import write_report
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+AWKWARD = (
+    "<script>alert('1')</script>",
+    'a "quoted" & name',
+    "$x_1$ {{ 7*7 }} {% raw %}",
+    "λ 数 \u202e|*_`",
+    "x" * 200,
+)
+
+
+class Page(HTMLParser):
+    """A page read strictly: tags must close in order."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.headings, self.texts, self.urls = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        """Open a tag."""
+        self.tags.append((tag, dict(attrs)))
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        self.urls += [v for k, v in attrs if k in ("href", "src", "xlink:href", "action", "data") and v]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        """A tag without content."""
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag):
+        """Close the last tag that was opened."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        """Text outside of style and script."""
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        """All visible text."""
+        return " ".join(" ".join(self.texts).split())
+
+
+def failing(**more):
+    """A result with everything at once: several k, ties, tests that are missing, failures."""
+    results = simulated_results(
+        ("pca", "umap"), ks=(5, 15, 60), failed={"broken": "the reason <it> failed & more", "too": "the reason"}, **more
+    )
+    extra = [row_of_test("pca", math.nan, math.nan, "batch", note="a class of one point")]
+    table = results.table
+    rows = [
+        *table.to_dict("records"),
+        *extra,
+        index_row("pca", "procrustes_rn", "n_neighbors=15", math.nan, math.nan, note="no <b>value</b>"),
+    ]
+    return make_results(
+        [r for r in rows if r["embedding"] not in results.failed],
+        results.embeddings,
+        results.labels,
+        results.failed,
+        results.points,
+        n_neighbors=[5, 15, 60],
+    )
+
+
+CASES = {
+    "four": lambda: simulated_results(),
+    "one": lambda: simulated_results(("only",)),
+    "ten": lambda: simulated_results(tuple(f"method {i}" for i in range(10)), n=60),
+    "unlabelled": lambda: simulated_results(classes=0),
+    "no intervals": lambda: simulated_results(intervals=False),
+    "no tests": lambda: simulated_results(tests=False),
+    "many classes": lambda: simulated_results(classes=40, n=300),
+    "several k": lambda: simulated_results(ks=(5, 15, 60, 200)),
+    "one column": lambda: simulated_results(d=1),
+    "five columns": lambda: simulated_results(d=5),
+    "anchors": lambda: simulated_results(anchors=40),
+    "everything": failing,
+    "awkward names": lambda: simulated_results(AWKWARD, ks=(5, 15)),
+    "only failures": lambda: make_results([], {}, failed={"a": "no memory", "b": "no time"}),
+    "nothing asked": lambda: make_results([row_of_test("a", 0.5, 0.5)], {"a": np.eye(6)[:, :2]}),
+    "large": lambda: simulated_results(("a", "b"), n=5000, tests=False),
+    "bare recipe": lambda: _without_recipe(simulated_results()),
+}
+
+
+def _without_recipe(results):
+    """The same result without any recipe."""
+    return type(results)(results.table, results.points, results.groups, results.embeddings, results.labels)
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """Each case as page and as text."""
+    folder = tmp_path_factory.mktemp("reports")
+    made = {}
+    for i, (name, case) in enumerate(CASES.items()):
+        results = case()
+        page, text = write_report(results, folder / f"{i}.html"), write_report(results, folder / f"{i}.md")
+        made[name] = (results, page.read_text("utf-8"), text.read_text("utf-8"))
+    return made
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_pages_are_whole(reports, case):
+    """Tags close in order, ids are unique, headings descend by one, the page says its language and title."""
+    page = Page(reports[case][1])
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+
+    assert len(ids) == len(set(ids))
+    assert page.headings[0] == 1
+    assert page.headings.count(1) == 1
+    assert all(b <= max(a + 1, 2) + (a == 1) for a, b in zip(page.headings, page.headings[1:], strict=False))
+    assert ("html", {"lang": "en"}) in page.tags
+    assert any(tag == "title" for tag, _ in page.tags)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_drawings_are_well_formed_and_described(reports, case):
+    """Each SVG is XML with a role and a description, and refers only to ids of its own."""
+    drawings = re.findall(r"<svg.*?</svg>", reports[case][1], re.S)
+    results = reports[case][0]
+
+    assert len(drawings) >= len(results.embeddings)
+    for drawing in drawings:
+        root = ET.fromstring(drawing)
+        ids = {element.attrib["id"] for element in root.iter() if "id" in element.attrib}
+        assert root.attrib["role"] == "img"
+        assert len(root.attrib["aria-label"]) > 10
+        assert set(re.findall(r"url\(#([^)]+)\)", drawing)) <= ids
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_pages_load_nothing(reports, case):
+    """No address but places inside the page and embedded images; no import, no font, no outside script."""
+    text = reports[case][1]
+    page = Page(text)
+
+    assert all(url.startswith(("#", "data:image/png;base64,")) for url in page.urls)
+    assert not re.search(r"https?://(?!www\.w3\.org/)", text)
+    assert not re.search(r"@import|@font-face|url\((?!#)", text)
+    assert not any(tag in ("link", "iframe", "object", "embed", "base") for tag, _ in page.tags)
+    assert "default-src 'none'" in text
+
+
+@pytest.mark.parametrize("case", ["four", "everything", "awkward names", "large"])
+def test_the_same_result_gives_the_same_file(reports, case, tmp_path):
+    """Byte by byte, for results computed twice; no time is named."""
+    again = CASES[case]()
+
+    assert write_report(again, tmp_path / "a.html").read_text("utf-8") == reports[case][1]
+    assert write_report(again, tmp_path / "a.md").read_text("utf-8") == reports[case][2]
+    assert "98765" not in reports[case][1]
+
+
+def test_pages_stay_small(reports):
+    """Small results give small pages; ten embeddings stay under 600 kB, five thousand points under 3 MB."""
+    sizes = {name: len(page.encode()) for name, (_, page, _) in reports.items()}
+
+    assert sizes["one"] < 100_000
+    assert sizes["ten"] < 600_000
+    assert max(sizes.values()) < 3_000_000
+
+
+def test_awkward_names_are_shown_as_they_are(reports):
+    """Markup, templates and quotes in names are text everywhere, in the page and in its drawings."""
+    _, text, _ = reports["awkward names"]
+    page = Page(text)
+
+    assert all(name in page.text for name in AWKWARD)
+    assert sum(tag == "script" for tag, _ in page.tags) == 1
+    assert "49" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).split("{{ 7*7 }}")[1][:5]
+    rows = [attrs for tag, attrs in page.tags if tag == "th" and attrs.get("scope") == "row"]
+    assert rows[1]["title"] == 'a "quoted" & name'
+
+
+def test_control_characters_do_not_break_a_report(tmp_path):
+    """Names with characters that neither XML nor UTF-8 can hold are written with spaces in their place."""
+    results = simulated_results(("a\x00b", "e\ufffef", "two\nlines"), ks=(5, 15))
+    for suffix in ("html", "md"):
+        text = write_report(results, tmp_path / f"r.{suffix}", title="c\ud800d").read_text("utf-8")
+        assert "a b" in text
+        assert "c d" in text
+        assert not set("\x00\ufffe") & set(text)
+
+
+def test_every_value_is_in_the_report(reports):
+    """Each value of the table stands in page and text as it is printed; missing ones as a dash with their reason."""
+    results, page, text = reports["everything"]
+    seen = Page(page).text
+    for value in results.table["value"].dropna():
+        assert f"{value:.3f}" in seen
+        assert f"{value:.3f}" in text
+    assert "no <b>value</b>" in seen
+    assert "no \\<b\\>value\\</b\\>" in text
+    assert "a class of one point" in seen
+    assert seen.count("the reason <it> failed & more") >= 2
+    assert any(attrs.get("title") == "no <b>value</b>" for tag, attrs in Page(page).tags if tag == "abbr")
+
+
+def test_the_best_is_marked_by_shape_and_weight(reports):
+    """The cells with the mark are those with the best value of their column."""
+    results, page, _ = reports["four"]
+    marked = re.findall(r'<td class="best"[^>]*data-sort="([^"]+)"', page)
+    best = [
+        part["value"].max() if part["direction"].iloc[0] == "higher" else part["value"].min()
+        for _, part in results.table[results.table["test"] == ""].groupby("index", sort=False)
+    ]
+
+    assert [float(v) for v in marked] == pytest.approx(best)
+    assert 'td.best b::before{content:"●"' in page
+    assert "td.best b{font-weight:700" in page
+
+
+def test_missing_parts_are_left_out(reports):
+    """No headings without content: no curves at one k, no tests, no pictures of failures only."""
+    assert "At which scale" not in reports["four"][1]
+    assert "At which scale" in reports["several k"][1]
+    assert "Does the picture depend" not in reports["no tests"][1]
+    assert "Where each picture" not in reports["only failures"][1]
+    assert "How well" not in reports["nothing asked"][1]
+    assert 'class="legend"' not in reports["unlabelled"][1]
+    assert "±" not in reports["no intervals"][1]
+
+
+def test_the_report_ends_with_how_to_make_it_again_and_what_words_mean(reports):
+    """The call, the settings, the versions, the cautions and a definition of every index."""
+    _, page, text = reports["four"]
+    seen = Page(page).text
+    for said in (seen, text.replace("\\", "")):
+        assert "dreval.Evaluation(simulated, {...}, random_state=0).run()" in said
+        assert "What may not be concluded" in said
+        assert "numpy 2.4" in said
+        for title in ("Trustworthiness", "Procrustes disparity", "k-NN accuracy"):
+            assert title in said.split("What the words mean")[1]
+    assert seen.index("What may not be concluded") < seen.index("Make it again") < seen.index("What the words mean")
+
+
+def row_of_tests_of_markdown_tables_have_equal_numbers_of_cells(reports):
+    """Every table of every text is a table: names cannot end a cell, and every row has all cells."""
+    for _, _, text in reports.values():
+        blocks = re.findall(r"(?:^\|.*\n)+", text, re.M)
+        for block in blocks:
+            counts = {len(re.split(r"(?<!\\)\|", row)) for row in block.splitlines()}
+            assert len(counts) == 1, block
+            assert re.fullmatch(r"(\| :?--:? )+\|", block.splitlines()[1])
+
+
+def test_a_title_can_be_given_and_is_escaped(tmp_path):
+    """The heading and the title of the window; the default names the data."""
+    page = write_report(simulated_results(), tmp_path / "a.html", title="<i>Mine</i>").read_text("utf-8")
+
+    assert page.count("&lt;i&gt;Mine&lt;/i&gt;") == 2
+    assert "# Four embeddings of simulated" in write_report(simulated_results(), tmp_path / "a.md").read_text("utf-8")
+
+
+def test_places_where_no_report_can_be_written_are_refused(tmp_path):
+    """Suffix, folder that is not there, folder as a file: each with its cure."""
+    results = simulated_results()
+    with pytest.raises(InputError, match=r"must end in \.html or \.md"):
+        write_report(results, tmp_path / "report.pdf")
+    with pytest.raises(InputError, match=r"must lie in an existing folder.*missing"):
+        write_report(results, tmp_path / "missing" / "report.html")
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(InputError, match="must be a file"):
+        write_report(results, tmp_path / "folder.html")
+
+
+def test_a_report_is_written_through_the_result(tmp_path):
+    """``Results.report`` and ``Results.plot`` reach what is tested here."""
+    results = simulated_results()
+
+    assert results.report(str(tmp_path / "r.HTML")) == Path(tmp_path / "r.HTML")
+    assert results.plot("map", index="continuity").axes
+
+
+def test_values_of_points_of_another_length_are_not_drawn(tmp_path):
+    """A table of points that does not fit its embedding gives no map rather than a wrong one."""
+    results = simulated_results(("a",))
+    short = {"a": pd.DataFrame({c: v[:-1] for c, v in results.points["a"].items()})}
+    broken = type(results)(
+        results.table, short, results.groups, results.embeddings, results.labels, recipe=results.recipe
+    )
+
+    assert "Below:" not in write_report(broken, tmp_path / "r.html").read_text("utf-8")

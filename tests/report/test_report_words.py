@@ -1,0 +1,317 @@
+"""The words of a report never contradict its numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_cases import DEFAULT, index_row, make_results, simulated_results
+
+from dreval.report._cautions import cautions, definitions, head_line
+from dreval.report._numbers import decimals_for, fixed, half_width, in_words, of_hundred, ordered, probability
+from dreval.report._reading import read_results
+from dreval.report.words import in_chance, verdicts
+
+values = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.25, 0.5, 0.5004, 0.5006, 0.9999, 1.0, math.nan]))
+
+
+@st.composite
+def readings(draw, intervals=None):
+    """A reading of one to five embeddings with any values, some missing, with intervals or without."""
+    names = [f"e{i}" for i in range(draw(st.integers(1, 5)))]
+    wide = draw(st.booleans()) if intervals is None else intervals
+    rows = []
+    for name in names:
+        for index, parameters, chance in DEFAULT:
+            value = draw(values)
+            more = {"note": "a reason"} if math.isnan(value) else {}
+            if wide and not math.isnan(value):
+                half = draw(st.floats(0, 0.3))
+                more |= {"ci_low": value - half, "ci_high": value + half, "ci_method": "jackknife", "target": "points"}
+            rows.append(index_row(name, index, parameters, value, chance, **more))
+    return read_results(make_results(rows, {name: np.zeros((5, 2)) for name in names}))
+
+
+def spoken(verdict):
+    """All that is said of an embedding."""
+    return " ".join([verdict.lead, *verdict.trust, *verdict.doubt, *verdict.standing, *verdict.missing])
+
+
+@given(readings())
+def test_the_best_is_the_best(reading):
+    """Who is called best has a value that no other has in print, and that no other surpasses; the same for last."""
+    for verdict in verdicts(reading):
+        for index in (*verdict.best, *verdict.shared, *verdict.last):
+            column = reading.find(index)
+            mine = column.values[verdict.name]
+            others = [v for name, v in column.values.items() if name != verdict.name]
+            sign = 1 if column.higher else -1
+            if index in verdict.best:
+                assert all(sign * mine > sign * v for v in others)
+                assert others
+            elif index in verdict.shared:
+                assert all(sign * mine >= sign * v or column.shown(mine) == column.shown(v) for v in others)
+                assert any(column.shown(mine) == column.shown(v) for v in others)
+            else:
+                assert all(sign * mine <= sign * v or column.shown(mine) == column.shown(v) for v in others)
+
+
+@given(readings())
+def test_every_column_with_a_difference_has_a_leader(reading):
+    """Where values differ in print someone is named best; where they do not, or only one has a value, nobody is."""
+    said = verdicts(reading)
+    for column in reading.main:
+        named = [v.name for v in said if column.index in (*v.best, *v.shared)]
+        differ = len({column.shown(value) for value in column.values.values()}) > 1
+
+        assert bool(named) == differ
+        assert tuple(named) == column.leaders
+
+
+@given(readings(intervals=True))
+def test_an_order_within_intervals_is_called_open(reading):
+    """A best whose interval overlaps another one is said to be ahead, and the order open; it is not called best."""
+    for verdict in verdicts(reading):
+        for index in verdict.best:
+            cells = {n: c for n, c in reading.find(index).cells.items() if not c.missing}
+            mine = cells[verdict.name]
+            overlap = any(mine.low <= c.high and c.low <= mine.high for n, c in cells.items() if n != verdict.name)
+            assert (index in verdict.unsettled) == overlap
+        assert any("the order is open" in s for s in verdict.standing) == bool(verdict.unsettled)
+        if set(verdict.best) == set(verdict.unsettled):
+            assert not any(s.startswith("Best") for s in verdict.standing)
+
+
+@given(readings())
+def test_all_indices_are_claimed_only_by_who_leads_all(reading):
+    """'all' and 'both' stand only where every compared index is meant, and counts of embeddings are right."""
+    computed = len(reading.computed)
+    for verdict in verdicts(reading):
+        for sentence in verdict.standing:
+            crowd = re.search(r"of the (\w+)( that have a value)?", sentence)
+            counts = {len(c.values) for c in reading.main if c.leaders}
+            count = next(c for c in range(6) if in_words(c) == crowd.group(1))
+            assert count in counts
+            assert (count < computed) == bool(crowd.group(2))
+            if "all " in sentence or "both " in sentence:
+                compared = {c.index for c in reading.main if c.leaders and len(c.values) == count}
+                kind = next(k for start, k in KINDS.items() if sentence.startswith(start))
+                held = set(getattr(verdict, kind)) - (set(verdict.unsettled) if sentence.startswith("Best") else set())
+                assert compared <= held
+
+
+KINDS = {"Best": "best", "Ahead": "unsettled", "Shares": "shared", "Last": "last"}
+
+
+@given(readings())
+def test_the_lead_agrees_with_the_share_of_true_neighbors(reading):
+    """'most are true' only above a half, 'most are false' only below, and chance is named where it is not beaten."""
+    column = reading.find("neighborhood_overlap")
+    for verdict in verdicts(reading):
+        cell = column.cells[verdict.name]
+        if cell.missing:
+            assert "Neighborhood overlap" in " ".join(verdict.missing) or "neighborhood overlap" in " ".join(
+                verdict.missing
+            )
+            continue
+        lead = verdict.lead
+        assert f"{of_hundred(cell.value)} of 100" in lead
+        assert "against 1 by chance" in lead
+        if in_chance(column, cell):
+            assert "cannot be told from chance" in lead
+        else:
+            assert cell.value > cell.chance
+            assert ("Most neighbors shown are true" in lead) <= (cell.value > 0.5)
+            assert ("Most neighbors shown are false" in lead) <= (cell.value < 0.5)
+            assert ("About half" in lead) == (0.45 - 1e-12 <= cell.value <= 0.55)
+
+
+@given(readings())
+def test_trust_and_doubt_agree_with_the_numbers(reading):
+    """Nothing at or below chance is trusted, and each sentence about ranks stands with its own value."""
+    for verdict in verdicts(reading):
+        for index, far, near in (
+            ("trustworthiness", "may be far apart", "Points shown close are"),
+            ("continuity", "may be shown far apart", "Points close in the data are"),
+        ):
+            column = reading.find(index)
+            cell = column.cells[verdict.name]
+            said = spoken(verdict)
+            good = [s for s in (verdict.lead, *verdict.trust) if s.startswith(near)]
+            if cell.missing:
+                assert not good
+                assert far not in said
+                continue
+            share = (cell.value - 0.5) / 0.5
+            assert bool(good) == (share >= 0.8 and not in_chance(column, cell))
+            assert (far in said) == (share < 0.8 and not in_chance(column, cell))
+            if good:
+                assert column.shown(cell.value) in good[0]
+                assert ("mostly" in good[0]) == (share < 0.9)
+
+
+@given(readings())
+def test_words_claim_no_significance_and_name_what_is_missing(reading):
+    """No word of significance or proof; every missing value is named with its reason."""
+    for verdict in verdicts(reading):
+        said = spoken(verdict)
+        assert not re.search(r"signific|prove|certain|always|never", said)
+        assert "nan" not in said.split()
+        for column in reading.main:
+            if column.cells[verdict.name].missing:
+                assert any(column.named in s and "a reason" in s for s in verdict.missing)
+
+
+@given(readings())
+def test_shades_order_as_the_values_do(reading):
+    """The best is the darkest, a better value is never lighter, and all shades lie in [0, 1]."""
+    for column in reading.main:
+        shades = {name: column.shade(name) for name in column.values}
+        assert all(0 <= s <= 1 for s in shades.values())
+        for a, b in ((a, b) for a in shades for b in shades):
+            if column.better(column.values[a], column.values[b]):
+                assert shades[a] >= shades[b]
+
+
+def test_values_that_hardly_differ_are_shaded_alike():
+    """0.991 and 0.990 of an index from 0.5 to 1 look the same; 0.991 and 0.8 do not."""
+    rows = [index_row(n, "trustworthiness", "n_neighbors=15", v, 0.5) for n, v in (("a", 0.991), ("b", 0.990))]
+    near = read_results(make_results(rows, {"a": np.zeros((5, 2)), "b": np.zeros((5, 2))})).main[0]
+    rows[1]["value"] = 0.8
+    far = read_results(make_results(rows, {"a": np.zeros((5, 2)), "b": np.zeros((5, 2))})).main[0]
+
+    assert near.shade("a") == 1
+    assert near.shade("b") == pytest.approx(0.99)
+    assert far.shade("b") == 0
+
+
+def test_the_verdicts_of_the_example_read_as_they_should():
+    """One known result, word by word."""
+    first, second, *_, last = verdicts(read_results(simulated_results(intervals=False)))
+
+    assert first.lead == "Most neighbors shown are true ones: 98 of 100, against 1 by chance."
+    assert first.trust[0] == "Points shown close are close in the data (T\u00a00.977)."
+    assert first.standing == ("Best of the four on all six indices.",)
+    assert second.standing == ()
+    assert "Last of the four on all six indices." in last.standing
+    assert "Points shown close may be far apart in the data (T\u00a00.678)." in last.doubt
+
+
+def test_a_failed_embedding_is_said_to_have_failed_and_counts_for_nothing():
+    """Its card is the reason; the others are compared among themselves."""
+    said = verdicts(read_results(simulated_results(("a", "b", "c"), failed={"broken": "no memory"})))
+
+    assert said[-1].lead == "Could not be computed: no memory"
+    assert said[-1].standing == ()
+    assert "Best of the three" in " ".join(said[0].standing)
+
+
+def test_one_embedding_is_best_of_nothing():
+    """With one embedding nothing is compared, neither in the verdict nor in what may not be concluded."""
+    reading = read_results(simulated_results(("only",)))
+
+    assert verdicts(reading)[0].standing == ()
+    assert not any("Best" in s for s in cautions(reading, {"only": 2}))
+    assert not any("best" in term for term, _ in definitions(reading))
+
+
+def test_an_index_without_a_card_is_read_from_the_table():
+    """A result made by a newer version keeps its names, directions and values."""
+    rows = [index_row(n, "new_index", "", v, math.nan, direction="lower") for n, v in (("a", 1.0), ("b", 25.0))]
+    reading = read_results(make_results(rows, {"a": np.zeros((5, 2)), "b": np.zeros((5, 2))}))
+
+    assert verdicts(reading)[0].standing == ("Best of the two on new_index.",)
+    assert reading.main[0].chance == ""
+    assert dict(definitions(reading))["new_index"] == "Lower is better, without bounds."
+
+
+@pytest.mark.parametrize(
+    ("results", "wanted", "unwanted"),
+    [
+        (simulated_results(), ["Intervals speak of the population", "k = 15"], ["have no intervals"]),
+        (simulated_results(intervals=False), ["Values have no intervals"], ["Intervals speak"]),
+        (simulated_results(ks=(5, 15)), ["effect size"], ["At another scale"]),
+        (simulated_results(classes=0), ["low bar"], ["A small p", "Classes that lie apart"]),
+        (simulated_results(anchors=50), ["random part of the points"], []),
+        (simulated_results(d=3), ["pictures show the first two"], []),
+    ],
+)
+def test_cautions_stand_where_they_apply(results, wanted, unwanted):
+    """Each sentence on what may not be concluded appears with its cause and not without."""
+    reading = read_results(results)
+    said = " ".join(cautions(reading, {n: Y.shape[1] for n, Y in results.embeddings.items()}))
+
+    assert all(part in said for part in wanted)
+    assert not any(part in said for part in unwanted)
+
+
+def test_the_head_line_says_what_was_evaluated():
+    """Size, dimension, scale, metric, intervals and seed in one line."""
+    results = simulated_results(ks=(5, 15, 50), anchors=60)
+
+    assert head_line(read_results(results), {"a": 2}) == (
+        "120 points in 10 dimensions, shown in 2 · k = 15 (and 2 more) · euclidean · seen from 60 anchors · "
+        "95 % intervals · seed 0"
+    )
+
+
+@given(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=6))
+def test_printed_numbers_are_the_numbers(numbers):
+    """A printed number differs from the number by half a unit of its last place at most, or shows three figures."""
+    places = decimals_for(numbers, (-math.inf, math.inf))
+    for value in numbers:
+        text = fixed(value, places).replace("−", "-").replace(",", "")
+        if "e" in text:
+            assert float(text) == pytest.approx(value, rel=0.006)
+        else:
+            assert abs(float(text) - value) <= 0.5000001 * 10.0**-places
+            assert text != "-0"
+
+
+@given(st.floats(0, 1))
+def test_a_share_is_counted_without_rounding_onto_none_or_all(share):
+    """0 and 100 of 100 are said of exactly 0 and 1 only."""
+    text = of_hundred(share)
+
+    assert (text == "0") == (share == 0)
+    assert (text == "100") == (share == 1)
+    if text.isdigit():
+        assert abs(int(text) - 100 * share) <= 0.5000001
+
+
+@given(st.floats(0, 1), st.floats(0, 0.5), st.floats(0, 0.5))
+def test_an_interval_is_printed_as_what_it_is(value, below, above):
+    """``±`` stands for a symmetric interval only; else both ends are printed."""
+    text = half_width(value, value - below, value + above, 3)
+
+    if text.startswith("±") and "<" not in text:
+        width = float(text.removeprefix("± "))
+        assert abs(width - below) <= 0.0011
+        assert abs(width - above) <= 0.0011
+    elif "<" in text:
+        assert max(below, above) < 0.0011
+    else:
+        assert " to " in text
+
+
+def test_small_things_of_print():
+    """Hand-written cases: digits, bounds, p-values, lists."""
+    assert decimals_for([0.991, 0.85]) == 3
+    assert decimals_for([0.9997, 0.85]) == 4
+    assert decimals_for([0.0012]) == 5
+    assert decimals_for([1234.5, 2.0]) == 0
+    assert fixed(-0.0001, 3) == "0.000"
+    assert fixed(-0.5, 1) == "−0.5"
+    assert fixed(math.inf, 2) == "∞"
+    assert half_width(0.5, 0.488, 0.512, 3) == "± .012"
+    assert half_width(0.99, 0.95, 1.0, 3) == "0.950 to 1.000"
+    assert half_width(0.5, 0.5, 0.5, 3) == "± 0"
+    assert [probability(p) for p in (0.0002, 0.02, 1.0, math.nan)] == ["<.001", ".020", "1", "—"]
+    assert ordered(["a"]) == "a"
+    assert ordered(["a", "b", "c"]) == "a, b and c"
+    assert in_words(4) == "four"
+    assert in_words(12) == "12"

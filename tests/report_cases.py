@@ -1,0 +1,125 @@
+"""Results made by hand for the tests of reports: any values, any names, without an evaluation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval.registry import INDICES
+from dreval.results.table import Results, point_column, tidy_frame
+
+# index, parameters, chance
+DEFAULT = (
+    ("trustworthiness", "n_neighbors=15", 0.5),
+    ("continuity", "n_neighbors=15", 0.5),
+    ("neighborhood_overlap", "n_neighbors=15", 0.01),
+    ("procrustes_rc", "n_neighbors=15", 0.9),
+    ("procrustes_disparity", "", 0.99),
+    ("knn_accuracy", "n_neighbors=10, n_folds=5", 0.1),
+)
+
+
+def index_row(name: str, index: str, parameters: str, value: float, chance: float, **more: Any) -> dict[str, Any]:
+    """One row of an index."""
+    card = INDICES.card(index) if index in INDICES else None
+    row = {"embedding": name, "index": index, "parameters": parameters, "value": value, "chance": chance, "n": 0}
+    if card is not None:
+        row.update(direction=card.direction, lower=card.bounds[0], upper=card.bounds[1])
+    return {**row, **more}
+
+
+def row_of_test(name: str, p: float, adjusted: float, variable: str = "labels", note: str = "") -> dict[str, Any]:
+    """One row of a test."""
+    row = {
+        "embedding": name,
+        "test": "hsic",
+        "target": variable,
+        "statistic": 0.0312,
+        "p_value": p,
+        "p_adjusted": adjusted,
+    }
+    return {**row, "effect_size": 0.53, "n_resamples": 999, "note": note}
+
+
+def make_results(
+    rows: list[dict[str, Any]],
+    embeddings: Mapping[str, np.ndarray],
+    labels: np.ndarray | None = None,
+    failed: Mapping[str, str] | None = None,
+    points: Mapping[str, pd.DataFrame] | None = None,
+    **recipe: Any,
+) -> Results:
+    """A result of these rows."""
+    n = len(next(iter(embeddings.values()))) if embeddings else 100
+    rows = [*rows, *({"embedding": name, "note": reason} for name, reason in (failed or {}).items())]
+    table = tidy_frame([{**row, "n": n, "dataset": "simulated"} for row in rows])
+    given = {
+        "dataset": "simulated",
+        "n": n,
+        "p": 10,
+        "metric": "euclidean",
+        "random_state": 0,
+        "anchors": None,
+        "n_neighbors": [15],
+        "versions": {"dreval": "0.1.0", "numpy": "2.4"},
+        "notes": ["A note on the data."],
+        "failed": dict(failed or {}),
+        "adjust": "holm",
+        "call": "dreval.Evaluation(simulated, {...}, random_state=0).run()",
+        "seconds": 98765.4375,
+        "data_sha256": "0" * 64,
+        **recipe,
+    }
+    empty = {name: pd.DataFrame(index=range(len(Y))) for name, Y in embeddings.items()}
+    return Results(table, {**empty, **(points or {})}, pd.DataFrame(), dict(embeddings), labels, recipe=given)
+
+
+def simulated_results(
+    names: tuple[str, ...] = ("tsne", "umap", "isomap", "pca"),
+    n: int = 120,
+    d: int = 2,
+    classes: int = 4,
+    intervals: bool = True,
+    ks: tuple[int, ...] = (15,),
+    tests: bool = True,
+    failed: Mapping[str, str] | None = None,
+    **recipe: Any,
+) -> Results:
+    """A result like that of a small evaluation, from a fixed seed."""
+    rng = np.random.default_rng(len(names) + n)
+    labels = rng.integers(0, classes, n) if classes else None
+    centres = 4 * rng.normal(size=(max(classes, 1), d))
+    rows, embeddings, points = [], {}, {}
+    for place, name in enumerate(names):
+        embeddings[name] = rng.normal(size=(n, d)) + (centres[labels] if labels is not None else 0)
+        columns = {}
+        for index, parameters, chance in DEFAULT:
+            if index == "knn_accuracy" and labels is None:
+                reason = "needs labels; pass labels= to Evaluation"
+                rows.append(index_row(name, index, parameters, math.nan, math.nan, note=reason))
+                continue
+            for k in ks if "n_neighbors=15" in parameters else (0,):
+                words = parameters.replace("15", str(k)) if k else parameters
+                lower = index.startswith("procrustes")
+                value = (0.2 + 0.08 * place if lower else 0.98 - 0.1 * place) * (1 - 0.0002 * k)
+                more = {}
+                if intervals:
+                    more = {
+                        "ci_low": value - 0.012,
+                        "ci_high": value + 0.012,
+                        "ci_method": "jackknife",
+                        "target": "the population",
+                    }
+                if index == "trustworthiness" and place == 1:
+                    more |= {"worst": value - 0.01, "best": value + 0.01, "note": "equal distances"}
+                rows.append(index_row(name, index, words, value, chance, **more))
+                if INDICES.card(index).level == "point":
+                    columns[point_column(index, words)] = np.clip(rng.normal(value, 0.1, n), 0, 1)
+        points[name] = pd.DataFrame(columns)
+        if tests and labels is not None:
+            rows.append(row_of_test(name, 0.001, 0.004))
+    return make_results(rows, embeddings, labels, failed, points, n_neighbors=list(ks), **recipe)
