@@ -14,6 +14,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 DIRECT_COLUMNS = 12  # up to this many columns direct differences cost no more than a matrix product
+NO_COLUMNS = np.empty((0, 0))
 BLOCK_BYTES = 8_000_000  # a block is large enough for a matrix product to be worth its start
 
 
@@ -33,7 +34,8 @@ class Space:
     ``points`` are the given ones times a power of two that brings the largest entry near 1: the order of distances is
     the same, and their squares neither overflow nor vanish. ``centred`` and ``norms`` serve the products; a product
     differs from the direct value by at most ``gamma * (norm_i + norm_j)``, and ``gamma`` is 0 where no product is used.
-    ``columns`` (p, n) are the points once more, stored by column, where direct differences are used. ``centred`` is in
+    ``columns`` (p, n) are the points once more, stored by column, where direct differences are used
+    (else empty). ``centred`` is in
     single precision where neighbors are far enough apart for that to decide nearly every order.
     """
 
@@ -58,7 +60,7 @@ class Space:
         gamma = (4 * p + 32) * 2.0**-53
         if _single_is_enough(centred, norms):
             centred, gamma = centred.astype(np.float32), (2 * p + 16) * 2.0**-24
-        return cls(scaled, scaled.T, centred, norms, gamma, scale)
+        return cls(scaled, NO_COLUMNS, centred, norms, gamma, scale)
 
     def block(self, rows: IntArray, out: FloatArray, queries: Space | None = None) -> FloatArray:
         """Squared distances of the query rows (own rows by default) to all points, written into ``out``."""
@@ -96,11 +98,11 @@ class Space:
         """Other points in the scale and centre of this space."""
         scaled = np.ascontiguousarray(points * self.scale)
         if self.gamma == 0.0:
-            return Space(scaled, scaled.T, scaled, np.zeros(len(scaled)), 0.0, self.scale)
+            return Space(scaled, NO_COLUMNS, scaled, np.zeros(len(scaled)), 0.0, self.scale)
         centre = self.points.mean(axis=0)
         centred = scaled - centre
         norms = np.einsum("ij,ij->i", centred, centred)
-        return Space(scaled, scaled.T, centred.astype(self.centred.dtype), norms, self.gamma, self.scale)
+        return Space(scaled, NO_COLUMNS, centred.astype(self.centred.dtype), norms, self.gamma, self.scale)
 
 
 def block_rows(n: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
 from dreval._check import check_int
@@ -20,11 +21,17 @@ def n_threads(n_jobs: int | None) -> int:
     return check_int(n_jobs, "n_jobs", low=1)
 
 
-def _one_blas_thread() -> AbstractContextManager[Any]:
-    """Matrix products in one thread each: blocks are what runs in parallel, and threads of threads wait on each other."""
-    from threadpoolctl import threadpool_limits
+@cache
+def _controller() -> Any:
+    """The libraries that are loaded, looked up once."""
+    from threadpoolctl import ThreadpoolController
 
-    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
+    return ThreadpoolController()
+
+
+def _one_blas_thread() -> AbstractContextManager[Any]:
+    """Matrix products in one thread each while blocks run in parallel: threads of threads wait on each other."""
+    limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limits
 
 
