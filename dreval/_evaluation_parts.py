@@ -6,17 +6,27 @@ import platform
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_one_of
+from dreval._check import check_one_of, describe
 from dreval.errors import DrevalError, InputError
 from dreval.inputs.source import Source
 from dreval.registry import INDICES, TESTS
 
-__all__ = ["ADJUSTMENTS", "Refused", "adjust_p_values", "check_name", "check_options", "open_progress", "versions"]
+__all__ = [
+    "ADJUSTMENTS",
+    "Refused",
+    "adjust_p_values",
+    "check_name",
+    "check_options",
+    "open_progress",
+    "plain_ids",
+    "versions",
+]
 
 ADJUSTMENTS = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}
 
@@ -33,20 +43,26 @@ class Refused(Source):
 
 
 def check_name(name: Any, taken: Mapping[str, Any]) -> str:
-    if not isinstance(name, str) or not name.strip():
-        raise InputError("name", "must be a non-empty text", repr(name), 'Name the embedding, as "umap".')
+    """A printable name that no other embedding has."""
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        cure = 'Name the embedding in one line, as "umap".'
+        raise InputError("name", "must be a non-empty, printable text", describe(name), cure)
     if name in taken:
         raise InputError("name", "must be new", f"{name!r}, which is taken", "Choose another name.")
     return name
 
 
 def check_options(options: Any) -> dict[str, dict[str, Any]]:
+    """Parameters by the name of their index or test."""
     if options is None:
         return {}
+    if not isinstance(options, Mapping):
+        cure = 'Pass {"knn_accuracy": {"n_neighbors": 10}}.'
+        raise InputError("options", "must be a dict of names to dicts", describe(options), cure)
     for name, value in options.items():
         check_one_of(name, [*INDICES.names(), *TESTS.names()], "options")
         if not isinstance(value, Mapping):
-            raise InputError(f"options[{name!r}]", "must be a dict", repr(value), 'Pass {"n_neighbors": 10}.')
+            raise InputError(f"options[{name!r}]", "must be a dict", describe(value), 'Pass {"n_neighbors": 10}.')
     return {name: dict(value) for name, value in options.items()}
 
 
@@ -71,10 +87,22 @@ def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:
     return tqdm(total=0, delay=0 if wanted else 2, disable=disable, file=sys.stderr, leave=False)
 
 
-def versions() -> dict[str, str]:
+def plain_ids(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Names of points as numbers or text, so that they can be saved: dates and tuples become text."""
+    return ids if ids.dtype.kind in "iuf" else np.array([str(name) for name in ids.tolist()], dtype=object)
+
+
+@cache
+def _version(name: str) -> str:
+    """Version of a package; looking it up parses a file."""
     from importlib.metadata import version
 
+    return version(name)
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the numbers depend on."""
     from dreval import __version__
 
     names = ("numpy", "scipy", "pandas", "numba")
-    return {"dreval": __version__, "python": platform.python_version(), **{name: version(name) for name in names}}
+    return {"dreval": __version__, "python": platform.python_version(), **{name: _version(name) for name in names}}

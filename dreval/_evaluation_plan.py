@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from inspect import signature
+from typing import Any, ClassVar
 
-from dreval._check import check_int, check_k, check_one_of
+from dreval._check import check_int, check_k, check_one_of, describe
 from dreval.errors import InputError
 from dreval.registry import INDICES, TESTS
 
-__all__ = ["IndexTask", "TestTask", "plan_indices", "plan_tests"]
+__all__ = ["IndexTask", "TestTask", "listed", "plan_indices", "plan_tests"]
 
 DEFAULT_TESTS = ("hsic", "kcca")  # those of them that are registered
 
@@ -46,53 +47,57 @@ class IndexTask:
 
 @dataclass(frozen=True)
 class TestTask:
-    """One test of the embeddings against one variable."""
+    """One test of the embeddings against one variable; ``argument`` is how the user passed the variable."""
+
+    __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
 
     name: str
     target: str
+    argument: str
     variable: Any
-    kernel: str
     options: dict[str, Any]
 
 
-def _names(wanted: Any, argument: str, registry: Any, default: Sequence[str]) -> list[str]:
-    """The names asked for: "default", "all", one name, or several, each once."""
+def listed(names: Any) -> Any:
+    """Names in an array, set or other collection as a list; what is no collection stays as it is."""
+    return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else names
+
+
+def _names(wanted: Any, argument: str, registry: Any, groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """The names asked for, each once: one name or several; "default" and "all" stand for theirs."""
     if wanted is None:
         return []
-    if isinstance(wanted, str):
-        if wanted == "default":
-            return list(default)
-        wanted = registry.names() if wanted == "all" else [wanted]
-    for name in wanted:
-        check_one_of(name, [*registry.names(), "default", "all"] if isinstance(name, str) else (), argument)
-    return list(dict.fromkeys(wanted))
+    if not isinstance(wanted, str | list):
+        cure = "Pass a name, a list of names, 'default', 'all' or None."
+        raise InputError(argument, "must be names", describe(wanted), cure)
+    names: list[str] = []
+    for name in [wanted] if isinstance(wanted, str) else wanted:
+        names += groups.get(check_one_of(name, [*registry.names(), *groups], argument), [name])
+    return list(dict.fromkeys(names))
 
 
-def _default_indices(labelled: bool) -> list[str]:
-    """Default indices that can be answered, in the order of their cards."""
-    cards = [card for card in INDICES.cards() if card.default is not None]
-    cards = [card for card in cards if labelled or "labels" not in card.needs]
-    return [card.name for card in sorted(cards, key=lambda card: card.default)]
+def _index_groups(labelled: bool) -> dict[str, list[str]]:
+    """The indices that can be answered: the default ones in the order of their cards, and all, with those first."""
+    cards = [card for card in INDICES.cards() if labelled or "labels" not in card.needs]
+    default = sorted((card for card in cards if card.default is not None), key=lambda card: card.default)
+    names = [card.name for card in default]
+    return {"default": names, "all": list(dict.fromkeys([*names, *(card.name for card in cards)]))}
 
 
 def plan_indices(
     wanted: Any, n_neighbors: Any, n: int, labelled: bool, options: Mapping[str, Mapping[str, Any]]
 ) -> list[IndexTask]:
     """Every index at every setting, in the order of the table."""
-    default = _default_indices(labelled)
-    names = _names(wanted, "indices", INDICES, default)
-    if wanted == "all":
-        rest = [name for name in names if name not in default]
-        names = default + [name for name in rest if labelled or "labels" not in INDICES.card(name).needs]
     tasks = []
-    for name in names:
+    for name in _names(wanted, "indices", INDICES, _index_groups(labelled)):
         thing = INDICES.get(name)
         given = dict(options.get(name, {}))
         for key in given:
             check_one_of(key, thing.card.parameters, f"options[{name!r}]")
         parameters = {**thing.card.parameters, **given}
-        if thing.card.shares_neighbors and "n_neighbors" not in given:
-            parameters["n_neighbors"] = n_neighbors
+        if "n_neighbors" in parameters and "n_neighbors" not in given:
+            own = min(parameters["n_neighbors"], n - 1)  # a default never refuses small data
+            parameters["n_neighbors"] = n_neighbors if thing.card.shares_neighbors else own
         for key, value in parameters.items():
             if key != "n_neighbors":
                 check_int(value, key, low=2)
@@ -106,16 +111,27 @@ def plan_indices(
 
 def plan_tests(wanted: Any, data: Any, n_resamples: int, options: Mapping[str, Mapping[str, Any]]) -> list[TestTask]:
     """Every test against labels and covariates; none where there is neither."""
-    variables = {} if data.labels is None else {"labels": (data.labels.codes, "delta")}
+    variables = [] if data.labels is None else [("labels", "labels", data.labels.codes, "delta")]
     for name, values in data.covariates.items():
-        variables[name] = (values, "gaussian" if values.dtype.kind == "f" else "delta")
-    names = _names(wanted, "tests", TESTS, [name for name in DEFAULT_TESTS if name in TESTS])
+        variables.append((name, f"covariates[{name!r}]", values, "gaussian" if values.dtype.kind == "f" else "delta"))
+    groups = {"default": [name for name in DEFAULT_TESTS if name in TESTS], "all": TESTS.names()}
+    names = _names(wanted, "tests", TESTS, groups)
     if names and wanted != "default" and not variables:
         raise InputError(
             "tests", "must have a variable to test against", "no labels and no covariates", "Pass labels or covariates."
         )
     return [
-        TestTask(name, target, variable, kernel, {"n_resamples": n_resamples, **options.get(name, {})})
+        TestTask(name, target, argument, variable, _test_options(name, kernel, n_resamples, options.get(name, {})))
         for name in names
-        for target, (variable, kernel) in variables.items()
+        for target, argument, variable, kernel in variables
     ]
+
+
+def _test_options(name: str, kernel: str, n_resamples: int, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a test, those that were given first; seed and threads are the evaluation's own."""
+    known = [key for key in list(signature(TESTS.get(name)).parameters)[2:] if key not in ("random_state", "n_jobs")]
+    for key in given:
+        check_one_of(key, known, f"options[{name!r}]")
+    check_int(given.get("n_resamples", n_resamples), f"options[{name!r}]['n_resamples']", low=1)
+    usual = {"n_resamples": n_resamples, "kernel": ("gaussian", kernel)}
+    return {**{key: value for key, value in usual.items() if key in known}, **given}

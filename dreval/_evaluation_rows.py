@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,14 +12,14 @@ import numpy.typing as npt
 
 from dreval._evaluation_plan import IndexTask, TestTask
 from dreval._random import stream, stream_seed
-from dreval.errors import UndefinedIndex
+from dreval.errors import DrevalError
 from dreval.geometry.blocks import View, leave_out
 from dreval.indices._index import Answer, answer, chance_value, tie_values
 from dreval.inference.intervals import METHODS, TARGETS, Interval, anchor_interval, jackknife_interval
 from dreval.registry import TESTS
 from dreval.results.table import point_column
 
-__all__ = ["TEST_POINTS", "Found", "evaluate_indices", "evaluate_tests", "missing_row"]
+__all__ = ["TEST_POINTS", "Found", "evaluate_indices", "evaluate_tests", "missing_row", "missing_test"]
 
 TEST_POINTS = 2000  # a permutation test on n points holds n x n kernels; beyond, a random subset is tested
 
@@ -32,13 +33,18 @@ class Found:
     groups: list[dict[str, Any]] = field(default_factory=list)
 
 
-def missing_row(name: str, task: IndexTask | None, reason: str) -> dict[str, Any]:
+def missing_row(name: str, task: IndexTask, reason: str) -> dict[str, Any]:
     """A row without a value and with the reason."""
-    row = {"embedding": name, "note": reason}
-    return row if task is None else {**row, "index": task.name, "parameters": task.words, **_card_columns(task)}
+    return {"embedding": name, "index": task.name, "parameters": task.words, "note": reason, **_card_columns(task)}
+
+
+def missing_test(name: str, task: TestTask, reason: str) -> dict[str, Any]:
+    """A row of a test without a p-value and with the reason."""
+    return {"embedding": name, "test": task.name, "target": task.target, "note": reason}
 
 
 def _card_columns(task: IndexTask) -> dict[str, Any]:
+    """What every row of an index repeats from its card."""
     low, high = task.card.bounds
     return {"direction": task.card.direction, "lower": low, "upper": high if np.isfinite(high) else None}
 
@@ -51,19 +57,30 @@ def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str 
         if "labels" in task.card.needs and view.labels is None:
             found.rows.append(missing_row(name, task, "needs labels; pass labels= to Evaluation"))
             continue
-        got = answer(task.thing, view, task.parameters)
-        row = {"embedding": name, "index": task.name, "parameters": task.words, "value": got.value, "note": got.note}
-        row.update(_card_columns(task))
-        row["chance"] = chance_value(task.thing, view, task.parameters, stream(root, "chance", name, task.name))
-        _add_ties(row, task, view)
-        if got.points is not None:
-            found.points[point_column(task.name, task.words)] = _spread(got.points, view)
-        _add_interval(row, task, got, view, left, ci, found)
-        found.rows.append(row)
+        try:
+            found.rows.append(_index_row(name, view, task, left, ci, root, found))
+        except DrevalError as reason:  # what one index cannot answer loses no other
+            found.rows.append(missing_row(name, task, str(reason)))
     return found
 
 
+def _index_row(
+    name: str, view: View, task: IndexTask, left: _LeftOut | None, ci: str | None, root: int, found: Found
+) -> dict[str, Any]:
+    """One row; contributions of points and leave-a-group-out values go to their own tables."""
+    got = answer(task.thing, view, task.parameters)
+    row = {"embedding": name, "index": task.name, "parameters": task.words, "value": got.value, "note": got.note}
+    row.update(_card_columns(task))
+    row["chance"] = chance_value(task.thing, view, task.parameters, stream(root, "chance", name, task.name))
+    _add_ties(row, task, view)
+    _add_interval(row, task, got, view, left, ci, found)
+    if got.points is not None:
+        found.points[point_column(task.name, task.words)] = _spread(got.points, view)
+    return row
+
+
 def _add_ties(row: dict[str, Any], task: IndexTask, view: View) -> None:
+    """Worst and best value, where the order of equal distances matters."""
     bounds = tie_values(task.thing, view, task.parameters)
     if bounds is None:
         return
@@ -125,23 +142,28 @@ def evaluate_tests(
 
 
 def _test_row(name: str, Y: npt.NDArray[np.float64], task: TestTask, root: int, n_jobs: int | None) -> dict[str, Any]:
-    row = {"embedding": name, "test": task.name, "target": task.target}
+    """Statistic, p-value and effect of one test; what the test refuses is the reason in its row."""
     notes = []
     variable = np.asarray(task.variable)
     if len(Y) > TEST_POINTS:
         chosen = np.sort(stream(root, "test points").choice(len(Y), TEST_POINTS, replace=False))
         Y, variable = Y[chosen], variable[chosen]
         notes.append(f"tested on {TEST_POINTS} points drawn at random")
-    try:
-        got = TESTS.get(task.name)(
-            Y,
-            variable,
-            kernel=("gaussian", task.kernel),
-            random_state=stream_seed(root, "test", name, task.name, task.target),
-            n_jobs=n_jobs,
-            **task.options,
-        )
-    except UndefinedIndex as reason:
-        return {**row, "note": str(reason)}
+    seed = stream_seed(root, "test", name, task.name, task.target)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            got = TESTS.get(task.name)(Y, variable, random_state=seed, n_jobs=n_jobs, **task.options)
+        except DrevalError as reason:
+            return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
+    for warning in caught:
+        warnings.warn(_in_words_of_the_caller(str(warning.message), name, task), warning.category, stacklevel=6)
+    notes += [_in_words_of_the_caller(note, name, task) for note in got.notes]
+    row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
-    return {**row, "note": "; ".join([*notes, *got.notes])}
+    return row
+
+
+def _in_words_of_the_caller(text: str, name: str, task: TestTask) -> str:
+    """What a test says of its ``x`` and ``y``, said of the embedding and the variable."""
+    return text.replace("`x`", f"`embeddings[{name!r}]`").replace("`y`", f"`{task.argument}`")

@@ -157,16 +157,18 @@ def _check_output(path: Path | None, argument: str, read: Iterable[str | None], 
     if path is None:
         return
     if suffixes and path.suffix.lower() not in suffixes:
-        raise InputError(argument, f"must end in {' or '.join(suffixes)}", str(path), f"Write out{suffixes[0]}.")
+        raise InputError(argument, f"must end in {' or '.join(suffixes)}", repr(str(path)), f"Write out{suffixes[0]}.")
     if not path.parent.is_dir():
-        raise InputError(argument, "must be in an existing folder", str(path.parent), "Make the folder first.")
+        raise InputError(argument, "must be in an existing folder", repr(str(path.parent)), "Make the folder first.")
     if path.is_dir():
-        raise InputError(argument, "must be a file", f"the folder {path}", "Give the name of a file in it.")
+        raise InputError(argument, "must be a file", f"the folder {str(path)!r}", "Give the name of a file in it.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise InputError(argument, "must be a place where a file can be written", str(path), "Choose another path.")
+        raise InputError(
+            argument, "must be a place where a file can be written", repr(str(path)), "Choose another path."
+        )
     files = [split_member(text)[0] for text in read if text]
     if path.exists() and any(os.path.exists(file) and os.path.samefile(file, path) for file in files):
-        raise InputError(argument, "must not be a file that is read", str(path), "Choose another path.")
+        raise InputError(argument, "must not be a file that is read", repr(str(path)), "Choose another path.")
 
 
 def _evaluate(options: Any) -> int:

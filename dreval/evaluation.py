@@ -19,16 +19,17 @@ from dreval._evaluation_parts import (
     check_name,
     check_options,
     open_progress,
+    plain_ids,
     versions,
 )
-from dreval._evaluation_plan import IndexTask, TestTask, plan_indices, plan_tests
-from dreval._evaluation_rows import Found, evaluate_indices, evaluate_tests, missing_row
+from dreval._evaluation_plan import IndexTask, TestTask, listed, plan_indices, plan_tests
+from dreval._evaluation_rows import Found, evaluate_indices, evaluate_tests, missing_row, missing_test
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.geometry.blocks import View, n_blocks, random_groups, sweep
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import Source, as_source
-from dreval.results.table import Results, tidy_frame
+from dreval.results.table import Results, groups_frame, tidy_frame
 
 __all__ = ["Evaluation"]
 
@@ -87,10 +88,10 @@ class Evaluation:
     >>> res = ev.add("pca", "pca").run(indices=["trustworthiness", "procrustes_rc"])
     >>> res.tidy()[["embedding", "index", "value"]].round(3)
        embedding            index  value
-    0  first two  trustworthiness  0.753
-    1  first two    procrustes_rc  0.594
-    2        pca  trustworthiness  0.814
-    3        pca    procrustes_rc  0.478
+    0  first two  trustworthiness  0.759
+    1  first two    procrustes_rc  0.432
+    2        pca  trustworthiness  0.847
+    3        pca    procrustes_rc  0.397
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class Evaluation:
         self.anchors = None if anchors is None else check_int(anchors, "anchors", low=2, high=self.data.n)
         check_random_state(random_state)
         self.seed = root_seed(random_state)
-        self.n_jobs = None if n_jobs is None else check_int(n_jobs, "n_jobs", low=-1)
+        self.n_jobs = None if n_jobs in (None, -1) else check_int(n_jobs, "n_jobs", low=1)
         self.sources: dict[str, Source] = {}
         if embeddings is not None and not isinstance(embeddings, Mapping):
             raise InputError(
@@ -130,9 +131,14 @@ class Evaluation:
             raise AttributeError("an Evaluation does not change; make another one, or use add() for a copy")
         super().__setattr__(name, value)
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("an Evaluation does not change; make another one, or use add() for a copy")
+
     def _source(self, name: str, value: Any, options: dict[str, Any]) -> Source:
         """The source in normal form. A wrong name is refused at once; unreadable content is kept for its row."""
         try:
+            if options.get("n_components") is not None:
+                check_int(options["n_components"], "n_components", low=1)
             return as_source(value, name, self.data, **options)
         except UnknownName:
             raise
@@ -200,9 +206,13 @@ class Evaluation:
         if not self.sources:
             raise InputError("embeddings", "must hold at least one embedding", "none", 'Use add("umap", Y) first.')
         options = check_options(options)
+        indices, tests = listed(indices), listed(tests)
         labelled = self.data.labels is not None
         plan = plan_indices(indices, self.n_neighbors, self.data.n, labelled, options)
         test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
+        if not plan and not test_plan:
+            cure = 'Pass indices="default", or tests with labels or covariates.'
+            raise InputError("indices", "must name something to compute", f"{indices!r} with tests={tests!r}", cure)
         kind = self._interval_kind(ci)
         if adjust is not None:
             check_one_of(adjust, ADJUSTMENTS, "adjust")
@@ -211,7 +221,7 @@ class Evaluation:
             embedded, failed, seconds = self._embed(bar)
             views = self._sweep(embedded, plan, kind, bar)
             found = {name: self._judge(name, views[name], plan, test_plan, kind, seconds, bar) for name in views}
-        rows = self._rows(found, failed, plan)
+        rows = self._rows(found, failed, plan, test_plan)
         table = adjust_p_values(tidy_frame(rows), adjust)
         recipe = self._recipe(failed, adjust, time.perf_counter() - began)
         recipe["call"] = self._call(indices, tests, ci, n_resamples, adjust, options)
@@ -257,19 +267,21 @@ class Evaluation:
         groups = random_groups(n, min(GROUPS, n), stream(self.seed, "groups")) if kind == "points" else None
         bar.set_description("neighbors and ranks")
         reads = [task for task in plan if task.sweeps]
-        bar.reset(total=n_blocks(n, n if rows is None else len(rows)) + len(embedded) if reads else len(embedded))
+        seen = np.arange(n) if rows is None else rows
+        bar.reset(total=n_blocks(n, len(seen)) + len(embedded) if reads else len(embedded))
         views = sweep(
             self.data.X,
             embedded,
-            k=max((task.k for task in reads), default=0),
+            k=max((task.k for task in reads), default=1),
             ranks=any("ranks" in task.card.needs for task in reads),
-            rows=rows,
+            rows=seen if reads else seen[:0],  # coordinates alone need no pass
             groups=groups,
             n_jobs=self.n_jobs,
             advance=bar.update,
         )
-        labels = None if self.data.labels is None else self.data.labels.codes
-        return {name: replace(view, labels=labels, seed=self.seed) for name, view in views.items()}
+        more: dict[str, Any] = {"labels": None if self.data.labels is None else self.data.labels.codes}
+        more |= {} if reads else {"rows": seen, "ambiguous": np.zeros(len(seen), np.bool_)}
+        return {name: replace(view, seed=self.seed, **more) for name, view in views.items()}
 
     def _judge(
         self,
@@ -292,14 +304,15 @@ class Evaluation:
         bar.update(1)
         return found
 
-    def _rows(self, found: dict[str, Found], failed: dict[str, str], plan: list[IndexTask]) -> list[dict[str, Any]]:
+    def _rows(
+        self, found: dict[str, Found], failed: dict[str, str], plan: list[IndexTask], tests: list[TestTask]
+    ) -> list[dict[str, Any]]:
         """Rows of all embeddings in the order in which they were added."""
         rows: list[dict[str, Any]] = []
         for name in self.sources:
             if name in failed:
-                rows += [missing_row(name, task, failed[name]) for task in plan] or [
-                    missing_row(name, None, failed[name])
-                ]
+                rows += [missing_row(name, task, failed[name]) for task in plan]
+                rows += [missing_test(name, task, failed[name]) for task in tests]
             else:
                 rows += found[name].rows
         for row in rows:
@@ -347,14 +360,13 @@ class Evaluation:
     ) -> Results:
         import pandas as pd
 
-        groups = [row for part in found.values() for row in part.groups]
         return Results(
             table=table,
             points={name: pd.DataFrame(part.points, index=range(self.data.n)) for name, part in found.items()},
-            groups=pd.DataFrame(groups, columns=["embedding", "index", "parameters", "group", "value"]),
+            groups=groups_frame([row for part in found.values() for row in part.groups]),
             embeddings=embedded,
             labels=None if self.data.labels is None else self.data.labels.values,
-            ids=None if self.data.ids is None else self.data.ids.to_numpy(),
+            ids=None if self.data.ids is None else plain_ids(self.data.ids.to_numpy()),
             recipe=recipe,
             data=self.data.X,
         )

@@ -68,7 +68,11 @@ def _tie_bounds(view: View, k: int) -> Extremes:
 
     def one(part: slice) -> None:
         own = place[view.rows[rows[part]]]
-        loops.tie_bounds(data.direct_block(own), embedding.direct_block(own), own, k, out[part])
+        blocks = [data.direct_block(own), embedding.direct_block(own)]
+        for block in blocks:
+            block[np.arange(len(own)), own] = -1.0  # the point itself comes first
+        orders = [np.argsort(block, axis=1) for block in blocks]
+        loops.tie_bounds(blocks[0], orders[0], blocks[1], orders[1], own, k, out[part])
 
     size = block_rows(view.n)
     run_blocks(one, [slice(at, at + size) for at in range(0, len(rows), size)], view.n_jobs)

@@ -38,7 +38,10 @@ def save_results(results: Results, path: str | Path) -> Path:
         _write_all(path, results, manifest)
     except OSError as cause:
         raise InputError(
-            "path", "must be a place where a file can be written", f"{path} ({cause.strerror})", "Choose another path."
+            "path",
+            "must be a place where a file can be written",
+            f"{str(path)!r} ({cause.strerror})",
+            "Choose another path.",
         ) from cause
     return path
 
@@ -76,7 +79,9 @@ def load_results(path: str | Path) -> Results:
     """
     path = Path(path)
     if not path.is_file():
-        raise InputError("path", "must be an existing file", str(path), "Give the path that `Results.save` wrote.")
+        raise InputError(
+            "path", "must be an existing file", repr(str(path)), "Give the path that `Results.save` wrote."
+        )
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read("manifest.json"))
@@ -85,7 +90,7 @@ def load_results(path: str | Path) -> Results:
     except _DAMAGE as cause:
         why = " ".join(str(cause).split())
         raise InputError(
-            "path", "must be a file written by `Results.save`", f"{path} ({why})", "Save the result again."
+            "path", "must be a file written by `Results.save`", f"{str(path)!r} ({why})", "Save the result again."
         ) from cause
     raise InputError("path", f"must be of format {FORMAT}", f"format {manifest['format']!r}", "Upgrade dreval.")
 

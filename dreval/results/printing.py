@@ -94,5 +94,6 @@ def _notes(recipe: Any, table: Any) -> list[str]:
     for method, part in table[table["ci_method"] != ""].groupby("ci_method", sort=False):
         notes.append(f"95 % intervals: {method}, for {part['target'].iloc[0]}.")
     if table["p_value"].notna().any():
-        notes.append(f"p adjusted by {recipe.get('adjust')}; codes: 0 *** .001 ** .01 * .05 . .1")
+        how = "not adjusted" if recipe.get("adjust") == "nothing" else f"adjusted by {recipe.get('adjust')}"
+        notes.append(f"p {how}; codes: 0 *** .001 ** .01 * .05 . .1")
     return list(dict.fromkeys(notes))

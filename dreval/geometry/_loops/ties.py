@@ -7,56 +7,62 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def _penalty(choose, among, own, k, worst):
-    """Extreme of sum over the k nearest by ``choose`` of (rank by ``among`` - k)+ over all breakings of ties.
-
-    Points nearer than the k-th distance are in; from those at the k-th distance the fitting number is taken. Points at
-    one distance in ``among`` share a run of ranks; t of them pay the t largest (worst) or t smallest (best) ranks. The
-    pay of each further one is monotone within a run, so taking the extreme pay step by step is optimal.
-    """
-    n = choose.shape[0]
-    by_choice, by_rank = np.sort(choose), np.sort(among)
-    edge = by_choice[k]
-    taken = np.zeros(n, np.int64)
-    total, room = 0, k
-    for j in range(n):
-        if j != own and choose[j] < edge:
-            total += _pay(by_rank, among[j], k, taken, worst)
-            room -= 1
-    tied = np.array([j for j in range(n) if j != own and choose[j] == edge])
-    order = np.argsort(among[tied], kind="mergesort")
-    a, b = 0, len(tied) - 1
-    for _ in range(room):
-        if worst:
-            total += _pay(by_rank, among[tied[order[b]]], k, taken, worst)
-            b -= 1
-        else:
-            total += _pay(by_rank, among[tied[order[a]]], k, taken, worst)
-            a += 1
-    return total
+def _runs(values, order, low, high):
+    """First place and place behind the last of the run of equal values of each point, in sorted order."""
+    n, start = order.shape[0], 0
+    while start < n:
+        stop = start + 1
+        while stop < n and values[order[stop]] == values[order[start]]:
+            stop += 1
+        for t in range(start, stop):
+            low[order[t]], high[order[t]] = start, stop
+        start = stop
 
 
 @njit(cache=True, nogil=True)
-def _pay(by_rank, value, k, taken, worst):
-    """(rank - k)+ of the next point at distance ``value``; ``taken`` counts those of its run that have paid.
+def _pay(j, low, high, k, taken, worst):
+    """(rank - k)+ of point j; ``taken`` counts those of its run that have paid.
 
-    The point itself stands first in ``by_rank``, so the ranks of a run are its positions.
+    The point itself stands first in the order, so the ranks of a run are its places.
     """
-    low = np.searchsorted(by_rank, value, side="left")
-    high = np.searchsorted(by_rank, value, side="right")
-    used = taken[low]
-    taken[low] += 1
-    rank = (high - 1 - used) if worst else (low + used)
+    start = low[j]
+    rank = (high[j] - 1 - taken[start]) if worst else (start + taken[start])
+    taken[start] += 1
     return max(rank - k, 0)
 
 
 @njit(cache=True, nogil=True)
-def _overlap(x, y, own, k, most):
+def _penalty(choose, order_choose, order, low, high, own, k, taken, worst):
+    """Extreme of the sum over the k nearest by ``choose`` of (rank in the other space - k)+ over all breakings of ties.
+
+    Points nearer than the k-th distance are in; from those at the k-th distance the fitting number is taken. Points at
+    one distance in the other space share a run of ranks; t of them pay the t largest (worst) or t smallest (best)
+    ranks. The pay of each further one is monotone within a run, so taking the extreme pay step by step is optimal.
+    """
+    n = choose.shape[0]
+    edge = choose[order_choose[k]]
+    taken[:] = 0
+    total, room = 0, k
+    for t in range(k + 1):
+        j = order_choose[t]
+        if j != own and choose[j] < edge:
+            total += _pay(j, low, high, k, taken, worst)
+            room -= 1
+    for t in range(n):
+        if room == 0:
+            break
+        j = order[n - 1 - t] if worst else order[t]
+        if j != own and choose[j] == edge:
+            total += _pay(j, low, high, k, taken, worst)
+            room -= 1
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _overlap(x, edge_x, y, edge_y, own, k, most):
     """Extreme number of common members of the two sets of k nearest over all breakings of ties."""
-    n = x.shape[0]
-    edge_x, edge_y = np.sort(x)[k], np.sort(y)[k]
     both, in_a_tie_d, tie_b_in_c, tie_tie, in_a, in_c, ties_b, ties_d = 0, 0, 0, 0, 0, 0, 0, 0
-    for j in range(n):
+    for j in range(x.shape[0]):
         if j == own:
             continue
         a, b, c, d = x[j] < edge_x, x[j] == edge_x, y[j] < edge_y, y[j] == edge_y
@@ -79,18 +85,27 @@ def _overlap(x, y, own, k, most):
 
 
 @njit(cache=True, nogil=True)
-def tie_bounds(dx, dy, rows, k, out):
+def tie_bounds(dx, order_x, dy, order_y, rows, k, out):
     """Six extremes a row: false (worst, best), missing (worst, best), overlap (worst, best).
 
-    ``dx`` and ``dy`` hold direct squared distances; the point itself is put at -1, before everything.
+    ``dx`` and ``dy`` hold direct squared distances with -1 at the point itself, so that it stands first in the sorted
+    orders ``order_x`` and ``order_y``.
     """
+    n = dx.shape[1]
+    low_x, high_x, low_y, high_y = (
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+    )
+    taken = np.empty(n, np.int64)
     for b in range(rows.shape[0]):
-        own = rows[b]
-        x, y = dx[b], dy[b]
-        x[own], y[own] = -1.0, -1.0
-        out[b, 0] = _penalty(y, x, own, k, True)
-        out[b, 1] = _penalty(y, x, own, k, False)
-        out[b, 2] = _penalty(x, y, own, k, True)
-        out[b, 3] = _penalty(x, y, own, k, False)
-        out[b, 4] = _overlap(x, y, own, k, False)
-        out[b, 5] = _overlap(x, y, own, k, True)
+        own, x, y, by_x, by_y = rows[b], dx[b], dy[b], order_x[b], order_y[b]
+        _runs(x, by_x, low_x, high_x)
+        _runs(y, by_y, low_y, high_y)
+        out[b, 0] = _penalty(y, by_y, by_x, low_x, high_x, own, k, taken, True)
+        out[b, 1] = _penalty(y, by_y, by_x, low_x, high_x, own, k, taken, False)
+        out[b, 2] = _penalty(x, by_x, by_y, low_y, high_y, own, k, taken, True)
+        out[b, 3] = _penalty(x, by_x, by_y, low_y, high_y, own, k, taken, False)
+        out[b, 4] = _overlap(x, x[by_x[k]], y, y[by_y[k]], own, k, False)
+        out[b, 5] = _overlap(x, x[by_x[k]], y, y[by_y[k]], own, k, True)

@@ -1,0 +1,184 @@
+"""The printed summary: it fits a terminal, says every number, and is safe in HTML, LaTeX and Markdown."""
+
+from __future__ import annotations
+
+import math
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dreval
+from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
+
+X = np.random.default_rng(0).normal(size=(40, 4))
+Y = X[:, :2] + 0.1
+LABELS = np.array(["a", "b"] * 20)
+LONG = "an embedding whose name is a sentence, made by a tool with forty-two parameters"
+ODD = ["<script>alert(1)</script>", r"a_b & 50% $x$ #1 {y} \end{tabular} ~^", "pipe | and `tick`", "größe 嵌入"]
+
+
+def results(names: list[str], **settings: Any) -> dreval.Results:
+    images = {name: np.round(Y + i, i % 3) for i, name in enumerate(names)}
+    setting = {"labels": LABELS, "covariates": {"a covariate with a rather long name": X[:, 0]}, "random_state": 0}
+    ev = dreval.Evaluation(X, images, **{**setting, "n_neighbors": [2, 5, 9], **settings})
+    return ev.add("bad", Y[:5]).run("all", n_resamples=19)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {},
+        {"n_neighbors": 5},
+        {"anchors": 15},
+        {"n_neighbors": [1, 7, 20, 39]},
+        {"random_state": 2**63 - 1, "n_neighbors": 39},
+        {"labels": None, "covariates": None},
+    ],
+)
+@pytest.mark.parametrize("names", [["e", LONG, f"{LONG} 2"], ODD])
+def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None:
+    """No line is wider than 80 characters, whatever the names, the number of k, ties, tests and failures."""
+    text = str(results(names, **setting).summary())
+
+    assert max(map(len, text.splitlines())) <= 80
+    assert not any(line != line.rstrip() for line in text.splitlines())
+
+
+def test_long_names_are_cut_in_the_middle() -> None:
+    """Of a long name the beginning and the end are shown, so that two that differ at the end can be told apart."""
+    text = str(results([LONG, f"{LONG} 2"]).summary())
+
+    assert re.search(r"^an em\S*.*….*eters  ", text, re.M)
+    assert re.search(r"^an em\S*.*….*ers 2  ", text, re.M)
+
+
+@given(st.text(min_size=1, max_size=90).filter(str.isprintable), st.text(max_size=60).filter(str.isprintable))
+def test_any_name_fits(name: str, value: str) -> None:
+    """Blocks and headers of any text fit the width."""
+    block = Block("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
+    summary = Summary("Title", [("Data:", value), ("n:", "3")], [block], [name])
+
+    assert max(map(len, summary.as_text().split("\n"))) <= 80
+
+
+def numbers(text: str) -> set[str]:
+    """All decimal numbers in a text."""
+    return set(re.findall(r"\d\.\d{4,6}", text))
+
+
+def test_every_form_has_every_number() -> None:
+    """Text, HTML, LaTeX and Markdown hold the values, intervals, chances, ties and p-values of the table."""
+    found = results(["e", "f"])
+    summary, table = found.summary(), found.tidy()
+    columns = ["value", "ci_low", "ci_high", "chance", "worst", "best", "effect_size", "statistic"]
+    expected = set()
+    for column in columns:
+        for value in table[column].dropna():
+            printed = format_number(value, 6 if column == "statistic" else 4)
+            expected |= numbers(printed)
+    for form in (summary.as_text(), summary.as_html(), summary.as_latex(), summary.as_markdown()):
+        assert expected <= numbers(form)
+        for title in ("Trustworthiness", "Tests of independence", "jackknife"):
+            assert title in form
+
+
+class Tags(HTMLParser):
+    """Collects tags and text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.open.append(tag)
+        self.seen.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_names_are_no_markup() -> None:
+    """A name that looks like a tag, a command or a table cell is shown as it is and does nothing."""
+    summary = results(ODD).summary()
+    tags = Tags()
+    tags.feed(summary.as_html())
+    assert tags.open == []
+    assert tags.seen == {"h2", "h3", "table", "tr", "th", "td", "ol", "li"}
+    for name in ODD:
+        assert name in tags.text
+
+    cells = "\n".join(line for line in summary.as_latex().splitlines() if not line.startswith("%"))
+    assert cells.count(r"\begin{tabular}") == cells.count(r"\end{tabular}") == len(summary.blocks)
+    assert not re.search(r"(?<!\\)[%#_]", cells)
+    assert r"\textbackslash end\{tabular\}" in cells
+
+    for block in summary.as_markdown().split("### ")[1:]:
+        lines = [line for line in block.splitlines() if line.startswith("|")]
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
+    assert "<script" not in summary.as_markdown()
+
+
+def test_rows_of_tests_say_what_is_missing() -> None:
+    """A test that was refused says so in its row and why in a note; stars read p where nothing was adjusted."""
+    ev = dreval.Evaluation(X, {"e": Y, "spot": Y * 0}, labels=LABELS, covariates={"x": X[:, 0]}, random_state=0)
+    text = str(ev.run(None, "hsic", n_resamples=999, adjust=None).summary())
+
+    assert re.search(r"spot ~ labels +hsic +missing\n", text)
+    assert "hsic of spot: `embeddings['spot']` must vary" in text
+    assert re.search(r"e ~ x .*0\.001 +\*\*\*\n", text)
+    assert "p not adjusted;" in text
+
+
+def test_notes_are_said_once() -> None:
+    """A note that many rows share is one note with the names it concerns, and ends with one full stop."""
+    text = results(["e", "f"]).summary().as_text()
+    notes = re.sub(r"\s+", " ", text.split("\nNotes\n")[1])
+
+    assert notes.count("not Definition 3") == 1
+    assert "procrustes_disparity of e, f:" in notes
+    assert ".." not in notes
+    assert re.findall(r"\[(\d+)\]", notes) == [str(i + 1) for i in range(len(re.findall(r"\[(\d+)\]", notes)))]
+
+
+def test_no_clock_is_printed() -> None:
+    """Two runs print the same text."""
+    assert str(results(["e"]).summary()) == str(results(["e"]).summary())
+
+
+@given(st.floats(allow_nan=False))
+def test_numbers_are_read_back(value: float) -> None:
+    """A printed number is the number to four places, or to four digits where it is very small or large."""
+    text = format_number(value)
+
+    assert len(text) <= 13
+    if math.isfinite(value):
+        assert float(text) == pytest.approx(value, rel=6e-4, abs=6e-5)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.12345, 4, "0.1235"), (0.0, 4, "0.0000"), (1e-5, 4, "1.000e-05"), (1234567.0, 4, "1.235e+06"),
+        (None, 4, ""), (math.nan, 4, ""), (569, 4, "569"), (12345, 4, "12,345"), (0.000123, 6, "0.000123"),
+        (math.inf, 4, "inf"), (-0.5, 2, "-0.50"),
+    ],
+)  # fmt: skip
+def test_numbers_as_printed(value: Any, digits: int, text: str) -> None:
+    """Fixed places, scientific only where it must be, nothing for what is missing."""
+    assert format_number(value, digits) == text
+
+
+def test_p_values_are_never_zero() -> None:
+    """Small p-values are bounds; R's codes mark them."""
+    assert [format_p(p) for p in (1e-9, 0.001, 0.0456, 1.0, math.nan)] == ["<.001", "0.001", "0.046", "1.000", ""]
+    assert [significance_stars(p) for p in (0.001, 0.01, 0.05, 0.1, 0.11, math.nan)] == ["***", "**", "*", ".", "", ""]

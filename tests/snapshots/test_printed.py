@@ -1,0 +1,76 @@
+"""Every printed result of an evaluation, word for word, for one small data set.
+
+The texts lie in ``printed.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` writes them again, and the
+difference is then read like any other change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from snapshot import Snapshots
+
+import dreval
+from dreval.cli import main
+
+T = np.linspace(0, 3, 24)
+X = np.column_stack([np.cos(T), np.sin(T), T**2])
+ARC = np.column_stack([T, np.round(np.sin(5 * T))])
+SITES = np.array(["north", "south", "south"] * 8)
+
+
+def evaluation(**settings: object) -> dreval.Evaluation:
+    return dreval.Evaluation(X, {"arc": ARC, "pca": "pca"}, **{"n_neighbors": 4, "random_state": 0, **settings})  # type: ignore[arg-type]
+
+
+def everything() -> dreval.Results:
+    """Labels, covariates, two k, ties, a failure and a constant embedding."""
+    ev = evaluation(n_neighbors=[3, 6], labels=SITES, covariates={"t": T})
+    ev = ev.add("short", ARC[:5]).add("a collapsed embedding with a name that is far too long", ARC * 0)
+    return ev.run(["default", "procrustes_rn"], n_resamples=99)
+
+
+def command(*arguments: str) -> Callable[[], str]:
+    """What the command line prints."""
+
+    def run() -> str:
+        import contextlib
+        import io
+
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            assert main(arguments) == 0
+        return out.getvalue()
+
+    return run
+
+
+CASES: dict[str, Callable[[], object]] = {
+    "evaluation": lambda: evaluation(),
+    "result": lambda: repr(evaluation().run()),
+    "two embeddings": lambda: evaluation().run().summary(),
+    "everything": lambda: everything().summary(),
+    "everything, Markdown": lambda: everything().summary().as_markdown(),
+    "anchors": lambda: evaluation(anchors=9).run(["trustworthiness", "procrustes_disparity"]).summary(),
+    "no intervals": lambda: evaluation().run("continuity", None, None).summary(),
+    "tests only": lambda: evaluation(labels=SITES).run(None, "hsic", n_resamples=99, adjust=None).summary(),
+    "all failed": lambda: dreval.Evaluation(X, {"short": ARC[:5]}, n_neighbors=4, random_state=0).run().summary(),
+    "one embedding, HTML": lambda: evaluation().run("continuity").summary().as_html(),
+    "one embedding, LaTeX": lambda: evaluation().run("continuity").summary().as_latex(),
+    "list methods": command("list", "methods"),
+    "list tests, Markdown": command("list", "tests", "--markdown"),
+}
+KEPT = Snapshots(Path(__file__).with_name("printed.txt"), CASES)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_printed_text(case: str) -> None:
+    """Each printed result is, word for word, what it was."""
+    KEPT.check(case, str(CASES[case]()).replace(dreval.__version__, "<version>"))
+
+
+def test_no_text_is_left_over() -> None:
+    """The stored file has exactly the cases that are tested."""
+    assert list(KEPT.stored()) == list(CASES)

@@ -1,0 +1,207 @@
+"""The wording of every refusal of the evaluation, its results, the checks, the registry and the command line.
+
+The wordings lie in ``run_errors.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` writes them again, and the
+difference is then read like any other change.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from snapshot import Snapshots
+
+import dreval
+from dreval import _check
+from dreval.cli import main
+from dreval.errors import DrevalError
+from dreval.registry import METHODS
+
+X = np.arange(24.0).reshape(8, 3) ** 2
+Y = X[:, :2]
+EV = dreval.Evaluation(X, {"umap": Y}, n_neighbors=3, random_state=0)
+LABELLED = dreval.Evaluation(X, {"umap": Y}, labels=list("abab" * 2), n_neighbors=3, random_state=0)
+RESULTS = EV.add("short", Y[:5]).run("continuity", None, None)
+Case = Callable[[], Any]
+
+
+def command(*arguments: str) -> Case:
+    """A call of the command line."""
+    return lambda: main(arguments)
+
+
+EVALUATE = ("evaluate", "data.csv", "-e", "umap.csv", "-k", "3")
+DOOR: dict[str, Case] = {
+    "embeddings as a list": lambda: dreval.Evaluation(X, [Y], n_neighbors=3),  # type: ignore[arg-type]
+    "no embeddings": lambda: dreval.Evaluation(X, n_neighbors=3).run(),
+    "a number as name": lambda: dreval.Evaluation(X, {1: Y}, n_neighbors=3),  # type: ignore[dict-item]
+    "no name": lambda: EV.add(" ", Y),
+    "a name over two lines": lambda: EV.add("a\nb", Y),
+    "a name that is taken": lambda: EV.add("umap", Y),
+    "unknown method": lambda: EV.add("tsne", "isomp"),
+    "unknown metric": lambda: dreval.Evaluation(X, metric="cosine"),
+    "too many neighbors": lambda: dreval.Evaluation(X, n_neighbors=8),
+    "default neighbors beyond the data": lambda: dreval.Evaluation(X),
+    "no neighbors": lambda: dreval.Evaluation(X, n_neighbors=[]),
+    "half a neighbor": lambda: dreval.Evaluation(X, n_neighbors=[1.5]),
+    "neighbors as text": lambda: dreval.Evaluation(X, n_neighbors="five"),
+    "one anchor": lambda: dreval.Evaluation(X, n_neighbors=3, anchors=1),
+    "more anchors than points": lambda: dreval.Evaluation(X, n_neighbors=3, anchors=9),
+    "negative seed": lambda: dreval.Evaluation(X, n_neighbors=3, random_state=-1),
+    "no threads": lambda: dreval.Evaluation(X, n_neighbors=3, n_jobs=0),
+}
+RUN: dict[str, Case] = {
+    "unknown index": lambda: EV.run("trustworthines"),
+    "a number as index": lambda: EV.run([3]),
+    "no names": lambda: EV.run(3),
+    "unknown test": lambda: LABELLED.run(tests="hsik"),
+    "nothing to test against": lambda: EV.run(tests="hsic"),
+    "nothing to compute": lambda: EV.run(None),
+    "unknown interval": lambda: EV.run(ci="bootstrap"),
+    "anchors without anchors": lambda: EV.run(ci="anchors"),
+    "points with anchors": lambda: dreval.Evaluation(X, {"e": Y}, n_neighbors=3, anchors=4).run(ci="points"),
+    "no permutations": lambda: EV.run(n_resamples=0),
+    "unknown adjustment": lambda: EV.run(adjust="bonferroni"),
+    "options as a list": lambda: EV.run(options=["k"]),  # type: ignore[arg-type]
+    "options of an unknown index": lambda: EV.run(options={"continuty": {}}),
+    "options that are no dict": lambda: EV.run(options={"continuity": 5}),  # type: ignore[dict-item]
+    "unknown option of an index": lambda: EV.run(options={"continuity": {"n_neighbours": 5}}),
+    "option of an index without any": lambda: EV.run(options={"procrustes_disparity": {"k": 5}}),
+    "neighbors of one index": lambda: EV.run(options={"continuity": {"n_neighbors": 8}}),
+    "one fold": lambda: LABELLED.run(options={"knn_accuracy": {"n_folds": 1}}),
+    "unknown option of a test": lambda: LABELLED.run(options={"hsic": {"kernal": "linear"}}),
+    "seed of a test": lambda: LABELLED.run(options={"hsic": {"random_state": 1}}),
+    "no permutations of a test": lambda: LABELLED.run(options={"hsic": {"n_resamples": 0}}),
+}
+NOTES: dict[str, Case] = {
+    "row: number of components": lambda: raise_failure(EV.add("e", "pca", n_components=0)),
+    "row: other rows": lambda: raise_failure(EV.add("e", Y[:5])),
+    "row: test of a constant embedding": lambda: raise_note(LABELLED.add("e", Y * 0)),
+    "row: test of one class": lambda: raise_note(one_class()),
+}
+RESULT: dict[str, Case] = {
+    "points of an unknown embedding": lambda: RESULTS.augment("umpa"),
+    "points of a failed embedding": lambda: RESULTS.augment("short"),
+    "saved in no folder": lambda: RESULTS.save("nowhere/r.dreval"),
+    "saved as a folder": lambda: RESULTS.save("."),
+    "loaded from nowhere": lambda: dreval.load_results("nowhere.dreval"),
+    "loaded from text": lambda: dreval.load_results("data.csv"),
+    "loaded from another zip": lambda: dreval.load_results("other.zip"),
+    "loaded from a newer format": lambda: dreval.load_results("newer.zip"),
+    "card of an unknown index": lambda: dreval.index_card("trustworthines"),
+    "unknown thing of a registry": lambda: METHODS.get("isomp"),
+}
+CHECKS: dict[str, Case] = {
+    "truth value": lambda: _check.check_bool(1, "robust"),
+    "integer without bounds": lambda: _check.check_int(1.5, "m"),
+    "integer with one bound": lambda: _check.check_int(np.int64(0), "m", low=1),
+    "integer with two bounds": lambda: _check.check_int("3", "m", low=1, high=9),
+    "float": lambda: _check.check_float(float("nan"), "sigma"),
+    "float with bounds": lambda: _check.check_float(np.float64(2), "alpha", 0.0, 1.0),
+    "name like no other": lambda: _check.check_one_of("qqqq", ("b", "a"), "kind"),
+    "name of nothing": lambda: _check.check_one_of("a", (), "kind"),
+    "object as name": lambda: _check.check_one_of(None, ("b", "a"), "kind"),
+    "complex": lambda: _check.check_points(X * 1j, "X"),
+    "text": lambda: _check.check_points([["a"]] * 4, "X"),
+    "cube": lambda: _check.check_points(np.zeros((4, 2, 2)), "X"),
+    "three rows": lambda: _check.check_points(X[:3], "X"),
+    "not finite": lambda: _check.check_points(np.where(X > 100, np.inf, X), "X", columns=["a", "b", "c"]),
+    "not finite vector": lambda: _check.check_finite(np.array([1, np.nan]), "t"),
+    "other rows": lambda: _check.check_rows(3, 4, "Y"),
+    "matrix as classes": lambda: _check.check_classes(np.eye(4, dtype=int), 4),
+    "floats as classes": lambda: _check.check_classes([0.0, 1.0], 2),
+    "dates as classes": lambda: _check.check_classes(np.array(["2020"] * 2, dtype="datetime64[D]"), 2),
+    "missing class": lambda: _check.check_classes(["a", None], 2),
+}
+COMMAND: dict[str, Case] = {
+    "dreval evaluate without embedding": command("evaluate", "data.csv"),
+    "dreval evaluate, no data": command("evaluate", "dta.csv", "-e", "umap.csv"),
+    "dreval evaluate, no such embedding": command("evaluate", "data.csv", "-e", "uamp.csv", "-k", "3"),
+    "dreval evaluate, name only": command("evaluate", "data.csv", "-e", "umap="),
+    "dreval evaluate, twice": command(*EVALUATE, "-e", "umap.csv"),
+    "dreval evaluate, report in no folder": command(*EVALUATE, "--report", "nowhere/r.html"),
+    "dreval evaluate, report of another kind": command(*EVALUATE, "--report", "r.pdf"),
+    "dreval evaluate, save as a folder": command(*EVALUATE, "--save", "."),
+    "dreval evaluate, save over the data": command(*EVALUATE, "--save", "data.csv"),
+    "dreval evaluate, no labels": command(*EVALUATE, "--labels", "kind"),
+    "dreval embed, unknown method": command("embed", "data.csv", "isomp", "out.csv"),
+    "dreval embed, unknown ending": command("embed", "data.csv", "pca", "out.xlsx"),
+    "dreval, unknown option": command("evaluate", "data.csv", "--bogus"),
+    "dreval, no whole numbers": command("evaluate", "data.csv", "-k", "five"),
+    "dreval, no verb": command(),
+}
+CASES = {**DOOR, **RUN, **NOTES, **RESULT, **CHECKS, **COMMAND}
+KEPT = Snapshots(Path(__file__).with_name("run_errors.txt"), CASES)
+
+
+def one_class() -> dreval.Evaluation:
+    """Labels that are all the same."""
+    return dreval.Evaluation(X, {"e": Y}, labels=["a"] * 8, n_neighbors=3, random_state=0)
+
+
+def raise_failure(ev: dreval.Evaluation) -> None:
+    """The reason of the last embedding's failure, as an error."""
+    raise RowNote(ev.run("continuity", None, None).failed["e"])
+
+
+def raise_note(ev: dreval.Evaluation) -> None:
+    """The reason in the last row, as an error."""
+    raise RowNote(ev.run("continuity", "hsic", None).tidy()["note"].iloc[-1])
+
+
+class RowNote(Exception):
+    """A reason that is a note in a row."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder with data, an embedding and two foreign zips."""
+    for name, array in (("data", X), ("umap", Y)):
+        np.savetxt(
+            tmp_path / f"{name}.csv", array, delimiter=",", header=",".join("xyz"[: array.shape[1]]), comments=""
+        )
+    for name, text in (("other", "{}"), ("newer", '{"format": 2}')):
+        with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:
+            archive.writestr("manifest.json", text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def refusal(case: Case, capfd: pytest.CaptureFixture[str]) -> str:
+    """Class and wording of what was raised, or what the command line printed and its code."""
+    try:
+        code = case()
+    except (DrevalError, RowNote) as error:
+        return f"{type(error).__name__}: {error}"
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capfd.readouterr()
+    assert out == ""
+    return f"code {code}\n{err.splitlines()[-1]}"  # without argparse's usage
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_wording_of_refusals(case: str, folder: None, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
+    KEPT.check(case, refusal(CASES[case], capfd))
+
+
+def test_no_wording_is_left_over() -> None:
+    """The stored file has exactly the cases that are tested."""
+    assert list(KEPT.stored()) == list(CASES)
+
+
+def test_wordings_have_four_parts() -> None:
+    """Each stored wording of ours names the argument in backticks, the rule, what was got, and ends with the cure."""
+    for case, text in KEPT.stored().items():
+        line = text.partition("\n")[2] if text.startswith("code") else text
+        if line.startswith(("dreval: error", "dreval evaluate: error")):
+            continue
+        assert ": `" in line, case
+        assert " must " in line or " takes " in line, case
+        assert ": got " in line, case
+        assert line.endswith((".", "?")), case

@@ -1,0 +1,236 @@
+"""The one door: each check gives the normal form of what is right, and refuses the rest in four parts."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import clouds
+
+from dreval import _check, errors
+from dreval._check import (
+    check_bool,
+    check_classes,
+    check_finite,
+    check_float,
+    check_int,
+    check_k,
+    check_numeric,
+    check_one_of,
+    check_points,
+    check_rows,
+    describe,
+    nearest_name,
+)
+from dreval.errors import DrevalError, InputError, UnknownName
+
+ANYTHING = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=80), st.binary(max_size=8),
+    st.lists(st.integers(-3, 9), max_size=4), st.lists(st.floats(), max_size=4), st.complex_numbers(),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2), st.sets(st.integers(), max_size=3),
+    st.just(np.array(3)), st.just(np.float64(2.5)), st.just(np.zeros((2, 3))), st.just(np.array([], dtype=object)),
+    st.just(pd.Series([1, 2])), st.just(print), st.just(int), st.just(pd.Timestamp("2020")), st.just(pd.NA),
+)  # fmt: skip
+
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    "bool": lambda v: check_bool(v, "value"),
+    "int": lambda v: check_int(v, "value", low=0, high=9),
+    "float": lambda v: check_float(v, "value", low=0.0),
+    "k": lambda v: check_k(v, 10, "value"),
+    "one of": lambda v: check_one_of(v, ("umap", "tsne"), "value"),
+    "seed": lambda v: _check.check_random_state(v, "value"),
+    "points": lambda v: check_points(v, "value"),
+    "classes": lambda v: check_classes(v, 4, "value"),
+}
+
+
+def outcome(name: str, value: Any) -> tuple[Any, InputError | UnknownName | None]:
+    """The normal form, or the refusal."""
+    try:
+        return CHECKS[name](value), None
+    except (InputError, UnknownName) as error:
+        return None, error
+
+
+@pytest.mark.parametrize("name", CHECKS)
+@given(value=ANYTHING)
+def test_a_check_gives_a_form_or_a_refusal(name: str, value: Any) -> None:
+    """Whatever comes in: the normal form, which passes again and stays, or a refusal in four parts; nothing else."""
+    form, error = outcome(name, value)
+    if error is not None:
+        parts = (error.argument, error.rule, error.got, error.cure)
+        assert all(isinstance(part, str) and part.strip() for part in parts)
+        assert str(error) == f"`value` {error.rule}: got {error.got}. {error.cure}"
+        assert error.rule.startswith("must ")
+        assert error.cure.endswith(".")
+        assert "\n" not in str(error)
+        assert len(error.got) <= 130
+    elif name in ("k", "classes"):
+        assert np.array_equal(CHECKS[name](form[0])[0], form[0])
+    elif isinstance(form, np.ndarray):
+        assert np.array_equal(CHECKS[name](form), form)
+    else:
+        assert CHECKS[name](form) == form
+
+
+@given(clouds())
+def test_points_are_taken_as_they_are(X: np.ndarray) -> None:
+    """A finite table of at least four rows comes back as C-ordered float64 with the same values."""
+    for form in (X, np.asfortranarray(X), X.tolist(), pd.DataFrame(X)):
+        points = check_points(form, "X")
+        assert points.dtype == np.float64
+        assert points.flags.c_contiguous
+        assert np.array_equal(points, X)
+
+
+def test_vectors_are_columns() -> None:
+    """A vector is a table of one column."""
+    assert check_points([1, 2, 3, 4], "X").tolist() == [[1.0], [2.0], [3.0], [4.0]]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "uint64", "float16", "float32", "longdouble"])
+def test_all_real_types_are_numbers(dtype: str) -> None:
+    """Every real type of numpy is taken; values of integers are exact."""
+    assert check_points(np.eye(4).astype(dtype), "X").tolist() == np.eye(4).tolist()
+
+
+def test_numbers_too_large_for_double_precision_are_infinite() -> None:
+    """What overflows float64 is refused as infinity, with its place."""
+    with pytest.raises(InputError, match="infinity in row 1, column 0"):
+        check_points(np.array([1, np.longdouble("1e4000"), 2, 3]), "X")
+
+
+@given(st.integers(1, 60), st.lists(st.integers(1, 59), min_size=1, max_size=5))
+def test_numbers_of_neighbors(n: int, ks: list[int]) -> None:
+    """A list is sorted without repeats; k is below n; one number alone is marked as such."""
+    if max(ks) >= n:
+        with pytest.raises(InputError, match=f"smaller than the number of points: got .* Choose at most {n - 1}"):
+            check_k(ks, n)
+        return
+    for form in (ks, tuple(ks), np.array(ks), range(ks[0], ks[0] + 1)):
+        expected = sorted({ks[0]} if isinstance(form, range) else set(ks))
+        assert check_k(form, n) == (expected, False)
+    assert check_k(ks[0], n) == check_k(np.int64(ks[0]), n) == check_k(np.array(ks[0]), n) == ([ks[0]], True)
+
+
+def test_integers_and_floats_at_their_bounds() -> None:
+    """Bounds belong to the range; truth values are no numbers; whole floats are no integers."""
+    assert [check_int(v, "v", 1, 3) for v in (1, 3, np.uint8(2))] == [1, 3, 2]
+    assert [check_float(v, "v", 0.5, 1.0) for v in (0.5, 1, np.float32(0.75))] == [0.5, 1.0, 0.75]
+    for wrong in (0, 4, 2.0, True, "2", None, np.float64(2)):
+        with pytest.raises(InputError, match="must be an integer >= 1 and <= 3"):
+            check_int(wrong, "v", 1, 3)
+    for wrong in (0.4, 1.1, math.nan, math.inf, True, "1"):
+        with pytest.raises(InputError, match=r"must be a finite number >= 0\.5 and <= 1"):
+            check_float(wrong, "v", 0.5, 1.0)
+
+
+@given(st.lists(st.text("abcdef", min_size=4, max_size=9), min_size=1, max_size=6, unique=True), st.data())
+def test_the_nearest_name_is_offered(names: list[str], data: st.DataObject) -> None:
+    """A right name passes; with one letter wrong, a name is offered, and the known ones are listed in order."""
+    name = data.draw(st.sampled_from(names))
+    assert check_one_of(name, names, "method") == name
+    wrong = name[:-1] + "z"
+    assert nearest_name(wrong, names) is not None
+    with pytest.raises(UnknownName, match=f"Did you mean .*Known: {', '.join(sorted(names))}"):
+        check_one_of(wrong, names, "method")
+
+
+def test_no_name_is_offered_where_none_is_like_it() -> None:
+    """A name like no other gets the list; where there is nothing to choose from, that is said."""
+    with pytest.raises(UnknownName) as caught:
+        check_one_of("qqqq", ("umap", "tsne"), "method")
+    assert str(caught.value) == "`method` must be a known name: got 'qqqq'. Known: tsne, umap."
+    with pytest.raises(UnknownName, match=r"Known: none\."):
+        check_one_of("k", (), "option")
+
+
+def test_cells_that_are_not_finite_are_named() -> None:
+    """The first three cells, by row and column (by name where there are names), and how many more there are."""
+    X = np.ones((5, 2))
+    X[1, 1], X[2, 0], X[3, 0], X[4, 1] = np.nan, np.inf, -np.inf, np.nan
+    with pytest.raises(InputError) as caught:
+        check_finite(X, "data", ["u", "v"])
+    assert (
+        "got NaN in row 1, column 'v', infinity in row 2, column 'u', infinity in row 3, column 'u' and 1 more."
+        in str(caught.value)
+    )
+    with pytest.raises(InputError, match="NaN at position 1"):
+        check_finite(X[:, 1], "data")
+
+
+@given(st.lists(st.integers(-5, 5) | st.text(max_size=3), min_size=1, max_size=20))
+def test_classes_are_coded_in_their_order(values: list[Any]) -> None:
+    """Codes count the sorted classes, and give the labels back."""
+    codes, classes = check_classes(np.array(values, dtype=object), len(values))
+
+    assert classes[codes].tolist() == [str(v) for v in values]
+    assert classes.tolist() == sorted(set(map(str, values)))
+
+
+def test_classes_of_every_type() -> None:
+    """Integers, booleans, text and one column of them are classes; floats and missing values are not."""
+    for values in ([2, 1, 2], [True, False, True], ["b", "a", "b"], np.array([[2], [1], [2]])):
+        assert check_classes(values, 3)[0].tolist() == [1, 0, 1]
+    with pytest.raises(InputError, match=r"labels.astype\(int\)"):
+        check_classes([1.0, 2.0, 1.0], 3)
+    with pytest.raises(InputError, match="a missing value in row 1"):
+        check_classes(["a", None, "b"], 3)
+    with pytest.raises(InputError, match="must have one row per point of the data: got 2 rows for 3 points"):
+        check_classes([1, 2], 3)
+
+
+def test_rows_must_agree() -> None:
+    """Equal numbers pass in silence."""
+    check_rows(3, 3, "Y")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3, "3"), ("umap", "'umap'"), (np.float64(2.5), "2.5"), (np.array(3), "3"), (np.int64(3), "3"),
+        (np.zeros((2, 3)), "ndarray of shape (2, 3) and dtype float64"), (None, "None"),
+        ("a" * 99, "str '" + "a" * 49 + "..."), (pd.Series([1, 2]), "Series of shape (2,) and dtype int64"),
+    ],
+)  # fmt: skip
+def test_values_are_described_shortly(value: Any, text: str) -> None:
+    """Scalars by their value, arrays by shape and type, long things by their beginning."""
+    assert describe(value) == text
+
+
+def test_numeric_arrays() -> None:
+    """Numbers of any shape pass; complex numbers, text, objects and dates have their own words."""
+    assert check_numeric([[1, 2]], "X").shape == (1, 2)
+    for wrong in ([1j], ["a"], [None], np.array(["2020"], dtype="datetime64[D]")):
+        with pytest.raises(InputError, match=r"must (be real|hold numbers)"):
+            check_numeric(wrong, "X")
+
+
+TREE = [getattr(errors, name) for name in errors.__all__]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TREE if issubclass(kind, DrevalError)])
+def test_errors_are_value_errors_in_four_parts(kind: type[DrevalError]) -> None:
+    """Each error says its four parts in order, is a ValueError, and survives a pickle."""
+    error = kind("n_neighbors", "must be smaller than n", "40", "Choose at most 39.")
+    again = pickle.loads(pickle.dumps(error))
+
+    assert isinstance(error, ValueError)
+    assert str(error) == str(again) == "`n_neighbors` must be smaller than n: got 40. Choose at most 39."
+    assert type(again) is kind
+    assert vars(again) == vars(error)
+
+
+def test_warnings_are_a_tree_of_their_own() -> None:
+    """Every warning is a DrevalWarning, so that a user can filter them apart; no error is one."""
+    warnings = [kind for kind in TREE if issubclass(kind, Warning)]
+
+    assert len(warnings) == 3
+    assert all(issubclass(kind, errors.DrevalWarning) and issubclass(kind, UserWarning) for kind in warnings)

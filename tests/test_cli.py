@@ -1,0 +1,286 @@
+"""The command line: exit codes, what is printed where, and the same numbers as Python."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import EVALUATE, Y, call, fill
+
+import dreval
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with data, embeddings and labels."""
+    fill(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Any:
+    """Run the command line; gives exit code, stdout and stderr."""
+    return partial(call, capfd)
+
+
+# evaluate
+
+
+def test_the_summary_goes_to_stdout(run: Any) -> None:
+    """All is well: code 0, the summary of the same call in Python on stdout, nothing on stderr."""
+    code, out, err = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv")
+    same = dreval.Evaluation("data.csv", labels="labels.csv", n_neighbors=5, random_state=0)
+    same = same.add("umap", "umap.csv").add("other", "tsne.npy").add("pca", "pca")
+
+    assert (code, err) == (0, "")
+    assert out == f"{same.run().summary()}\n"
+
+
+def test_a_failing_embedding_is_code_1(run: Any) -> None:
+    """One embedding with other rows: code 1, its reason in the summary, the others computed."""
+    code, out, err = run(*EVALUATE, "-e", "short.npy")
+
+    assert (code, err) == (1, "")
+    assert "short failed: `embeddings['short']` must have one row per point" in out
+    assert "missing" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("evaluate", "dat.csv", "-e", "umap.csv"),
+            "`data` must be an existing file: got 'dat.csv'. Did you mean 'data",
+        ),
+        (("evaluate", "data.csv", "-e", "uamp.csv"), "Did you mean 'umap.csv'"),
+        (("evaluate", "data.csv", "-e", "isomp"), "Did you mean the method 'isomap'"),
+        (("evaluate", "data.csv", "-e", "umap=isomp"), "`embeddings['umap']` must be a method"),
+        (("evaluate", "gaps.csv", "-e", "umap.csv"), "`data` must be finite: got NaN in row 3, column 'a'"),
+        (("evaluate", "full.csv", "-e", "umap.csv"), "Name it as labels='kind' or ids='kind', or drop it."),
+        (("evaluate", "data.csv"), "`--embedding` must be given"),
+        (("evaluate", "data.csv", "-e", "=umap.csv"), "`--embedding` must be NAME=SOURCE or SOURCE"),
+        (("evaluate", "data.csv", "-e", "umap="), "`--embedding` must be NAME=SOURCE or SOURCE"),
+        ((*EVALUATE, "-e", "umap.csv"), "`name` must be new: got 'umap', which is taken"),
+        ((*EVALUATE, "-k", "40"), "`n_neighbors` must be smaller than the number of points: got 40 with 40 points"),
+        ((*EVALUATE, "--labels", "kind"), "`labels` must be a vector, a column of the data, or an existing file"),
+        ((*EVALUATE, "--labels", "meta.csv"), "must be one value per point: got 2 columns (kind, site)"),
+        ((*EVALUATE, "--covariates", "age,site"), "`covariates` must be"),
+        ((*EVALUATE, "--ids", "cell"), "`ids` must name a column of the data: got 'cell'"),
+        ((*EVALUATE, "--indices", "trustworthines"), "Did you mean 'trustworthiness'"),
+        ((*EVALUATE, "--indices", "none"), "`indices` must name something to compute"),
+        ((*EVALUATE, "--tests", "hsic"), "`tests` must have a variable to test against"),
+        ((*EVALUATE, "--ci", "anchors"), "Pass anchors=m to Evaluation."),
+        ((*EVALUATE, "--ci", "bootstrap"), "`ci` must be a known name: got 'bootstrap'"),
+        ((*EVALUATE, "--adjust", "bonferroni"), "`adjust` must be a known name"),
+        ((*EVALUATE, "--anchors", "99"), "`anchors` must be an integer >= 2 and <= 40"),
+        ((*EVALUATE, "--n-resamples", "0"), "`n_resamples` must be an integer >= 1"),
+        ((*EVALUATE, "--random-state", "-1"), "`random_state` must be a non-negative integer"),
+        ((*EVALUATE, "--n-jobs", "0"), "`n_jobs` must be an integer >= 1"),
+        ((*EVALUATE, "--report", "nowhere/r.html"), "`--report` must be in an existing folder: got 'nowhere'"),
+        ((*EVALUATE, "--report", "r.pdf"), "`--report` must end in .html or .md: got 'r.pdf'"),
+        ((*EVALUATE, "--save", "nowhere/r"), "`--save` must be in an existing folder"),
+        ((*EVALUATE, "--save", "."), "`--save` must be a file"),
+        ((*EVALUATE, "--save", "data.csv"), "`--save` must not be a file that is read"),
+        ((*EVALUATE, "--save", "umap.csv"), "`--save` must not be a file that is read"),
+        ((*EVALUATE, "--labels", "labels.csv:kind", "--save", "labels.csv"), "must not be a file that is read"),
+    ],
+)
+def test_refusals_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    """What cannot be answered: code 2, one line on stderr with the four parts, nothing on stdout, nothing written."""
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    code, out, err = run(*arguments)
+
+    assert (code, out) == (2, "")
+    assert err.startswith("dreval: `")
+    assert message in err
+    assert err.count("\n") == 1
+    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("evaluate",), ("evalute", "data.csv"), (*EVALUATE, "--bogus"), (*EVALUATE, "-k", "five"), ("list", "colours"),
+     (*EVALUATE, "--quiet", "--json"), (*EVALUATE, "--lab", "labels.csv"), ("embed", "data.csv"), ("list",)],
+)  # fmt: skip
+def test_unknown_options_are_code_2(run: Any, arguments: tuple[str, ...]) -> None:
+    """What the command line does not know, or misses: code 2 and the usage on stderr; options are never abbreviated."""
+    code, out, err = run(*arguments)
+
+    assert (code, out) == (2, "")
+    assert err.startswith("usage: dreval")
+
+
+def test_k_beyond_real_data(run: Any, folder: Path) -> None:
+    """600 neighbors among the 569 tumours are refused with the largest possible number."""
+    wdbc = dreval.load_dataset("wdbc")
+    wdbc.to_frame().to_csv("wdbc.csv", index=False)
+    code, _, err = run("evaluate", "wdbc.csv", "-e", "pca", "--labels", "label", "-k", "5,600")
+
+    assert code == 2
+    assert (
+        "`n_neighbors` must be smaller than the number of points: got 600 with 569 points. Choose at most 568." in err
+    )
+
+
+@pytest.mark.parametrize("extra", [(), ("-e", "short.npy"), ("--tests", "all", "--labels", "labels.csv")])
+def test_quiet_prints_nothing(run: Any, extra: tuple[str, ...]) -> None:
+    """With --quiet nothing is printed on stdout or stderr; the code and the files say what happened."""
+    code, out, err = run(*EVALUATE, *extra, "--quiet", "--save", "r.dreval", "--report", "r.md")
+
+    assert (code, out, err) == (int("short.npy" in extra), "", "")
+    assert dreval.load_results("r.dreval").names[0] == "umap"
+    assert Path("r.md").read_text(encoding="utf-8")
+
+
+def test_warnings_are_one_line(run: Any, folder: Path) -> None:
+    """What was assumed is told on stderr in one line without the place in the source; --quiet keeps it back."""
+    mostly = pd.read_csv("data.csv").assign(age=np.r_[np.ones(35), np.arange(5.0)])
+    mostly.to_csv("mostly.csv", index=False)
+    call = ("evaluate", "mostly.csv", "-e", "umap.csv", "-k", "5", "--covariates", "age")
+    code, out, err = run(*call)
+
+    assert code == 0
+    assert err.startswith("dreval: More than half of the pairs of rows of `covariates['age']` coincide")
+    assert err.count("\n") == 1
+    assert "More than half" in out
+    assert run(*call, "--quiet") == (0, "", "")
+
+
+def test_json_is_one_strict_document(run: Any) -> None:
+    """--json prints one document without NaN: the tidy table and the recipe, equal to those in Python."""
+    code, out, err = run(*EVALUATE, "-e", "short.npy", "--labels", "labels.csv", "--json", "--save", "r.dreval")
+    document = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    table = dreval.load_results("r.dreval").tidy()
+    read = pd.DataFrame(document["table"])
+
+    assert (code, err) == (1, "")
+    assert sorted(document) == ["recipe", "table"]
+    assert list(read.columns) == list(table.columns)
+    for name in table.columns:
+        assert read[name].dropna().tolist() == table[name].dropna().tolist()
+        assert (read[name].isna() == table[name].isna()).all()
+    assert document["recipe"]["random_state"] == 0
+
+
+def test_files_are_written_and_named(run: Any) -> None:
+    """The report and the saved result are written, and said so below the summary."""
+    code, out, _ = run(*EVALUATE, "--report", "out.html", "--save", "out.dreval")
+    loaded = dreval.load_results("out.dreval")
+
+    assert code == 0
+    assert out == f"{loaded.summary()}\n\nresult written to out.dreval\n\nreport written to out.html\n"
+    assert "<html" in Path("out.html").read_text(encoding="utf-8")
+
+
+def test_a_result_that_cannot_be_saved_is_printed_all_the_same(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk is full at the end, the summary has been printed already; the code is 2."""
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dreval.results.archive._write_all", full)
+    code, out, err = run(*EVALUATE, "--save", "out.dreval")
+
+    assert code == 2
+    assert "Trustworthiness" in out
+    assert "must be a place where a file can be written: got 'out.dreval' (No space left on device)" in err
+
+
+def test_places_without_permission_are_refused_early(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that cannot be written to is refused before anything is computed."""
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    code, out, err = run(*EVALUATE, "--save", "out.dreval")
+
+    assert (code, out) == (2, "")
+    assert "`--save` must be a place where a file can be written" in err
+
+
+def values(run: Any, *arguments: str) -> dict[tuple[str, str], float]:
+    """Values by embedding and index."""
+    code, out, err = run("evaluate", *arguments, "-k", "5", "--json")
+    assert (code, err) == (0, "")
+    rows = json.loads(out)["table"]
+    return {(row["embedding"], row["index"] or row["target"]): row["value"] or row["statistic"] for row in rows}
+
+
+def test_labels_in_every_way(run: Any) -> None:
+    """Labels as a column of the data, a file, and a column of a file give the same numbers."""
+    drop = ("--covariates", "age", "--ids", "cell")
+    column = values(run, "full.csv", "-e", "umap.csv", "--labels", "kind", *drop)
+    file = values(run, "data.csv", "-e", "umap.csv", "--labels", "labels.csv")
+    part = values(run, "data.csv", "-e", "umap.csv", "--labels", "meta.csv:kind")
+
+    assert file == part
+    assert {key: column[key] for key in file} == file
+    assert ("umap", "age") in column
+
+
+def test_rows_are_matched_by_ids(run: Any) -> None:
+    """A shuffled file with the ids of the data gives the numbers of the file in order."""
+    drop = ("--covariates", "age", "--ids", "cell", "--labels", "kind")
+    ordered = values(run, "full.csv", "-e", "e=umap.csv", *drop)
+
+    assert values(run, "full.csv", "-e", "e=shuffled.csv", *drop) == ordered
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("umap.csv", "umap"),
+        ("./umap.csv", "umap"),
+        ("both.npz:umap", "both"),
+        ("a b=umap.csv", "a b"),
+        ("runs/a=umap.csv", "runs/a"),
+        ("a=both.npz:umap", "a"),
+        ("pca", "pca"),
+        ("größe=umap.csv", "größe"),
+        ("p=30.csv", "p=30"),
+        ("perplexity.30.csv", "perplexity.30"),
+        ("packed.csv.gz", "packed"),
+    ],
+)
+def test_names_of_embeddings(run: Any, source: str, name: str) -> None:
+    """An embedding is called what stands before the first =, else like its method, or its file without the ending."""
+    for file in ("p=30.csv", "perplexity.30.csv", "packed.csv.gz"):
+        pd.DataFrame(Y).to_csv(file, index=False)
+
+    assert {embedding for embedding, _ in values(run, "data.csv", "-e", source)} == {name}
+
+
+def test_options_are_those_of_python(run: Any) -> None:
+    """Every option reaches its parameter."""
+    code, out, _ = run(
+        "evaluate", "full.csv", "-e", "umap.csv", "--labels", "kind", "--covariates", "age", "--ids", "cell",
+        "--n-neighbors", "7,3", "--indices", "continuity,knn_accuracy", "--tests", "hsic", "--ci", "none",
+        "--n-resamples", "19", "--adjust", "benjamini_hochberg", "--random-state", "4", "--n-jobs", "1", "--json",
+    )  # fmt: skip
+    document = json.loads(out)
+    ev = dreval.Evaluation(
+        "full.csv", labels="kind", covariates=["age"], ids="cell", n_neighbors=[3, 7], random_state=4
+    )
+    same = ev.add("umap", "umap.csv").run(
+        ["continuity", "knn_accuracy"], ["hsic"], None, n_resamples=19, adjust="benjamini_hochberg"
+    )
+
+    assert code == 0
+    assert [row["value"] or row["p_adjusted"] for row in document["table"]] == [
+        row["p_adjusted"] if np.isnan(row["value"]) else row["value"] for row in same.tidy().to_dict("records")
+    ]
+    assert document["recipe"]["call"] == same.recipe["call"]
+
+
+def test_anchors_and_no_tests(run: Any) -> None:
+    """Anchors, no tests and no adjustment by their words."""
+    code, out, _ = run(*EVALUATE, "--labels", "labels.csv", "--anchors", "9", "--tests", "none", "--adjust", "none")
+
+    assert code == 0
+    assert "Anchors:                             9" in out
+    assert "anchors drawn without replacement" in out
+    assert "Tests of independence" not in out

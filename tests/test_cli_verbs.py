@@ -1,0 +1,149 @@
+"""The command line beside ``evaluate``: embed, list, help, and what a real process does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import EVALUATE, IDS, call, fill
+
+import dreval
+from dreval.registry import DATASETS, INDICES, METHODS, TESTS
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with data, embeddings and labels."""
+    fill(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Any:
+    """Run the command line; gives exit code, stdout and stderr."""
+    return partial(call, capfd)
+
+
+# embed and list
+
+
+@pytest.mark.parametrize("output", ["out.csv", "out.npy"])
+def test_embed_writes_coordinates(run: Any, output: str) -> None:
+    """The file holds the coordinates of ``dreval.embed``, exact, and is an embedding for ``evaluate``."""
+    arguments = ("embed", "full.csv", "isomap", output, "-d", "3", "-k", "8", "--labels", "kind", "--ids", "cell")
+    assert run(*arguments) == (0, "", "")
+    features = pd.read_csv("full.csv").drop(columns=["kind", "cell"])
+    expected = np.asarray(dreval.embed(features, "isomap", 3, n_neighbors=8, random_state=0))
+    if output.endswith("csv"):
+        frame = pd.read_csv(output, float_precision=None)
+        assert frame.columns.tolist() == ["cell", "y1", "y2", "y3"]
+        assert frame["cell"].tolist() == IDS
+        lines = Path(output).read_text(encoding="utf-8").splitlines()[1:]
+        assert [[float(cell) for cell in line.split(",")[1:]] for line in lines] == expected.tolist()
+    else:
+        assert (np.load(output) == expected).all()
+    assert run("evaluate", "full.csv", "-e", output, "--labels", "kind", "--ids", "cell", "--quiet")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("data.csv", "isomp", "out.csv"), "Did you mean 'isomap'"),
+        (("data.csv", "pca", "out.txt"), "`output` must end in .csv or .npy"),
+        (("data.csv", "pca", "nowhere/out.csv"), "`output` must be in an existing folder"),
+        (("data.csv", "pca", "data.csv"), "`output` must not be a file that is read"),
+        (("data.csv", "pca", "out.csv", "-d", "0"), "`n_components` must be an integer >= 1"),
+        (("data.csv", "pca", "out.csv", "-d", "9"), "got 9"),
+        (("data.csv", "pca", "out.csv", "-k", "5"), "`pca parameter` must be a known name: got 'n_neighbors'"),
+        (("data.csv", "isomap", "out.csv", "-k", "40"), "`n_neighbors`"),
+        (("gaps.csv", "pca", "out.csv"), "must be finite"),
+    ],
+)
+def test_embed_refuses(run: Any, arguments: tuple[str, ...], message: str) -> None:
+    """What cannot be embedded: code 2, the reason on stderr, no file."""
+    code, out, err = run("embed", *arguments)
+
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not Path("out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "shelf"), [("indices", INDICES), ("methods", METHODS), ("tests", TESTS), ("datasets", DATASETS)]
+)
+def test_lists_are_the_registries(run: Any, kind: str, shelf: Any) -> None:
+    """Each line begins with a name as the other verbs take it, and says what it is; in Markdown the same as a table."""
+    code, out, err = run("list", kind)
+    lines = out.splitlines()
+
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in lines] == shelf.names()
+    assert all(len(line.split(maxsplit=1)[1]) > 3 for line in lines)
+    code, out, err = run("list", kind, "--markdown")
+    table = out.splitlines()
+    assert (code, err, table[:2]) == (0, "", ["| name | what |", "| --- | --- |"])
+    assert [row.split("`")[1] for row in table[2:]] == shelf.names()
+
+
+@pytest.mark.parametrize("verb", [(), ("evaluate",), ("embed",), ("list",)])
+def test_help_names_what_there_is(run: Any, verb: tuple[str, ...]) -> None:
+    """--help is code 0 on stdout; choices come from the registries."""
+    code, out, err = run(*verb, "--help")
+
+    assert (code, err) == (0, "")
+    assert out.startswith("usage: dreval")
+    words = " ".join(out.split())
+    if verb == ("evaluate",):
+        assert ", ".join(INDICES) in words
+        assert "exit codes: 0 done, 1 some embedding failed, 2 refused" in words
+    if verb == ("embed",):
+        assert ", ".join(METHODS) in words
+
+
+# as a real process
+
+
+def process(*arguments: str, **settings: Any) -> subprocess.CompletedProcess[str]:
+    source = {"PYTHONPATH": str(Path(dreval.__path__[0]).parent)}
+    return subprocess.run(
+        [sys.executable, "-m", "dreval", *arguments], capture_output=True, text=True, encoding="utf-8", check=False,
+        env={**os.environ, **source, **settings.pop("env", {})}, **settings,
+    )  # fmt: skip
+
+
+def test_a_process_has_the_codes() -> None:
+    """As a process: 0, 1 and 2, and no traceback."""
+    calls = [EVALUATE, (*EVALUATE, "-e", "short.npy"), ("evaluate", "no.csv", "-e", "pca")]
+    done = [process(*call) for call in calls]
+
+    assert [one.returncode for one in done] == [0, 1, 2]
+    assert [one.stderr for one in done[:2]] == ["", ""]
+    assert "Traceback" not in done[2].stderr
+
+
+def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
+    """Names that the terminal's encoding cannot show are escaped; the JSON is pure ASCII."""
+    done = process(*EVALUATE, "-e", "größe=umap.csv", "--json", env={"PYTHONIOENCODING": "ascii"})
+    shown = process(*EVALUATE, "-e", "größe=umap.csv", env={"PYTHONIOENCODING": "ascii"})
+
+    assert (done.returncode, shown.returncode) == (0, 0)
+    assert json.loads(done.stdout)["table"][-1]["embedding"] == "größe"
+    assert "gr\\xf6\\xdfe" in shown.stdout
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    """`dreval ... | head -1`: the pipe breaks, nothing is said."""
+    command = f"{sys.executable} -m dreval list indices | true"
+    env = {**os.environ, "PYTHONPATH": str(Path(dreval.__path__[0]).parent), "PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=env)
+
+    assert done.stderr == ""

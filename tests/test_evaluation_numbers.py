@@ -1,0 +1,319 @@
+"""The numbers of an evaluation: those of the plain functions, those counted by hand, and nobody else's business."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import neighbor_counts, pairs
+
+import dreval
+from dreval._random import stream
+from dreval.geometry.blocks import random_groups
+from dreval.registry import INDICES
+
+NEVER_EQUAL = ["seconds"]
+NEVER_ALONE = ["seconds", "p_adjusted"]  # adjustment is over all tests of the table
+X = np.random.default_rng(0).normal(size=(40, 4))
+Y = X[:, :2] @ np.array([[1.0, 0.3], [-0.2, 1.1]])
+LABELS = np.array(["a", "b"] * 20)
+
+
+def rows_of(results: dreval.Results, name: str, drop: list[str] = NEVER_EQUAL) -> pd.DataFrame:
+    table = results.tidy()
+    return table[table["embedding"] == name].drop(columns=drop).reset_index(drop=True)
+
+
+def same(left: pd.DataFrame, right: pd.DataFrame) -> None:
+    """The two tables are equal to the last bit."""
+    pd.testing.assert_frame_equal(left, right, check_exact=True)
+
+
+def noise(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    """A random embedding."""
+    return np.random.default_rng(random_state).normal(size=(len(X), n_components))
+
+
+# one row per k, the plain functions, hand counts
+
+
+@settings(max_examples=15)
+@given(pairs(min_n=6, max_n=24, scales=False), st.data())
+def test_values_are_those_of_the_plain_functions(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
+    """Each index at each k is ``dreval.<index>(X, Y, n_neighbors=k)``, bit for bit, also worst and best over ties."""
+    cloud, image = pair
+    ks = sorted(data.draw(st.sets(neighbor_counts(len(cloud)), min_size=1, max_size=3), label="k"))
+    labels = np.arange(len(cloud)) % 2
+    ev = dreval.Evaluation(cloud, {"e": image}, labels=labels, n_neighbors=ks, random_state=3)
+    table = ev.run("all", None, None).tidy().set_index(["index", "parameters"])
+    for name in dreval.list_indices():
+        card, function = INDICES.card(name), getattr(dreval, name)
+        more = {"labels": labels, "random_state": 3} if "labels" in card.needs else {}
+        if not card.shares_neighbors:
+            k = {"n_neighbors": min(card.parameters["n_neighbors"], len(cloud) - 1)} if card.parameters else {}
+            assert table.loc[name, "value"].tolist() == [function(cloud, image, **more, **k)]
+            continue
+        assert table.loc[name, "value"].tolist() == function(cloud, image, n_neighbors=ks, **more).tolist()
+        if card.ties is not None:
+            bounds = function(cloud, image, n_neighbors=ks, ties="bounds")
+            got = table.loc[name, ["worst", "best"]]
+            for (_, row), (_, expected) in zip(got.iterrows(), bounds.iterrows(), strict=True):
+                if np.isnan(row["worst"]):
+                    assert expected["worst"] == expected["best"]
+                else:
+                    assert row.tolist() == [expected["worst"], expected["best"]]
+
+
+def test_a_list_of_k_is_as_many_runs() -> None:
+    """A list of k gives, row by row, what runs with one k each give: values, chance, contributions; intervals nearly.
+
+    Groups are the same for each k, so the standard errors are equal as well.
+    """
+    several = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[12, 3, 7, 3], random_state=0).run("all")
+    parts = [
+        dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=k, random_state=0).run("all") for k in (3, 7, 12)
+    ]
+    together = pd.concat([rows_of(part, "e") for part in parts]).drop_duplicates(["index", "test", "parameters"])
+    order = ["index", "test", "parameters"]
+
+    same(rows_of(several, "e").sort_values(order, ignore_index=True), together.sort_values(order, ignore_index=True))
+    for part in parts:
+        for column in part.points["e"].columns:
+            assert part.points["e"][column].tolist() == several.points["e"][column].tolist()
+
+
+def test_small_numbers_by_hand() -> None:
+    """Six points on a line, of which the picture exchanges the first and the last; counted with pencil and paper.
+
+    Nearest neighbors in the data 1 0 1 2 3 4, in the picture 4 5 1 2 3 1: three of six agree. The strangers' ranks are
+    4, 5, 4 both ways: penalties 3 + 4 + 3 = 10 of G = 6 (12 - 3 - 1) / 2 = 24. S_xx = S_yy = 603 - 43^2/6,
+    S_xy = 203 - 43^2/6.
+    """
+    line = np.array([0.0, 1, 3, 7, 12, 20])[:, None]
+    swapped = line[[5, 1, 2, 3, 4, 0]]
+    results = dreval.Evaluation(line, {"swapped": swapped}, n_neighbors=1, random_state=0).run()
+    value = results.tidy().set_index("index")["value"]
+    chance = results.tidy().set_index("index")["chance"]
+    r = (203 - 43**2 / 6) / (603 - 43**2 / 6)
+
+    assert value["neighborhood_overlap"] == 3 / 6
+    assert value["trustworthiness"] == pytest.approx(1 - 10 / 24, abs=1e-15)
+    assert value["continuity"] == pytest.approx(1 - 10 / 24, abs=1e-15)
+    assert value["procrustes_disparity"] == pytest.approx(1 - r**2, abs=1e-12)
+    assert (chance["trustworthiness"], chance["neighborhood_overlap"]) == (0.5, 1 / 5)
+    assert results.augment("swapped")["neighborhood_overlap(n_neighbors=1)"].tolist() == [0, 0, 1, 1, 1, 0]
+    text = str(results.summary())
+    for number in ("0.5833", "0.5000", f"{1 - r**2:.4f}"):
+        assert number in text
+
+
+# nobody else's numbers
+
+
+def crowd(order: list[str], **settings: Any) -> dreval.Results:
+    """Evaluate some of these embeddings, in this order."""
+    known: dict[str, Any] = {
+        "e": Y, "noise": noise, "pca": "pca", "bad": Y[:7], "spot": np.zeros((40, 3)), "wide": X @ X.T,
+    }  # fmt: skip
+    setting = {"labels": LABELS, "covariates": {"age": X[:, 3]}, "n_neighbors": [3, 6], "random_state": 5, **settings}
+    return dreval.Evaluation(X, {name: known[name] for name in order}, **setting).run("all", n_resamples=49)
+
+
+@pytest.mark.parametrize(
+    ("order", "settings"),
+    [
+        (["e"], {}),
+        (["noise"], {}),
+        (["noise", "e"], {}),
+        (["wide", "bad", "noise", "pca", "spot", "e"], {}),
+        (["e", "noise", "pca", "bad"], {"n_jobs": 1}),
+        (["e", "noise", "pca", "bad"], {"n_jobs": 3}),
+    ],
+)
+def test_others_change_no_number(order: list[str], settings: dict[str, Any]) -> None:
+    """Company, order and threads change no value, interval, chance, tie bound or p-value of an embedding."""
+    base = crowd(["e", "noise", "pca", "bad"])
+    other = crowd(order, **settings)
+    for name in set(order) & {"e", "noise", "pca", "bad"}:
+        same(rows_of(other, name, NEVER_ALONE), rows_of(base, name, NEVER_ALONE))
+        if name != "bad":
+            same(other.points[name], base.points[name])
+            assert (other.embeddings[name] == base.embeddings[name]).all()
+
+
+def test_a_seed_is_a_seed() -> None:
+    """The same seed gives the same result twice, a Generator in the same state too; another seed gives another one."""
+    first, again = crowd(["e", "noise"]), crowd(["e", "noise"])
+    for table in ("table", "groups"):
+        drop = ["seconds"] if table == "table" else []
+        same(getattr(first, table).drop(columns=drop), getattr(again, table).drop(columns=drop))
+    drawn = [crowd(["noise"], random_state=np.random.default_rng(4)) for _ in range(2)]
+    same(rows_of(drawn[0], "noise"), rows_of(drawn[1], "noise"))
+    other = crowd(["e", "noise"], random_state=6)
+
+    assert (other.embeddings["noise"] != first.embeddings["noise"]).any()
+    changed = rows_of(first, "e").compare(rows_of(other, "e")).columns.get_level_values(0)
+    assert {"se", "chance", "p_value"} <= set(changed)
+    assert "worst" not in changed
+
+
+# intervals
+
+
+@settings(max_examples=20)
+@given(pairs(min_n=5, max_n=40), st.data())
+def test_intervals_hold_the_value_within_bounds(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
+    """lower <= ci_low <= value <= ci_high <= upper, se >= 0, and worst and best hold the value between them."""
+    cloud, image = pair
+    k = data.draw(neighbor_counts(len(cloud)), label="k")
+    anchors = data.draw(st.none() | st.integers(2, len(cloud)), label="anchors")
+    ev = dreval.Evaluation(
+        cloud, {"e": image}, labels=np.arange(len(cloud)) % 3, n_neighbors=k, anchors=anchors, random_state=0
+    )
+    for row in ev.run("all", None).tidy().to_dict("records"):
+        assert row["lower"] <= row["value"]
+        assert not row["value"] > row["upper"]
+        if not np.isnan(row["ci_low"]):
+            assert row["lower"] <= row["ci_low"] <= row["value"] <= row["ci_high"]
+            assert not row["ci_high"] > row["upper"]
+            assert row["se"] >= 0
+        if not np.isnan(row["worst"]):
+            ends = sorted([row["worst"], row["best"]])
+            assert ends[0] - 1e-12 <= row["value"] <= ends[1] + 1e-12
+            assert (row["worst"] < row["best"]) == (row["direction"] == "higher")
+
+
+def test_groups_reproduce_the_standard_error() -> None:
+    """se^2 = (g - 1)/g sum (theta_h - mean)^2 over the table of groups; interval by Student with g - 1 degrees."""
+    from scipy.stats import t
+
+    results = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[4, 9], random_state=2).run("all", None)
+    values = results.groups.groupby(["index", "parameters"])["value"]
+    for row in results.tidy().to_dict("records"):
+        left_out = values.get_group((row["index"], row["parameters"])).to_numpy()
+        g = len(left_out)
+        se = np.sqrt((g - 1) / g * ((left_out - left_out.mean()) ** 2).sum())
+
+        assert (g, row["n_resamples"]) == (20, 20)
+        assert row["se"] == pytest.approx(se, rel=1e-12)
+        assert row["ci_low"] == pytest.approx(max(row["value"] - t.ppf(0.975, g - 1) * se, row["lower"]), abs=1e-12)
+        upper = np.inf if np.isnan(row["upper"]) else row["upper"]
+        assert row["ci_high"] == pytest.approx(min(row["value"] + t.ppf(0.975, g - 1) * se, upper), abs=1e-12)
+        assert row["ci_method"] == "delete-a-group jackknife with recomputation, conservative"
+        assert row["target"] == "the population the points came from, embedding held fixed"
+
+
+@settings(max_examples=10)
+@given(pairs(min_n=8, max_n=45, scales=False), st.integers(0, 9))
+def test_groups_are_recomputed_on_the_points_that_remain(pair: tuple[np.ndarray, np.ndarray], seed: int) -> None:
+    """Each value of the table of groups is the plain function on the data without that group."""
+    cloud, image = pair
+    n, k = len(cloud), 3
+    results = dreval.Evaluation(cloud, {"e": image}, n_neighbors=k, random_state=seed).run("all", None)
+    codes = random_groups(n, min(20, n), stream(seed, "groups")).codes
+    for (name, parameters), part in results.groups.groupby(["index", "parameters"]):
+        options = {"n_neighbors": k} if parameters else {}
+        for row in part.iloc[::7].to_dict("records"):
+            stay = codes != row["group"]
+            if (cloud[stay] == cloud[stay][0]).all():
+                continue  # refused as data of their own
+            assert row["value"] == pytest.approx(
+                getattr(dreval, str(name))(cloud[stay], image[stay], **options), rel=1e-9, abs=1e-9
+            )
+
+
+def test_anchors() -> None:
+    """Only anchors contribute; the standard error is that of sampling without replacement; the words say so."""
+    results = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, anchors=12, random_state=0).run("all", None)
+    exact = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, random_state=0).run("all", None)
+    points, full = results.points["e"], exact.points["e"]
+    seen = points.notna().all(axis=1)
+
+    assert seen.sum() == 12
+    assert (points.notna().any(axis=1) == seen).all()
+    assert results.groups.empty
+    for row in results.tidy().to_dict("records"):
+        card = INDICES.card(row["index"])
+        column = f"{row['index']}({row['parameters']})"
+        if card.level != "point":
+            assert np.isnan(row["se"])
+            assert row["ci_method"] == ""
+            continue
+        mine = points.loc[seen, column]
+        assert row["value"] == pytest.approx(mine.mean(), rel=1e-14)
+        assert row["se"] == pytest.approx(np.sqrt((1 - 12 / 40) * mine.var(ddof=1) / 12), rel=1e-12)
+        assert row["ci_method"] == "anchors drawn without replacement, finite-population corrected"
+        assert row["target"] == "all points of this embedding"
+        if row["index"] == "procrustes_rn_opt":  # its one scale is that of the anchors
+            assert mine.to_numpy() == pytest.approx(full.loc[seen, column].to_numpy(), abs=0.05)
+        else:
+            assert (mine == full.loc[seen, column]).all()
+
+
+def test_all_points_as_anchors_are_exact() -> None:
+    """With as many anchors as points every value is the exact one, and the standard errors are 0."""
+    settings: dict[str, Any] = {"labels": LABELS, "n_neighbors": [3, 8], "random_state": 0}
+    anchors = dreval.Evaluation(X, {"e": Y}, anchors=40, **settings).run("all", None).tidy()
+    exact = dreval.Evaluation(X, {"e": Y}, **settings).run("all", None, None).tidy()
+
+    assert anchors["value"].tolist() == exact["value"].tolist()
+    assert (anchors["se"].dropna() == 0).all()
+    assert exact[["se", "ci_low", "ci_high"]].isna().all(axis=None)
+    assert (exact["ci_method"] == "").all()
+
+
+def test_intervals_that_cannot_be_had_say_so() -> None:
+    """Where k is too large beside n to leave groups out, the row has its value, no interval, and the reason."""
+    table = dreval.Evaluation(X[:9], {"e": Y[:9]}, n_neighbors=[3, 8], random_state=0).run("continuity").tidy()
+
+    assert table["value"].notna().all()
+    assert table["se"].notna().tolist() == [True, False]
+    assert table["note"].tolist() == ["", "no interval: k is too large beside n to leave groups out"]
+
+
+def test_no_pass_where_no_index_needs_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Indices of coordinates alone, and tests alone, look at no neighborhood: a run is O(n), with equal numbers."""
+    from dreval.geometry import blocks
+
+    seen: list[int] = []
+    one_block: Callable[..., None] = blocks._one_block
+    monkeypatch.setattr(blocks, "_one_block", lambda *a: (seen.append(1), one_block(*a)))
+    ev = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, random_state=0)
+    alone = ev.run(["procrustes_disparity", "knn_accuracy"], "hsic")
+    assert seen == []
+    together = ev.run(["procrustes_disparity", "knn_accuracy", "continuity"], "hsic")
+    assert seen != []
+
+    mine = rows_of(together, "e")
+    same(rows_of(alone, "e"), mine[mine["index"] != "continuity"].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("n", [4, 5, 7])
+@pytest.mark.parametrize("d", [1, 4, 6])
+def test_the_smallest_data(n: int, d: int) -> None:
+    """Four points, one column, more columns than the data: every index at every k has a value in its bounds."""
+    image = np.random.default_rng(1).normal(size=(n, min(d, n)))
+    ev = dreval.Evaluation(X[:n], {"e": image}, labels=LABELS[:n], n_neighbors=list(range(1, n)), random_state=0)
+    table = ev.run("all").tidy()
+    rows = table[table["test"] == ""]
+
+    assert rows["value"].notna().all()
+    assert (rows["value"] >= rows["lower"]).all()
+    assert not (rows["value"] > rows["upper"]).any()
+
+
+def test_three_hundred_embeddings() -> None:
+    """Many embeddings are many rows, each with its own numbers."""
+    rng = np.random.default_rng(3)
+    images = {f"e{i}": rng.normal(size=(30, 2)) for i in range(300)}
+    many = dreval.Evaluation(X[:30], images, n_neighbors=4, random_state=0).run("continuity")
+    alone = dreval.Evaluation(X[:30], {"e217": images["e217"]}, n_neighbors=4, random_state=0).run("continuity")
+
+    assert many.tidy()["embedding"].tolist() == list(images)
+    assert many.tidy()["value"].nunique() > 200
+    same(rows_of(many, "e217"), rows_of(alone, "e217"))
