@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ __all__ = [
     "adjust_p_values",
     "check_name",
     "check_options",
+    "describe_source",
     "open_progress",
     "plain_ids",
     "versions",
@@ -40,6 +42,14 @@ class Refused(Source):
     def coordinates(self, *_: Any, **__: Any) -> npt.NDArray[np.float64]:
         """Raise what was found when it was read."""
         raise self.error
+
+
+def describe_source(source: Source) -> str:
+    """A source in Python: a bundled method by its name, anything else by a name that says what it is."""
+    if source.kind == "method":
+        return repr(source.what)
+    words = re.sub(r"\W+", "_", source.name).strip("_")
+    return f"{words or 'embedding'}_{source.kind}"
 
 
 def check_name(name: Any, taken: Mapping[str, Any]) -> str:

@@ -19,9 +19,9 @@ def root_seed(random_state: int | np.random.Generator | None) -> int:
     """
     checked = check_random_state(random_state)
     if isinstance(checked, np.random.Generator):
-        return int(checked.integers(2**63 - 1))
+        return int(checked.integers(2**31))
     if checked is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+        return int(np.random.SeedSequence().generate_state(1)[0] >> 1)
     return checked
 
 

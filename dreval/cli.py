@@ -9,9 +9,11 @@ import argparse
 import json
 import math
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    options.words = list(sys.argv[1:] if arguments is None else arguments)
     if hasattr(sys.stdout, "reconfigure"):  # a name that the terminal cannot show must not lose the result
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -100,7 +103,7 @@ def _add_evaluate(verbs: Any) -> None:
     verb.add_argument("--anchors", type=int, metavar="M", help="see from M points drawn at random (large data)")
     verb.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations of a test (999)")
     verb.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
-    verb.add_argument("--random-state", type=int, default=0, metavar="SEED", help="seed (0)")
+    verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
     verb.add_argument("--n-jobs", type=int, metavar="J", help="threads (all cores)")
     verb.add_argument("--report", type=Path, metavar="PATH", help="write a page (.html) or text (.md)")
     verb.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
@@ -118,7 +121,7 @@ def _add_embed(verbs: Any) -> None:
     verb.add_argument("-k", "--n-neighbors", type=int, metavar="K", help="neighbors, for methods on graphs")
     verb.add_argument("--ids", help="column with the names of the points; kept in a .csv")
     verb.add_argument("--labels", help="column of the data that is no feature")
-    verb.add_argument("--random-state", type=int, default=0, metavar="SEED", help="seed (0)")
+    verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
 
 
 def _add_list(verbs: Any) -> None:
@@ -200,6 +203,7 @@ def _evaluate(options: Any) -> int:
         adjust=None if options.adjust == "none" else options.adjust,
         progress=False if options.quiet else None,
     )
+    results = _with_command(results, options)
     printed = not options.json and not options.quiet
     if options.json:
         print(_json(results))
@@ -211,6 +215,14 @@ def _evaluate(options: Any) -> int:
         if path and printed:
             print(f"\n{what} written to {path}")
     return SOME_FAILED if results.failed else DONE
+
+
+def _with_command(results: Any, options: Any) -> Any:
+    """The result with the command line that makes it again, the seed included."""
+    words = ["dreval", *options.words]
+    if options.random_state is None:
+        words += ["--random-state", str(results.recipe["random_state"])]
+    return replace(results, recipe={**results.recipe, "call": shlex.join(words)})
 
 
 def _json(results: Any) -> str:

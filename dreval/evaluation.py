@@ -18,6 +18,7 @@ from dreval._evaluation_parts import (
     adjust_p_values,
     check_name,
     check_options,
+    describe_source,
     open_progress,
     plain_ids,
     versions,
@@ -248,7 +249,9 @@ class Evaluation:
             began = time.perf_counter()
             try:
                 seed = stream_seed(self.seed, "embedding", name)
-                embedded[name] = source.coordinates(self.data, n_components=source.n_components or 2, random_state=seed)
+                embedded[name] = source.coordinates(
+                    self.data, n_components=source.default_components, random_state=seed
+                )
             except DrevalError as error:
                 failed[name] = str(error)
             seconds[name] = time.perf_counter() - began
@@ -341,11 +344,13 @@ class Evaluation:
         }
 
     def _call(self, indices: Any, tests: Any, ci: Any, n_resamples: int, adjust: Any, options: Any) -> str:
-        """The two lines that make the result again, from the same data and sources."""
-        made = ", ".join(f"{name!r}: {source.what}" for name, source in self.sources.items())
-        head = f"{self.data.name}, {{{made}}}, n_neighbors={self.n_neighbors}, random_state={self.seed}"
-        if self.anchors is not None:
-            head += f", anchors={self.anchors}"
+        """The Python that makes the result again, where ``data`` and the other names stand for what was passed."""
+        made = ", ".join(f"{name!r}: {describe_source(source)}" for name, source in self.sources.items())
+        head = f"data, {{{made}}}"
+        head += "" if self.data.labels is None else ", labels=labels"
+        head += ", covariates=covariates" if self.data.covariates else ""
+        head += f", n_neighbors={self.n_neighbors}, random_state={self.seed}"
+        head += "" if self.anchors is None else f", anchors={self.anchors}"
         given: dict[str, tuple[Any, Any]] = {
             "indices": (indices, "default"),
             "tests": (tests, "default"),

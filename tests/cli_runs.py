@@ -16,7 +16,7 @@ KINDS = np.array(["benign", "malignant"] * 20)
 IDS = [f"cell{i}" for i in range(40)]
 
 
-EVALUATE = ("evaluate", "data.csv", "-e", "umap.csv", "-k", "5")
+EVALUATE = ("evaluate", "data.csv", "-e", "umap.csv", "-k", "5", "--random-state", "0")
 
 
 def fill(folder: Path) -> None:

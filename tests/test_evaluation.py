@@ -260,7 +260,7 @@ def test_the_call_is_in_the_recipe() -> None:
     call = results.recipe["call"]
 
     assert call == (
-        "dreval.Evaluation(data, {'e': coordinates}, n_neighbors=[5], random_state=0, anchors=9)"
+        "dreval.Evaluation(data, {'e': e_coordinates}, labels=labels, n_neighbors=[5], random_state=0, anchors=9)"
         ".run(indices='continuity', tests=None, n_resamples=9, options={'continuity': {'n_neighbors': 2}})"
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
@@ -15,9 +14,10 @@ __all__ = ["n_threads", "run_blocks"]
 
 def n_threads(n_jobs: int | None) -> int:
     """Number of threads: all cores for None or -1, else as asked for."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     if n_jobs is None or n_jobs == -1:
-        return cores
+        from joblib import cpu_count  # heeds affinity and the limits of a container
+
+        return int(cpu_count())
     return check_int(n_jobs, "n_jobs", low=1)
 
 
@@ -54,12 +54,12 @@ def run_blocks(
         if threads == 1:
             _one_by_one(work, blocks, advance)
             return
-        from joblib import Parallel, delayed
+        from concurrent.futures import ThreadPoolExecutor
 
-        parallel = Parallel(n_jobs=threads, backend="threading", return_as="generator_unordered")
-        for _ in parallel(delayed(work)(block) for block in blocks):
-            if advance:
-                advance(1)
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(work, blocks):
+                if advance:
+                    advance(1)
 
 
 def _one_by_one(work: Callable[[Any], None], blocks: Sequence[Any], advance: Callable[[int], Any] | None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +15,7 @@ import pandas as pd
 from dreval._check import check_numeric, describe, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._binary import densify, read_h5ad
-from dreval.inputs._paths import has_suffix, locate
+from dreval.inputs._paths import has_suffix, locate, stem_of
 from dreval.inputs.read import find_column, read_table
 from dreval.registry import DATASETS
 from dreval.results.value import Embedding
@@ -87,7 +86,7 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None) 
             hint = f"Did you mean the bundled data set {near!r} (dreval.load_dataset)? " if near else ""
             cure = f"{hint}Pass an array, a DataFrame, or the path of a table file."
         raise UnknownName(argument, "must be data or an existing file", repr(value), cure)
-    name = re.split(r"\.", os.path.basename(os.fspath(value)))[0]
+    name = stem_of(value)
     if os.fspath(value).lower().endswith(".h5ad"):
         return _rename(_from_anndata(read_h5ad(locate(value, argument).path, argument), argument, layer), name)
     table = read_table(value, argument)

@@ -41,6 +41,12 @@ def suffix_of(path: str) -> str:
     return max(known, key=len) if known else os.path.splitext(small)[1]
 
 
+def stem_of(path: str | os.PathLike[str]) -> str:
+    """The file's name without folder, member and known suffix: ``"a/my.v2.csv.gz"`` is ``my.v2``."""
+    name = os.path.basename(split_member(os.fspath(path))[0])
+    return name[: len(name) - len(suffix_of(name))] or name
+
+
 def has_suffix(text: str) -> bool:
     """Whether a string is written like a table file (with or without a member)."""
     return suffix_of(split_member(text)[0]) in SUFFIXES

@@ -88,6 +88,11 @@ class Source:
         return None
 
     @property
+    def default_components(self) -> int | None:
+        """Number of components it is run with when nobody says otherwise: its own, else 2."""
+        return self.n_components or 2
+
+    @property
     def card(self) -> Any:
         """The card of a bundled method, else None."""
         return None

@@ -66,12 +66,21 @@ class EstimatorSource(Source):
         """Whether labels are part of its fit."""
         return self.labelled
 
+    def _components(self) -> Any:
+        """The estimator's own parameter; None where it has none or does not set it."""
+        params = _params(self.estimator)
+        return next((params[key] for key in _component_keys(self.estimator, params)), None)
+
     @property
     def n_components(self) -> int | None:
-        """What the estimator's own parameter says."""
-        params = _params(self.estimator)
-        value = next((params[key] for key in _component_keys(self.estimator, params)), None)
+        """What the estimator's own parameter says, where it is a number."""
+        value = self._components()
         return int(value) if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
+
+    @property
+    def default_components(self) -> int | None:
+        """Its own number, else 2; None where its parameter is a rule (``"mle"``, a share of variance) that stays."""
+        return self.n_components or (2 if self._components() is None else None)
 
     @property
     def reseed_reason(self) -> str | None:
