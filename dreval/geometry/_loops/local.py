@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dreval.geometry._loops._jit import loop
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def nuclear_norm(block):
     """Sum of singular values of a block (a, b), by one-sided Jacobi rotations of its columns; destroys the block.
 
@@ -44,7 +45,7 @@ def nuclear_norm(block):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _centred(points, members, out):
     """Rows of the members minus their mean; gives their squared norm."""
     size, width = members.shape[0], points.shape[1]
@@ -61,7 +62,7 @@ def _centred(points, members, out):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def local_parts(X, Y, rows, nearest, k, x2, y2, nuclear):
     """|HX_i|^2, |HY_i|^2 and the nuclear norm of X_i' H Y_i for each row and its k nearest points."""
     p, d = X.shape[1], Y.shape[1]

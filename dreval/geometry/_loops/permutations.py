@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dreval.geometry._loops._jit import loop
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -13,7 +14,7 @@ _RANGE = np.uint64(0x100000000)
 _ONE, _S27, _S30, _S31, _S32 = np.uint64(1), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def mix(z):
     """The output function of splitmix64 (Steele, Lea & Flood 2014): a bijection of 64-bit integers."""
     z = (z ^ (z >> _S30)) * _MIX_1
@@ -21,7 +22,7 @@ def mix(z):
     return z ^ (z >> _S31)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def draw_permutations(key, start, stop, n):
     """Permutations ``start`` to ``stop - 1`` of 0..n-1 as rows; row b depends on ``key`` and b only.
 
@@ -48,7 +49,7 @@ def draw_permutations(key, start, stop, n):
     return out
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def permuted_inner_products(a, b, permutations):
     """``sum_ij a[i, j] * b[p[i], p[j]]`` for every row p of ``permutations``; ``a`` and ``b`` are symmetric.
 

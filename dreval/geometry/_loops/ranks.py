@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.rows import FAR, direct, fill_line, finish_line, select_line, select_scratch
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _before(thresholds, count, value):
     """Number of sorted thresholds that are at most ``value``."""
     low, size = 0, count
@@ -19,7 +19,7 @@ def _before(thresholds, count, value):
     return low + (thresholds[low] <= value)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _place(thresholds, ids, at, value, j, ties):
     """First sorted target that comes after (value, j); equal targets other than j are counted in ``ties``.
 
@@ -35,7 +35,7 @@ def _place(thresholds, ids, at, value, j, ties):
     return first
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _sort_targets(points, i, targets, thresholds, ids, position):
     """Direct distances of the targets of point i, sorted by (distance, index)."""
     for t in range(targets.shape[0]):
@@ -51,7 +51,7 @@ LANES = 8  # tallies that are filled in turn
 CELLS = 2048  # cells of the look-up table that spares a search for nearly every point
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _table(thresholds, margin, cells):
     """A look-up table from distance to the number of thresholds below it.
 
@@ -79,7 +79,7 @@ def _table(thresholds, margin, cells):
     return origin, density
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank, counts):
     """Ranks of given targets among all points, seen from one row; gives whether a target is tied with another point.
 
@@ -105,7 +105,7 @@ def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank
     return ties.sum() > 0
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _rank_scratch(n, k, n_groups):
     """Room for ``_rank_line``."""
     return (
@@ -121,7 +121,7 @@ def _rank_scratch(n, k, n_groups):
     )
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _fill(space, products, b, i, line):
     """Squared distances of one row, direct or from its products."""
     if space.gamma == 0.0:
@@ -130,7 +130,7 @@ def _fill(space, products, b, i, line):
         finish_line(products[b], space.norms[i], space.norms, line)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _equal_neighbors(values):
     """Whether two consecutive of the sorted values are equal."""
     count = 0
@@ -139,7 +139,7 @@ def _equal_neighbors(values):
     return count > 0
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _select(space, largest, line, i, scratch, index, value, near):
     """Neighbors of one row, self left out; gives whether equal distances occur among them and the next one."""
     select_line(
@@ -151,7 +151,7 @@ def _select(space, largest, line, i, scratch, index, value, near):
     return _equal_neighbors(value)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data, embedding, tied_x, tied):
     """Neighbors of some rows in two spaces, and the rank in each of the neighbors in the other.
 
@@ -181,7 +181,7 @@ def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data
         tied[b] = doubt | tied_x[b]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _count_groups(where, cells, groups, hist, doubtful):
     """Count the points of a row by the first target after them and by group; gives how many are left in doubt."""
     left = 0
@@ -195,7 +195,7 @@ def _count_groups(where, cells, groups, hist, doubtful):
     return left
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _count_cells(where, cells, tally, hist, doubtful):
     """Count the points of a row by the first target after them; gives how many are left in doubt.
 
@@ -216,7 +216,7 @@ def _count_cells(where, cells, tally, hist, doubtful):
     return left
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _settle(doubtful, left, line, where, cells, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties, hist):
     """Count the points in doubt: by a search, and by their direct distance where the product cannot decide."""
     k = thresholds.shape[0]
@@ -240,7 +240,7 @@ def _settle(doubtful, left, line, where, cells, points, i, norms, gamma, thresho
         hist[at, groups[j] if n_groups else 0] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _write_ranks(hist, position, n_groups, rank, counts):
     """Sum the histogram up to ranks and counts by group, in the order of the targets as given."""
     k = position.shape[0]
@@ -258,7 +258,7 @@ def _write_ranks(hist, position, n_groups, rank, counts):
         rank[at] = total + 1
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def drop_group(nearest, ranks, counts, groups, group, k, out_nearest, out_ranks):
     """Neighbors and their ranks when one group of points is taken away; -1 where a kept list runs out.
 

@@ -9,10 +9,11 @@ ordered by index; the point itself is left out by index.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dreval.geometry._loops._jit import loop
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def direct(points, i, others, j):
     """Squared Euclidean distance by direct differences, in the order of the columns."""
     total = 0.0
@@ -22,14 +23,14 @@ def direct(points, i, others, j):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def fill_direct(queries, rows, columns, out):
     """Direct squared distances of the query rows to all points, which come as columns (p, n)."""
     for b in range(rows.shape[0]):
         fill_line(queries[rows[b]], columns, out[b])
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def fill_line(query, columns, line):
     """Direct squared distances of one point to all.
 
@@ -46,14 +47,14 @@ def fill_line(query, columns, line):
             line[j] += step * step
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def finish_products(products, rows, query_norms, norms, out):
     """Turn products of centred points (of either precision) into squared distances; ``out`` may be the products."""
     for b in range(rows.shape[0]):
         finish_line(products[b], query_norms[rows[b]], norms, out[b])
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def finish_line(products, own, norms, line):
     """Squared distances of one row from its products."""
     for j in range(line.shape[0]):
@@ -61,7 +62,7 @@ def finish_line(products, own, norms, line):
         line[j] = value if value > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _sift(heap, size, value):
     """Replace the largest entry of a max-heap by a smaller value."""
     at = 0
@@ -82,7 +83,7 @@ FAR = 1e300  # stands at the point's own place: beyond every distance between sc
 COMB = 16  # entries of a row that stand for each other in a first look
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _minima(row, out):
     """Smallest entry of each comb: the entries c, c + w, c + 2w, ... for c < w, with w the size of ``out``."""
     n, width = row.shape[0], out.shape[0]
@@ -94,7 +95,7 @@ def _minima(row, out):
             out[c] = value if value < out[c] else out[c]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _kth_smallest(values, k, heap):
     """The k-th smallest of some values, by a heap of the k smallest so far."""
     for t in range(k):
@@ -105,7 +106,7 @@ def _kth_smallest(values, k, heap):
     return heap[0]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _sink(value, index, at, size, out_value, out_index):
     """Put (value, index) into the hole at ``at`` of a max-heap of pairs, ordered by value and index."""
     while True:
@@ -125,7 +126,7 @@ def _sink(value, index, at, size, out_value, out_index):
     out_value[at], out_index[at] = value, index
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _order(values, indices, count, k, out_index, out_value):
     """The k smallest of ``count`` candidates by value and index, by heapsort."""
     for t in range(k):
@@ -141,7 +142,7 @@ def _order(values, indices, count, k, out_index, out_value):
         _sink(value, index, 0, last, out_value, out_index)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def select_line(line, skip, i, queries, own, points, largest, gamma, k, scratch, out_index, out_value):
     """The k nearest points of one row, by direct distance and index; ``skip`` is left out (-1: none).
 
@@ -167,13 +168,13 @@ def select_line(line, skip, i, queries, own, points, largest, gamma, k, scratch,
     _order(values, indices, count, k, out_index, out_value)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def select_scratch(n, k):
     """Room for ``select_line``."""
     return np.empty(k), np.empty(-(-n // COMB)), np.empty(n), np.empty(n, np.int64)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def select_rows(block, rows, skip_self, queries, query_norms, points, norms, gamma, k, out_index, out_value):
     """The k nearest points of each row of a block of squared distances."""
     scratch, largest = select_scratch(points.shape[0], k), norms.max()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dreval.geometry._loops._jit import loop
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _runs(values, order, low, high):
     """First place and place behind the last of the run of equal values of each point, in sorted order."""
     n, start = order.shape[0], 0
@@ -19,7 +20,7 @@ def _runs(values, order, low, high):
         start = stop
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _pay(j, low, high, k, taken, worst):
     """(rank - k)+ of point j; ``taken`` counts those of its run that have paid.
 
@@ -31,7 +32,7 @@ def _pay(j, low, high, k, taken, worst):
     return max(rank - k, 0)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _penalty(choose, order_choose, order, low, high, own, k, taken, worst):
     """Extreme of the sum over the k nearest by ``choose`` of (rank in the other space - k)+ over all breakings of ties.
 
@@ -58,7 +59,7 @@ def _penalty(choose, order_choose, order, low, high, own, k, taken, worst):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _overlap(x, edge_x, y, edge_y, own, k, most):
     """Extreme number of common members of the two sets of k nearest over all breakings of ties."""
     both, in_a_tie_d, tie_b_in_c, tie_tie, in_a, in_c, ties_b, ties_d = 0, 0, 0, 0, 0, 0, 0, 0
@@ -84,7 +85,7 @@ def _overlap(x, edge_x, y, edge_y, own, k, most):
     return both + (rest_d - use_d) + (rest_b - use_b) + max(use_d + use_b - tie_tie, 0)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def tie_bounds(dx, order_x, dy, order_y, rows, k, out):
     """Six extremes a row: false (worst, best), missing (worst, best), overlap (worst, best).
 
