@@ -25,7 +25,7 @@ _PLACES = {
     "list_tests": "registry",
     "index_card": "registry",
 }
-_FOLDERS = ("errors", "methods")
+_FOLDERS = ("errors", "glossary", "methods")
 
 
 def __getattr__(name: str) -> Any:

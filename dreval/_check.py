@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import numbers
+import os
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,14 @@ from dreval.errors import InputError, UnknownName
 __all__ = [
     "check_bool",
     "check_classes",
+    "check_exact",
     "check_finite",
     "check_float",
     "check_int",
     "check_k",
     "check_numeric",
     "check_one_of",
+    "check_path",
     "check_points",
     "check_random_state",
     "check_rows",
@@ -31,6 +35,7 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 MIN_POINTS = 4
+EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 
 
 def describe(value: object) -> str:
@@ -96,6 +101,13 @@ def check_float(value: Any, argument: str, low: float | None = None, high: float
     return float(value)
 
 
+def check_path(value: Any, argument: str) -> Path:
+    """A path, from text or a path object."""
+    if isinstance(value, str | os.PathLike):
+        return Path(value)
+    raise InputError(argument, "must be a path", describe(value), "Pass the name of a file as text.")
+
+
 def check_random_state(value: Any, argument: str = "random_state") -> int | np.random.Generator | None:
     """An integer seed, a numpy Generator, or None."""
     if value is None or isinstance(value, np.random.Generator):
@@ -149,6 +161,16 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
     return array
 
 
+def check_exact(array: npt.NDArray[Any], argument: str) -> None:
+    """No integer so large that a float would round it."""
+    if array.dtype.kind not in "iu" or array.size == 0:
+        return
+    largest = max(int(array.max()), -int(array.min()))
+    if largest > EXACT_INTEGERS:
+        cure = "Subtract a common offset, or pass floats where the last digits do not matter."
+        raise InputError(argument, "must hold integers up to 2**53", f"one of size {largest}", cure)
+
+
 def check_finite(array: npt.NDArray[Any], argument: str, columns: Sequence[object] | None = None) -> None:
     """No NaN and no infinity; the first offending cells are named."""
     bad = ~np.isfinite(array)
@@ -191,6 +213,7 @@ def check_points(
             f"{array.shape[0]} rows",
             "Rows are points; transpose the array if columns are.",
         )
+    check_exact(array, argument)
     with np.errstate(over="ignore"):
         points = np.ascontiguousarray(array, dtype=np.float64)
     check_finite(points, argument, columns)

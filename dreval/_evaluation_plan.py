@@ -64,12 +64,13 @@ def listed(names: Any) -> Any:
 
 
 def _names(wanted: Any, argument: str, registry: Any, groups: Mapping[str, Sequence[str]]) -> list[str]:
-    """The names asked for, each once: one name or several; "default" and "all" stand for theirs."""
+    """The names asked for, each once: one name or several; "default", "all" and "none" stand for theirs."""
     if wanted is None:
         return []
     if not isinstance(wanted, str | list):
         cure = "Pass a name, a list of names, 'default', 'all' or None."
         raise InputError(argument, "must be names", describe(wanted), cure)
+    groups = {**groups, "none": []}
     names: list[str] = []
     for name in [wanted] if isinstance(wanted, str) else wanted:
         names += groups.get(check_one_of(name, [*registry.names(), *groups], argument), [name])

@@ -71,7 +71,7 @@ def _index_row(
     got = answer(task.thing, view, task.parameters)
     row = {"embedding": name, "index": task.name, "parameters": task.words, "value": got.value, "note": got.note}
     row.update(_card_columns(task))
-    row["chance"] = chance_value(task.thing, view, task.parameters, stream(root, "chance", name, task.name))
+    row["chance"] = chance_value(task.thing, view, task.parameters, root)
     _add_ties(row, task, view)
     _add_interval(row, task, got, view, left, ci, found)
     if got.points is not None:
@@ -129,7 +129,11 @@ def _add_interval(
         interval = jackknife_interval(got.value, values, task.card.bounds)
         key = {"embedding": row["embedding"], "index": task.name, "parameters": task.words}
         found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(values)]
-    if interval is not None:
+    sampled = ci == "points" or len(view.rows) < view.n
+    if interval is not None and interval.se == 0 and sampled:  # no spread was seen, which is no certainty
+        row["se"] = 0.0
+        row["note"] = "; ".join(filter(None, [row["note"], "no interval: leaving out points changes nothing"]))
+    elif interval is not None:
         row.update(se=interval.se, ci_low=interval.low, ci_high=interval.high, n_resamples=interval.n_resamples)
         row.update(ci_method=METHODS[interval.kind], target=TARGETS[interval.kind])
 

@@ -9,6 +9,7 @@ import argparse
 import json
 import math
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -26,6 +27,21 @@ __all__ = ["main"]
 
 REGISTRIES = {"indices": INDICES, "methods": METHODS, "tests": TESTS, "datasets": DATASETS}
 DONE, SOME_FAILED, REFUSED = 0, 1, 2
+OPTIONS = (
+    "labels",
+    "covariates",
+    "ids",
+    "n_neighbors",
+    "indices",
+    "tests",
+    "ci",
+    "anchors",
+    "n_resamples",
+    "adjust",
+    "random_state",
+    "n_jobs",
+    "n_components",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,8 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (DrevalError, OSError) as error:
-        print(f"dreval: {error}", file=sys.stderr)
+        print(f"dreval: {_as_options(str(error))}", file=sys.stderr)
         return REFUSED
+
+
+def _as_options(message: str) -> str:
+    """A refusal in the words of the command line: `labels` is --labels, labels='kind' is --labels kind."""
+    message = re.sub(f"`({'|'.join(OPTIONS)})`", lambda found: f"`--{found[1].replace('_', '-')}`", message)
+    named = r"\b(labels|covariates|ids)='([^']*)'"
+    return re.sub(named, lambda found: f"--{found[1]} {shlex.quote(found[2])}", message)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -152,6 +175,8 @@ def _named_source(text: str) -> tuple[str, str]:
     if equals and not (name and source):
         raise InputError("--embedding", "must be NAME=SOURCE or SOURCE", repr(text), "Write -e umap=umap.csv.")
     file = Path(split_member(text)[0])
+    if file.is_dir():
+        raise InputError("--embedding", "must be a file or a method", f"the folder {text}", "Name a file in it.")
     return (text if text in METHODS else Path(file.name.removesuffix(".gz")).stem), text
 
 

@@ -74,8 +74,8 @@ class Evaluation:
     Raises
     ------
     DrevalError
-        If data, labels or a setting are not what they must be. An embedding that cannot be read or computed loses
-        nothing: its rows hold the reason.
+        If data, labels or a setting are not what they must be, or a source has a name that no method and no file has.
+        An embedding whose file cannot be used or whose computation fails loses nothing: its rows hold the reason.
 
     Notes
     -----
@@ -183,7 +183,7 @@ class Evaluation:
         Parameters
         ----------
         indices : "default", "all", str, list of str or None
-            Names from ``dreval.list_indices()``. "all" adds every index the sources can answer.
+            Names from ``dreval.list_indices()``. "all" adds every index the sources can answer; None or "none" is none.
         tests : "default", "all", str, list of str or None
             Names from ``dreval.list_tests()``; embeddings are tested against labels and covariates.
         ci : "default", "points", "anchors" or None
@@ -195,7 +195,8 @@ class Evaluation:
         adjust : "holm", "benjamini_hochberg" or None
             Adjustment of the p-values over this table.
         options : dict of name to dict, optional
-            Parameters of single indices and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``.
+            Parameters of single indices and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``: those on
+            the card of an index (``dreval.index_card(name).parameters``), the keywords of a test.
         progress : bool, optional
             Progress bar on stderr. By default after two seconds, on a terminal.
 
@@ -215,8 +216,7 @@ class Evaluation:
             cure = 'Pass indices="default", or tests with labels or covariates.'
             raise InputError("indices", "must name something to compute", f"{indices!r} with tests={tests!r}", cure)
         kind = self._interval_kind(ci)
-        if adjust is not None:
-            check_one_of(adjust, ADJUSTMENTS, "adjust")
+        adjust = None if adjust in (None, "none") else check_one_of(adjust, [*ADJUSTMENTS, "none"], "adjust")
         began = time.perf_counter()
         with open_progress(progress) as bar:
             embedded, failed, seconds = self._embed(bar)
@@ -231,9 +231,9 @@ class Evaluation:
     # the named steps of run()
 
     def _interval_kind(self, ci: str | None) -> str | None:
-        if ci is None:
+        if ci is None or ci == "none":
             return None
-        check_one_of(ci, ("default", "points", "anchors"), "ci")
+        check_one_of(ci, ("default", "points", "anchors", "none"), "ci")
         if (ci == "anchors") != (self.anchors is not None) and ci != "default":
             cure = "Pass anchors=m to Evaluation." if ci == "anchors" else "Use ci='anchors', or leave anchors out."
             raise InputError("ci", "must fit the rows that are used", f"{ci!r} with anchors={self.anchors}", cure)

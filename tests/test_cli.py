@@ -64,26 +64,26 @@ def test_a_failing_embedding_is_code_1(run: Any) -> None:
         (("evaluate", "data.csv", "-e", "isomp"), "Did you mean the method 'isomap'"),
         (("evaluate", "data.csv", "-e", "umap=isomp"), "`embeddings['umap']` must be a method"),
         (("evaluate", "gaps.csv", "-e", "umap.csv"), "`data` must be finite: got NaN in row 3, column 'a'"),
-        (("evaluate", "full.csv", "-e", "umap.csv"), "Name it as labels='kind' or ids='kind', or drop it."),
+        (("evaluate", "full.csv", "-e", "umap.csv"), "Name it as --labels kind or --ids kind, or drop it."),
         (("evaluate", "data.csv"), "`--embedding` must be given"),
         (("evaluate", "data.csv", "-e", "=umap.csv"), "`--embedding` must be NAME=SOURCE or SOURCE"),
         (("evaluate", "data.csv", "-e", "umap="), "`--embedding` must be NAME=SOURCE or SOURCE"),
         ((*EVALUATE, "-e", "umap.csv"), "`name` must be new: got 'umap', which is taken"),
-        ((*EVALUATE, "-k", "40"), "`n_neighbors` must be smaller than the number of points: got 40 with 40 points"),
-        ((*EVALUATE, "--labels", "kind"), "`labels` must be a vector, a column of the data, or an existing file"),
+        ((*EVALUATE, "-k", "40"), "`--n-neighbors` must be smaller than the number of points: got 40 with 40 points"),
+        ((*EVALUATE, "--labels", "kind"), "`--labels` must be a vector, a column of the data, or an existing file"),
         ((*EVALUATE, "--labels", "meta.csv"), "must be one value per point: got 2 columns (kind, site)"),
-        ((*EVALUATE, "--covariates", "age,site"), "`covariates` must be"),
-        ((*EVALUATE, "--ids", "cell"), "`ids` must name a column of the data: got 'cell'"),
+        ((*EVALUATE, "--covariates", "age,site"), "`--covariates` must be"),
+        ((*EVALUATE, "--ids", "cell"), "`--ids` must name a column of the data: got 'cell'"),
         ((*EVALUATE, "--indices", "trustworthines"), "Did you mean 'trustworthiness'"),
-        ((*EVALUATE, "--indices", "none"), "`indices` must name something to compute"),
-        ((*EVALUATE, "--tests", "hsic"), "`tests` must have a variable to test against"),
+        ((*EVALUATE, "--indices", "none"), "`--indices` must name something to compute"),
+        ((*EVALUATE, "--tests", "hsic"), "`--tests` must have a variable to test against"),
         ((*EVALUATE, "--ci", "anchors"), "Pass anchors=m to Evaluation."),
-        ((*EVALUATE, "--ci", "bootstrap"), "`ci` must be a known name: got 'bootstrap'"),
-        ((*EVALUATE, "--adjust", "bonferroni"), "`adjust` must be a known name"),
-        ((*EVALUATE, "--anchors", "99"), "`anchors` must be an integer >= 2 and <= 40"),
-        ((*EVALUATE, "--n-resamples", "0"), "`n_resamples` must be an integer >= 1"),
-        ((*EVALUATE, "--random-state", "-1"), "`random_state` must be a non-negative integer"),
-        ((*EVALUATE, "--n-jobs", "0"), "`n_jobs` must be an integer >= 1"),
+        ((*EVALUATE, "--ci", "bootstrap"), "`--ci` must be a known name: got 'bootstrap'"),
+        ((*EVALUATE, "--adjust", "bonferroni"), "`--adjust` must be a known name"),
+        ((*EVALUATE, "--anchors", "99"), "`--anchors` must be an integer >= 2 and <= 40"),
+        ((*EVALUATE, "--n-resamples", "0"), "`--n-resamples` must be an integer >= 1"),
+        ((*EVALUATE, "--random-state", "-1"), "`--random-state` must be a non-negative integer"),
+        ((*EVALUATE, "--n-jobs", "0"), "`--n-jobs` must be an integer >= 1"),
         ((*EVALUATE, "--report", "nowhere/r.html"), "`--report` must be in an existing folder: got 'nowhere'"),
         ((*EVALUATE, "--report", "r.pdf"), "`--report` must end in .html or .md: got 'r.pdf'"),
         ((*EVALUATE, "--save", "nowhere/r"), "`--save` must be in an existing folder"),
@@ -126,7 +126,7 @@ def test_k_beyond_real_data(run: Any, folder: Path) -> None:
 
     assert code == 2
     assert (
-        "`n_neighbors` must be smaller than the number of points: got 600 with 569 points. Choose at most 568." in err
+        "`--n-neighbors` must be smaller than the number of points: got 600 with 569 points. Choose at most 568." in err
     )
 
 

@@ -61,10 +61,10 @@ def test_embed_writes_coordinates(run: Any, output: str) -> None:
         (("data.csv", "pca", "out.txt"), "`output` must end in .csv or .npy"),
         (("data.csv", "pca", "nowhere/out.csv"), "`output` must be in an existing folder"),
         (("data.csv", "pca", "data.csv"), "`output` must not be a file that is read"),
-        (("data.csv", "pca", "out.csv", "-d", "0"), "`n_components` must be an integer >= 1"),
+        (("data.csv", "pca", "out.csv", "-d", "0"), "`--n-components` must be an integer >= 1"),
         (("data.csv", "pca", "out.csv", "-d", "9"), "got 9"),
         (("data.csv", "pca", "out.csv", "-k", "5"), "`pca parameter` must be a known name: got 'n_neighbors'"),
-        (("data.csv", "isomap", "out.csv", "-k", "40"), "`n_neighbors`"),
+        (("data.csv", "isomap", "out.csv", "-k", "40"), "`--n-neighbors`"),
         (("gaps.csv", "pca", "out.csv"), "must be finite"),
     ],
 )

@@ -141,12 +141,10 @@ def test_tests_are_chosen_by_name() -> None:
     assert set(evaluation(labels=None).run().tidy()["test"]) == {""}
 
 
-def test_a_covariate_may_be_called_labels() -> None:
-    """A covariate whose name is a word of ours hides nothing."""
-    table = evaluation(covariates={"labels": X[:, 0]}).run(None, "hsic").tidy()
-
-    assert list(table["target"]) == ["labels", "labels"]
-    assert table["statistic"].nunique() == 2
+def test_a_covariate_beside_labels_has_another_name() -> None:
+    """Rows of labels and of a covariate called labels could not be told apart."""
+    with pytest.raises(dreval.errors.InputError, match="`covariates` must have names of their own beside labels"):
+        evaluation(covariates={"labels": X[:, 0]})
 
 
 def test_tests_are_those_of_the_plain_functions() -> None:

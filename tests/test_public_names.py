@@ -26,7 +26,7 @@ FUNCTIONS = {
     "simulate",
 }
 CLASSES = {"Evaluation", "Results"}
-MODULES = {"errors", "methods"}
+MODULES = {"errors", "glossary", "methods"}
 VERBS = ["tidy", "glance", "augment", "summary", "plot", "report", "save"]
 
 

@@ -246,3 +246,20 @@ def test_names_are_shown_literally(browser: Browser, page: Path) -> None:
     assert "<b>&\"' a rather long name of an embedding, in words" in heads
     written = browser.evaluate("[...document.querySelectorAll('.curves svg text')].map(e => e.textContent)")
     assert "three_$columns$" in written
+
+
+def test_wide_tables_use_the_window_and_say_that_they_scroll(browser: Browser, page: Path) -> None:
+    """A wide table leaves the column of text where the window has room, and has a shadow where it has not."""
+    sizes = "[e.clientWidth, e.scrollWidth, e.getBoundingClientRect().left]"
+    wide = f"[...document.querySelectorAll('.scroll')].map(e => {sizes})"
+    browser.open(page, 1800)
+    assert all(inner >= outer - 1 and left >= 0 for inner, outer, left in browser.evaluate(wide))
+    assert "local" in browser.evaluate("getComputedStyle(document.querySelector('.scroll')).backgroundAttachment")
+
+
+def test_the_reason_of_a_failure_is_read_without_scrolling(browser: Browser, page: Path) -> None:
+    """On a phone the merged cell of an embedding that failed wraps inside the window."""
+    browser.open(page, 390)
+
+    assert browser.evaluate("document.querySelector('.why').getBoundingClientRect().right") <= 390
+    assert browser.evaluate("document.querySelector('.why').getBoundingClientRect().left") >= 80

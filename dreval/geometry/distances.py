@@ -49,8 +49,7 @@ class Space:
     @classmethod
     def of(cls, points: FloatArray) -> Space:
         """Prepare an (n, p) array; costs O(n p)."""
-        largest = float(np.max(np.abs(points)))
-        scale = 2.0 ** -int(np.clip(np.frexp(largest)[1], -1000, 1000)) if largest > 0 else 1.0
+        scale = power_of_two(points)
         scaled = np.ascontiguousarray(points * scale)
         n, p = scaled.shape
         if p <= DIRECT_COLUMNS:
@@ -103,6 +102,12 @@ class Space:
         centred = scaled - centre
         norms = np.einsum("ij,ij->i", centred, centred)
         return Space(scaled, NO_COLUMNS, centred.astype(self.centred.dtype), norms, self.gamma, self.scale)
+
+
+def power_of_two(points: FloatArray) -> float:
+    """The power of two that brings the largest entry to [1/2, 1), so that scaling rounds nothing; 1 for all zeros."""
+    largest = float(np.max(np.abs(points), initial=0.0))
+    return 2.0 ** -int(np.clip(np.frexp(largest)[1], -1000, 1000)) if largest > 0 else 1.0
 
 
 def block_rows(n: int) -> int:

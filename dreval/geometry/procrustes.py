@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval.geometry.blocks import View
+from dreval.geometry.distances import power_of_two
 from dreval.geometry.workers import run_blocks
 
 __all__ = [
@@ -26,11 +27,18 @@ CHUNK_BYTES = 8_000_000
 
 
 class LocalParts(NamedTuple):
-    """Of each neighborhood: |HX_i|^2, |HY_i|^2 and the nuclear norm s_i of X_i' H Y_i."""
+    """Of each neighborhood: |HX_i|^2, |HY_i|^2 and the nuclear norm s_i of X_i' H Y_i.
+
+    Data and embedding are each scaled by a power of two to size 1, so that no square overflows or vanishes: ``unit``
+    brings the embedding to the scaled data's unit (y2 by its square, s by itself), ``area`` squares of those back to
+    squares of the data's unit.
+    """
 
     x2: FloatArray
     y2: FloatArray
     nuclear: FloatArray
+    unit: float
+    area: float
 
 
 class LocalSpectra(NamedTuple):
@@ -50,23 +58,33 @@ def _local_parts(view: View, k: int) -> LocalParts:
     from dreval.geometry._loops import local as loops
 
     m = len(view.rows)
-    parts = LocalParts(np.empty(m), np.empty(m), np.empty(m))
+    (X, scale), (Y, other) = _unit_size(view, "X"), _unit_size(view, "Y")
+    parts = np.empty(m), np.empty(m), np.empty(m)
 
     def places(place: slice) -> list[FloatArray]:
         return [part[place] for part in parts]
 
     def one(place: slice) -> None:
-        loops.local_parts(
-            view.X, view.Y, view.rows[place], np.ascontiguousarray(view.nearest_data[place, :k]), k, *places(place)
-        )
+        loops.local_parts(X, Y, view.rows[place], np.ascontiguousarray(view.nearest_data[place, :k]), k, *places(place))
 
     run_blocks(one, [slice(at, at + 2048) for at in range(0, m, 2048)], view.n_jobs)
-    return parts
+    return LocalParts(*parts, unit=scale / other, area=scale**-2)
+
+
+def _unit_size(view: View, which: str) -> tuple[FloatArray, float]:
+    """Data or embedding at size 1, and the power of two that did it; a copy only where it is far from there."""
+
+    def make() -> tuple[FloatArray, float]:
+        points: FloatArray = getattr(view, which)
+        scale = power_of_two(points)
+        return (points, 1.0) if 1e-30 < scale < 1e30 else (points * scale, scale)
+
+    return view.once(("unit size", which), make)
 
 
 def residual(parts: LocalParts) -> FloatArray:
-    """Procrustes statistic G(X_i, Y_i) = |HX_i|^2 + |HY_i|^2 - 2 s_i, clipped at 0."""
-    return np.maximum(parts.x2 + parts.y2 - 2 * parts.nuclear, 0.0)
+    """Procrustes statistic G(X_i, Y_i) = |HX_i|^2 + |HY_i|^2 - 2 s_i at the scaled data's size, clipped at 0."""
+    return np.maximum(parts.x2 + parts.unit * (parts.unit * parts.y2 - 2 * parts.nuclear), 0.0)
 
 
 def relative(numerator: FloatArray, x2: FloatArray) -> FloatArray:
@@ -84,9 +102,10 @@ def local_spectra(view: View, k: int) -> LocalSpectra:
 
 def _local_spectra(view: View, k: int) -> LocalSpectra:
     d = view.Y.shape[1]
+    data, embedding = _unit_size(view, "X")[0], _unit_size(view, "Y")[0]
     out = []
     for members in _chunks(view, k):
-        X, Y = _centred(view.X[members]), _centred(view.Y[members])
+        X, Y = _centred(data[members]), _centred(embedding[members])
         left, sizes, _ = np.linalg.svd(X, full_matrices=False)
         beyond = (sizes[:, d:] ** 2).sum(axis=1)
         within = (sizes[:, :d] ** 2).sum(axis=1)
@@ -115,7 +134,8 @@ def disparity(X: FloatArray, Y: FloatArray) -> float:
 
     In [0, 1]; 1 for a constant Y. The narrower of the two counts as padded with zero columns, which changes nothing.
     """
-    A, B = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    A, B = (points * power_of_two(points) for points in (X, Y))
+    A, B = A - A.mean(axis=0), B - B.mean(axis=0)
     size_a, size_b = float(np.linalg.norm(A)), float(np.linalg.norm(B))
     if size_a == 0.0 or size_b == 0.0:
         return 1.0

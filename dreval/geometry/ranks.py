@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.workers import run_blocks
@@ -42,6 +43,15 @@ def chance_rank_index(n: int, k: int) -> float:
     return 1.0 if worst == 0 else 1.0 - n * k * (n - 1 - k) * (n - k) / (2 * (n - 1)) / worst
 
 
+def _join(block: FloatArray, order: IntArray) -> None:
+    """Make squared distances equal that differ by rounding only: each takes the smallest of its run."""
+    values = np.take_along_axis(block, order, axis=1)
+    starts = np.ones(values.shape, np.bool_)
+    starts[:, 1:] = values[:, 1:] - values[:, :-1] > ROUNDING * values[:, 1:]
+    first = np.maximum.accumulate(np.where(starts, np.arange(values.shape[1]), 0), axis=1)
+    np.put_along_axis(block, order, np.take_along_axis(values, first, axis=1), axis=1)
+
+
 class Extremes(NamedTuple):
     """Worst and best of each row's penalties and overlap over all ways of breaking ties; rows that are ambiguous."""
 
@@ -72,6 +82,8 @@ def _tie_bounds(view: View, k: int) -> Extremes:
         for block in blocks:
             block[np.arange(len(own)), own] = -1.0  # the point itself comes first
         orders = [np.argsort(block, axis=1) for block in blocks]
+        for block, order in zip(blocks, orders, strict=True):
+            _join(block, order)
         loops.tie_bounds(blocks[0], orders[0], blocks[1], orders[1], own, k, out[part])
 
     size = block_rows(view.n)

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, ParamSpec, Protocol, cast
 
 import numpy as np
+import pandas as pd
 
 from dreval._check import check_rows
 from dreval.errors import InputError
 from dreval.inference.permutation import PermutationNull
+from dreval.inputs._align import Rows, align
+from dreval.inputs._forms import row_names
 from dreval.results.test import IndependenceTest
 
-__all__ = ["TestCard", "check_same_rows", "make_record", "pair_of", "test"]
+__all__ = ["TestCard", "check_same_rows", "make_record", "matched_rows", "pair_of", "test"]
 
 P = ParamSpec("P")
 
@@ -60,6 +63,19 @@ def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[
 
 
 vars(test)["__test__"] = False  # nor here
+
+
+def matched_rows(x: Any, y: Any) -> tuple[Any, tuple[str, ...]]:
+    """``y`` in the order of ``x`` where both are frames or series with the same row names, with a note; else as it is.
+
+    Row names that agree in part only are refused.
+    """
+    framed = (pd.DataFrame, pd.Series)
+    if not (isinstance(x, framed) and isinstance(y, framed)):
+        return y, ()
+    names = row_names(x.index)
+    order, note = align(len(y), row_names(y.index), Rows(len(x), names, counted=names is None), "y")
+    return (y if order is None else y.iloc[order]), (() if note is None else (note.replace("the data", "`x`"),))
 
 
 def check_same_rows(x: Any, y: Any) -> int:

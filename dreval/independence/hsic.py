@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dreval._check import check_int
 from dreval._random import root_seed
 from dreval.geometry.kernels import center, gram_matrix
-from dreval.independence._test import check_same_rows, make_record, pair_of, test
+from dreval.independence._test import check_same_rows, make_record, matched_rows, pair_of, test
 from dreval.inference.permutation import permutation_null
 from dreval.results.test import IndependenceTest
 
@@ -51,9 +51,9 @@ def hsic_test(
     Parameters
     ----------
     x, y : array, DataFrame or Series
-        (n,) or (n, p) numbers, or (n,) classes, the same n >= 4 rows in the same order. Text, booleans and categories
-        are classes and get the delta kernel; integers are numbers unless ``kernel="delta"``. With
-        ``kernel="precomputed"`` an (n, n) matrix of kernel values.
+        (n,) or (n, p) numbers, or (n,) classes, the same n >= 4 rows; frames with equal row names are matched.
+        Text, booleans and categories are classes and get the delta kernel; integers are numbers unless
+        ``kernel="delta"``. With ``kernel="precomputed"`` an (n, n) matrix of kernel values.
     kernel : str or pair of str
         ``gaussian`` exp(-d^2 / (2 sigma^2)), ``laplace`` exp(-d / sigma), ``rational_quadratic``
         1 / (1 + d^2 / (2 sigma^2)), ``linear``, ``delta`` (classes) or ``precomputed``; d is the Euclidean distance.
@@ -116,6 +116,7 @@ def hsic_test(
     check_int(n_resamples, "n_resamples", low=1)
     root = root_seed(random_state)
     n = check_same_rows(x, y)
+    y, matched = matched_rows(x, y)
     kernels, bandwidths = pair_of(kernel, "kernel"), pair_of(bandwidth, "bandwidth")
     gram_x = gram_matrix(x, "x", kernels[0], bandwidths[0])
     gram_y = gram_matrix(y, "y", kernels[1], bandwidths[1])
@@ -138,7 +139,7 @@ def hsic_test(
             "bandwidth_y": gram_y.bandwidth,
         },
         parameters={"kernel": kernel, "bandwidth": bandwidth, "n_resamples": n_resamples},
-        notes=(*gram_x.notes, *gram_y.notes),
+        notes=(*matched, *gram_x.notes, *gram_y.notes),
     )
 
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_classes, check_k, check_one_of, check_random_state
-from dreval._random import root_seed
+from dreval._check import check_k, check_one_of, check_random_state
+from dreval._random import root_seed, stream
+from dreval.errors import DrevalError, InputError
 from dreval.geometry.blocks import View, sweep
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
@@ -21,6 +22,7 @@ __all__ = ["Answer", "IndexCard", "answer", "chance_value", "index", "tie_values
 
 FloatArray = npt.NDArray[np.float64]
 SHARED_NEIGHBORS = 15
+CHANCE_DRAWS, CHANCE_POINTS = 20, 200_000
 Chance = float | Callable[[int, int], float] | str | None
 TieRule = Callable[[View, int], tuple[FloatArray, FloatArray]]
 
@@ -110,14 +112,25 @@ def answer(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) ->
     return Answer(float(got), None, note)
 
 
-def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, Any], rng: np.random.Generator) -> float:
-    """Value that an embedding unrelated to the data would have; NaN where that has no meaning."""
+def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, Any], root: int) -> float:
+    """Value that an embedding unrelated to the data would have; NaN where that has no meaning.
+
+    Where it is found by exchanging points it is the mean of up to 20 draws, fewer for large n, where one draw is
+    already a mean over many points. The draws depend on ``root`` only, so equal embeddings have equal values.
+    """
     chance = thing.card.chance  # type: ignore[attr-defined]
     if chance is None:
         return math.nan
     if chance == "permutation":
-        return answer(thing, view.shuffled(rng), parameters).value
+        draws = max(1, min(CHANCE_DRAWS, CHANCE_POINTS // view.n))
+        return float(np.mean([answer(thing, _exchanged(view, root, b), parameters).value for b in range(draws)]))
     return float(chance(view.n, parameters["n_neighbors"]) if callable(chance) else chance)
+
+
+def _exchanged(view: View, root: int, b: int) -> View:
+    """The b-th view with exchanged points; all indices of an embedding read the same ones."""
+    exchanged: View = view.once(("exchanged", root, b), lambda: view.shuffled(stream(root, "chance", b)))
+    return exchanged
 
 
 def tie_values(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
@@ -136,10 +149,13 @@ def _public(card: IndexCard, rule: Callable[..., Any]) -> Callable[..., Any]:
     multiple = "n_neighbors" in card.parameters
 
     def call(X: Any, Y: Any, **options: Any) -> Any:
+        if "labels" in card.needs and "labels" not in options:
+            cure = "Pass labels=, the class of each point."
+            raise InputError("labels", f"must be given to {card.name}", "none", cure)
         bound = public.__signature__.bind(X, Y, **options)  # type: ignore[attr-defined]
         bound.apply_defaults()
         given = dict(bound.arguments)
-        view = _view(card, given)
+        view = _named_view(card, given)
         parameters = {name: given[name] for name in card.parameters}
         if not multiple:
             return answer(public, view, parameters).value
@@ -169,9 +185,21 @@ def _row(thing: Callable[..., Any], view: View, parameters: dict[str, Any], boun
     return {"worst": worst, "value": value, "best": best}
 
 
+def _named_view(card: IndexCard, given: dict[str, Any]) -> View:
+    """The view of one embedding; what is refused is called X and Y, as the caller called it."""
+    try:
+        return _view(card, given)
+    except DrevalError as error:
+        names = {"data": "X", "embeddings['Y']": "Y"}
+        if error.argument not in names:
+            raise
+        cure = error.cure.replace("`data`", "`X`")
+        raise type(error)(names[error.argument], error.rule, error.got, cure) from error
+
+
 def _view(card: IndexCard, given: dict[str, Any]) -> View:
-    """The view of one embedding that the index needs."""
-    data = as_data(given["X"])
+    """The view of one embedding that the index needs; frames with equal row names are aligned."""
+    data = as_data(given["X"], labels=given.get("labels"))
     Y = as_source(given["Y"], "Y", data).coordinates(data)
     n_jobs = given.get("n_jobs")
     reads = "ranks" in card.needs or "neighbors" in card.needs
@@ -181,7 +209,7 @@ def _view(card: IndexCard, given: dict[str, Any]) -> View:
     view = sweep(data.X, {"Y": Y}, k=k, ranks="ranks" in card.needs, rows=rows, n_jobs=n_jobs)["Y"]
     changes: dict[str, Any] = {"rows": every}
     if "labels" in card.needs:
-        changes["labels"] = check_classes(given["labels"], len(Y))[0]
+        changes["labels"] = None if data.labels is None else data.labels.codes
     if "random_state" in given:
         changes["seed"] = root_seed(check_random_state(given["random_state"]))
     from dataclasses import replace
@@ -207,14 +235,19 @@ def _signature(card: IndexCard) -> inspect.Signature:
 
 _PARAMETER_DOCS = {
     "X": "X : (n, p) array, DataFrame, sparse matrix or path\n    The data; rows are points.",
-    "Y": "Y : (n, d) array, DataFrame or path\n    The embedding of the same points, in the same order.",
-    "labels": "labels : (n,) array of text, booleans or integers\n    Class of each point.",
+    "Y": (
+        "Y : (n, d) array, DataFrame or path\n    The embedding of the same points; frames with equal row names are "
+        "matched, all else goes\n    by row."
+    ),
+    "labels": (
+        "labels : (n,) array of text, booleans or integers, column of X by name, or path\n    Class of each point."
+    ),
     "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, below n.",
     "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation.",
     "random_state": "random_state : int, Generator or None, default None\n    Seed of the assignment to folds.",
     "ties": (
         'ties : {"index", "bounds"}, default "index"\n    Equal distances are ordered by index; "bounds" also gives '
-        "the worst and the best value\n    over all orders."
+        "the worst and the best value\n    over all orders of distances that are equal up to rounding."
     ),
     "n_jobs": "n_jobs : int, optional\n    Threads; all cores by default. The value does not depend on it.",
 }

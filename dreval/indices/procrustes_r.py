@@ -35,4 +35,5 @@ def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
     >>> dreval.procrustes_r(X, X @ [[0, 1], [-1, 0]]) < 1e-12
     True
     """
-    return residual(local_parts(view, n_neighbors))
+    parts = local_parts(view, n_neighbors)
+    return residual(parts) * parts.area

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dreval.geometry.blocks import View
-from dreval.geometry.procrustes import local_parts, local_spectra
+from dreval.geometry.procrustes import local_parts, local_spectra, residual
 from dreval.indices._index import FloatArray, index
 
 
@@ -37,4 +35,5 @@ def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
     True
     """
     spectra, parts = local_spectra(view, n_neighbors), local_parts(view, n_neighbors)
-    return np.maximum(spectra.within + parts.y2 - 2 * spectra.nuclear, 0.0)
+    within = parts._replace(x2=spectra.within, nuclear=spectra.nuclear)
+    return residual(within) * parts.area

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 class HasRows(Protocol):
-    """What alignment needs to know of the data: how many rows, their ids, and whether the ids were asked for."""
+    """What alignment needs of the data: rows, ids, whether ids were asked for, whether a frame's index only counts."""
 
     @property
     def n(self) -> int: ...
@@ -26,6 +27,18 @@ class HasRows(Protocol):
     def ids(self) -> pd.Index[Any] | None: ...
     @property
     def ids_given(self) -> bool: ...
+    @property
+    def counted(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How many rows a table has and what they are called."""
+
+    n: int
+    ids: pd.Index[Any] | None
+    ids_given: bool = False
+    counted: bool = False
 
 
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
@@ -81,6 +94,8 @@ def align(
     """
     if ids is None or data.ids is None:
         check_rows(n, data.n, argument)
+        if ids is not None and data.ids is None and _renumbers(ids):
+            return _by_number(ids, data, argument)
         return None, _one_sided(ids is not None, given, data, argument)
     left, right = _keys(ids), _keys(data.ids)
     if len(left) == len(right) and bool((left == right).all()):
@@ -95,6 +110,19 @@ def align(
         raise _partial(left, right, matches, argument)
     what = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
     return left.get_indexer(right).astype(np.int64), f"Rows of `{argument}` were matched to the data by {what}."
+
+
+def _renumbers(index: pd.Index[Any]) -> bool:
+    """Whether row names are 0 .. n-1 in another order."""
+    return index.dtype.kind in "iu" and bool(np.array_equal(np.sort(index.to_numpy()), np.arange(len(index))))
+
+
+def _by_number(ids: pd.Index[Any], data: HasRows, argument: str) -> tuple[IntArray | None, str]:
+    """Rows of a frame whose index is that of the data in another order; an array has no index to match it with."""
+    if data.counted:
+        return np.argsort(ids.to_numpy()), f"Rows of `{argument}` were matched to the data by row names."
+    what = "has the row numbers 0, 1, 2, ... in another order, and the data have no row names"
+    return None, f"`{argument}` {what}: rows were matched by position."
 
 
 def _one_sided(has_ids: bool, given: bool, data: HasRows, argument: str) -> str | None:

@@ -13,6 +13,7 @@ from dreval._check import check_finite, check_int, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._align import align, own_ids
 from dreval.inputs._forms import unpack
+from dreval.inputs._notes import looks_like_ids
 from dreval.inputs._numbers import frame_numbers
 from dreval.inputs._output import Foreign, check_columns, embedding_notes
 from dreval.inputs._paths import nearest_file
@@ -123,6 +124,10 @@ def coordinate_source(value: Any, name: str, argument: str, data: Data, ids: Any
         raise InputError(argument, "must have coordinates", "no column besides the ids", "Add the coordinates.")
     Y = frame_numbers(frame, argument, "Name it with ids={column!r}, or drop it.")
     check_finite(Y, argument, [str(c) for c in frame.columns] if raw.named else None)
+    for j, column in enumerate(frame.columns if raw.named else ()):
+        if Y.shape[1] > 1 and looks_like_ids(column, Y[:, j]):
+            cure = f"Name it with ids={str(column)!r} (also for the data, to match rows by it), or drop it."
+            raise InputError(argument, "must hold coordinates only", f"row ids in column {str(column)!r}", cure)
     order, note = align(len(Y), own, data, argument, given=given)
     check_columns(Y, argument)
     notes += [note] if note else []

@@ -28,12 +28,18 @@ def describe_columns(X: FloatArray, columns: tuple[str, ...] | None) -> list[str
     notes += [
         f"Column {name!r} looks like row ids and is used as a feature; name it as ids={name!r}."
         for name, x in zip(names, X.T, strict=True)
-        if name.lower() in _ID_NAMES and (np.mod(x, 1) == 0).all() and len(np.unique(x)) == len(X)
+        if looks_like_ids(name, x)
     ]
     repeated = len(X) - _distinct_rows(X)
     if repeated:
         notes.append(f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} an earlier one.")
     return notes
+
+
+def looks_like_ids(name: object, values: FloatArray) -> bool:
+    """Whether a column is called like row ids and holds a different whole number in each row."""
+    named = str(name).lower() in _ID_NAMES
+    return named and bool((np.mod(values, 1) == 0).all()) and len(np.unique(values)) == len(values)
 
 
 def _variance_shares(X: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import describe
+from dreval._check import check_exact, describe
 from dreval.errors import InputError
 
 __all__ = ["frame_numbers"]
@@ -25,6 +25,8 @@ def frame_numbers(frame: pd.DataFrame, argument: str, cure: str) -> npt.NDArray[
     """
     out = np.empty(frame.shape, dtype=np.float64)
     if frame.shape[1] and all(isinstance(t, np.dtype) and t.kind in "biuf" for t in frame.dtypes):
+        for kind in {t for t in frame.dtypes if t.kind in "iu"}:
+            check_exact(frame.loc[:, (frame.dtypes == kind).to_numpy()].to_numpy(), argument)
         with np.errstate(over="ignore"):
             out[:] = frame.to_numpy()
         return out

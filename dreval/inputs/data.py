@@ -12,7 +12,7 @@ import pandas as pd
 
 from dreval._check import MIN_POINTS, check_finite, nearest_name
 from dreval.errors import InputError, UnknownName
-from dreval.inputs._align import align, as_ids
+from dreval.inputs._align import Rows, align, as_ids
 from dreval.inputs._forms import Raw, is_path, take_column, unpack
 from dreval.inputs._notes import describe_columns
 from dreval.inputs._numbers import frame_numbers
@@ -48,6 +48,8 @@ class Data:
         True latent variables.
     obsm : mapping of str to array
         Embeddings that came with an AnnData object.
+    counted : bool
+        Whether the data are a frame whose index only counts its rows.
     """
 
     X: FloatArray
@@ -60,6 +62,7 @@ class Data:
     latent: FloatArray | None = None
     obsm: Mapping[str, Any] = field(default_factory=dict)
     ids_given: bool = False
+    counted: bool = False
 
     @property
     def n(self) -> int:
@@ -74,15 +77,6 @@ class Data:
     def __repr__(self) -> str:
         extra = "" if self.labels is None else f", {len(self.labels.classes)} classes"
         return f"Data({self.name}: {self.n} points, {self.p} features{extra})"
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """How many rows the data have and what they are called."""
-
-    n: int
-    ids: pd.Index[Any] | None
-    ids_given: bool
 
 
 def as_data(
@@ -149,16 +143,20 @@ def as_data(
         return _as_is(data, labels, latent, covariates, ids, name, layer)
     raw = unpack(data, "data", layer)
     raw, index, given = _take_ids(raw, ids)
-    rows = _Rows(len(raw.frame), index, given)
+    counted = index is None and isinstance(data, pd.DataFrame)
+    rows = Rows(len(raw.frame), index, given, counted)
     raw, labels = _take_named(raw, labels, "labels")
     raw, covariates = _take_covariates(raw, covariates)
     vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
     others, other_notes = ({}, ()) if covariates is None else as_covariates(covariates, rows)
+    if vector is not None and "labels" in others:
+        cure = "Give the covariate another name."
+        raise InputError("covariates", "must have names of their own beside labels", "one called 'labels'", cure)
     latent = raw.latent if latent is None else latent
     true, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
     X, columns = _features(raw)
     notes = (*raw.notes, *label_notes, *other_notes, *latent_notes, *describe_columns(X, columns))
-    return Data(X, columns, index, vector, others, name or raw.name, notes, true, raw.obsm, given)
+    return Data(X, columns, index, vector, others, name or raw.name, notes, true, raw.obsm, given, counted)
 
 
 def _as_is(data: Data, *others: Any) -> Data:

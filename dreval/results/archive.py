@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dreval._check import check_path
 from dreval.errors import InputError
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.results.table import Results, groups_frame, tidy_frame
@@ -26,7 +27,7 @@ FORMAT = 1
 
 def save_results(results: Results, path: str | Path) -> Path:
     """Write everything but the data; numbers keep every digit."""
-    path = Path(path)
+    path = check_path(path, "path")
     manifest = {
         "format": FORMAT,
         "recipe": _plain(results.recipe),
@@ -77,7 +78,7 @@ def load_results(path: str | Path) -> Results:
     InputError
         If the file does not exist or was not written by ``Results.save``.
     """
-    path = Path(path)
+    path = check_path(path, "path")
     if not path.is_file():
         raise InputError(
             "path", "must be an existing file", repr(str(path)), "Give the path that `Results.save` wrote."

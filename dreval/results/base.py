@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-__all__ = ["Block", "Summary", "format_number", "format_p", "significance_stars"]
+__all__ = ["Block", "Summary", "format_number", "format_p", "shortened", "significance_stars"]
 
 WIDTH = 78
 _LATEX = str.maketrans(
@@ -55,7 +55,7 @@ class Block:
         if over <= 0:
             return self
         room = max(widths[0] - over, 8)
-        return replace(self, rows=[[_shortened(row[0], room), *row[1:]] for row in self.rows])
+        return replace(self, rows=[[shortened(row[0], room), *row[1:]] for row in self.rows])
 
     def simple_table(self, convert: Callable[[str], str] = str) -> Any:
         """The statsmodels table that does the lay-out, of cells that were converted (escaped)."""
@@ -130,7 +130,7 @@ class Summary:
         return self.as_html()
 
 
-def _shortened(text: str, room: int) -> str:
+def shortened(text: str, room: int) -> str:
     """The text without its middle, where it is longer than there is room."""
     tail = (room - 1) // 2
     return text if len(text) <= room else f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
@@ -140,7 +140,7 @@ def _pair(name: str, value: str) -> str:
     """A name and its value at the two ends of half a line."""
     half = WIDTH // 2 - 1
     room = half - len(name) - 1
-    return f"{name} {_shortened(value, room):>{room}}" if name else " " * half
+    return f"{name} {shortened(value, room):>{room}}" if name else " " * half
 
 
 def _latex(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_one_of
+from dreval._check import check_one_of, check_path
 from dreval.errors import InputError
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 
@@ -140,12 +140,25 @@ class Results:
         return made
 
     def plot(self, kind: str = "embedding", **options: Any) -> Any:
-        """A matplotlib Figure of kind "embedding", "map" or "curve"; see ``dreval.report.figures.plot``."""
+        """A figure of all embeddings or of some.
+
+        Parameters
+        ----------
+        kind : {"embedding", "map", "curve"}
+            Points coloured by class; points coloured by their contribution to an index; an index against k.
+        **options
+            ``names`` (list of embeddings), ``index`` (name, for map and curve), ``n_neighbors`` (for map).
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Has ``savefig``; it is not registered with pyplot.
+        """
         return import_module("dreval.report.figures").plot(self, kind, **options)
 
-    def report(self, path: str | Path, **options: Any) -> Path:
-        """Write one self-contained page (.html) or text (.md) and give its path."""
-        return Path(import_module("dreval.report.page").write_report(self, path, **options))
+    def report(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write one self-contained page (.html) or text (.md) under a title, and give its path."""
+        return Path(import_module("dreval.report.page").write_report(self, check_path(path, "path"), title=title))
 
     def save(self, path: str | Path) -> Path:
         """Save everything but the data in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it."""

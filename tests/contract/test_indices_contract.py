@@ -102,7 +102,7 @@ def test_an_unrelated_embedding_is_at_chance(name):
     rng, B = np.random.default_rng(1), 40
     values = np.array([_value(name, X, Y[rng.permutation(80)]) for _ in range(B)])
     view, parameters = _view(name, X, Y)
-    chance = chance_value(INDICES.get(name), view, parameters, rng)
+    chance = chance_value(INDICES.get(name), view, parameters, 0)
     if _card(name).chance is None:
         assert math.isnan(chance)
         assert_allclose(values, values[0], rtol=1e-12)

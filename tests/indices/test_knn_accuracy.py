@@ -144,7 +144,7 @@ def test_one_fold_is_no_cross_validation(n_folds):
 
 def test_labels_are_needed():
     """The public function asks for them; a view without them says so."""
-    with pytest.raises(TypeError, match="labels"):
+    with pytest.raises(dreval.errors.InputError, match="`labels` must be given to knn_accuracy"):
         dreval.knn_accuracy(np.eye(6), np.eye(6))
     with pytest.raises(RuntimeError, match="without labels"):
         module.knn_accuracy.rule(sweep(np.eye(6), {"Y": np.eye(6)}, k=1)["Y"], 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.rows import FAR, direct, fill_line, finish_line, select_line, select_scratch
 
@@ -21,15 +22,21 @@ def _before(thresholds, count, value):
 
 @loop(inline="always")
 def _place(thresholds, ids, at, value, j, ties):
-    """First sorted target that comes after (value, j); equal targets other than j are counted in ``ties``.
+    """First sorted target that comes after (value, j); other targets equal up to rounding are counted in ``ties``.
 
     ``at`` is the number of thresholds that are at most ``value``.
     """
+    for t in range(at - 1, -1, -1):
+        if value - thresholds[t] > ROUNDING * value:
+            break
+        ties[t] += ids[t] != j
+    for t in range(at, thresholds.shape[0]):
+        if thresholds[t] - value > ROUNDING * value:
+            break
+        ties[t] += ids[t] != j
     first = at
     while first > 0 and thresholds[first - 1] == value:
         first -= 1
-        if ids[first] != j:
-            ties[first] += 1
     while first < at and ids[first] <= j:
         first += 1
     return first
@@ -91,7 +98,7 @@ def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank
     _sort_targets(points, i, targets, thresholds, ids, position)
     hist[:] = 0
     ties[:] = 0
-    origin, density = _table(thresholds, gamma * (own + largest), cells)
+    origin, density = _table(thresholds, gamma * (own + largest) + ROUNDING * thresholds[-1], cells)
     line[i] = FAR
     top = CELLS - 1.0
     for j in range(line.shape[0]):
@@ -132,10 +139,10 @@ def _fill(space, products, b, i, line):
 
 @loop()
 def _equal_neighbors(values):
-    """Whether two consecutive of the sorted values are equal."""
+    """Whether two consecutive of the sorted values are equal up to rounding."""
     count = 0
     for t in range(values.shape[0] - 1):
-        count += values[t] == values[t + 1]
+        count += values[t + 1] - values[t] <= ROUNDING * values[t + 1]
     return count > 0
 
 
@@ -224,7 +231,8 @@ def _settle(doubtful, left, line, where, cells, points, i, norms, gamma, thresho
         j = doubtful[d]
         if j == i:
             continue
-        at, value, margin = -1 - int(cells[where[j]]), line[j], gamma * (norms[i] + norms[j])
+        at, value, error = -1 - int(cells[where[j]]), line[j], gamma * (norms[i] + norms[j])
+        margin = error + ROUNDING * value
         if at + 4 < k and thresholds[at + 4] <= value:
             at = _before(thresholds, k, value)
         while at < k and thresholds[at] <= value:
@@ -235,7 +243,7 @@ def _settle(doubtful, left, line, where, cells, points, i, norms, gamma, thresho
             elif at < k and ids[at] == j:
                 exact = thresholds[at]
             else:
-                exact = value if margin == 0.0 else direct(points, i, points, j)
+                exact = value if error == 0.0 else direct(points, i, points, j)
             at = _place(thresholds, ids, _before(thresholds, k, exact), exact, j, ties)
         hist[at, groups[j] if n_groups else 0] += 1
 
