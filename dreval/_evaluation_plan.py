@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any, ClassVar
 
-from dreval._check import check_int, check_k, check_one_of, describe
+from dreval._check import check_bool, check_int, check_k, check_one_of, describe
 from dreval.errors import InputError
 from dreval.registry import INDICES, TESTS
 
@@ -18,11 +18,12 @@ DEFAULT_TESTS = ("hsic", "kcca")  # those of them that are registered
 
 @dataclass(frozen=True)
 class IndexTask:
-    """One index at one setting of its parameters."""
+    """One index at one setting of its parameters; ``all_k``: a curve is kept at every K."""
 
     name: str
     thing: Callable[..., Any]
     parameters: dict[str, Any]
+    all_k: bool = False
 
     @property
     def card(self) -> Any:
@@ -77,22 +78,31 @@ def _names(wanted: Any, argument: str, registry: Any, groups: Mapping[str, Seque
     return list(dict.fromkeys(names))
 
 
-def _index_groups(labelled: bool) -> dict[str, list[str]]:
+def _index_groups(labelled: bool, latent: bool) -> dict[str, list[str]]:
     """The indices that can be answered: the default ones in the order of their cards, and all, with those first."""
-    cards = [card for card in INDICES.cards() if labelled or "labels" not in card.needs]
+    unknown = {name for name, known in (("labels", labelled), ("latent", latent)) if not known}
+    cards = [card for card in INDICES.cards() if unknown.isdisjoint(card.needs)]
     default = sorted((card for card in cards if card.default is not None), key=lambda card: card.default)
     names = [card.name for card in default]
     return {"default": names, "all": list(dict.fromkeys([*names, *(card.name for card in cards)]))}
 
 
 def plan_indices(
-    wanted: Any, n_neighbors: Any, n: int, labelled: bool, options: Mapping[str, Mapping[str, Any]]
+    wanted: Any,
+    n_neighbors: Any,
+    n: int,
+    labelled: bool,
+    options: Mapping[str, Mapping[str, Any]],
+    latent: bool = False,
 ) -> list[IndexTask]:
     """Every index at every setting, in the order of the table."""
     tasks = []
-    for name in _names(wanted, "indices", INDICES, _index_groups(labelled)):
+    for name in _names(wanted, "indices", INDICES, _index_groups(labelled, latent)):
         thing = INDICES.get(name)
         given = dict(options.get(name, {}))
+        if thing.card.curve:
+            tasks.append(_plan_curve(name, thing, given))
+            continue
         for key in given:
             check_one_of(key, thing.card.parameters, f"options[{name!r}]")
         parameters = {**thing.card.parameters, **given}
@@ -100,7 +110,9 @@ def plan_indices(
             own = min(parameters["n_neighbors"], n - 1)  # a default never refuses small data
             parameters["n_neighbors"] = n_neighbors if thing.card.shares_neighbors else own
         for key, value in parameters.items():
-            if key != "n_neighbors":
+            if key in thing.card.choices:
+                check_one_of(value, thing.card.choices[key], key)
+            elif key != "n_neighbors":
                 check_int(value, key, low=2)
         if "n_neighbors" in parameters:
             ks = check_k(parameters["n_neighbors"], n)[0]
@@ -108,6 +120,13 @@ def plan_indices(
         else:
             tasks.append(IndexTask(name, thing, parameters))
     return tasks
+
+
+def _plan_curve(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) -> IndexTask:
+    """A curve over K; its one option is to keep it at every K."""
+    for key in given:
+        check_one_of(key, ("all_k",), f"options[{name!r}]")
+    return IndexTask(name, thing, {}, check_bool(given.get("all_k", False), "all_k"))
 
 
 def plan_tests(wanted: Any, data: Any, n_resamples: int, options: Mapping[str, Mapping[str, Any]]) -> list[TestTask]:

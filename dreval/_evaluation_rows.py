@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,21 @@ import numpy.typing as npt
 
 from dreval._evaluation_plan import IndexTask, TestTask
 from dreval._random import stream, stream_seed
-from dreval.errors import DrevalError
+from dreval.errors import DrevalError, UndefinedIndex
 from dreval.geometry.blocks import View, leave_out
-from dreval.indices._index import Answer, answer, chance_value, tie_values
+from dreval.geometry.coranking import share_coranking
+from dreval.geometry.pairs import remember_whole
+from dreval.indices._index import Answer, answer, chance_value, curve_values, tie_values
 from dreval.inference.intervals import METHODS, TARGETS, Interval, anchor_interval, jackknife_interval
 from dreval.registry import TESTS
 from dreval.results.table import point_column
 
 __all__ = ["TEST_POINTS", "Found", "evaluate_indices", "evaluate_tests", "missing_row", "missing_test"]
 
+CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
 TEST_POINTS = 2000  # a permutation test on n points holds n x n kernels; beyond, a random subset is tested
+
+ANCHOR_GROUPS = "anchors drawn without replacement, left out in groups, finite-population corrected"
 
 
 @dataclass
@@ -31,6 +36,7 @@ class Found:
     rows: list[dict[str, Any]] = field(default_factory=list)
     points: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     groups: list[dict[str, Any]] = field(default_factory=list)
+    curves: list[dict[str, Any]] = field(default_factory=list)
 
 
 def missing_row(name: str, task: IndexTask, reason: str) -> dict[str, Any]:
@@ -53,15 +59,32 @@ def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str 
     """Value, chance, ties and interval of every index of one embedding."""
     found = Found()
     left = _LeftOut(view, max((task.k for task in tasks), default=0)) if ci == "points" else None
+    if left is not None and any("full_ranks" in t.card.needs and t.card.smooth and not t.card.curve for t in tasks):
+        share_coranking(view, left.views)
     for task in tasks:
         if "labels" in task.card.needs and view.labels is None:
             found.rows.append(missing_row(name, task, "needs labels; pass labels= to Evaluation"))
             continue
+        if "latent" in task.card.needs and view.latent is None:
+            found.rows.append(missing_row(name, task, "needs latent variables; pass latent= to Evaluation"))
+            continue
         try:
+            if task.card.curve:
+                found.curves += _curve_rows(name, view, task)
+                continue
             found.rows.append(_index_row(name, view, task, left, ci, root, found))
         except DrevalError as reason:  # what one index cannot answer loses no other
             found.rows.append(missing_row(name, task, str(reason)))
     return found
+
+
+def _curve_rows(name: str, view: View, task: IndexTask) -> list[dict[str, Any]]:
+    """A curve at about 60 numbers of neighbors, evenly spaced on a log scale, or at all of them."""
+    values, _ = curve_values(task.thing, view)
+    ks = np.arange(1, len(values) + 1)
+    if not task.all_k:
+        ks = np.unique(np.rint(np.geomspace(1, len(values), CURVE_POINTS)).astype(np.int64))
+    return [{"embedding": name, "index": task.name, "K": int(k), "value": float(values[k - 1])} for k in ks]
 
 
 def _index_row(
@@ -106,6 +129,8 @@ class _LeftOut:
         self.room = 0 if view.groups is None else view.n - view.groups.largest() - 1
         count = 0 if view.groups is None else view.groups.count
         self.views = [leave_out(view, group, min(k, self.room)) for group in range(count)]
+        for left in self.views:
+            remember_whole(left, view)
 
     def values(self, task: IndexTask) -> npt.NDArray[np.float64]:
         """Values of the index without each group."""
@@ -117,15 +142,26 @@ def _add_interval(
 ) -> None:
     """Standard error and interval, where they are asked for and can be had."""
     interval: Interval | None = None
+    if ci is not None and not task.card.smooth:
+        row["note"] = "; ".join(filter(None, [row["note"], "no interval: the value moves in jumps"]))
+        return
     if ci == "anchors" and got.points is not None and len(view.rows) > 1:
         interval = anchor_interval(got.points, view.n, task.card.bounds)
+    elif ci == "anchors" and got.left_out is not None:
+        interval = replace(jackknife_interval(got.value, got.left_out(), task.card.bounds), kind="anchors")
+    elif ci == "anchors" and "full_ranks" in task.card.needs:
+        row["note"] = "; ".join(filter(None, [row["note"], "no interval: the anchors also choose the scale"]))
     elif ci == "points" and left is not None:
         if task.parameters.get("n_neighbors", 0) > left.room:
             row["note"] = "; ".join(
                 filter(None, [row["note"], "no interval: k is too large beside n to leave groups out"])
             )
             return
-        values = left.values(task)
+        try:
+            values = left.values(task)
+        except UndefinedIndex as reason:  # a class or a latent variable may vanish with a group
+            row["note"] = "; ".join(filter(None, [row["note"], f"no interval: without one group of points {reason}"]))
+            return
         interval = jackknife_interval(got.value, values, task.card.bounds)
         key = {"embedding": row["embedding"], "index": task.name, "parameters": task.words}
         found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(values)]
@@ -136,6 +172,8 @@ def _add_interval(
     elif interval is not None:
         row.update(se=interval.se, ci_low=interval.low, ci_high=interval.high, n_resamples=interval.n_resamples)
         row.update(ci_method=METHODS[interval.kind], target=TARGETS[interval.kind])
+        if got.left_out is not None and ci == "anchors":
+            row["ci_method"] = ANCHOR_GROUPS
 
 
 def evaluate_tests(

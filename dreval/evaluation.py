@@ -30,7 +30,7 @@ from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.geometry.blocks import View, n_blocks, random_groups, sweep
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import Source, as_source
-from dreval.results.table import Results, groups_frame, tidy_frame
+from dreval.results.table import Results, curves_frame, groups_frame, tidy_frame
 
 __all__ = ["Evaluation"]
 
@@ -196,7 +196,8 @@ class Evaluation:
             Adjustment of the p-values over this table.
         options : dict of name to dict, optional
             Parameters of single indices and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``: those on
-            the card of an index (``dreval.index_card(name).parameters``), the keywords of a test.
+            the card of an index (``dreval.index_card(name).parameters``), the keywords of a test. Curves over K are kept at
+            about 60 numbers of neighbors, with ``{"r_nx": {"all_k": True}}`` at all.
         progress : bool, optional
             Progress bar on stderr. By default after two seconds, on a terminal.
 
@@ -210,7 +211,9 @@ class Evaluation:
         options = check_options(options)
         indices, tests = listed(indices), listed(tests)
         labelled = self.data.labels is not None
-        plan = plan_indices(indices, self.n_neighbors, self.data.n, labelled, options)
+        plan = plan_indices(
+            indices, self.n_neighbors, self.data.n, labelled, options, latent=self.data.latent is not None
+        )
         test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
         if not plan and not test_plan:
             cure = 'Pass indices="default", or tests with labels or covariates.'
@@ -283,6 +286,7 @@ class Evaluation:
             advance=bar.update,
         )
         more: dict[str, Any] = {"labels": None if self.data.labels is None else self.data.labels.codes}
+        more["latent"] = self.data.latent
         more |= {} if reads else {"rows": seen, "ambiguous": np.zeros(len(seen), np.bool_)}
         return {name: replace(view, seed=self.seed, **more) for name, view in views.items()}
 
@@ -348,6 +352,7 @@ class Evaluation:
         made = ", ".join(f"{name!r}: {describe_source(source)}" for name, source in self.sources.items())
         head = f"data, {{{made}}}"
         head += "" if self.data.labels is None else ", labels=labels"
+        head += "" if self.data.latent is None else ", latent=latent"
         head += ", covariates=covariates" if self.data.covariates else ""
         head += f", n_neighbors={self.n_neighbors}, random_state={self.seed}"
         head += "" if self.anchors is None else f", anchors={self.anchors}"
@@ -369,6 +374,7 @@ class Evaluation:
             table=table,
             points={name: pd.DataFrame(part.points, index=range(self.data.n)) for name, part in found.items()},
             groups=groups_frame([row for part in found.values() for row in part.groups]),
+            curves=curves_frame([row for part in found.values() for row in part.curves]),
             embeddings=embedded,
             labels=None if self.data.labels is None else self.data.labels.values,
             ids=None if self.data.ids is None else plain_ids(self.data.ids.to_numpy()),

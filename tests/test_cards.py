@@ -26,7 +26,7 @@ SECTIONS = {
 }
 CLOSED = {
     ("indices", "level"): {"point", "global", "pair", "algorithm"},
-    ("indices", "direction"): {"higher", "lower"},
+    ("indices", "direction"): {"higher", "lower", "zero"},
     ("independence", "variables"): {"2", "many"},
     ("datasets", "kind"): {"bundled", "simulated"},
 }
@@ -50,6 +50,7 @@ CLOSED_SETS = {
 MAY_BE_EMPTY = {
     ("indices", "chance"): "the index does not depend on how points are paired",
     ("indices", "default"): "computed on request only",
+    ("indices", "choices"): "no parameter is a word",
     ("indices", "ties"): "ties cannot matter, or have no exact bounds",
     ("indices", "parameters"): "the index has no parameter",
     ("indices", "invariances"): "every change of the embedding changes the value",
@@ -190,6 +191,15 @@ def test_the_parameters_on_the_card_are_those_of_the_function(name: str) -> None
     named = {key: p.default for key, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY}
 
     assert INDICES.card(name).parameters.items() <= named.items()
+
+
+@each_index
+def test_only_curves_are_best_at_zero(name: str) -> None:
+    """The table of results knows higher and lower only."""
+    card = INDICES.card(name)
+
+    assert card.direction != "zero" or card.curve
+    assert not (card.curve and (card.parameters or card.default or "full_ranks" not in card.needs))
 
 
 def test_default_indices_have_an_order_without_gaps_in_meaning() -> None:

@@ -122,7 +122,11 @@ def test_default_and_all_indices() -> None:
 
     assert names(evaluation().run()) == [c.name for c in default]
     assert names(plain.run()) == without
-    assert sorted(names(evaluation().run("all"))) == dreval.list_indices()
+    every = evaluation(latent=X[:, :2]).run("all")
+    curves = [*every.curves["index"].unique()]
+    assert curves == [card.name for card in INDICES.cards() if card.curve]
+    assert sorted([*names(every), *curves]) == dreval.list_indices()
+    assert sorted({*names(every)} - {*names(evaluation().run("all"))}) == ["latent_r2"]
     assert names(evaluation().run("all"))[: len(default)] == [c.name for c in default]
     assert names(plain.run(["default", "procrustes_r"])) == [*without, "procrustes_r"]
 

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from strategies import neighbor_counts, pairs
 
 import dreval
+from dreval._evaluation_rows import ANCHOR_GROUPS
 from dreval._random import stream
 from dreval.geometry.blocks import random_groups
 from dreval.registry import INDICES
+from dreval.results.table import point_column
 
 NEVER_EQUAL = ["seconds"]
 NEVER_ALONE = ["seconds", "p_adjusted"]  # adjustment is over all tests of the table
@@ -49,13 +51,19 @@ def test_values_are_those_of_the_plain_functions(pair: tuple[np.ndarray, np.ndar
     cloud, image = pair
     ks = sorted(data.draw(st.sets(neighbor_counts(len(cloud)), min_size=1, max_size=3), label="k"))
     labels = np.arange(len(cloud)) % 2
-    ev = dreval.Evaluation(cloud, {"e": image}, labels=labels, n_neighbors=ks, random_state=3)
+    latent = cloud[:, [np.argmax(np.ptp(cloud, axis=0))]]
+    ev = dreval.Evaluation(cloud, {"e": image}, labels=labels, latent=latent, n_neighbors=ks, random_state=3)
     table = ev.run("all", None, None).tidy().set_index(["index", "parameters"])
     for name in dreval.list_indices():
         card, function = INDICES.card(name), getattr(dreval, name)
-        more = {"labels": labels, "random_state": 3} if "labels" in card.needs else {}
+        if card.curve:
+            continue
+        more = {"labels": labels} if "labels" in card.needs else {}
+        more |= {"random_state": 3} if "n_folds" in card.parameters or "pairs" in card.needs else {}
+        more |= {"latent": latent} if "latent" in card.needs else {}
         if not card.shares_neighbors:
-            k = {"n_neighbors": min(card.parameters["n_neighbors"], len(cloud) - 1)} if card.parameters else {}
+            own = card.parameters.get("n_neighbors")
+            k = {} if own is None else {"n_neighbors": min(own, len(cloud) - 1)}
             assert table.loc[name, "value"].tolist() == [function(cloud, image, **more, **k)]
             continue
         assert table.loc[name, "value"].tolist() == function(cloud, image, n_neighbors=ks, **more).tolist()
@@ -195,6 +203,9 @@ def test_groups_reproduce_the_standard_error() -> None:
     results = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[4, 9], random_state=2).run("all", None)
     values = results.groups.groupby(["index", "parameters"])["value"]
     for row in results.tidy().to_dict("records"):
+        if not INDICES.card(row["index"]).smooth:
+            assert np.isnan(row["se"])
+            continue
         left_out = values.get_group((row["index"], row["parameters"])).to_numpy()
         g = len(left_out)
         se = np.sqrt((g - 1) / g * ((left_out - left_out.mean()) ** 2).sum())
@@ -217,7 +228,7 @@ def test_groups_are_recomputed_on_the_points_that_remain(pair: tuple[np.ndarray,
     results = dreval.Evaluation(cloud, {"e": image}, n_neighbors=k, random_state=seed).run("all", None)
     codes = random_groups(n, min(20, n), stream(seed, "groups")).codes
     for (name, parameters), part in results.groups.groupby(["index", "parameters"]):
-        options = {"n_neighbors": k} if parameters else {}
+        options = {"n_neighbors": k} if "n_neighbors" in parameters else {}
         for row in part.iloc[::7].to_dict("records"):
             stay = codes != row["group"]
             if (cloud[stay] == cloud[stay][0]).all():
@@ -239,7 +250,11 @@ def test_anchors() -> None:
     assert results.groups.empty
     for row in results.tidy().to_dict("records"):
         card = INDICES.card(row["index"])
-        column = f"{row['index']}({row['parameters']})"
+        column = point_column(row["index"], row["parameters"])
+        if card.level == "pair":
+            assert row["se"] > 0
+            assert row["ci_method"] == ANCHOR_GROUPS
+            continue
         if card.level != "point":
             assert np.isnan(row["se"])
             assert row["ci_method"] == ""

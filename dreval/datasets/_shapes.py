@@ -18,7 +18,9 @@ __all__ = [
     "clusters",
     "directions",
     "roll",
+    "slow_latent",
     "spiral_angles",
+    "two_circles",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -85,3 +87,21 @@ def clusters(centres: FloatArray, n: int, rng: np.random.Generator) -> tuple[Flo
     """Normal points of unit covariance about the centres (c, p) and their classes; the sizes differ by at most 1."""
     labels = np.sort(np.arange(n) % len(centres))
     return centres[labels] + rng.standard_normal((n, centres.shape[1])), labels
+
+
+def two_circles(n: int, apart: float, rng: np.random.Generator) -> tuple[FloatArray, npt.NDArray[np.int64], FloatArray]:
+    """Unit circles in the plane z = 0 about 0 and in y = 0 about (apart, 0, 0); classes; cosine and sine."""
+    labels = np.sort(np.arange(n) % 2)
+    angle = rng.uniform(0.0, 2.0 * np.pi, n)
+    c, s, second = np.cos(angle), np.sin(angle), labels == 1
+    points = np.column_stack([c + apart * labels, np.where(second, 0.0, s), np.where(second, s, 0.0)])
+    return points, labels, np.column_stack([c, s])
+
+
+def slow_latent(n: int, q: int, rng: np.random.Generator) -> FloatArray:
+    """Stationary Gaussian series (n, q) with covariance 6 exp(-|i - j| / 5), as a first-order autoregression."""
+    keep = np.exp(-1.0 / 5.0)
+    series = np.sqrt(6.0) * rng.standard_normal((n, q))
+    for i in range(1, n):
+        series[i] = keep * series[i - 1] + np.sqrt(1.0 - keep**2) * series[i]
+    return series

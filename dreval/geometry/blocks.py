@@ -73,6 +73,7 @@ class View:
     data_counts: npt.NDArray[Any] | None = None
     embedding_counts: npt.NDArray[Any] | None = None
     labels: IntArray | None = None
+    latent: FloatArray | None = None
     seed: int = 0
     n_jobs: int | None = None
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -91,16 +92,13 @@ class View:
     def shuffled(self, rng: np.random.Generator) -> View:
         """The same data with the embedding's points exchanged at random: an embedding unrelated to the data.
 
-        Only what does not read ranks or embedding neighbors can be computed from it.
+        Only what does not read ranks or embedding neighbors can be computed from it. Labels and latent variables stay
+        with the data.
         """
         Y = self.Y.copy()
         Y[self.population] = self.Y[rng.permutation(self.population)]
-        labels = None
-        if self.labels is not None:
-            labels = self.labels.copy()
-            labels[self.population] = self.labels[rng.permutation(self.population)]
         none = np.empty((0, 0), np.int32)
-        return replace(self, Y=Y, labels=labels, nearest_embedding=none, data_rank=none, embedding_rank=none, _kept={})
+        return replace(self, Y=Y, nearest_embedding=none, data_rank=none, embedding_rank=none, _kept={})
 
     def without(self, group: int, k: int) -> View | None:
         """The view when one group of points is taken away; None where a kept list of neighbors runs out."""
@@ -254,7 +252,8 @@ def leave_out(view: View, group: int, k: int) -> View:
     )[""]
     lists = {"nearest_data": stay[again.nearest_data].astype(np.int32)}  # positions among all n points, as in ``view``
     lists["nearest_embedding"] = stay[again.nearest_embedding].astype(np.int32)
-    return replace(again, X=view.X, Y=view.Y, rows=rows, population=stay, labels=view.labels, seed=view.seed, **lists)
+    known: dict[str, Any] = {"labels": view.labels, "latent": view.latent, "seed": view.seed}
+    return replace(again, X=view.X, Y=view.Y, rows=rows, population=stay, **known, **lists)
 
 
 def _extra(k: int, groups: Groups, m: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -13,12 +14,13 @@ import numpy.typing as npt
 
 from dreval._check import check_k, check_one_of, check_random_state
 from dreval._random import root_seed, stream
-from dreval.errors import DrevalError, InputError
+from dreval.errors import ApproximationWarning, DrevalError, InputError
 from dreval.geometry.blocks import View, sweep
+from dreval.geometry.pairs import Estimate
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 
-__all__ = ["Answer", "IndexCard", "answer", "chance_value", "index", "tie_values"]
+__all__ = ["Answer", "IndexCard", "answer", "chance_value", "curve_values", "index", "tie_values"]
 
 FloatArray = npt.NDArray[np.float64]
 SHARED_NEIGHBORS = 15
@@ -37,12 +39,14 @@ class IndexCard:
         Name in the package, symbol in formulas, name in words.
     question : str
         One sentence: what a high value says.
-    level : {"point", "global"}
-        Whether the value is a mean of contributions of points.
-    needs : tuple of {"neighbors", "ranks", "coordinates", "labels"}
-        What it reads: data neighbors; both neighbors and cross ranks; coordinates alone; classes.
-    direction : {"higher", "lower"}
-        Which way is better.
+    level : {"point", "global", "pair"}
+        Whether the value is a mean of contributions of points, speaks of the picture as a whole, or is a statistic of
+        pairs of points, which anchors see from their side.
+    needs : tuple of {"neighbors", "ranks", "full_ranks", "coordinates", "labels", "latent", "pairs"}
+        What it reads: data neighbors; both neighbors and cross ranks; all ranks; coordinates alone; classes; known
+        latent variables; distances of pairs.
+    direction : {"higher", "lower", "zero"}
+        Which way is better; "zero": a curve that is better the nearer it is to 0.
     bounds : (float, float)
         Range; ``inf`` where there is no bound.
     chance : float, function of (n, k), "permutation" or None
@@ -56,6 +60,12 @@ class IndexCard:
         Place among the default indices, None for those computed on request.
     ties : function or None
         Worst and best contributions over all ways of breaking ties.
+    curve : bool
+        Whether it has a value for every K = 1, 2, ... and no single one.
+    smooth : bool
+        Whether its value moves smoothly when points are left out; without that no interval is made of it.
+    choices : dict
+        The words that a parameter can be.
     cost : str
         Time and memory in n.
     reference : str
@@ -77,6 +87,9 @@ class IndexCard:
     parameters: dict[str, Any] = field(default_factory=dict)
     default: int | None = None
     ties: TieRule | None = None
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    curve: bool = False
+    smooth: bool = True
 
     @property
     def shares_neighbors(self) -> bool:
@@ -85,15 +98,24 @@ class IndexCard:
 
 
 class Answer(NamedTuple):
-    """The value of an index on a view, the contributions of the rows (None for a global index), and a note."""
+    """The value of an index on a view, the contributions of the rows (None for a global index), and a note.
+
+    Where anchors saw a statistic of pairs, ``left_out`` computes its values without each group of anchors; where pairs
+    were drawn, ``sampling_se`` is the standard error of the draw.
+    """
 
     value: float
     points: FloatArray | None
     note: str = ""
+    left_out: Callable[[], FloatArray] | None = None
+    sampling_se: float | None = None
 
 
 def index(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make an index of a function ``(view, **parameters)`` that gives contributions, a float, or either with a note."""
+    """Make an index of a function ``(view, **parameters)``.
+
+    It gives contributions, a float, either with a note, or the Estimate of a statistic of pairs.
+    """
 
     def attach(rule: Callable[..., Any]) -> Callable[..., Any]:
         parameters = {p.name: p.default for p in list(inspect.signature(rule).parameters.values())[1:]}
@@ -106,10 +128,18 @@ def index(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def answer(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> Answer:
     """Apply an index to a view."""
     got = thing.rule(view, **parameters)  # type: ignore[attr-defined]
+    if isinstance(got, Estimate):
+        return Answer(got.value, None, got.note, got.left_out, got.sampling_se)
     got, note = got if isinstance(got, tuple) else (got, "")
     if isinstance(got, np.ndarray):
         return Answer(float(np.mean(got)), got, note)
     return Answer(float(got), None, note)
+
+
+def curve_values(thing: Callable[..., Any], view: View) -> tuple[FloatArray, str]:
+    """The values of a curve index for K = 1, 2, ..., and a note."""
+    values, note = thing.rule(view)  # type: ignore[attr-defined]
+    return values, note
 
 
 def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, Any], root: int) -> float:
@@ -156,9 +186,17 @@ def _public(card: IndexCard, rule: Callable[..., Any]) -> Callable[..., Any]:
         bound.apply_defaults()
         given = dict(bound.arguments)
         view = _named_view(card, given)
+        if card.curve:
+            values, _ = curve_values(public, view)
+            return pd.Series(values, pd.RangeIndex(1, len(values) + 1, name="K"), name=card.name)
         parameters = {name: given[name] for name in card.parameters}
+        for name, words in card.choices.items():
+            check_one_of(given[name], words, name)
         if not multiple:
-            return answer(public, view, parameters).value
+            got = answer(public, view, parameters)
+            if got.sampling_se is not None:
+                warnings.warn(f"{card.name}: {got.note}", ApproximationWarning, stacklevel=2)
+            return got.value
         ks, single = check_k(given["n_neighbors"], view.n)
         bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties") == "bounds"
         rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}
@@ -199,7 +237,7 @@ def _named_view(card: IndexCard, given: dict[str, Any]) -> View:
 
 def _view(card: IndexCard, given: dict[str, Any]) -> View:
     """The view of one embedding that the index needs; frames with equal row names are aligned."""
-    data = as_data(given["X"], labels=given.get("labels"))
+    data = as_data(given["X"], labels=given.get("labels"), latent=given.get("latent"))
     Y = as_source(given["Y"], "Y", data).coordinates(data)
     n_jobs = given.get("n_jobs")
     reads = "ranks" in card.needs or "neighbors" in card.needs
@@ -210,11 +248,21 @@ def _view(card: IndexCard, given: dict[str, Any]) -> View:
     changes: dict[str, Any] = {"rows": every}
     if "labels" in card.needs:
         changes["labels"] = None if data.labels is None else data.labels.codes
+    if "latent" in card.needs:
+        changes["latent"] = _given_latent(data.latent)
     if "random_state" in given:
         changes["seed"] = root_seed(check_random_state(given["random_state"]))
     from dataclasses import replace
 
     return replace(view, **changes)
+
+
+def _given_latent(latent: FloatArray | None) -> FloatArray:
+    """The latent variables, which the caller must have passed."""
+    if latent is None:
+        cure = "Pass the true latent variables, one row per point."
+        raise InputError("latent", "must be given", "None", cure)
+    return latent
 
 
 def _signature(card: IndexCard) -> inspect.Signature:
@@ -223,8 +271,10 @@ def _signature(card: IndexCard) -> inspect.Signature:
     parameters = [inspect.Parameter(name, plain) for name in ("X", "Y")]
     if "labels" in card.needs:
         parameters.append(inspect.Parameter("labels", named))
+    if "latent" in card.needs:
+        parameters.append(inspect.Parameter("latent", named))
     parameters += [inspect.Parameter(name, named, default=value) for name, value in card.parameters.items()]
-    if "labels" in card.needs:
+    if "n_folds" in card.parameters or "pairs" in card.needs:
         parameters.append(inspect.Parameter("random_state", named, default=None))
     if card.ties is not None:
         parameters.append(inspect.Parameter("ties", named, default="index"))
@@ -242,9 +292,15 @@ _PARAMETER_DOCS = {
     "labels": (
         "labels : (n,) array of text, booleans or integers, column of X by name, or path\n    Class of each point."
     ),
+    "latent": "latent : (n, q) array, DataFrame or path\n    True latent variables of the points.",
     "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, below n.",
     "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation.",
-    "random_state": "random_state : int, Generator or None, default None\n    Seed of the assignment to folds.",
+    "n_triplets": "n_triplets : int, default {default}\n    Triplets drawn for each point that has too many.",
+    "kind": 'kind : {"normalized", "kruskal", "raw"}, default "{default}"\n    Which of the forms above.',
+    "random_state": (
+        "random_state : int, Generator or None, default None\n    Seed of what is drawn: folds, or pairs where "
+        "there are too many."
+    ),
     "ties": (
         'ties : {"index", "bounds"}, default "index"\n    Equal distances are ordered by index; "bounds" also gives '
         "the worst and the best value\n    over all orders of distances that are equal up to rounding."
@@ -263,7 +319,9 @@ def _docstring(card: IndexCard, text: str) -> str:
     low, high = card.bounds
     span = f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
     returns = "float\n    The value."
-    if "n_neighbors" in card.parameters:
+    if card.curve:
+        returns = "Series\n    The values, by K."
+    elif "n_neighbors" in card.parameters:
         returns = "float or Series\n    The value; for a list of k a Series over k."
     if card.ties is not None:
         returns += ' With ``ties="bounds"`` a Series (or a DataFrame over k)\n    of worst, value and best.'
@@ -271,13 +329,18 @@ def _docstring(card: IndexCard, text: str) -> str:
         ("Parameters", "\n".join(documented)),
         ("Returns", returns),
         ("Raises", "DrevalError\n    If an argument is not what it must be; the message names the rule and the cure."),
-        ("Notes", f"Range {span}; {card.direction} is better. By chance: {_chance_words(card)}.\n\n{card.cost}"),
+        ("Notes", f"Range {span}; {_better(card)}. By chance: {_chance_words(card)}.\n\n{card.cost}"),
         ("References", card.reference),
         ("Examples", examples.rstrip()),
     ]
     return (
         "\n\n".join([body.rstrip(), *(f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections)]) + "\n"
     )
+
+
+def _better(card: IndexCard) -> str:
+    """Which way is better, in words."""
+    return "better the nearer to 0" if card.direction == "zero" else f"{card.direction} is better"
 
 
 def _chance_words(card: IndexCard) -> str:

@@ -17,7 +17,7 @@ from dreval.indices._index import index
     bounds=(0.0, 1.0),
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
-    default=6,
+    default=7,
     cost="O(n p d) time, O(n p) memory.",
     reference=(
         "Roy (2021), Trustworthy Dimensionality Reduction, Definition 3, divided by tr S_YY; equal to\n"

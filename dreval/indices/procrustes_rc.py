@@ -17,7 +17,7 @@ from dreval.indices._index import FloatArray, index
     bounds=(0.0, 1.0),
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
-    default=4,
+    default=5,
     cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
     reference=(
         "Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 7, with the scale c = tr\n"

@@ -15,7 +15,7 @@ import numpy as np
 from dreval._check import check_path
 from dreval.errors import InputError
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
-from dreval.results.table import Results, groups_frame, tidy_frame
+from dreval.results.table import Results, curves_frame, groups_frame, tidy_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +53,7 @@ def _write_all(path: Path, results: Results, manifest: dict[str, Any]) -> None:
         _write(archive, "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False))
         _write(archive, "table.csv", results.table.to_csv(index=False))
         _write(archive, "groups.csv", results.groups.to_csv(index=False))
+        _write(archive, "curves.csv", results.curves.to_csv(index=False))
         for i, name in enumerate(manifest["embeddings"]):
             _write(archive, f"points_{i}.csv", results.points[name].to_csv(index=False))
             buffer = io.BytesIO()
@@ -124,7 +125,17 @@ def _read_all(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Results:
         labels=_loaded(manifest["labels"]),
         ids=_loaded(manifest["ids"]),
         recipe=manifest["recipe"],
+        curves=_curves(archive),
     )
+
+
+def _curves(archive: zipfile.ZipFile) -> pd.DataFrame:
+    """The curves; results saved before there were any have none."""
+    if "curves.csv" not in archive.namelist():
+        return curves_frame([])
+    cells = _cells(archive, "curves.csv")[list(curves_frame([]).columns)]
+    cells[["K", "value"]] = _floats(cells[["K", "value"]])
+    return curves_frame(_rows(cells))
 
 
 def _cells(archive: zipfile.ZipFile, name: str) -> pd.DataFrame:

@@ -21,7 +21,8 @@ def summarise(results: Results) -> Summary:
     tests = table[table["test"] != ""]
     if len(tests):
         blocks.append(_test_block(tests))
-    return Summary("Evaluation of embeddings", _header(results), blocks, _notes(recipe, table))
+    notes = [*_notes(recipe, table), *_curve_notes(results)]
+    return Summary("Evaluation of embeddings", _header(results), blocks, notes)
 
 
 def _header(results: Results) -> list[tuple[str, str]]:
@@ -81,6 +82,13 @@ def _test_block(rows: Any) -> Block:
         for row in rows.to_dict("records")
     ]
     return Block("Tests of independence", ["", "test", "statistic", "effect", "p", "p adj.", ""], lines)
+
+
+def _curve_notes(results: Results) -> list[str]:
+    """Where the curves are, which are too long to be printed."""
+    names = list(dict.fromkeys(results.curves["index"]))
+    said = "Curves over the number of neighbors K: {}; see results.curve({!r})."
+    return [said.format(", ".join(names), names[0])] if names else []
 
 
 def _notes(recipe: Any, table: Any) -> list[str]:

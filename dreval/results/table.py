@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dreval.results.base import Summary
 
-__all__ = ["Results", "groups_frame", "point_column", "tidy_frame"]
+__all__ = ["Results", "curves_frame", "groups_frame", "point_column", "tidy_frame"]
 
 
 def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -42,6 +42,14 @@ def groups_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     import pandas as pd
 
     kinds = {"embedding": "object", "index": "object", "parameters": "object", "group": "int64", "value": "float64"}
+    return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
+
+
+def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Curves over K as a table, its types the same whether it has rows or not."""
+    import pandas as pd
+
+    kinds = {"embedding": "object", "index": "object", "K": "int64", "value": "float64"}
     return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
 
 
@@ -72,6 +80,8 @@ class Results:
         The call, seed, versions, shape and hash of the data, and notes on the data: what is needed to run it again.
     data : ndarray or None
         The data, in memory only; a saved result holds their hash.
+    curves : DataFrame
+        Indices that have a value for every number of neighbors: embedding, index, K, value; see ``curve``.
     """
 
     table: pd.DataFrame
@@ -82,11 +92,12 @@ class Results:
     ids: npt.NDArray[Any] | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
     data: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    curves: pd.DataFrame = field(default_factory=lambda: curves_frame([]))
 
     @property
     def names(self) -> list[str]:
         """Names of the embeddings, in the order in which they were added; failed ones too."""
-        return list(dict.fromkeys(self.table["embedding"]))
+        return list(dict.fromkeys([*self.table["embedding"], *self.embeddings, *self.failed]))
 
     @property
     def failed(self) -> dict[str, str]:
@@ -111,8 +122,10 @@ class Results:
         values = wide.pivot(index="embedding", columns="key", values="value")
         values = values.reindex(index=self.names, columns=order).rename_axis(columns=None)
         head = self.table.groupby("embedding")[["n", "n_components", "seconds"]].max().reindex(self.names)
+        for name in head.index[head["n"].isna()]:  # curves alone have no row
+            head.loc[name, ["n", "n_components"]] = self.embeddings[name].shape
         failed = pd.Series(self.failed, dtype="object").reindex(self.names).fillna("").rename("failed")
-        parts = [head[["n", "n_components"]], values, head[["seconds"]], failed]
+        parts = [head[["n", "n_components"]].astype("int64"), values, head[["seconds"]], failed]
         return pd.concat(parts, axis=1).rename_axis("embedding").reset_index()
 
     def augment(self, name: str) -> pd.DataFrame:
@@ -133,6 +146,17 @@ class Results:
             frame.insert(0, "label", self.labels)
         frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
         return pd.concat([frame, self.points[name].reset_index(drop=True)], axis=1)
+
+    def curve(self, index: str) -> pd.DataFrame:
+        """A curve over the number of neighbors K: one row per K, one column per embedding."""
+        known = list(dict.fromkeys(self.curves["index"]))
+        if not known:
+            cure = "Name a curve in Evaluation.run, as indices=['r_nx']."
+            raise InputError("index", "must be a curve that was run", f"{index!r}, and there are none", cure)
+        check_one_of(index, known, "index")
+        rows = self.curves[self.curves["index"] == index]
+        wide = rows.pivot(index="K", columns="embedding", values="value")
+        return wide[[name for name in self.names if name in wide]].rename_axis(columns=None)
 
     def summary(self) -> Summary:
         """The printed result; it also has ``.as_html()``, ``.as_latex()`` and ``.as_markdown()``."""

@@ -25,7 +25,7 @@ MULTI = pd.MultiIndex.from_product([list("abcde"), range(6)])
 
 def assert_same(left: dreval.Results, right: dreval.Results) -> None:
     """Everything but the data is equal, to the last bit and type."""
-    for a, b in ((left.table, right.table), (left.groups, right.groups)):
+    for a, b in ((left.table, right.table), (left.groups, right.groups), (left.curves, right.curves)):
         pd.testing.assert_frame_equal(a, b, check_exact=True)
     assert list(left.points) == list(right.points) == list(left.embeddings) == list(right.embeddings)
     for name in left.points:
@@ -147,7 +147,7 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
     results = dreval.Evaluation(X, {"e": Y}, n_neighbors=3, random_state=0).run()
     results.save(tmp_path / "r.dreval")
     with zipfile.ZipFile(tmp_path / "r.dreval") as archive:
-        names = ["manifest.json", "table.csv", "groups.csv", "points_0.csv", "embedding_0.npy"]
+        names = ["manifest.json", "table.csv", "groups.csv", "curves.csv", "points_0.csv", "embedding_0.npy"]
         assert archive.namelist() == names
         manifest = json.loads(archive.read("manifest.json"), parse_constant=lambda word: pytest.fail(word))
         table = pd.read_csv(io.BytesIO(archive.read("table.csv")))

@@ -1,0 +1,55 @@
+"""A square grid."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.datasets._dataset import Draw, dataset
+from dreval.datasets._shapes import add_noise
+
+
+@dataset(
+    kind="simulated",
+    title="Square grid",
+    n=400,
+    p=2,
+    source="simulated",
+    licence="none needed",
+    reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
+    "Institute, Figure 14.",
+)
+def grid(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
+    """The places of a square grid with spacing 1, each moved a little.
+
+    Rows of ceil(sqrt(n)) places, filled from the first; the last row may be short. Without noise nearly all distances are
+    tied. The paper shows a picture only.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    rng : Generator
+        ``simulate`` makes it from ``random_state``.
+    noise : float
+        Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``);
+        without it every draw is the same.
+
+    Returns
+    -------
+    Draw
+        ``data`` (n, 2); ``latent`` (n, 2): the places, column and row, before they are moved.
+
+    Raises
+    ------
+    InputError
+        If ``noise`` is negative or not finite.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> dreval.simulate("grid", n=6, random_state=0).latent.tolist()
+    [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]
+    """
+    side = int(np.ceil(np.sqrt(n)))
+    places = np.column_stack([np.arange(n) % side, np.arange(n) // side]).astype(np.float64)
+    return Draw(add_noise(places, noise, rng), latent=places)

@@ -1,0 +1,305 @@
+"""Pairs of points: their distances in both spaces, sums and order statistics over them, and triplets."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from dreval.geometry._loops.permutations import mix
+from dreval.geometry._loops.rows import direct
+
+CHUNK = 4096  # terms added before a partial sum is closed: rounding grows with the chunk, not with the number of pairs
+_GOLDEN, _LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
+_ONE, _S32 = np.uint64(1), np.uint64(32)
+
+
+@njit(cache=True, nogil=True)
+def _tail_line(columns, i, line):
+    """Distances of point i to the points behind it, by direct differences in the order of the columns."""
+    start = i + 1
+    own, column = columns[0, i], columns[0]
+    for t in range(line.shape[0]):
+        step = own - column[start + t]
+        line[t] = step * step
+    for c in range(1, columns.shape[0]):
+        own, column = columns[c, i], columns[c]
+        for t in range(line.shape[0]):
+            step = own - column[start + t]
+            line[t] += step * step
+    for t in range(line.shape[0]):
+        line[t] = np.sqrt(line[t])
+
+
+@njit(cache=True, nogil=True)
+def all_pairs(columns_x, columns_y, rows, points, x, y, first, second):
+    """Distances of the pairs (a, b), a < b, of the given rows a, at their places in the condensed order."""
+    n = columns_x.shape[1]
+    for a in rows:
+        at = a * (2 * n - a - 1) // 2
+        stop = at + n - 1 - a
+        _tail_line(columns_x, a, x[at:stop])
+        _tail_line(columns_y, a, y[at:stop])
+        first[at:stop] = points[a]
+        second[at:stop] = points[a + 1 :]
+
+
+@njit(cache=True, nogil=True)
+def listed_distances(points, first, second, out):
+    """Distances of the listed pairs."""
+    for t in range(first.shape[0]):
+        out[t] = np.sqrt(direct(points, first[t], points, second[t]))
+
+
+@njit(cache=True, nogil=True)
+def has_ties(values, order):
+    """Whether two values are equal; ``order`` lists them ascending."""
+    found = False
+    for t in range(1, order.shape[0]):
+        found |= values[order[t]] == values[order[t - 1]]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def number(values, order, out):
+    """Numbers that ascend with the values and are equal where they are; how many there are."""
+    count, last = 0, values[order[0]]
+    for t in order:
+        if values[t] != last:
+            count, last = count + 1, values[t]
+        out[t] = count
+    return count + 1
+
+
+@njit(cache=True, nogil=True)
+def compress(keep, count, x, y, y_id, first, second):
+    """The pairs to keep, in their order."""
+    out = (
+        np.empty(count, x.dtype),
+        np.empty(count, y.dtype),
+        np.empty(count, y_id.dtype),
+        np.empty(count, first.dtype),
+        np.empty(count, second.dtype),
+    )
+    at = 0
+    for t in range(keep.shape[0]):
+        if keep[t]:
+            out[0][at], out[1][at], out[2][at] = x[t], y[t], y_id[t]
+            out[3][at], out[4][at] = first[t], second[t]
+            at += 1
+    return out
+
+
+@njit(cache=True, nogil=True)
+def products(x, y, shift_x, shift_y):
+    """Sums of (x - a)^2, (y - b)^2 and (x - a)(y - b)."""
+    xx = yy = xy = 0.0
+    for start in range(0, x.shape[0], CHUNK):
+        a = b = c = 0.0
+        for t in range(start, min(start + CHUNK, x.shape[0])):
+            u, v = x[t] - shift_x, y[t] - shift_y
+            a += u * u
+            b += v * v
+            c += u * v
+        xx, yy, xy = xx + a, yy + b, xy + c
+    return xx, yy, xy
+
+
+@njit(cache=True, nogil=True)
+def squared_gap(x, y, scale):
+    """Sum of (x - scale y)^2."""
+    total = 0.0
+    for start in range(0, x.shape[0], CHUNK):
+        part = 0.0
+        for t in range(start, min(start + CHUNK, x.shape[0])):
+            gap = x[t] - scale * y[t]
+            part += gap * gap
+        total += part
+    return total
+
+
+@njit(cache=True, nogil=True)
+def sammon_sums(x, y):
+    """Sum of (x - y)^2 / x and of x over the pairs with x > 0, and the number of the others."""
+    top, bottom, zeros = 0.0, 0.0, 0
+    for start in range(0, x.shape[0], CHUNK):
+        part, lengths = 0.0, 0.0
+        for t in range(start, min(start + CHUNK, x.shape[0])):
+            if x[t] > 0.0:
+                gap = x[t] - y[t]
+                part += gap * (gap / x[t])
+                lengths += x[t]
+            else:
+                zeros += 1
+        top, bottom = top + part, bottom + lengths
+    return top, bottom, zeros
+
+
+@njit(cache=True, nogil=True)
+def rank_products(x, y_id, n_ids):
+    """Centred sums of squares and products of mid ranks; pairs ascend in x, and ids ascend with y."""
+    total = x.shape[0]
+    twice = np.zeros(n_ids, np.int32)  # how many there are of each, then twice their mid rank: whole numbers, in place
+    for t in range(total):
+        twice[y_id[t]] += 1
+    middle, below, yy = 0.5 * (total + 1), 0, 0.0
+    for i in range(n_ids):
+        count = twice[i]
+        twice[i] = 2 * below + count + 1
+        below += count
+        own = 0.5 * twice[i] - middle
+        yy += count * own * own
+    xx, xy, at = 0.0, 0.0, 0
+    while at < total:
+        stop, part = at, 0.0
+        while stop < total and x[stop] == x[at]:
+            part += 0.5 * twice[y_id[stop]] - middle
+            stop += 1
+        own = 0.5 * (at + stop + 1) - middle
+        xx += (stop - at) * own * own
+        xy += own * part
+        at = stop
+    return xx, yy, xy
+
+
+@njit(cache=True, nogil=True)
+def _inversions(values, other):
+    """Number of places a < b with values[a] > values[b], by merging; ``values`` ends up sorted or as scratch."""
+    n, width, count = values.shape[0], 1, 0
+    source, target = values, other
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            a, b = low, middle
+            for t in range(low, high):
+                if a < middle and (b >= high or source[a] <= source[b]):
+                    target[t] = source[a]
+                    a += 1
+                else:
+                    target[t] = source[b]
+                    count += middle - a
+                    b += 1
+        source, target = target, source
+        width *= 2
+    return count
+
+
+@njit(cache=True, nogil=True)
+def kendall_counts(x, y_id, n_ids):
+    """Pairs of pairs: all, tied in x, tied in y, tied in both, discordant; pairs ascend in x, then in y."""
+    total = x.shape[0]
+    counts = np.zeros(n_ids, np.int64)
+    tied_x = tied_y = tied_both = 0
+    run = run_both = 0
+    for t in range(total):
+        counts[y_id[t]] += 1
+        same = t > 0 and x[t] == x[t - 1]
+        run = run + 1 if same else 0
+        run_both = run_both + 1 if same and y_id[t] == y_id[t - 1] else 0
+        tied_x += run
+        tied_both += run_both
+    for i in range(n_ids):
+        tied_y += counts[i] * (counts[i] - 1) // 2
+    discordant = _inversions(y_id.copy(), np.empty_like(y_id))
+    return total * (total - 1) // 2, tied_x, tied_y, tied_both, discordant
+
+
+@njit(cache=True, nogil=True)
+def largest_gap(a, b, tolerance):
+    """Largest difference of the distribution functions of two sorted samples; values this near count as equal."""
+    i = j = 0
+    gap = 0.0
+    while i < a.shape[0] and j < b.shape[0]:
+        edge = min(a[i], b[j]) * (1.0 + tolerance)
+        while i < a.shape[0] and a[i] <= edge:
+            i += 1
+        while j < b.shape[0] and b[j] <= edge:
+            j += 1
+        gap = max(gap, abs(i / a.shape[0] - j / b.shape[0]))
+    return gap
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _agreement(x_j, x_k, y_j, y_k):
+    """1 where both spaces have the nearer point in common, 1/2 where the embedding has none."""
+    if y_j == y_k:
+        return 0.5
+    return 1.0 if (x_j < x_k) == (y_j < y_k) else 0.0
+
+
+@njit(cache=True, nogil=True)
+def every_triplet(X, Y, rows, others, share, used):
+    """Of each row the share of its triplets on which the spaces agree, and how many of them have an order."""
+    x, y = np.empty(others.shape[0]), np.empty(others.shape[0])
+    for b in range(rows.shape[0]):
+        i, m = rows[b], 0
+        for j in others:
+            if j != i:
+                x[m], y[m] = direct(X, i, X, j), direct(Y, i, Y, j)
+                m += 1
+        agree, count = 0.0, 0
+        for j in range(m):
+            for k in range(j):
+                if x[j] != x[k]:
+                    agree += _agreement(x[j], x[k], y[j], y[k])
+                    count += 1
+        used[b] = count
+        share[b] = agree / count if count > 0 else 1.0
+
+
+@njit(cache=True, nogil=True)
+def drawn_triplets(X, Y, rows, stay, key, wanted, share, used):
+    """As ``every_triplet`` for ``wanted`` random triplets a row, less those that touch a point that does not stay.
+
+    The draws of a row depend on ``key`` and the row only.
+    """
+    n = np.uint64(X.shape[0])
+    for b in range(rows.shape[0]):
+        i = rows[b]
+        state = mix(key ^ mix(np.uint64(i) + _ONE))
+        agree, count, tried = 0.0, 0, 0
+        while tried < wanted:
+            state += _GOLDEN
+            drawn = mix(state)
+            j = np.int64(((drawn >> _S32) * n) >> _S32)
+            k = np.int64(((drawn & _LOW) * n) >> _S32)
+            if i in (j, k) or j == k:
+                continue
+            tried += 1
+            if not (stay[j] and stay[k]):
+                continue
+            x_j, x_k = direct(X, i, X, j), direct(X, i, X, k)
+            if x_j != x_k:
+                agree += _agreement(x_j, x_k, direct(Y, i, Y, j), direct(Y, i, Y, k))
+                count += 1
+        used[b] = count
+        share[b] = agree / count if count > 0 else 1.0
+
+
+@njit(cache=True, nogil=True)
+def point_sums(values, first, second, places, n, ordered):
+    """Sum of the values of all pairs of each point; of ordered pairs of the first point only."""
+    out = np.zeros(n)
+    for t in range(values.shape[0]):
+        out[places[first[t]]] += values[t]
+        if not ordered:
+            out[places[second[t]]] += values[t]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def centred_products(x, y, first, second, places, mean_x, mean_y, all_x, all_y):
+    """Sums over all ordered places (i, j), the diagonal included, of A^2, B^2 and A B of doubly centred distances."""
+    aa = bb = ab = 0.0
+    for i in range(mean_x.shape[0]):
+        a, b = all_x - 2 * mean_x[i], all_y - 2 * mean_y[i]
+        aa, bb, ab = aa + a * a, bb + b * b, ab + a * b
+    for start in range(0, x.shape[0], CHUNK):
+        u = v = w = 0.0
+        for t in range(start, min(start + CHUNK, x.shape[0])):
+            i, j = places[first[t]], places[second[t]]
+            a, b = x[t] - mean_x[i] - mean_x[j] + all_x, y[t] - mean_y[i] - mean_y[j] + all_y
+            u += a * a
+            v += b * b
+            w += a * b
+        aa, bb, ab = aa + 2 * u, bb + 2 * v, ab + 2 * w
+    return aa, bb, ab

@@ -1,0 +1,188 @@
+"""The co-ranking of data and embedding at every number K of neighbors, without the co-ranking matrix.
+
+All curves over K are sums of the co-ranking matrix over its leading blocks, so that the histogram of the larger of the
+two ranks of every pair, split by which one is larger, says everything: O(n) numbers. The rows come in blocks, and the
+curves without each group of points from the same sorted rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.geometry.blocks import View
+from dreval.geometry.distances import Space, block_rows
+from dreval.geometry.workers import run_blocks
+
+__all__ = ["Coranking", "coranking", "share_coranking"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+KEY = "coranking"
+
+
+@dataclass(frozen=True)
+class Coranking:
+    """Pairs of points by the larger of their two ranks, and the area under R_NX of every row.
+
+    Attributes
+    ----------
+    n : int
+        Number of points.
+    kept, intrusions, extrusions : ndarray (n - 1,)
+        Entry K - 1 counts the pairs whose larger rank is K: those of equal ranks, those nearer in the embedding than
+        in the data, and those farther.
+    areas : ndarray (m,)
+        Area under R_NX of every row seen, with weights 1/K.
+    tied : int
+        Number of rows from which two points are equally far, in the data or in the embedding.
+    """
+
+    n: int
+    kept: IntArray
+    intrusions: IntArray
+    extrusions: IntArray
+    areas: FloatArray
+    tied: int
+
+    @property
+    def ks(self) -> FloatArray:
+        """The numbers of neighbors 1, ..., n - 1."""
+        return np.arange(1, self.n, dtype=np.float64)
+
+    def q_nx(self) -> FloatArray:
+        """Share of common neighbors for K = 1, ..., n - 1."""
+        return np.cumsum(self.kept + self.intrusions + self.extrusions) / (self.ks * len(self.areas))
+
+    def b_nx(self) -> FloatArray:
+        """Share of extrusions minus that of intrusions among the common neighbors, for K = 1, ..., n - 1."""
+        return np.cumsum(self.extrusions - self.intrusions) / (self.ks * len(self.areas))
+
+    def lcmc(self) -> FloatArray:
+        """Q_NX(K) minus its value by chance, for K = 1, ..., n - 1."""
+        return self.q_nx() - self.ks / (self.n - 1)
+
+    def r_nx(self) -> FloatArray:
+        """Q_NX(K) rescaled so that chance is 0 and a perfect copy 1, for K = 1, ..., n - 2."""
+        ks = self.ks[:-1]
+        return ((self.n - 1) * self.q_nx()[:-1] - ks) / (self.n - 1 - ks)
+
+    def k_max(self) -> int:
+        """The K in 1, ..., n - 2 with the largest LCMC, the smallest of several."""
+        return int(np.argmax(self.lcmc()[:-1])) + 1
+
+    def note(self) -> str:
+        """What the order of equal distances has to do with it."""
+        return "equal distances are ordered by index" if self.tied else ""
+
+
+def coranking(view: View) -> Coranking:
+    """The co-ranking of a view, computed once for all indices that read it.
+
+    Notes
+    -----
+    O(m n (p + d + log n)) time for m rows and O(n) memory beside one block for each thread. Distances that decide a
+    rank are direct differences, equal ones are ordered by index, and the point itself is left out by index.
+    """
+    made: Coranking = view.once(KEY, lambda: _pass(view, np.zeros(len(view.X), np.int64), np.array([-1]))[0])
+    return made
+
+
+def share_coranking(view: View, without: Sequence[View]) -> None:
+    """Give a view and the views without each of its groups their co-rankings, all from one pass over sorted rows.
+
+    Where a group is left out the ranks are counted anew along the sorted rows, which costs O(n) a row and group.
+    """
+    if view.groups is None:
+        raise RuntimeError("this view was made without groups")
+    drops = np.r_[-1, np.arange(view.groups.count)]
+    parts = _pass(view, view.groups.codes, drops)
+    for one, part in zip((view, *without), parts, strict=True):
+        one.once(KEY, lambda part=part: part)  # type: ignore[misc]
+
+
+def _weights(n: int) -> FloatArray:
+    """What a pair with larger rank r adds to the area under R_NX of its row: sum over K from r to n - 2 of its share.
+
+    R_NX(K) = ((n-1) c(K)/K - K)/(n-1-K), with c(K) the number of pairs of larger rank at most K, has weight 1/K; the
+    sums over K of both parts without c have the value H = 1 + 1/2 + ... + 1/(n-2), and the area is sum w - 1.
+    """
+    ks = np.arange(1, n - 1, dtype=np.float64)
+    steps = (n - 1) / (ks * ks * (n - 1 - ks)) / np.sum(1 / ks)
+    weights = np.zeros(n)
+    weights[1:-1] = np.cumsum(steps[::-1])[::-1]
+    return weights
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Points that are sorted by distance: direct differences of few columns, else products in double precision."""
+
+    space: Space
+    columns: FloatArray
+    centred: FloatArray
+    gamma: float
+
+    @classmethod
+    def of(cls, points: FloatArray) -> _Points:
+        """Prepare an (n, p) array."""
+        space = Space.of(points)
+        if space.gamma == 0.0:
+            return cls(space, space.columns, space.centred, 0.0)
+        p = points.shape[1]
+        gamma = (4 * p + 32) * 2.0**-53  # the error bound of products in double precision, as for every Space
+        return cls(space, space.columns, space.points - space.points.mean(axis=0), gamma)
+
+    def orders(self, rows: IntArray, tied: npt.NDArray[np.bool_]) -> IntArray:
+        """All points from the nearest to the farthest, seen from some rows; each row's own point stands last."""
+        from dreval.geometry._loops import coranking as loops
+        from dreval.geometry._loops import rows as fill
+
+        block = np.empty((len(rows), len(self.centred)))
+        if self.gamma == 0.0:
+            fill.fill_direct(self.space.points, rows, self.columns, block)
+        else:
+            np.matmul(self.centred[rows], self.centred.T, out=block)
+            fill.finish_products(block, rows, self.space.norms, self.space.norms, block)
+        block[np.arange(len(rows)), rows] = np.inf
+        orders = np.argsort(block, axis=1)
+        loops.settle_rows(block, orders, rows, self.space.points, self.space.norms, self.gamma, tied)
+        return orders
+
+
+def _pass(view: View, codes: IntArray, drops: IntArray) -> list[Coranking]:
+    """One pass over blocks of rows; a co-ranking for each of the groups ``drops`` that are left out (-1: none)."""
+    from dreval.geometry._loops import coranking as loops
+
+    population = view.population
+    rows, codes = np.searchsorted(population, view.rows), codes[population]
+    sizes = [len(population) - int(np.sum(codes == drop)) for drop in drops]
+    weights = np.zeros((len(drops), len(population)))
+    for at, size in enumerate(sizes):
+        weights[at, :size] = _weights(size)
+    data, embedding = _Points.of(view.X[population]), _Points.of(view.Y[population])
+    counts = np.zeros((len(drops), 3, len(population)), np.int64)
+    sums, tied, lock = np.zeros((len(drops), len(rows))), np.zeros(len(rows), np.bool_), Lock()
+
+    def one(place: slice) -> None:
+        some, mine = rows[place], np.zeros_like(counts)
+        areas = np.zeros((len(drops), len(some)))
+        orders = data.orders(some, tied[place]), embedding.orders(some, tied[place])
+        loops.tally_rows(*orders, some, codes, drops, weights, mine, areas)
+        sums[:, place] = areas
+        with lock:  # whole numbers: the order in which blocks are added is of no account
+            np.add(counts, mine, out=counts)
+
+    size = block_rows(len(population))
+    run_blocks(one, [slice(at, min(at + size, len(rows))) for at in range(0, len(rows), size)], view.n_jobs)
+    made = []
+    for at, (drop, n) in enumerate(zip(drops, sizes, strict=True)):
+        stay = codes[rows] != drop
+        kept, intrusions, extrusions = counts[at, :, 1:n]
+        areas = np.clip(sums[at, stay] - 1.0, -1.0, 1.0)  # rounding alone can leave the range
+        made.append(Coranking(n, kept, intrusions, extrusions, areas, int(tied[stay].sum())))
+    return made

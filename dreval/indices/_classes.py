@@ -1,0 +1,78 @@
+"""What the indices of classes share: the classes of the points that count, and distances to their centroids."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.errors import UndefinedIndex
+from dreval.geometry.blocks import View
+
+__all__ = ["Members", "centroid_distances", "members", "pair_matching"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+ROWS = 4096  # rows of points whose distances to all centroids are held at once
+
+
+class Members(NamedTuple):
+    """Classes 0..c-1 of the points that count (n,), their sizes (c,), and the places of the rows among these points."""
+
+    codes: IntArray
+    sizes: IntArray
+    rows: IntArray
+
+
+def members(view: View, least: int = 1) -> Members:
+    """Classes among the points that count; fewer than ``least`` of them leave an index without a value."""
+    if view.labels is None:
+        raise RuntimeError("this view was made without labels")
+    codes = np.unique(view.labels[view.population], return_inverse=True)[1].astype(np.int64)
+    sizes = np.bincount(codes)
+    if len(sizes) < least:
+        cure = f"Pass labels with at least {least} classes."
+        raise UndefinedIndex("labels", f"must have at least {least} classes", f"{len(sizes)}", cure)
+    return Members(codes, sizes, np.searchsorted(view.population, view.rows))
+
+
+def centroids(points: FloatArray, classes: Members) -> FloatArray:
+    """Mean of each class, (c, p)."""
+    order = np.argsort(classes.codes, kind="stable")
+    starts = np.r_[0, np.cumsum(classes.sizes)[:-1]]
+    return np.asarray(np.add.reduceat(points[order], starts, axis=0) / classes.sizes[:, None])
+
+
+def centroid_distances(points: FloatArray, centres: FloatArray) -> FloatArray:
+    """Squared distances of points to centroids, by direct differences, (m, c)."""
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(points, centres, "sqeuclidean"))
+
+
+def unit(points: FloatArray) -> FloatArray:
+    """Points moved to their mean and divided by their largest coordinate, so that no square overflows or vanishes."""
+    largest = float(np.abs(points).max())
+    near = points / largest if largest > 0 else points
+    centred = near - near.mean(axis=0)
+    spread = float(np.abs(centred).max())
+    return np.asarray(centred / spread if spread > 0 else centred)
+
+
+def pair_matching(points: FloatArray, classes: Members) -> FloatArray:
+    """For each pair of classes a < b, 2 s - 1, where s is the share of their points nearer to their own centroid.
+
+    A point as near to both centroids counts one half. O(n c p) time; O(c^2) memory beside a block of rows.
+    """
+    points = unit(points)
+    centres, c = centroids(points, classes), len(classes.sizes)
+    wins = np.zeros((c, c))  # wins[a, b]: points of a that are nearer to centroid a than to centroid b
+    for at in range(0, len(points), ROWS):
+        part = slice(at, at + ROWS)
+        D, own = centroid_distances(points[part], centres), classes.codes[part]
+        mine = D[np.arange(len(D)), own][:, None]
+        np.add.at(wins, own, (mine < D) + 0.5 * (mine == D))
+    a, b = np.triu_indices(c, 1)
+    share = (wins[a, b] + wins[b, a]) / (classes.sizes[a] + classes.sizes[b])
+    return np.asarray(2.0 * share - 1.0)

@@ -1,0 +1,45 @@
+"""K_max, the scale that parts local from global."""
+
+from __future__ import annotations
+
+import math
+
+from dreval.geometry.blocks import View
+from dreval.geometry.coranking import coranking
+from dreval.indices._index import index
+
+
+@index(
+    symbol="K_max",
+    title="Scale of the best agreement",
+    question="At how many neighbors does the embedding exceed chance most? Many: only coarse structure is kept.",
+    level="global",
+    smooth=False,
+    needs=("full_ranks",),
+    direction="lower",
+    bounds=(1.0, math.inf),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
+    reference=(
+        "Lee & Verleysen (2010), Scale-independent quality criteria for dimensionality reduction, Pattern Recognition\n"
+        "Letters 31."
+    ),
+)
+def k_max(view: View) -> tuple[float, str]:
+    """The number of neighbors K in 1, ..., n - 2 with the largest LCMC(K), the smallest of several.
+
+    It parts local from global scales: ``q_local`` is the mean of Q_NX up to it, ``q_global`` beyond. A perfect copy
+    has 1. It has no interval, since the place of a largest value moves in jumps when points are left out.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.k_max(X, X)
+    1.0
+    >>> dreval.k_max(X, X[:, :2])
+    31.0
+    """
+    found = coranking(view)
+    return float(found.k_max()), found.note()

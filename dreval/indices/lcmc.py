@@ -1,0 +1,41 @@
+"""The local continuity meta-criterion at every K."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.coranking import coranking
+from dreval.indices._index import FloatArray, index
+
+
+@index(
+    symbol="LCMC",
+    title="Local continuity meta-criterion at every K",
+    question="How many more of the K nearest neighbors are shared than by chance, for every K?",
+    level="global",
+    curve=True,
+    needs=("full_ranks",),
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    chance=0.0,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
+    reference=(
+        "Chen & Buja (2009), Local multidimensional scaling for nonlinear dimension reduction, JASA 104; as a sum of\n"
+        "the co-ranking matrix Lee & Verleysen (2009), Neurocomputing 72."
+    ),
+)
+def lcmc(view: View) -> tuple[FloatArray, str]:
+    """Share of common neighbors minus its value by chance, for K = 1, ..., n - 1.
+
+    LCMC(K) = Q_NX(K) - K / (n - 1). Its largest value parts local from global scales, see ``k_max``.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> curve = dreval.lcmc(X, X[:, :2])
+    >>> int(curve.idxmax()) == dreval.k_max(X, X[:, :2])
+    True
+    """
+    found = coranking(view)
+    return found.lcmc(), found.note()

@@ -1,0 +1,50 @@
+"""Pearson correlation of distances."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.pairs import Estimate, Pairs, correlation, estimate
+from dreval.indices._index import index
+
+
+@index(
+    symbol="r_D",
+    title="Pearson correlation of distances",
+    question="Are distances in the picture a straight line of those in the data?",
+    level="pair",
+    needs=("pairs",),
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    chance=0.0,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference=(
+        "Geng, Zhan & Zhou (2005), Supervised nonlinear dimensionality reduction for visualization and\n"
+        "classification; Mantel (1967), The detection of disease clustering and a generalized regression approach."
+    ),
+)
+def pearson_distance(view: View) -> Estimate:
+    """Pearson correlation of the n(n-1)/2 distances in the data with those in the embedding.
+
+    It is Mantel's statistic. Where all distances of one space are equal it counts as 0, of both as 1. Pairs share
+    points, so the correlation's textbook standard error and p-value do not hold.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> round(dreval.pearson_distance(X, 2 * X), 12)
+    1.0
+    >>> dreval.pearson_distance(X, np.zeros((200, 2)))
+    0.0
+    """
+    return estimate(view, _pearson)
+
+
+def _pearson(pairs: Pairs) -> tuple[float, str]:
+    """Correlation from sums around the means."""
+    from dreval.geometry._loops.pairs import products
+
+    return correlation(pairs, *products(pairs.x, pairs.y, pairs.x.mean(), pairs.y.mean()))

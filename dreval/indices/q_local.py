@@ -1,0 +1,42 @@
+"""Q_local, the share of common neighbors at local scales."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.coranking import coranking
+from dreval.indices._index import index
+
+
+@index(
+    symbol="Q_local",
+    title="Local quality",
+    question="What share of neighbors is kept at local scales, up to K_max?",
+    level="global",
+    needs=("full_ranks",),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
+    reference=(
+        "Lee & Verleysen (2010), Scale-independent quality criteria for dimensionality reduction, Pattern Recognition\n"
+        "Letters 31."
+    ),
+)
+def q_local(view: View) -> tuple[float, str]:
+    """Mean of Q_NX(K) over K = 1, ..., K_max.
+
+    K_max is the K with the largest excess over chance, see ``k_max``; it belongs to the embedding, so that embeddings
+    with different K_max are judged at different scales.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.q_local(X, X)
+    1.0
+    >>> round(dreval.q_local(X, X[:, :2]), 3)
+    0.473
+    """
+    found = coranking(view)
+    return float(found.q_nx()[: found.k_max()].mean()), found.note()

@@ -1,0 +1,43 @@
+"""The area under R_NX."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.coranking import coranking
+from dreval.indices._index import FloatArray, index
+
+
+@index(
+    symbol="AUC",
+    title="Area under R_NX",
+    question="How far are neighborhoods of all sizes kept, small ones first, beyond chance (0)?",
+    level="point",
+    needs=("full_ranks",),
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    chance=0.0,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    default=4,
+    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
+    reference=(
+        "Lee, Peluffo-Ordonez & Verleysen (2015), Multi-scale similarities in stochastic neighbour embedding,\n"
+        "Neurocomputing 169 (mean of R_NX with weights 1/K)."
+    ),
+)
+def r_nx_auc(view: View) -> tuple[FloatArray, str]:
+    """Mean of R_NX(K) over all K with weights 1/K: the area under its curve where K is drawn on a log scale.
+
+    AUC = sum_K R_NX(K)/K / sum_K 1/K over K = 1, ..., n - 2. The contribution of a point is the same area for its own
+    common neighbors. No K is to be chosen; 1 is a perfect copy and 0 chance.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> round(dreval.r_nx_auc(X, X), 12)
+    1.0
+    >>> round(dreval.r_nx_auc(X, X[:, :2]), 3)
+    0.414
+    """
+    found = coranking(view)
+    return found.areas, found.note()

@@ -1,0 +1,51 @@
+"""Spearman correlation of distances."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.pairs import Estimate, Pairs, correlation, estimate
+from dreval.indices._index import index
+
+
+@index(
+    symbol="rho_D",
+    title="Spearman correlation of distances",
+    question="Are pairs that are far in the data far in the picture?",
+    level="pair",
+    needs=("pairs",),
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    chance=0.0,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    default=8,
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference=(
+        "Espadoto et al. (2021), Toward a quantitative survey of dimension reduction techniques, Section 3 (Shepard\n"
+        "goodness)."
+    ),
+)
+def spearman_distance(view: View) -> Estimate:
+    """Spearman correlation of the n(n-1)/2 distances in the data with those in the embedding: Shepard goodness.
+
+    Equal distances have the mean of their ranks. Where all distances of one space are equal it counts as 0, of both as
+    1. Pairs share points, so the correlation's textbook standard error and p-value do not hold.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.arange(4.0)
+    >>> round(dreval.spearman_distance(X, X), 12)
+    1.0
+    >>> dreval.spearman_distance(X, np.zeros(4))
+    0.0
+    """
+    return estimate(view, _spearman)
+
+
+def _spearman(pairs: Pairs) -> tuple[float, str]:
+    """Correlation of mid ranks."""
+    from dreval.geometry._loops.pairs import rank_products
+
+    return correlation(pairs, *rank_products(pairs.x, pairs.y_id, pairs.n_ids))

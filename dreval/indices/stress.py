@@ -1,0 +1,81 @@
+"""Stress of the distances."""
+
+from __future__ import annotations
+
+import math
+
+from dreval.errors import UndefinedIndex
+from dreval.geometry.blocks import View
+from dreval.geometry.pairs import Estimate, Pairs, estimate
+from dreval.indices._index import index
+
+
+@index(
+    symbol="S",
+    title="Stress",
+    question="How far are the distances in the picture from those in the data, in the same unit?",
+    level="pair",
+    needs=("pairs",),
+    direction="lower",
+    bounds=(0.0, math.inf),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation"}),
+    choices={"kind": ("normalized", "kruskal", "raw")},
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference=(
+        "Kruskal (1964), Multidimensional scaling by optimizing goodness of fit to a nonmetric hypothesis; Espadoto\n"
+        "et al. (2021), Toward a quantitative survey of dimension reduction techniques (normalized stress)."
+    ),
+)
+def stress(view: View, kind: str = "normalized") -> Estimate:
+    """How far the distances of all pairs in the embedding are from those in the data.
+
+    With x_ij in the data and y_ij in the embedding, over i < j: "raw" is sum (x_ij - y_ij)^2; "normalized" is the
+    square root of raw / sum x_ij^2; "kruskal" that of raw / sum y_ij^2, Kruskal's stress-1 with the distances in the
+    data as disparities, which a constant embedding does not have. All depend on the unit of the embedding: 0.5 Y and
+    Y differ. A constant embedding has "normalized" 1, and worse ones exist. From a sample of pairs, or from anchors,
+    "raw" is extrapolated to all pairs.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.stress(X, X)
+    0.0
+    >>> round(dreval.stress(X, 0.5 * X), 12)
+    0.5
+    >>> round(dreval.stress(X, 0.5 * X, kind="kruskal"), 12)
+    1.0
+    >>> dreval.stress(np.arange(4.0), np.zeros(4), kind="raw")
+    20.0
+    """
+    rule = {"normalized": _normalized, "kruskal": _kruskal, "raw": _raw}[kind]
+    return estimate(view, lambda pairs: (rule(pairs), ""))
+
+
+def _raw(pairs: Pairs) -> float:
+    """Sum over all pairs, from those that were seen."""
+    from dreval.geometry._loops.pairs import squared_gap
+
+    return float(squared_gap(pairs.x, pairs.y, 1.0)) * (pairs.total / len(pairs.x)) * pairs.unit**2
+
+
+def _normalized(pairs: Pairs) -> float:
+    """Root of the sum over that of the data; 0 where neither space has a distance."""
+    from dreval.geometry._loops.pairs import products, squared_gap
+
+    size, gap = float(products(pairs.x, pairs.x, 0.0, 0.0)[0]), float(squared_gap(pairs.x, pairs.y, 1.0))
+    return math.sqrt(gap / size) if size > 0 else 0.0
+
+
+def _kruskal(pairs: Pairs) -> float:
+    """Root of the sum over that of the embedding."""
+    from dreval.geometry._loops.pairs import products, squared_gap
+
+    size, gap = float(products(pairs.y, pairs.y, 0.0, 0.0)[0]), float(squared_gap(pairs.x, pairs.y, 1.0))
+    if size == 0.0:
+        cure = 'Use kind="normalized", which divides by the distances in the data.'
+        raise UndefinedIndex("kind", "must fit the embedding", '"kruskal" with a constant embedding', cure)
+    return math.sqrt(gap / size)

@@ -1,0 +1,56 @@
+"""Stress at the best scale of the embedding."""
+
+from __future__ import annotations
+
+import math
+
+from dreval.geometry.blocks import View
+from dreval.geometry.pairs import Estimate, Pairs, estimate
+from dreval.indices._index import index
+
+
+@index(
+    symbol="S_N",
+    title="Scale-normalized stress",
+    question="How far are the distances in the picture from those in the data, whatever its unit?",
+    level="pair",
+    needs=("pairs",),
+    direction="lower",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference=(
+        'Smelser, Miller & Kobourov (2024), "Normalized stress" is not normalized: how to interpret stress correctly;\n'
+        "Borg & Groenen (2005), Modern Multidimensional Scaling, Section 11.1."
+    ),
+)
+def stress_scale_normalized(view: View) -> Estimate:
+    """Stress of the embedding at the scale that suits it best.
+
+    The minimum over a >= 0 of sqrt(sum (x_ij - a y_ij)^2 / sum x_ij^2), reached at a = sum x y / sum y^2; it is the
+    sine of the angle between the two vectors of distances. A constant embedding has 1.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.stress_scale_normalized(X, 100 * X) < 1e-12
+    True
+    >>> dreval.stress_scale_normalized(X, np.zeros((200, 2)))
+    1.0
+    """
+    return estimate(view, _best_scale)
+
+
+def _best_scale(pairs: Pairs) -> tuple[float, str]:
+    """The residual is summed at the best scale, since 1 - cosine^2 would lose half the digits of a small one."""
+    from dreval.geometry._loops.pairs import products, squared_gap
+
+    xx, yy, xy = products(pairs.x, pairs.y, 0.0, 0.0)
+    if xx == 0.0:
+        return 0.0, ""
+    gap = float(squared_gap(pairs.x, pairs.y, xy / yy if yy > 0 else 0.0))
+    return min(math.sqrt(gap / xx), 1.0), ""

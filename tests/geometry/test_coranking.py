@@ -1,0 +1,125 @@
+"""The pass over sorted rows: ranks exact to the tie, curves without each group, rows and threads of no account."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from oracles import coranking_twins as twins
+from oracles.twins import orders, squared_distances
+from strategies import clouds, pairs
+
+from dreval.geometry import coranking as module
+from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.coranking import Coranking, coranking, share_coranking
+
+ANY_PAIR = st.one_of(pairs(max_n=25), pairs(min_n=15, max_n=25, min_p=13, max_p=30))
+
+
+def view_of(X, Y, rows=None, groups=None, k=1, n_jobs=None):
+    return sweep(X, {"Y": Y}, k=k, rows=rows, groups=groups, n_jobs=n_jobs)["Y"]
+
+
+def histograms(found: Coranking):
+    return np.array([found.kept, found.intrusions, found.extrusions])
+
+
+def by_larger_rank(q):
+    """Diagonal, entries below it and above it of the co-ranking matrix, by the larger of row and column."""
+    every = range(len(q))
+    return np.array([[q[k, k] for k in every], [q[k, :k].sum() for k in every], [q[:k, k].sum() for k in every]])
+
+
+@settings(max_examples=100)
+@given(pair=ANY_PAIR)
+def test_histograms_are_those_of_the_matrix(pair):
+    """Pairs by their larger rank, split by its side: those of the naive co-ranking matrix, as whole numbers."""
+    X, Y = pair
+    found = coranking(view_of(X, Y))
+    assert_array_equal(histograms(found), by_larger_rank(twins.coranking_matrix(X, Y)))
+    assert histograms(found).sum() == len(X) * (len(X) - 1)
+
+
+@given(X=st.one_of(clouds(max_n=20), clouds(min_n=70, max_n=80, min_p=13, max_p=15, kinds=["grid", "duplicates"])))
+def test_sorted_rows_are_stable_sorts_of_direct_distances(X):
+    """By (direct distance, index), the point itself last; also along runs of more than 32 equal distances."""
+    tied = np.zeros(len(X), bool)
+    ours = module._Points.of(X).orders(np.arange(len(X)), tied)
+    assert_array_equal(ours[:, :-1], orders(X))
+    assert_array_equal(ours[:, -1], np.arange(len(X)))
+    scaled = X * 2.0 ** -np.frexp(np.abs(X).max())[1]  # so that no small distance vanishes when it is squared
+    distances = squared_distances(scaled, scaled)
+    np.fill_diagonal(distances, np.inf)
+    assert_array_equal(tied, [len(set(row)) < len(row) for row in distances])
+
+
+def test_products_that_cannot_decide_are_settled_by_direct_distances():
+    """Points that differ in the 12th digit of a product, and many at one place, are in their true order."""
+    rng = np.random.default_rng(0)
+    X = 1e3 + np.repeat(rng.normal(size=(4, 20)), 30, axis=0) + 1e-9 * rng.normal(size=(120, 20))
+    X[:40] = X[0]
+    order = module._Points.of(X).orders(np.arange(120), np.zeros(120, bool))
+    assert_array_equal(order[:, :-1], orders(X))
+
+
+@settings(max_examples=60)
+@given(pair=ANY_PAIR, seed=st.integers(0, 99), data=st.data())
+def test_leaving_a_group_out_is_starting_anew(pair, seed, data):
+    """Curves and areas without each group, all from one pass, are those of the data without its points."""
+    X, Y = pair
+    n = len(X)
+    groups = random_groups(n, data.draw(st.integers(min(n, 4), min(n, 20))), np.random.default_rng(seed))
+    if n - groups.largest() < 3:
+        return
+    view = view_of(X, Y, groups=groups)
+    left = [leave_out(view, group, 1) for group in range(groups.count)]
+    share_coranking(view, left)
+    alone = coranking(view_of(X, Y))
+    assert_array_equal(histograms(coranking(view)), histograms(alone))
+    assert_array_equal(coranking(view).areas, alone.areas)
+    for group, one in enumerate(left):
+        stay = groups.codes != group
+        anew = coranking(view_of(np.ascontiguousarray(X[stay]), np.ascontiguousarray(Y[stay])))
+        shared, recomputed = coranking(one), coranking(replace(one, _kept={}))
+        for other in (anew, recomputed):
+            assert shared.n == other.n == stay.sum()
+            assert_array_equal(histograms(shared), histograms(other))
+            assert_allclose(shared.areas, other.areas, atol=1e-13)
+
+
+def test_it_is_made_once_and_only_with_groups_shared():
+    """A view keeps its co-ranking; without groups there is nothing to share."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    view = view_of(X, X[:, :2])
+    assert coranking(view) is coranking(view)
+    with pytest.raises(RuntimeError, match="without groups"):
+        share_coranking(view, [])
+
+
+@pytest.mark.parametrize("p", [2, 20])
+def test_blocks_and_threads_are_of_no_account(p, monkeypatch):
+    """Blocks of 7 or 256 rows, one or three threads: the same whole numbers and the same bits."""
+    rng = np.random.default_rng(1)
+    X, Y = rng.integers(0, 5, size=(90, p)).astype(float), rng.normal(size=(90, 2))
+    whole = coranking(view_of(X, Y, n_jobs=1))
+    monkeypatch.setattr(module, "block_rows", lambda _: 7)
+    for n_jobs in (1, 3):
+        parts = coranking(view_of(X, Y, n_jobs=n_jobs))
+        assert_array_equal(histograms(parts), histograms(whole))
+        assert_array_equal(parts.areas, whole.areas)
+        assert parts.tied == whole.tied
+
+
+@given(pair=ANY_PAIR, seed=st.integers(0, 99))
+def test_anchors_are_rows_of_the_whole(pair, seed):
+    """Seen from some rows: their share of the counts, and their areas."""
+    X, Y = pair
+    rows = np.sort(np.random.default_rng(seed).choice(len(X), 3, replace=False))
+    some, rest = coranking(view_of(X, Y, rows)), coranking(view_of(X, Y, np.setdiff1d(np.arange(len(X)), rows)))
+    whole = coranking(view_of(X, Y))
+    assert_array_equal(histograms(some) + histograms(rest), histograms(whole))
+    assert_array_equal(some.areas, whole.areas[rows])
