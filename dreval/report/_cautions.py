@@ -8,7 +8,7 @@ from dreval.glossary import COLUMNS
 from dreval.report._column import Column
 from dreval.report._numbers import counted, ordered
 from dreval.report._reading import Reading
-from dreval.report.words import HOLDS, MOST, MOSTLY, WHOLE_FAILS, WHOLE_HOLDS
+from dreval.report._rules import HOLDS, MOST, MOSTLY, WHOLE_FAILS, WHOLE_HOLDS
 
 __all__ = ["cautions", "definitions", "head_line"]
 
@@ -16,16 +16,19 @@ __all__ = ["cautions", "definitions", "head_line"]
 def cautions(reading: Reading, dimensions: dict[str, int]) -> list[str]:
     """Sentences on what does not follow; each stands only where it applies."""
     cells = [cell for column in reading.main for cell in column.cells.values() if not cell.missing]
+    several = len(reading.computed) > 1
     rules = [
         (
-            len(reading.computed) > 1,
+            several,
             "“Best” means the best value in this table. Nothing here tests whether two embeddings differ.",
         ),
+        (several and len(set(dimensions.values())) > 1, _columns_caution(dimensions)),
         (
-            len(reading.scales) == 1,
-            f"Neighborhoods are those of k = {reading.k}. At another scale the order of the embeddings may be another.",
+            bool(cells) and len(reading.scales) == 1,
+            f"Neighborhoods are those of k = {reading.k}."
+            + (" At another scale the order of the embeddings may be another." if several else ""),
         ),
-        *_interval_cautions(reading, any(c.has_interval for c in cells), all(c.has_interval for c in cells)),
+        *(_interval_cautions(reading, [c.has_interval for c in cells]) if cells else ()),
         (
             bool(reading.recipe.get("anchors")),
             "Neighborhoods were seen from a random part of the points only; maps show those points.",
@@ -49,22 +52,32 @@ def cautions(reading: Reading, dimensions: dict[str, int]) -> list[str]:
             ),
         ),
         *_test_cautions(reading),
-        (True, "Better than chance is a low bar: chance means an embedding that has nothing to do with the data."),
+        (
+            bool(cells),
+            "Better than chance is a low bar: chance means an embedding that has nothing to do with the data.",
+        ),
     ]
     return [sentence for applies, sentence in rules if applies]
 
 
-def _interval_cautions(reading: Reading, some: bool, every: bool) -> list[tuple[bool, str]]:
+def _columns_caution(dimensions: dict[str, int]) -> str:
+    """What it means that embeddings have different numbers of columns."""
+    shown = ordered([str(d) for d in sorted(set(dimensions.values()))])
+    more = "More columns can keep more of the data, so the order is not one of the methods alone."
+    return f"The embeddings have {shown} columns. {more}"
+
+
+def _interval_cautions(reading: Reading, having: list[bool]) -> list[tuple[bool, str]]:
     """What intervals do not say, or what their absence means."""
+    some, every = any(having), all(having)
+    difference = " They are no intervals for the difference of two embeddings, which share their points."
     targets = ordered(sorted({row["target"] for row in reading.rows if row["ci_method"] and row["target"]}))
     return [
         (not some, "Values have no intervals: nothing here says how much they would change with other points."),
         (
             some,
-            (
-                f"Intervals speak of {targets or 'their target'}, one value at a time. They are no intervals for the "
-                "difference of two embeddings, which share their points."
-            ),
+            f"Intervals speak of {targets or 'their target'}, one value at a time."
+            + (difference if len(reading.computed) > 1 else ""),
         ),
         (some and not every, "Values without an interval are not more certain than those with one."),
     ]
@@ -92,7 +105,8 @@ def definitions(reading: Reading) -> list[tuple[str, str]]:
     if any(row["ci_method"] for row in reading.rows):
         words.append(("95 % interval", _interval_words(reading)))
     if any(not math.isnan(row["worst"]) for row in reading.rows):
-        words.append(("ties", "Equal distances can be ordered in several ways; worst and best are over all of them."))
+        ties = "Equal distances can be ordered in several ways; worst and best are over all of them."
+        words.append(("ties", f"{ties} A verdict stands only where it holds for both."))
     if reading.tests:
         words += [
             ("p", _sentence(COLUMNS["p_value"])),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dreval.report._numbers import decimals_for, fixed, half_width
 
-__all__ = ["Cell", "Column"]
+__all__ = ["DIFFERS", "Cell", "Column"]
 
 PERSONS = ("Kendall", "Kruskal", "Pearson", "Procrustes", "Sammon", "Shepard", "Spearman")
+# A range of values by chance is wide beyond this part of the scale of the index, or of the largest of them.
+WIDE = 0.1
+DIFFERS = "differs"
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,16 @@ class Cell:
     def has_interval(self) -> bool:
         """Whether there is an interval."""
         return not (math.isnan(self.low) or math.isnan(self.high))
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether there are values over all orders of equal distances."""
+        return not (math.isnan(self.worst) or math.isnan(self.best))
+
+    def moved(self, value: float) -> Cell:
+        """The same cell with another value, and its interval as far from it."""
+        step = value - self.value
+        return replace(self, value=value, low=self.low + step, high=self.high + step)
 
 
 @dataclass(frozen=True)
@@ -69,6 +82,17 @@ class Column:
         cell = self.cells[name]
         return half_width(cell.value, cell.low, cell.high, self.places) if cell.has_interval else ""
 
+    def ends(self, name: str) -> str:
+        """The interval of an embedding as its two ends; empty where there is none."""
+        cell = self.cells[name]
+        return f"[{self.shown(cell.low)}, {self.shown(cell.high)}]" if cell.has_interval else ""
+
+    def ties(self, name: str) -> str:
+        """Worst and best over all orders of equal distances; empty where they print the same."""
+        cell = self.cells[name]
+        worst, best = self.shown(cell.worst), self.shown(cell.best)
+        return f"{worst} to {best}" if cell.has_ties and worst != best else ""
+
     def better(self, a: float, b: float) -> bool:
         """Whether a is better than b."""
         return a > b if self.higher else a < b
@@ -91,12 +115,27 @@ class Column:
         return tuple(name for name, text in printed.items() if text == self.shown(top))
 
     def apart(self, name: str) -> bool | None:
-        """Whether the interval of an embedding overlaps that of no other one; None where one has no interval."""
+        """Whether neither intervals nor orders of ties let another embedding reach this one; None without both."""
+        cells = [cell for cell in self.cells.values() if not cell.missing]
+        if all(cell.has_interval for cell in cells):
+            return not self.intervals_overlap(name) and not self._ties_overlap(name)
+        return not self._ties_overlap(name) if any(cell.has_ties for cell in cells) else None
+
+    def intervals_overlap(self, name: str) -> bool:
+        """Whether all have intervals, and that of an embedding overlaps another one."""
         cells = {other: cell for other, cell in self.cells.items() if not cell.missing}
         if not all(cell.has_interval for cell in cells.values()):
-            return None
+            return False
         mine = cells[name]
-        return all(mine.low > c.high or mine.high < c.low for other, c in cells.items() if other != name)
+        return any(mine.low <= c.high and c.low <= mine.high for other, c in cells.items() if other != name)
+
+    def _ties_overlap(self, name: str) -> bool:
+        """Whether another order of equal distances lets another embedding reach this one."""
+        spans = {other: _span(cell) for other, cell in self.cells.items() if not cell.missing}
+        low, high = spans[name]
+        tied = {other for other in spans if spans[other][0] < spans[other][1]}
+        pairs = [span for other, span in spans.items() if other != name and (name in tied or other in tied)]
+        return any(low <= span[1] and span[0] <= high for span in pairs)
 
     def shade(self, name: str) -> float:
         """0 for the worst to 1 for the best of the column; what differs little beside the whole scale looks alike."""
@@ -107,7 +146,7 @@ class Column:
         gap = abs(top - worst(self.values.values()))
         chances = [c.chance for c in self.cells.values() if not math.isnan(c.chance)]
         perfect = self.bounds[1] if self.higher else self.bounds[0]
-        scale = 0.2 * abs(perfect - chances[0]) if chances and math.isfinite(perfect) else 0.0
+        scale = 0.2 * min(abs(perfect - c) for c in chances) if chances and math.isfinite(perfect) else 0.0
         span = max(gap, scale)
         return 1.0 - abs(top - self.values[name]) / span if span > 0 and math.isfinite(span) else 0.0
 
@@ -119,10 +158,13 @@ class Column:
 
     @cached_property
     def short_chance(self) -> str:
-        """Value by chance in a table: the mean, marked as such, where embeddings have their own."""
+        """Value by chance in a table: a wide range over embeddings is only said to differ."""
         if " to " not in self.chance:
             return self.chance
-        return f"≈ {fixed(sum(self._chances) / len(self._chances), self._chance_places)}"
+        low, high = self._chances[0], self._chances[-1]
+        span = self.bounds[1] - self.bounds[0]
+        scale = span if math.isfinite(span) else max(abs(low), abs(high))
+        return self.chance if high - low <= WIDE * scale else DIFFERS
 
     @cached_property
     def _chances(self) -> list[float]:
@@ -147,3 +189,9 @@ class Column:
     def direction(self) -> str:
         """Which way is better."""
         return "higher" if self.higher else "lower"
+
+
+def _span(cell: Cell) -> tuple[float, float]:
+    """The smallest and the largest value over the orders of equal distances."""
+    ends = (cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,)
+    return min(ends), max(ends)

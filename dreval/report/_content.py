@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dreval.report._cautions import cautions, definitions, head_line
-from dreval.report._column import Column
+from dreval.report._column import DIFFERS, Column
+from dreval.report._names import short_names
 from dreval.report._numbers import counted, fixed, in_words, probability
 from dreval.report._reading import Reading, parameter_words
 from dreval.report.words import verdicts
@@ -17,6 +18,7 @@ from dreval.results.table import Results
 __all__ = ["Footnotes", "TableCell", "content"]
 
 ABSENT = "—"
+NAME_ROOM = 30
 
 
 @dataclass
@@ -38,6 +40,8 @@ class TableCell:
 
     text: str
     interval: str = ""
+    ends: str = ""
+    ties: str = ""
     best: bool = False
     shade: float = 0.0
     mark: str = ""
@@ -49,25 +53,33 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
     """Everything that a report says, in its order."""
     dimensions = {name: results.embeddings[name].shape[1] for name in reading.computed if name in results.embeddings}
     footnotes = Footnotes()
+    main = reading.main if reading.computed else ()  # a table of reasons only would repeat them
+    rows = [_row(reading, name, footnotes) for name in reading.names] if main else []
+    differ = len(set(dimensions.values())) > 1
     return {
         "title": title if title is not None else default_title(reading),
         "meta": head_line(reading, dimensions),
         "verdicts": [{"place": i, "said": said} for i, said in enumerate(verdicts(reading))],
-        "heads": [_head(column, footnotes) for column in reading.main],
-        "rows": [_row(reading, name, footnotes) for name in reading.names],
-        "chances": [{"text": column.short_chance or ABSENT, "range": column.chance} for column in reading.main],
+        "heads": [_head(column, footnotes) for column in main],
+        "rows": [{**row, "d": dimensions.get(row["name"], "") if differ else ""} for row in rows],
+        "short": (short := short_names(reading.names, NAME_ROOM)),
+        "name_width": min(max(map(len, short.values()), default=0), 13),
+        "sortable": len(reading.computed) > 1,
+        "chances": [{"text": column.short_chance or ABSENT, "range": column.chance} for column in main],
         "footnotes": [(letter, text) for text, letter in footnotes.marks.items()],
-        "table_note": _table_note(reading),
-        "all_rows": [_full_row(reading, row) for row in reading.rows],
+        "table_note": " ".join(filter(None, [_shade_note(reading), _table_note(reading, page=True)])),
+        "md_note": " ".join(filter(None, ["The best of a column is bold.", _table_note(reading, page=False)])),
+        "all_rows": [_full_row(reading, row) for row in reading.rows if row["embedding"] not in reading.failed],
         "ties": any(not math.isnan(row["worst"]) for row in reading.rows),
         "intervals": any(not math.isnan(row["ci_low"]) for row in reading.rows),
-        "tests": [_test_row(row) for row in reading.tests],
+        "tests": [_test_row(row) for row in reading.tests if row["embedding"] not in reading.failed],
         "tests_said": _tests_said(reading),
         "tests_adjusted": any(not math.isnan(row["p_adjusted"]) for row in reading.tests),
-        "notes": list(results.summary().notes),
+        "notes": _notes(results, reading),
         "settings": _settings(reading.recipe),
         "versions": [(str(name), str(version)) for name, version in dict(reading.recipe.get("versions") or {}).items()],
         "call": str(reading.recipe.get("call") or ""),
+        "language": "sh" if str(reading.recipe.get("call") or "").startswith("dreval ") else "python",
         "definitions": definitions(reading),
         "cautions": cautions(reading, dimensions),
     }
@@ -79,6 +91,12 @@ def default_title(reading: Reading) -> str:
     data = str(reading.recipe.get("dataset") or "")
     noun = "embedding" if count == 1 else "embeddings"
     return f"{in_words(count).capitalize()} {noun}" + (f" of {data}" if data else "")
+
+
+def _notes(results: Results, reading: Reading) -> list[str]:
+    """The notes of the summary but the reasons of failures, which cards and the first table say."""
+    said = {f"{name} failed: {reason}" for name, reason in reading.failed.items()}
+    return [note for note in results.summary().notes if note not in said]
 
 
 def _letter(place: int) -> str:
@@ -128,6 +146,8 @@ def _cell(column: Column, name: str, footnotes: Footnotes) -> TableCell:
     return TableCell(
         text=column.shown(cell.value),
         interval=column.interval(name),
+        ends=column.ends(name),
+        ties=column.ties(name),
         best=name in column.leaders,
         shade=round(column.shade(name), 3),
         mark=footnotes.mark(note),
@@ -136,12 +156,22 @@ def _cell(column: Column, name: str, footnotes: Footnotes) -> TableCell:
     )
 
 
-def _table_note(reading: Reading) -> str:
-    """How the first table is read."""
+def _shade_note(reading: Reading) -> str:
+    """What the shades and marks of a page mean."""
     compared = any(column.leaders for column in reading.main)
-    parts = ["Darker is better within a column, ● the best." if compared else ""]
+    return "A stronger shade is better within a column, ● the best." if compared else ""
+
+
+def _table_note(reading: Reading, page: bool) -> str:
+    """How the first table is read; a page writes the half-width of an interval where it can."""
+    parts = []
     if any(cell.has_interval for column in reading.main for cell in column.cells.values()):
-        parts.append("Beside a value the half-width of its 95 % interval, or its two ends.")
+        small = "In small print the half-width of the 95 % interval, or its two ends."
+        parts.append(small if page else "Square brackets hold the 95 % interval.")
+    if any(column.ties(name) for column in reading.main for name in column.values):
+        parts.append("“Ties” are worst and best over all orders of equal distances.")
+    if any(column.short_chance == DIFFERS for column in reading.main):
+        parts.append("Where chance “differs”, each embedding has its own; they stand below.")
     if len(reading.scales) > 1:
         parts.append(f"Neighborhoods at k = {reading.k}; all values stand below.")
     return " ".join(filter(None, parts))

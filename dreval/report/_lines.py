@@ -11,11 +11,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dreval.report._column import Column
+from dreval.report._names import breadth, short_names
 from dreval.report._numbers import fixed
 from dreval.report._reading import parameter
-from dreval.report._style import LIGHT, embedding_colour, one_axes, short_name
+from dreval.report._style import LIGHT, embedding_colour, math_words, one_axes
 
-__all__ = ["draw_curves", "spread_labels"]
+__all__ = ["curve_words", "draw_curves", "spread_labels"]
 
 WIDTH, HEIGHT = 4.8, 2.7
 LETTER = 0.078  # inches that a letter of a label takes at most, on average
@@ -23,54 +24,69 @@ LINE = 0.16  # inches between two labels
 LOG_FROM = 8
 
 
-def draw_curves(family: Sequence[Column], places: Mapping[str, int]) -> Figure:
+def draw_curves(family: Sequence[Column], places: Mapping[str, int], titled: bool = True) -> Figure:
     """One figure: a line for each embedding over the columns of a family (one index at rising k).
 
-    ``places`` gives the colour of each embedding by the place at which it was added.
+    ``places`` gives the colour of each embedding by the place at which it was added. A page writes the title itself.
     """
     ks = [int(parameter(column.parameters, "n_neighbors") or 0) for column in family]
     names = [n for n in places if any(not math.isnan(v) for v in _series(family, n))]
     chance = _chance(family)
-    far = bool(chance) and _is_far(family, chance)
-    aside, chance = (_aside(family, chance), []) if far else ("", chance)
-    labels = [short_name(name, 20) for name in names] + (["by chance"] if chance else [])
-    right = 0.22 + LETTER * max((len(label) for label in labels), default=0)
-    figure, ax = one_axes(WIDTH, HEIGHT, 0.55, right, 0.5, 0.44 if aside else 0.28)
-    ends = [_draw_line(ax, ks, family, name, places[name]) for name in names]
+    title, aside = curve_words(family)
+    chance = [] if aside else chance
+    labels = short_names(names, 20)
+    right = 0.22 + LETTER * max(map(breadth, [*labels.values(), *(["by chance"] if chance else [])]), default=0)
+    figure, ax = one_axes(WIDTH, HEIGHT, 0.55, right, 0.5, 0.1 if not titled else 0.44 if aside else 0.28)
+    ends = [_draw_line(ax, ks, family, name, places[name], labels[name]) for name in names]
     if chance:
-        ax.plot(ks, chance, color=LIGHT["soft"], linewidth=1.0, linestyle=(0, (3, 3)))
-        ends.append((ks[-1], chance[-1], "by chance", LIGHT["soft"]))
-    _axes(ax, ks, family[0], aside)
+        low, high = np.array(chance).T
+        if (low < high).any():
+            ax.fill_between(ks, low, high, color=LIGHT["soft"], alpha=0.12, linewidth=0)
+            ax.plot(ks, high, color=LIGHT["soft"], linewidth=1.0, linestyle=(0, (3, 3)))
+        ax.plot(ks, low, color=LIGHT["soft"], linewidth=1.0, linestyle=(0, (3, 3)))
+        ends.append((ks[-1], float(low[-1] + high[-1]) / 2, "by chance", LIGHT["soft"]))
+    _axes(ax, ks)
+    if titled:
+        words = "\n".join(filter(None, (title, aside)))
+        ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **math_words(words, bool(family[0].symbol)))
     _label_ends(ax, ends)
     return figure
+
+
+def curve_words(family: Sequence[Column]) -> tuple[str, str]:
+    """The title of a figure, and what is said of chance where it lies too far away to be drawn."""
+    chance = _chance(family)
+    better = "" if family[0].higher else ", lower is better"
+    return f"{family[0].title}{better}", _aside(family, chance) if chance and _is_far(family, chance) else ""
 
 
 def _series(family: Sequence[Column], name: str) -> list[float]:
     return [column.cells[name].value if name in column.cells else math.nan for column in family]
 
 
-def _chance(family: Sequence[Column]) -> list[float]:
-    """Chance over the columns, the mean over embeddings where each has its own; nothing where it has no meaning."""
+def _chance(family: Sequence[Column]) -> list[tuple[float, float]]:
+    """Smallest and largest value by chance over the embeddings, by column; nothing where it has no meaning."""
     found = [[c.chance for c in column.cells.values() if not math.isnan(c.chance)] for column in family]
-    return [float(np.mean(chances)) for chances in found] if all(found) else []
+    return [(min(chances), max(chances)) for chances in found] if all(found) else []
 
 
-def _is_far(family: Sequence[Column], chance: Sequence[float]) -> bool:
+def _is_far(family: Sequence[Column], chance: Sequence[tuple[float, float]]) -> bool:
     """Whether chance lies so far away that the lines would lie on each other if it were shown."""
     values = [value for column in family for value in column.values.values()]
-    gap = max(min(values) - max(chance), min(chance) - max(values)) if values else 0.0
+    low, high = min(low for low, _ in chance), max(high for _, high in chance)
+    gap = max(min(values) - high, low - max(values)) if values else 0.0
     return bool(values) and gap > 3 * (max(values) - min(values)) > 0
 
 
-def _aside(family: Sequence[Column], chance: Sequence[float]) -> str:
+def _aside(family: Sequence[Column], chance: Sequence[tuple[float, float]]) -> str:
     """The value by chance in words, for a figure that leaves it out."""
     places = min(family[0].places, 3)
-    low, high = fixed(min(chance), places), fixed(max(chance), places)
-    return f"\nby chance {low if low == high else f'{low} to {high}'}, outside the axis"
+    low, high = fixed(min(low for low, _ in chance), places), fixed(max(high for _, high in chance), places)
+    return f"by chance {low if low == high else f'{low} to {high}'}, outside the axis"
 
 
 def _draw_line(
-    ax: Axes, ks: Sequence[int], family: Sequence[Column], name: str, place: int
+    ax: Axes, ks: Sequence[int], family: Sequence[Column], name: str, place: int, label: str
 ) -> tuple[float, float, str, str]:
     """Draw the line of one embedding with its intervals, and give where its label belongs."""
     colour, mark = embedding_colour(place), f"embedding-{place}"
@@ -82,10 +98,10 @@ def _draw_line(
         ax.fill_between(ks, low, high, color=colour, alpha=0.16, linewidth=0, gid=f"{mark}-0")
     ax.plot(ks, values, color=colour, linewidth=1.6, marker="o", markersize=3.2, markeredgewidth=0, gid=f"{mark}-1")
     last = int(np.flatnonzero(np.isfinite(values))[-1])
-    return ks[last], float(values[last]), short_name(name, 20), colour
+    return ks[last], float(values[last]), label, colour
 
 
-def _axes(ax: Axes, ks: Sequence[int], column: Column, aside: str) -> None:
+def _axes(ax: Axes, ks: Sequence[int]) -> None:
     """Scale, ticks and rules of the axes; a wide range of k has a logarithmic one."""
     wide = ks[0] > 0 and ks[-1] / ks[0] >= LOG_FROM
     if wide:
@@ -100,8 +116,6 @@ def _axes(ax: Axes, ks: Sequence[int], column: Column, aside: str) -> None:
     ax.xaxis.set_minor_locator(FixedLocator([]))
     ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)
     ax.set_xlabel("number of neighbors k")
-    better = "" if column.higher else ", lower is better"
-    ax.set_title(f"{column.title}{better}{aside}", loc="left", fontsize=9, color=LIGHT["ink"], pad=8)
 
 
 def _ticks(ax: Axes, ks: Sequence[int]) -> list[int]:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from dreval.errors import InputError
 from dreval.report._column import Column
-from dreval.report._lines import draw_curves
+from dreval.report._lines import curve_words, draw_curves
 from dreval.report._maps import map_values, mapped_column
 from dreval.report._numbers import counted
 from dreval.report._panels import Classes, Scale, class_colours, class_handles, draw_map, draw_points, map_cells
@@ -65,7 +65,9 @@ def _panel(
     """The two drawings of one embedding, one below the other."""
     place, Y = reading.names.index(name), results.embeddings[name]
     d = Y.shape[1]
-    note = "one column, drawn as a strip" if d == 1 else f"columns 1 and 2 of {d}" if d > 2 else ""
+    notes = ["all points in one place" if name in reading.collapsed else ""]
+    notes.append("one column, drawn as a strip" if d == 1 else f"columns 1 and 2 of {d}" if d > 2 else "")
+    note = ", ".join(filter(None, notes))
     figure, ax = _square()
     draw_points(ax, Y, classes)
     about = f"Embedding {printable(name)}: {counted(len(Y), 'point')}" + (f", {note}" if note else "")
@@ -90,10 +92,13 @@ def _square() -> tuple[Figure, Any]:
     return one_axes(SIDE, SIDE, 0.0, 0.0, 0.0, 0.0)
 
 
-def _curve(reading: Reading, family: tuple[Column, ...], number: int) -> str:
-    figure = draw_curves(family, {name: reading.names.index(name) for name in reading.computed})
+def _curve(reading: Reading, family: tuple[Column, ...], number: int) -> dict[str, str]:
+    """A figure with the words above it."""
+    title, aside = curve_words(family)
+    figure = draw_curves(family, {name: reading.names.index(name) for name in reading.computed}, titled=False)
     names = ", ".join(printable(name) for name in reading.computed)
-    return inline_svg(figure, f"k{number}", f"{family[0].title} against the number of neighbors k, for {names}")
+    about = f"{family[0].title} against the number of neighbors k, for {names}"
+    return {"title": title, "aside": aside, "drawing": inline_svg(figure, f"k{number}", about)}
 
 
 def _legend(column: Column, scale: Scale) -> dict[str, Any]:

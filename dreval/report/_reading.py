@@ -27,6 +27,7 @@ class Reading:
     tests: tuple[Mapping[str, Any], ...]
     recipe: Mapping[str, Any]
     rows: tuple[Mapping[str, Any], ...] = field(repr=False, default=())
+    collapsed: tuple[str, ...] = ()  # embeddings whose points all lie in one place
 
     @cached_property
     def computed(self) -> tuple[str, ...]:
@@ -116,6 +117,7 @@ def read_results(results: Results) -> Reading:
         tests=tuple(table[table["test"] != ""].to_dict("records")),
         recipe=results.recipe,
         rows=tuple(kept.to_dict("records")),
+        collapsed=tuple(name for name, Y in results.embeddings.items() if len(Y) > 1 and bool((Y == Y[:1]).all())),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+SYMBOL = re.compile(r"(?<![\w$])([A-Z])_([A-Z]+(?:,[a-z]+)?)(?!\w)")  # such as R_N,opt
+
 __all__ = [
     "CLASS_COLOURS",
     "DARK",
@@ -20,14 +23,15 @@ __all__ = [
     "LIGHT",
     "PLAIN",
     "RAMP",
+    "SYMBOL",
     "css_variables",
     "drawing",
     "embedding_colour",
     "grid",
+    "math_words",
     "new_figure",
     "one_axes",
     "printable",
-    "short_name",
 ]
 
 # What a page calls its colours, in light and dark. Figures are drawn in the light ones; where a figure enters a page
@@ -199,7 +203,8 @@ def printable(value: Any) -> str:
     return text.translate({ord(c): " " for c in bad}) if bad else text
 
 
-def short_name(name: Any, room: int = 22) -> str:
-    """A name of at most ``room`` characters; what is cut is marked."""
-    text = printable(name)
-    return text if len(text) <= room else text[: room - 1] + "…"
+def math_words(words: str, ours: bool) -> dict[str, Any]:
+    """Keywords of a text whose symbols have their index set low, where the words are ours; any other as it stands."""
+    if not ours or "$" in words or not SYMBOL.search(words):
+        return {"label": words}
+    return {"label": SYMBOL.sub(r"\1$_{\\mathregular{\2}}$", words), "parse_math": True}

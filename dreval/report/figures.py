@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,11 @@ from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.report._lines import draw_curves
 from dreval.report._maps import map_values, mapped_column
+from dreval.report._names import short_name, short_names
 from dreval.report._numbers import fixed, p_words
 from dreval.report._panels import class_colours, class_handles, draw_map, draw_points, map_cells, scale_of_maps
 from dreval.report._reading import Reading, parameter_words, read_results
-from dreval.report._style import LIGHT, RAMP, drawing, embedding_colour, grid, one_axes, short_name
+from dreval.report._style import LIGHT, RAMP, drawing, embedding_colour, grid, math_words, one_axes
 from dreval.results.table import Results
 from dreval.results.test import IndependenceTest
 
@@ -102,7 +103,7 @@ def _embedding_figure(results: Results, reading: Reading, names: list[str]) -> F
     figure, axes = grid(len(names), PANEL, 0.0, 0.1 + 0.2 * rows if rows else 0.0)
     for ax, name in zip(axes, names, strict=True):
         draw_points(ax, results.embeddings[name], classes)
-        _panel_title(ax, reading, name, results.embeddings[name].shape[1])
+        _panel_title(ax, reading, name, results.embeddings)
     if classes is not None:
         handles = [
             Line2D([], [], linestyle="", marker="o", markersize=5, markeredgewidth=0, color=colour)
@@ -110,7 +111,7 @@ def _embedding_figure(results: Results, reading: Reading, names: list[str]) -> F
         ]
         figure.legend(
             handles,
-            [short_name(name, 18) for name in classes.names],
+            list(short_names(classes.names, 18).values()),
             loc="lower left",
             bbox_to_anchor=(axes[-1].figure.axes[0].get_position().x0, 0.03 / figure.get_figheight()),
             ncols=columns,
@@ -123,11 +124,14 @@ def _embedding_figure(results: Results, reading: Reading, names: list[str]) -> F
     return figure
 
 
-def _panel_title(ax: Axes, reading: Reading, name: str, d: int) -> None:
+def _panel_title(ax: Axes, reading: Reading, name: str, embeddings: Mapping[str, Any]) -> None:
     """Name of the embedding in its colour, and what is not shown of it."""
+    d = embeddings[name].shape[1]
+    wide = [n for n in reading.computed if embeddings[n].shape[1] != 2]
+    short = short_names(reading.computed, 13 if wide else 24)
     colour = embedding_colour(reading.names.index(name))
     shown = {1: "one column"}.get(d, f"columns 1 and 2 of {d}" if d > 2 else "")
-    ax.set_title(short_name(name, 16 if shown else 26), loc="left", fontsize=10, fontweight="bold", color=colour, pad=5)
+    ax.set_title(short[name], loc="left", fontsize=10, fontweight="bold", color=colour, pad=5)
     if shown:
         ax.set_title(shown, loc="right", fontsize=8, color=LIGHT["soft"], pad=5)
 
@@ -143,7 +147,7 @@ def _map_figure(
     figure, axes = grid(len(names), PANEL, 0.0, 0.62)
     for ax, name in zip(axes, names, strict=True):
         draw_map(ax, results.embeddings[name], values[name], scale)
-        _panel_title(ax, reading, name, results.embeddings[name].shape[1])
+        _panel_title(ax, reading, name, results.embeddings)
     width, height = figure.get_size_inches()
     left = axes[0].get_position().x0
     bar = figure.add_axes((left, 0.24 / height, 1.6 / width, 0.1 / height))
@@ -154,7 +158,8 @@ def _map_figure(
     bar.text(0, -0.5, worst, ha="left", va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)
     bar.text(1, -0.5, best, ha="right", va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)
     words = f"{column.title}, {parameter_words(column.parameters)}" if column.parameters else column.title
-    bar.text(0, 1.5, words, ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes)
+    said = math_words(words, bool(column.symbol))
+    bar.text(0, 1.5, said.pop("label"), ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes, **said)
     return figure
 
 

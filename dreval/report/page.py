@@ -14,13 +14,13 @@ from dreval.errors import InputError
 from dreval.report._content import content
 from dreval.report._pictures import pictures
 from dreval.report._reading import read_results
-from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, printable
+from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, SYMBOL, printable
 from dreval.results.table import Results
 
 __all__ = ["write_report"]
 
 _TEMPLATES = {".html": "page.html.j2", ".md": "page.md.j2"}
-_SYMBOL = re.compile(r"(?<![\w$])([A-Z])_([A-Z]+(?:,[a-z]+)?)(?!\w)")
+_BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
 _MARKDOWN = "\\`*_[]<>#|~$"
 
 
@@ -98,7 +98,7 @@ def _environment(html: bool) -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters.update(symbol=_symbol, md=_markdown, code=_code, nobreak=_nobreak)
+    environment.filters.update(symbol=_symbol, md=_markdown, code=_code, nobreak=_nobreak, breaks=_breaks, lines=_lines)
     return environment
 
 
@@ -115,7 +115,7 @@ def _variables(colours: Mapping[str, str], embeddings: tuple[str, ...]) -> Marku
 
 def _symbol(text: str) -> Markup:
     """Text in which symbols such as ``R_N,opt`` have their index set low."""
-    return Markup(_SYMBOL.sub(r"\1<sub>\2</sub>", str(escape(printable(text)))))
+    return Markup(SYMBOL.sub(r"\1<sub>\2</sub>", str(escape(printable(text)))))
 
 
 def _nobreak(text: str) -> str:
@@ -129,9 +129,19 @@ def _markdown(value: Any) -> str:
     return "".join(f"\\{c}" if c in _MARKDOWN else "&amp;" if c == "&" else c for c in text)
 
 
-def _code(value: Any) -> str:
+def _breaks(text: str) -> Markup:
+    """A name that may break behind its underscores and hyphens."""
+    return Markup("<wbr>").join(escape(part) for part in _BREAK.sub("\\1\0", printable(text)).split("\0"))
+
+
+def _lines(value: Any) -> Markup:
+    """Code with its line breaks."""
+    return Markup("\n").join(escape(printable(line)) for line in str(value).splitlines())
+
+
+def _code(value: Any, language: str) -> Markup:
     """A block of code that its content cannot end."""
-    text = printable(value)
+    text = "\n".join(printable(line) for line in str(value).splitlines())
     longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}python\n{text}\n{fence}"
+    return Markup(f"{fence}{language}\n{text}\n{fence}")

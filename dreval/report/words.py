@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dreval.report._column import Cell, Column
-from dreval.report._numbers import in_words, of_hundred, ordered
+from dreval.report._column import Column
+from dreval.report._numbers import in_words, ordered
 from dreval.report._reading import Reading
+from dreval.report._rules import RULES, say
 
-__all__ = ["HOLDS", "MOST", "MOSTLY", "Verdict", "above_chance", "in_chance", "verdicts"]
+__all__ = ["Verdict", "verdicts"]
 
-# How far from chance (0) to perfect (1) a value must lie for the words to say that something holds, or mostly holds.
-HOLDS, MOSTLY = 0.9, 0.8
-# The same for shapes and distances, where 1 is a perfect copy and the rest is lost by any projection.
-WHOLE_HOLDS, WHOLE_FAILS = 0.9, 0.5
-# Shares above MOST are "most", below 1 - MOST they are few; between them "about half".
-MOST = 0.55
 LISTED = 3
 
 
@@ -38,7 +32,7 @@ class Verdict:
     missing : tuple of str
         What has no value, with the reason.
     best, shared, unsettled, last : tuple of str
-        The indices that `standing` names: alone the best, best with others in print, best though intervals overlap
+        The indices that `standing` names: alone the best, best with others in print, best though the order is open
         (a part of `best`), alone or with others the worst and, where there are intervals, apart from all others.
     """
 
@@ -66,43 +60,16 @@ def verdicts(reading: Reading) -> list[Verdict]:
     -------
     list of Verdict
         Words compare values as they are printed: embeddings that print the same share a place. Nothing is called
-        significant; where intervals overlap the order is called open.
+        significant; where intervals, or values over the orders of ties, overlap the order is called open.
     """
     return [_verdict(reading, name) for name in reading.names]
-
-
-def above_chance(column: Column, cell: Cell) -> float:
-    """How far the value lies from chance (0) to perfect (1); NaN where there is no chance value or no bound."""
-    perfect = column.bounds[1] if column.higher else column.bounds[0]
-    span = perfect - cell.chance
-    return (cell.value - cell.chance) / span if math.isfinite(span) and span != 0 else math.nan
-
-
-def in_chance(column: Column, cell: Cell) -> bool:
-    """Whether the value is no better than by chance, or its interval reaches chance."""
-    if math.isnan(cell.chance):
-        return False
-    edge = (cell.low if column.higher else cell.high) if cell.has_interval else cell.value
-    return not column.better(edge, cell.chance) or not column.better(cell.value, cell.chance)
 
 
 def _verdict(reading: Reading, name: str) -> Verdict:
     """The verdict on one embedding."""
     if name in reading.failed:
         return Verdict(name, f"Could not be computed: {reading.failed[name]}")
-    trust: list[str] = []
-    doubt: list[str] = []
-    lead = ""
-    for index, rule in _RULES.items():
-        column = reading.find(index)
-        cell = column.cells.get(name) if column else None
-        if column is None or cell is None or cell.missing:
-            continue
-        holds, sentence = rule(column, cell)
-        if sentence and not lead:
-            lead = sentence
-        elif sentence:
-            (trust if holds else doubt).append(sentence)
+    lead, trust, doubt = _read(reading, name)
     best = {c.index: c for c in reading.main if c.leaders == (name,)}
     shared = {c.index: c for c in reading.main if name in c.leaders and len(c.leaders) > 1}
     last = {c.index: c for c in reading.main if name in c.last and c.apart(name) is not False}
@@ -121,76 +88,24 @@ def _verdict(reading: Reading, name: str) -> Verdict:
     )
 
 
-def _overlap(column: Column, cell: Cell) -> tuple[bool, str]:
-    """Share of true neighbors among those shown."""
-    shown, chance = of_hundred(cell.value), of_hundred(cell.chance) if not math.isnan(cell.chance) else ""
-    against = f", against {chance} by chance" if chance else ""
-    if in_chance(column, cell):
-        return False, f"Neighbors shown cannot be told from chance: {shown} of 100 are true ones{against}."
-    if cell.value > MOST:
-        return True, f"Most neighbors shown are true ones: {shown} of 100{against}."
-    if cell.value >= 1 - MOST:
-        return True, f"About half of the neighbors shown are true ones: {shown} of 100{against}."
-    return False, f"Most neighbors shown are false: {shown} of 100 are true ones{against}."
-
-
-def _ranks(holds: str, mostly: str, fails: str) -> Callable[[Column, Cell], tuple[bool, str]]:
-    """Three sentences for an index of ranks, chosen by the distance from chance to perfect."""
-
-    def rule(column: Column, cell: Cell) -> tuple[bool, str]:
-        value = f" ({column.called}\u00a0{column.shown(cell.value)})"
-        share = above_chance(column, cell)
-        if in_chance(column, cell):
-            return False, f"{column.title} cannot be told from chance{value}."
-        if math.isnan(share):
-            return True, ""
-        return share >= MOSTLY, (holds if share >= HOLDS else mostly if share >= MOSTLY else fails) + value + "."
-
-    return rule
-
-
-def _shape(holds: str, fails: str) -> Callable[[Column, Cell], tuple[bool, str]]:
-    """Two sentences for an index of shape or distance; nothing is said between them."""
-
-    def rule(column: Column, cell: Cell) -> tuple[bool, str]:
-        value = f" ({column.called}\u00a0{column.shown(cell.value)})."
-        share = above_chance(column, cell)
-        if in_chance(column, cell) or share < WHOLE_FAILS:
-            return False, fails + value
-        return True, holds + value if share >= WHOLE_HOLDS else ""
-
-    return rule
-
-
-def _classes(column: Column, cell: Cell) -> tuple[bool, str]:
-    """Share of points whose class their neighbors tell."""
-    shown = of_hundred(cell.value)
-    against = "" if math.isnan(cell.chance) else f", against {of_hundred(cell.chance)} by chance"
-    if in_chance(column, cell):
-        return False, f"Classes cannot be told from the picture: {shown} of 100 points{against}."
-    return True, f"Neighbors tell the class of {shown} of 100 points{against}."
-
-
-# The order in which the indices are read; the first one with a value gives the lead.
-_RULES: dict[str, Callable[[Column, Cell], tuple[bool, str]]] = {
-    "neighborhood_overlap": _overlap,
-    "trustworthiness": _ranks(
-        "Points shown close are close in the data",
-        "Points shown close are mostly close in the data",
-        "Points shown close may be far apart in the data",
-    ),
-    "continuity": _ranks(
-        "Points close in the data are shown close",
-        "Points close in the data are mostly shown close",
-        "Points close in the data may be shown far apart",
-    ),
-    "procrustes_rc": _shape("Neighborhoods keep their shape", "Do not read shapes within neighborhoods"),
-    "spearman_distance": _shape("Distances keep their order", "Do not read distances between groups"),
-    "procrustes_disparity": _shape(
-        "The whole has the shape of the data", "Do not read the shape of the whole or distances between groups"
-    ),
-    "knn_accuracy": _classes,
-}
+def _read(reading: Reading, name: str) -> tuple[str, list[str], list[str]]:
+    """The lead, what can be read from the picture, and what cannot."""
+    if name in reading.collapsed:
+        return "All points lie in one place: this picture shows nothing of the data.", [], []
+    lead = ""
+    trust: list[str] = []
+    doubt: list[str] = []
+    for index in RULES:
+        column = reading.find(index)
+        cell = column.cells.get(name) if column else None
+        if column is None or cell is None or cell.missing:
+            continue
+        holds, sentence = say(column, cell)
+        if sentence and not lead:
+            lead = sentence
+        elif sentence:
+            (trust if holds else doubt).append(sentence)
+    return lead, trust, doubt
 
 
 def _standing(
@@ -211,13 +126,30 @@ def _standing(
         bottom = [c for c in compared if c.index in last] if count > 2 else []
         if settled:
             said.append(f"Best {crowd} on {_listed(settled, compared)}.")
-        if within:
-            said.append(f"Ahead {crowd} on {_listed(within, compared)}, but intervals overlap: the order is open.")
+        said += [f"Ahead {_others(crowd, count)} on {words}" for words in _open(within, compared)]
         if tied:
             said.append(f"Shares the best value {crowd} on {_listed(tied, compared)}.")
         if bottom:
             said.append(f"Last {crowd} on {_listed(bottom, compared)}.")
     return said
+
+
+def _others(crowd: str, count: int) -> str:
+    """The crowd without the one that is spoken of."""
+    if count == 2:
+        return crowd.replace("the two", "the other", 1).replace("that have", "that has")
+    return crowd.replace(f"the {in_words(count)}", f"the other {in_words(count - 1)}", 1)
+
+
+def _open(within: Sequence[Column], compared: Sequence[Column]) -> list[str]:
+    """Indices on which the order is open, and why it is."""
+    by_intervals = [c for c in within if c.intervals_overlap(c.leaders[0])]
+    by_ties = [c for c in within if c not in by_intervals]
+    reasons = (
+        (by_intervals, "intervals overlap: the order is open"),
+        (by_ties, "equal distances leave the order open"),
+    )
+    return [f"{_listed(columns, compared)}, but {reason}." for columns, reason in reasons if columns]
 
 
 def _listed(columns: Sequence[Column], compared: Sequence[Column]) -> str:

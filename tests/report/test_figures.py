@@ -166,7 +166,7 @@ def test_chance_far_from_all_lines_is_said_and_not_drawn():
     ]
     figure = plot(make_results(rows, {"a": np.zeros((6, 2))}, n_neighbors=[5, 15, 60]), "curve")
 
-    assert any("\nby chance 0.500, outside the axis" in text for text in texts(figure))
+    assert any("by chance 0.500, outside the axis" in text for text in texts(figure))
     assert "by chance" not in texts(figure)
     assert figure.axes[0].get_ylim()[0] > 0.9
 

@@ -14,7 +14,8 @@ from report_cases import DEFAULT, index_row, make_results, simulated_results
 from dreval.report._cautions import cautions, definitions, head_line
 from dreval.report._numbers import decimals_for, fixed, half_width, in_words, of_hundred, ordered, probability
 from dreval.report._reading import read_results
-from dreval.report.words import in_chance, verdicts
+from dreval.report._rules import in_chance
+from dreval.report.words import verdicts
 
 values = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.25, 0.5, 0.5004, 0.5006, 0.9999, 1.0, math.nan]))
 
@@ -33,7 +34,7 @@ def readings(draw, intervals=None):
                 half = draw(st.floats(0, 0.3))
                 more |= {"ci_low": value - half, "ci_high": value + half, "ci_method": "jackknife", "target": "points"}
             rows.append(index_row(name, index, parameters, value, chance, **more))
-    return read_results(make_results(rows, {name: np.zeros((5, 2)) for name in names}))
+    return read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in names}))
 
 
 def spoken(verdict):
@@ -92,11 +93,14 @@ def test_all_indices_are_claimed_only_by_who_leads_all(reading):
     computed = len(reading.computed)
     for verdict in verdicts(reading):
         for sentence in verdict.standing:
-            crowd = re.search(r"of the (\w+)( that have a value)?", sentence)
+            crowd = re.search(r"of the (other ?)?(\w*)( that ha(?:ve|s) a value)?", sentence)
             counts = {len(c.values) for c in reading.main if c.leaders}
-            count = next(c for c in range(6) if in_words(c) == crowd.group(1))
+            others = bool(crowd.group(1))
+            assert others == sentence.startswith("Ahead")
+            numbers = (c for c in range(6) if in_words(c) == crowd.group(2))
+            count = others + next(numbers, 1)
             assert count in counts
-            assert (count < computed) == bool(crowd.group(2))
+            assert (count < computed) == ("that ha" in sentence)
             if "all " in sentence or "both " in sentence:
                 compared = {c.index for c in reading.main if c.leaders and len(c.values) == count}
                 kind = next(k for start, k in KINDS.items() if sentence.startswith(start))
@@ -180,9 +184,9 @@ def test_shades_order_as_the_values_do(reading):
 def test_values_that_hardly_differ_are_shaded_alike():
     """0.991 and 0.990 of an index from 0.5 to 1 look the same; 0.991 and 0.8 do not."""
     rows = [index_row(n, "trustworthiness", "n_neighbors=15", v, 0.5) for n, v in (("a", 0.991), ("b", 0.990))]
-    near = read_results(make_results(rows, {"a": np.zeros((5, 2)), "b": np.zeros((5, 2))})).main[0]
+    near = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main[0]
     rows[1]["value"] = 0.8
-    far = read_results(make_results(rows, {"a": np.zeros((5, 2)), "b": np.zeros((5, 2))})).main[0]
+    far = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main[0]
 
     assert near.shade("a") == 1
     assert near.shade("b") == pytest.approx(0.99)
@@ -222,7 +226,7 @@ def test_one_embedding_is_best_of_nothing():
 def test_an_index_without_a_card_is_read_from_the_table():
     """A result made by a newer version keeps its names, directions and values."""
     rows = [index_row(n, "new_index", "", v, math.nan, direction="lower") for n, v in (("a", 1.0), ("b", 25.0))]
-    reading = read_results(make_results(rows, {"a": np.zeros((5, 2)), "b": np.zeros((5, 2))}))
+    reading = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]}))
 
     assert verdicts(reading)[0].standing == ("Best of the two on new_index.",)
     assert reading.main[0].chance == ""

@@ -1,0 +1,168 @@
+"""What is said of one value: the words that its numbers allow, also where equal distances leave the value open."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dreval.report._column import Cell, Column
+from dreval.report._numbers import of_hundred
+
+__all__ = ["HOLDS", "MOST", "MOSTLY", "RULES", "WHOLE_FAILS", "WHOLE_HOLDS", "above_chance", "in_chance", "say"]
+
+# How far from chance (0) to perfect (1) a value must lie for the words to say that something holds, or mostly holds.
+HOLDS, MOSTLY = 0.9, 0.8
+# The same for shapes and distances, where 1 is a perfect copy and the rest is lost by any projection.
+WHOLE_HOLDS, WHOLE_FAILS = 0.9, 0.5
+# Shares above MOST are "most", below 1 - MOST they are few; between them "about half".
+MOST = 0.55
+CHANCE = "chance"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How an index is put into words.
+
+    ``judge`` gives the verdict and whether it speaks for the picture; "" says nothing. ``compose`` makes the sentence
+    of a verdict and the words on ties; the verdict None is one that equal distances leave open.
+    """
+
+    judge: Callable[[Column, Cell], tuple[bool, str]]
+    compose: Callable[[Column, Cell, str | None, str], str]
+    shown: Callable[[Column, float], str]
+
+
+def above_chance(column: Column, cell: Cell) -> float:
+    """How far the value lies from chance (0) to perfect (1); NaN where there is no chance value or no bound."""
+    perfect = column.bounds[1] if column.higher else column.bounds[0]
+    span = perfect - cell.chance
+    return (cell.value - cell.chance) / span if math.isfinite(span) and span != 0 else math.nan
+
+
+def in_chance(column: Column, cell: Cell) -> bool:
+    """Whether the value is no better than by chance, or its interval reaches chance."""
+    if math.isnan(cell.chance):
+        return False
+    edge = (cell.low if column.higher else cell.high) if cell.has_interval else cell.value
+    return not column.better(edge, cell.chance) or not column.better(cell.value, cell.chance)
+
+
+def say(column: Column, cell: Cell) -> tuple[bool, str]:
+    """Whether a sentence speaks for the picture, and the sentence; a verdict must hold for every order of ties."""
+    rule = RULES[column.index]
+    holds, verdict = rule.judge(column, cell)
+    if not cell.has_ties:
+        return holds, rule.compose(column, cell, verdict, "") if verdict else ""
+    low, high = (rule.shown(column, end) for end in sorted((cell.worst, cell.best)))
+    if low == high:
+        return holds, rule.compose(column, cell, verdict, "") if verdict else ""
+    if any(rule.judge(column, cell.moved(end))[1] != verdict for end in (cell.worst, cell.best)):
+        return False, rule.compose(column, cell, None, f"between {low} and {high}")
+    return holds, rule.compose(column, cell, verdict, f"between {low} and {high}") if verdict else ""
+
+
+def _share(_: Column, value: float) -> str:
+    return of_hundred(value)
+
+
+def _value(column: Column, value: float) -> str:
+    return column.shown(value)
+
+
+def _against(cell: Cell) -> str:
+    return "" if math.isnan(cell.chance) else f", against {of_hundred(cell.chance)} by chance"
+
+
+def _left_open(ties: str) -> str:
+    return f"; equal distances leave it open {ties}" if ties else ""
+
+
+def _judge_overlap(column: Column, cell: Cell) -> tuple[bool, str]:
+    """Whether most of the neighbors that are shown are true ones."""
+    if in_chance(column, cell):
+        return False, CHANCE
+    verdict = "most" if cell.value > MOST else "half" if cell.value >= 1 - MOST else "few"
+    return verdict != "few", verdict
+
+
+def _compose_overlap(_: Column, cell: Cell, verdict: str | None, ties: str) -> str:
+    shown, rest = of_hundred(cell.value), f"{_against(cell)}{_left_open(ties)}."
+    if verdict is None:
+        return f"{shown[0].upper()}{shown[1:]} of 100 neighbors shown are true ones{rest}"
+    words = {
+        CHANCE: f"Neighbors shown cannot be told from chance: {shown} of 100 are true ones",
+        "most": f"Most neighbors shown are true ones: {shown} of 100",
+        "half": f"About half of the neighbors shown are true ones: {shown} of 100",
+        "few": f"Most neighbors shown are false: {shown} of 100 are true ones",
+    }
+    return words[verdict] + rest
+
+
+def _named(column: Column, cell: Cell, verdict: str | None, ties: str) -> str:
+    """A verdict in words with the value behind it."""
+    value = f"{column.called}\u00a0{column.shown(cell.value)}"
+    if verdict is None:
+        return f"{column.title} is left open by equal distances ({value}, {ties})."
+    words = f"{column.title} cannot be told from chance" if verdict == CHANCE else verdict
+    return f"{words} ({value}{_left_open(ties)})."
+
+
+def _ranks(holds: str, mostly: str, fails: str) -> Rule:
+    """Three sentences for an index of ranks, chosen by the distance from chance to perfect."""
+
+    def judge(column: Column, cell: Cell) -> tuple[bool, str]:
+        if in_chance(column, cell):
+            return False, CHANCE
+        share = above_chance(column, cell)
+        if math.isnan(share):
+            return True, ""
+        return share >= MOSTLY, holds if share >= HOLDS else mostly if share >= MOSTLY else fails
+
+    return Rule(judge, _named, _value)
+
+
+def _shape(holds: str, fails: str) -> Rule:
+    """Two sentences for an index of shape or distance; nothing is said between them."""
+
+    def judge(column: Column, cell: Cell) -> tuple[bool, str]:
+        if in_chance(column, cell):
+            return False, CHANCE
+        share = above_chance(column, cell)
+        return not share < WHOLE_FAILS, fails if share < WHOLE_FAILS else holds if share >= WHOLE_HOLDS else ""
+
+    return Rule(judge, _named, _value)
+
+
+def _judge_classes(column: Column, cell: Cell) -> tuple[bool, str]:
+    """Whether neighbors tell the class of a point."""
+    return (False, CHANCE) if in_chance(column, cell) else (True, "tell")
+
+
+def _compose_classes(_: Column, cell: Cell, verdict: str | None, ties: str) -> str:
+    shown, rest = of_hundred(cell.value), f"{_against(cell)}{_left_open(ties)}."
+    if verdict == CHANCE:
+        return f"Classes cannot be told from the picture: {shown} of 100 points{rest}"
+    return f"Neighbors tell the class of {shown} of 100 points{rest}"
+
+
+# The order in which the indices are read; the first one with a value gives the lead.
+RULES: dict[str, Rule] = {
+    "neighborhood_overlap": Rule(_judge_overlap, _compose_overlap, _share),
+    "trustworthiness": _ranks(
+        "Points shown close are close in the data",
+        "Points shown close are mostly close in the data",
+        "Points shown close may be far apart in the data",
+    ),
+    "continuity": _ranks(
+        "Points close in the data are shown close",
+        "Points close in the data are mostly shown close",
+        "Points close in the data may be shown far apart",
+    ),
+    "procrustes_rc": _shape("Neighborhoods keep their shape", "Do not read shapes within neighborhoods"),
+    "spearman_distance": _shape("Distances keep their order", "Do not read distances between groups"),
+    "procrustes_disparity": _shape(
+        "The whole has the shape of the data", "Do not read the shape of the whole or distances between groups"
+    ),
+    "knn_accuracy": Rule(_judge_classes, _compose_classes, _share),
+}

@@ -1,0 +1,40 @@
+"""Short names are short, and no two are the same."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dreval.report._names import breadth, short_name, short_names
+
+
+@given(st.lists(st.text("ab_-M数", max_size=40), unique=True, max_size=8), st.integers(12, 30))
+def test_short_names_are_told_apart(names, room):
+    """As many short forms as names, none much longer than there is room."""
+    short = short_names(names, room)
+
+    assert len(set(short.values())) == len(names)
+    assert all(breadth(text) <= room + 4 for text in short.values())
+
+
+@given(st.text("abM数", max_size=60), st.integers(12, 30))
+def test_a_short_name_keeps_both_ends(name, room):
+    """The middle is left out, and nothing of a name that fits."""
+    text = short_name(name, room)
+    head, _, tail = text.partition("…")
+
+    assert name.startswith(head)
+    assert name.endswith(tail)
+    assert (text == name) == (breadth(name) <= room)
+
+
+def test_names_that_differ_in_the_middle_show_it():
+    """Parameters in the middle of a name are what is kept."""
+    names = [f"umap_n_neighbors_{k}_min_dist_0.{d}_metric_euclidean_seed_0" for k in (5, 15) for d in (1, 2)]
+
+    assert list(short_names(names, 30).values()) == [
+        "umap_n_…5_min_dist_0.1_…",
+        "umap_n_…5_min_dist_0.2_…",
+        "umap_n_…15_min_dist_0.1_…",
+        "umap_n_…15_min_dist_0.2_…",
+    ]
