@@ -18,6 +18,7 @@ _PLACES = {
     "load_results": "results.archive",
     "embed": "inputs.source",
     "load_dataset": "datasets._dataset",
+    "read_raw": "datasets._raw",
     "simulate": "datasets._dataset",
     "list_datasets": "registry",
     "list_indices": "registry",

@@ -28,7 +28,7 @@ CLOSED = {
     ("indices", "level"): {"point", "global", "pair", "algorithm"},
     ("indices", "direction"): {"higher", "lower", "zero"},
     ("independence", "variables"): {"2", "many"},
-    ("datasets", "kind"): {"bundled", "simulated"},
+    ("datasets", "kind"): {"bundled", "loader", "simulated"},
 }
 CLOSED_SETS = {
     ("indices", "needs"): {
@@ -54,7 +54,8 @@ MAY_BE_EMPTY = {
     ("indices", "ties"): "ties cannot matter, or have no exact bounds",
     ("indices", "parameters"): "the index has no parameter",
     ("indices", "invariances"): "every change of the embedding changes the value",
-    ("datasets", "parameters"): "bundled, or a simulation without parameters",
+    ("datasets", "parameters"): "bundled, a file, or a simulation without parameters",
+    ("datasets", "files"): "no loader of files",
 }
 
 each_thing = pytest.mark.parametrize(("folder", "name"), THINGS, ids=[f"{folder}-{name}" for folder, name in THINGS])

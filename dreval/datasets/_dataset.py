@@ -19,7 +19,7 @@ from dreval.registry import DATASETS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Dataset", "DatasetCard", "Draw", "dataset", "load_dataset", "simulate"]
+__all__ = ["Dataset", "DatasetCard", "Draw", "dataset", "finish", "load_dataset", "simulate"]
 
 FloatArray = npt.NDArray[np.float64]
 Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
@@ -29,8 +29,9 @@ Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
 class DatasetCard:
     """What is known of a data set.
 
-    ``kind`` is "bundled" or "simulated"; ``n`` and ``p`` are the size of a bundled set and the default size of a
-    simulated one; ``parameters`` are the parameters of a simulation with their defaults.
+    ``kind`` is "bundled", "simulated", or "loader" for a file that the user has; ``n`` and ``p`` are the size of a
+    bundled set or file and the default size of a simulated one; ``parameters`` are the parameters of a simulation with
+    their defaults; ``files`` are patterns of the names of a loader's files.
     """
 
     name: str
@@ -42,6 +43,7 @@ class DatasetCard:
     licence: str
     reference: str
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ class Dataset:
     feature_names : tuple of str
         Names of the p columns.
     recipe : dict
-        What is needed to draw a simulated set again: ``n``, ``random_state`` and the parameters. Empty if bundled.
+        What is needed to draw a simulated set again: ``n``, ``random_state`` and the parameters; the path of a file.
+        Empty if bundled.
     """
 
     data: FloatArray
@@ -148,10 +151,8 @@ def load_dataset(name: str) -> Dataset:
     """
     make = DATASETS.get(name, "name")
     if make.card.kind != "bundled":
-        raise InputError(
-            "name", "must be a bundled data set", f"{name!r}, which is simulated", f"Call dreval.simulate({name!r})."
-        )
-    return _finish(make(), make.card, {})
+        raise _other_verb(name, make.card.kind, "bundled")
+    return finish(make(), make.card, {})
 
 
 def simulate(
@@ -202,21 +203,26 @@ def simulate(
     """
     make = DATASETS.get(name, "name")
     if make.card.kind != "simulated":
-        raise InputError(
-            "name",
-            "must be a simulated data set",
-            f"{name!r}, which is bundled",
-            f"Call dreval.load_dataset({name!r}).",
-        )
+        raise _other_verb(name, make.card.kind, "simulated")
     size = make.card.n if n is None else check_int(n, "n", low=MIN_POINTS)
     for parameter in parameters:
         check_one_of(parameter, make.card.parameters, f"{name} parameter")
     root = root_seed(random_state)
     draw = make(size, stream(root, "dataset", name), **parameters)
-    return _finish(draw, make.card, {"n": size, "random_state": root, **make.card.parameters, **parameters})
+    return finish(draw, make.card, {"n": size, "random_state": root, **make.card.parameters, **parameters})
 
 
-def _finish(draw: Draw, card: DatasetCard, recipe: dict[str, Any]) -> Dataset:
+def _other_verb(name: str, kind: str, wanted: str) -> InputError:
+    """The error for a data set of another kind, with the call that gives it."""
+    is_, call = {
+        "bundled": ("bundled", f"dreval.load_dataset({name!r})"),
+        "simulated": ("simulated", f"dreval.simulate({name!r})"),
+        "loader": ("read from a file of yours", f"dreval.read_raw(path, {name!r})"),
+    }[kind]
+    return InputError("name", f"must be a {wanted} data set", f"{name!r}, which is {is_}", f"Call {call}.")
+
+
+def finish(draw: Draw, card: DatasetCard, recipe: dict[str, Any]) -> Dataset:
     """The data set of a draw; columns without a name are called x1, x2, ..."""
     names = draw.feature_names or tuple(f"x{j + 1}" for j in range(draw.data.shape[1]))
     return Dataset(draw.data, draw.labels, draw.latent, card, names, recipe)

@@ -22,8 +22,8 @@ def bump_map(n: int, rng: np.random.Generator, *, noise: float = 0.05, n_feature
     """A latent of two dimensions seen through bumps, as a place is by place cells.
 
     z is a stationary Gaussian process in time, Cov(z_i, z_j) = 6 exp(-|i - j| / 5), in both coordinates, and x =
-    20 exp(-|z - c|^2) with centres c drawn, with replacement, from the 100 x 100 points of a regular grid on [-6, 6]^2, one for
-    every feature.
+    20 exp(-|z - c|^2) with centres c drawn, with replacement, from the 100 x 100 points of a regular grid on
+    [-6, 6]^2, one for every feature.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ from dreval.datasets._shapes import check_positive, clusters
 def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, radius: float = 10.0) -> Draw:
     """Normal clusters of unit covariance with centres evenly spaced on a circle in space.
 
-    Neighboring clusters are equally near all the way round: a picture that opens the circle tears two of them apart. The
-    paper shows a picture only; number, radius and spread are ours.
+    Neighboring clusters are equally near all the way round: a picture that opens the circle tears two of them apart.
+    The paper shows a picture only; number, radius and spread are ours.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, 
     Returns
     -------
     Draw
-        ``data`` (n, 3), cluster after cluster; ``labels`` (n,); ``latent`` (n, 2): the centre of the point's cluster in the
-        plane of the circle.
+        ``data`` (n, 3), cluster after cluster; ``labels`` (n,); ``latent`` (n, 2): the centre of the point's
+        cluster in the plane of the circle.
 
     Raises
     ------

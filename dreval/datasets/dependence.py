@@ -57,17 +57,17 @@ SHAPES: dict[str, Shape] = {
     p=2,
     source="simulated",
     licence="none needed",
-    reference="Vogelstein, J. T., Bridgeford, E. W., Wang, Q., Priebe, C. E., Maggioni, M., Shen, C. (2019). Discovering "
-    "and deciphering relationships across disparate data modalities. eLife 8, e41690; scales are ours.",
+    reference="Vogelstein, J. T., Bridgeford, E. W., Wang, Q., Priebe, C. E., Maggioni, M., Shen, C. (2019). "
+    "Discovering and deciphering relationships across disparate data modalities. eLife 8, e41690; scales are ours.",
 )
 def dependence(n: int, rng: np.random.Generator, *, shape: Any = "circle", noise: float = 0.1) -> Draw:
     """Two variables (x, y) that lie on a curve or in a region, plus noise.
 
     With u uniform on [-1, 1]: "linear" (u, u), "step" (u, sign u), "quadratic" (u, 2u^2 - 1), "cubic" (u, 4u^3 - 3u),
     "w" (u, 8u^4 - 8u^2 + 1), "sine" (u, sin 4 pi u), "absolute" (u, 2|u| - 1), "circle" (cos pi u, sin pi u), "cross"
-    (u, +-u), "square" (uniform on a square that stands on its corner), "spiral" (two turns), "two_parabolas" (u, +-u^2),
-    "variance" (u, |u| times a normal variable). "independent" and "four_clouds" (the corners of a square) are
-    independent. Only "linear", "step" and "spiral" are correlated much.
+    (u, +-u), "square" (uniform on a square that stands on its corner), "spiral" (two turns), "two_parabolas" (u,
+    +-u^2), "variance" (u, |u| times a normal variable). "independent" and "four_clouds" (the corners of a square) are
+    independent.
 
     Parameters
     ----------

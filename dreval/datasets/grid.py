@@ -21,8 +21,8 @@ from dreval.datasets._shapes import add_noise
 def grid(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     """The places of a square grid with spacing 1, each moved a little.
 
-    Rows of ceil(sqrt(n)) places, filled from the first; the last row may be short. Without noise nearly all distances are
-    tied. The paper shows a picture only.
+    Rows of ceil(sqrt(n)) places, filled from the first; the last row may be short. Without noise nearly all distances
+    are tied. The paper shows a picture only.
 
     Parameters
     ----------

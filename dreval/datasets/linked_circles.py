@@ -21,8 +21,8 @@ from dreval.datasets._shapes import add_noise, two_circles
 def linked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
     """Two linked unit circles in space: neither can be pulled off the other without cutting it.
 
-    The circle (cos a, sin a, 0) and the circle (1 + cos a, 0, sin a); each passes through the other's centre. No picture
-    in the plane shows both without a crossing or a cut. The paper shows a picture only; sizes are ours.
+    The circle (cos a, sin a, 0) and the circle (1 + cos a, 0, sin a); each passes through the other's centre. No
+    picture in the plane shows both without a crossing or a cut. The paper shows a picture only; sizes are ours.
 
     Parameters
     ----------

@@ -21,7 +21,8 @@ from dreval.datasets._shapes import add_noise
 def trefoil(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
     """The trefoil knot x = (sin t + 2 sin 2t, cos t - 2 cos 2t, -sin 3t): a closed curve that cannot be untied.
 
-    t is uniform on [0, 2 pi). A picture in the plane must cross itself or cut the curve. The paper shows a picture only.
+    t is uniform on [0, 2 pi). A picture in the plane must cross itself or cut the curve. The paper shows a
+    picture only.
 
     Parameters
     ----------

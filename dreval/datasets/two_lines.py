@@ -23,9 +23,9 @@ def two_lines(
 ) -> Draw:
     """Two long parallel clusters in the plane: a straight line between them separates the classes.
 
-    x = (s, 0) for the first and (s, gap) for the second class, s uniform on [0, length], plus noise. One dimension across
-    the clusters tells the classes apart, one along them holds nearly all variance. The paper shows a picture only; sizes
-    are ours.
+    x = (s, 0) for the first and (s, gap) for the second class, s uniform on [0, length], plus noise. One dimension
+    across the clusters tells the classes apart, one along them holds nearly all variance. The paper shows a picture
+    only; sizes are ours.
 
     Parameters
     ----------

@@ -31,7 +31,8 @@ def label_trustworthiness(view: View) -> float:
 
     LT = 1 - (2 / (c (c - 1))) sum_{a < b} max(M_X(a, b) - M_Y(a, b), 0), where M(a, b) = 2 s - 1 and s is
     the share of the points of classes a and b that are nearer to the centroid of their own class, in the data for M_X
-    and in the embedding for M_Y. Unlike a score of the embedding alone it does not praise the separation of classes that the data mix.
+    and in the embedding for M_Y. Unlike a score of the embedding alone it does not praise pictures that separate what
+    the data mix.
     A point as near to both centroids counts one half. M is 1 for classes that centroids separate, 0 for mixed ones, and
     negative only where most points lie nearer to the wrong centroid; without such pairs the value is at least 0. At
     least two classes are needed.

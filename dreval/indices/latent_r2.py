@@ -22,7 +22,7 @@ SHOWN = 10  # latents whose own R^2 the note names
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n d (d + q)) time with q latent variables, O(n (d + q)) memory.",
-    reference="Li & Wu (2022), Inverse Kernel Decomposition, Section 3.1: affine alignment, R^2 per latent, their mean.",
+    reference="Li & Wu (2022), Inverse Kernel Decomposition, Section 3.1: affine alignment, mean R^2 of the latents.",
 )
 def latent_r2(view: View) -> tuple[float, str]:
     """Mean over the latent variables of R^2 after the best affine map of the embedding onto them.

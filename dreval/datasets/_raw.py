@@ -1,0 +1,193 @@
+"""Files as their publishers have them: ``read_raw``, and what the loaders of single files share."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_one_of, describe, nearest_name
+from dreval.datasets._dataset import Dataset, finish
+from dreval.errors import InputError, UnknownName
+from dreval.registry import DATASETS
+
+__all__ = ["RawFile", "open_raw", "pixel_names", "read_raw", "same_count"]
+
+FloatArray = npt.NDArray[np.float64]
+WEB_PAGE = (b"<!doctype", b"<html", b"<head", b"<?xml")
+SEPARATORS = {",": "commas", "\t": "tabs", " ": "spaces"}
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """A file in memory, unpacked where it was packed; ``argument`` is how the user passed its path."""
+
+    path: Path
+    content: bytes
+    argument: str = "path"
+    labels: RawFile | None = None
+
+    def refuse(self, rule: str, got: str, cure: str) -> InputError:
+        """The error for this file; its name is part of what was got."""
+        return InputError(self.argument, rule, f"{self.path.name!r} with {got}", cure)
+
+    def lines(self) -> list[str]:
+        """Lines of a text file without empty ones."""
+        if b"\0" in self.content[:4096]:
+            raise self.refuse("must be a text file", "binary content", "Pass the file as its publisher has it.")
+        return [line for line in self.content.decode("latin-1").splitlines() if line.strip()]
+
+    def fields(self, separator: str, width: int, known: dict[int, str] | None = None) -> list[list[str]]:
+        """Rows of ``width`` fields; another width is refused, in the words of ``known`` where it is a known file."""
+        rows = [line.strip(" \r").split(separator) for line in self.lines()]
+        for number, row in enumerate(rows, 1):
+            if len(row) == width:
+                continue
+            rule = f"must have {width} fields in every line, separated by {SEPARATORS[separator]}"
+            other = (known or {}).get(len(row)) if number == 1 else None
+            cure = f"This looks like {other}." if other else "Download the file again; it is another file or cut short."
+            raise self.refuse(rule, f"{len(row)} in line {number}", cure)
+        return rows
+
+    def numbers(self, rows: list[list[str]]) -> FloatArray:
+        """Fields as finite numbers; the first that is none is named."""
+        try:
+            values = np.array(rows, dtype=object).astype(np.float64)
+        except ValueError:
+            values = np.array([[_number(cell) for cell in row] for row in rows])
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad):
+            i, j = (int(place) for place in bad[0])
+            cure = "Pass the file as its publisher has it, without a header."
+            raise self.refuse("must hold numbers", f"{rows[i][j]!r} in line {i + 1}", cure)
+        return values
+
+    def without_labels(self) -> None:
+        """Refuse a file of labels where the file itself holds them, or there are none."""
+        if self.labels is not None:
+            raise InputError("labels", f"must be left out for {self.path.name!r}", "a path", "Leave it out.")
+
+
+def _number(cell: str) -> float:
+    """A number, or NaN for what is none."""
+    try:
+        return float(cell)
+    except ValueError:
+        return float("nan")
+
+
+def same_count(file: RawFile, what: str, wanted: dict[str, int], found: dict[str, int]) -> None:
+    """Refuse a file that has not the known numbers of rows or classes."""
+    if wanted == found:
+        return
+    words = [", ".join(f"{count} {name}" for name, count in counts.items()) for counts in (wanted, found)]
+    cure = "Download the file again; it is cut short, or another version."
+    raise file.refuse(f"must have the {what} of the published file ({words[0]})", words[1] or "none", cure)
+
+
+def pixel_names(rows: int, columns: int) -> tuple[str, ...]:
+    """Names pixel_<row>_<column> of the pixels of an image, row by row."""
+    return tuple(f"pixel_{i}_{j}" for i in range(rows) for j in range(columns))
+
+
+def open_raw(path: Any, argument: str = "path") -> RawFile:
+    """Read a file into memory, unpacking gzip; web pages, folders, empty and broken files are refused."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(argument, "must be a path", describe(path), "Pass the path of a file as text.")
+    place = Path(path).expanduser()
+    if not place.exists():
+        near = nearest_name(place.name, os.listdir(place.parent) if place.parent.is_dir() else [])
+        cure = f"Did you mean {near!r}?" if near else "Download it first and pass the path of the copy."
+        raise UnknownName(argument, "must be an existing file", repr(str(path)), cure)
+    if place.is_dir():
+        raise InputError(argument, "must be a file", f"the folder {str(path)!r}", "Name a file within it.")
+    content = place.read_bytes()
+    if content[:2] == b"\x1f\x8b":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            got, cure = f"{place.name!r}, whose packing is broken ({error})", "Download the file again; it is cut short."
+            raise InputError(argument, "must be a whole gzip file", got, cure) from error
+    if content[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(WEB_PAGE):
+        cure = "Download the raw file; a browser or a login page was saved in its place."
+        raise InputError(argument, "must be a data file", f"{place.name!r}, which is a web page (HTML)", cure)
+    if not content.strip():
+        raise InputError(argument, "must not be empty", f"{place.name!r} of 0 bytes", "Download the file again.")
+    return RawFile(place, content, argument)
+
+
+def _guess(name: str) -> str:
+    """The loader whose files are called like this one."""
+    cards = [card for card in DATASETS.cards() if card.kind == "loader"]
+    found = [card.name for card in cards if any(fnmatch(name.lower(), pattern) for pattern in card.files)]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(f"{card.name} ({', '.join(card.files)})" for card in cards)
+    cure = f"Pass kind=; known kinds and the names of their files: {known}."
+    raise InputError("path", "must have a known file name where `kind` is not given", repr(name), cure)
+
+
+def read_raw(path: str | os.PathLike[str], kind: str | None = None, *, labels: Any = None) -> Dataset:
+    """Read a well-known data file in the form its publisher gives it.
+
+    Each known file has a loader that knows its layout and its traps: where the labels are, what is an id, which axis
+    holds the points. A file that is something else is refused with the reason.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; packed by gzip or not.
+    kind : str, optional
+        Name of the loader, as "wdbc_file"; by default it is told from the file's name. ``list_datasets()`` lists the
+        loaders with the other data sets; their names end in ``_file``.
+    labels : str or path-like, optional
+        File of the labels where they are in a file of their own (idx, and ``tictgts2000.txt`` of ``ticeval2000.txt``).
+
+    Returns
+    -------
+    Dataset
+        ``data`` (n, p) float64, nothing scaled; ``labels`` (n,) where there are classes; ``feature_names``; the
+        ``card`` with source and licence. ``recipe`` holds the path.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such file or no such loader; the nearest right name is given.
+    InputError
+        If the file is a web page, another file of the same name, has another number of columns or rows, or is cut
+        short; or if its name is not known and ``kind`` is not given.
+
+    See Also
+    --------
+    load_dataset : data that come with the package.
+
+    Notes
+    -----
+    O(size of the file) time and memory. Nothing is downloaded.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, dreval
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "images-idx3-ubyte")
+    ...     _ = file.write_bytes(bytes([0, 0, 8, 3, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 2]) + bytes(range(10)))
+    ...     images = dreval.read_raw(file)
+    >>> images
+    <Dataset idx_file: 5 points in 2 dimensions>
+    >>> images.data[:2].tolist()
+    [[0.0, 1.0], [2.0, 3.0]]
+    """
+    file = open_raw(path)
+    name = _guess(file.path.name) if kind is None else kind
+    names = [card.name for card in DATASETS.cards() if card.kind == "loader"]
+    make = DATASETS.get(check_one_of(name, names, "kind"))
+    if labels is not None:
+        file = RawFile(file.path, file.content, "path", open_raw(labels, "labels"))
+    return finish(make(file), make.card, {"path": str(file.path)})

@@ -1,0 +1,75 @@
+"""The raw file of Breast Cancer Wisconsin (Diagnostic)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.datasets._dataset import Draw, dataset
+from dreval.datasets._raw import RawFile, same_count
+
+CLASSES = {"B": "benign", "M": "malignant"}
+COUNTS = {"B": 357, "M": 212}
+MEASURES = (
+    "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension"
+).split()
+NAMES = tuple(f"{form}".format(m.replace("_", " ")) for form in ("mean {}", "{} error", "worst {}") for m in MEASURES)
+OTHERS = {
+    11: "breast-cancer-wisconsin.data, the original Wisconsin data (699 rows, 9 features coded 1 to 10)",
+    35: "wpbc.data, the prognostic Wisconsin data (198 rows, N or R)",
+    31: "a copy without ids or with scikit-learn's header; scikit-learn codes malignant as 0",
+    33: "a copy with a header and an empty last column (data.csv)",
+}
+
+
+@dataset(
+    kind="loader",
+    title="Breast Cancer Wisconsin (Diagnostic): wdbc.data",
+    n=569,
+    p=30,
+    source="UCI Machine Learning Repository, Breast Cancer Wisconsin (Diagnostic)",
+    licence="see the repository; the bundled copy is `wdbc`",
+    reference="Street, W. N., Wolberg, W. H., Mangasarian, O. L. (1993). Nuclear feature extraction for breast tumor "
+    "diagnosis. Proc. SPIE 1905, 861-870.",
+    files=("wdbc.data*", "wdbc.csv"),
+)
+def wdbc_file(file: RawFile) -> Draw:
+    """Thirty measurements of cell nuclei in 569 breast masses, as the repository has them.
+
+    The file has no header; the id comes first, then the diagnosis M or B, then the numbers. The two other Wisconsin
+    files, which circulate under the same name, are refused.
+
+    Parameters
+    ----------
+    file : RawFile
+        ``read_raw`` makes it from the path.
+
+    Returns
+    -------
+    Draw
+        ``data`` (569, 30); ``labels`` (569,) "malignant" or "benign"; ``feature_names`` as those of the bundled copy.
+
+    Raises
+    ------
+    InputError
+        If there are not 32 fields in every line, and 357 B and 212 M in the second place.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, dreval
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "wdbc.data")
+    ...     _ = file.write_text("1000025,5,1,1,1,2,1,3,1,1,2\\n")
+    ...     dreval.read_raw(file)
+    Traceback (most recent call last):
+    dreval.errors.InputError: `path` must have 32 fields in every line, separated by commas: got 'wdbc.data' with 11 in line 1. This looks like breast-cancer-wisconsin.data, the original Wisconsin data (699 rows, 9 features coded 1 to 10).
+    """  # noqa: E501  an error is one line
+    file.without_labels()
+    rows = file.fields(",", 32, OTHERS)
+    labels = [row[1].strip() for row in rows]
+    wrong = [label for label in labels if label not in CLASSES]
+    if wrong:
+        cure = "Pass the file of the repository, without a header."
+        raise file.refuse("must have M or B in the second place of every line", f"{wrong[0]!r}", cure)
+    data = file.numbers([row[2:] for row in rows])
+    same_count(file, "classes", COUNTS, {label: labels.count(label) for label in COUNTS})
+    return Draw(data, labels=np.array([CLASSES[label] for label in labels]), feature_names=NAMES)
