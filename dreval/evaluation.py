@@ -196,8 +196,8 @@ class Evaluation:
             Adjustment of the p-values over this table.
         options : dict of name to dict, optional
             Parameters of single indices and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``: those on
-            the card of an index (``dreval.index_card(name).parameters``), the keywords of a test. Curves over K are kept at
-            about 60 numbers of neighbors, with ``{"r_nx": {"all_k": True}}`` at all.
+            the card of an index (``dreval.index_card(name).parameters``), the keywords of a test. Curves over K
+            are kept at about 60 numbers of neighbors, with ``{"r_nx": {"all_k": True}}`` at all.
         progress : bool, optional
             Progress bar on stderr. By default after two seconds, on a terminal.
 
