@@ -39,7 +39,7 @@ def distance_consistency(view: View) -> FloatArray:
     >>> dreval.distance_consistency(Y, Y, labels=list("aaabbb"))
     1.0
     >>> round(dreval.distance_consistency(Y, Y, labels=list("aabaab")), 3)
-    0.667
+    0.5
     """
     classes, points = members(view), unit(view.Y[view.population])
     centres, contributions = centroids(points, classes), np.empty(len(classes.rows))
