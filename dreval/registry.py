@@ -101,7 +101,7 @@ def list_methods() -> list[str]:
 
 
 def list_datasets() -> list[str]:
-    """Names of all data sets, bundled (``load_dataset``) and simulated (``simulate``)."""
+    """Names of all data sets: bundled (``load_dataset``), simulated (``simulate``), loaders of files (``read_raw``)."""
     return DATASETS.names()
 
 

@@ -23,6 +23,7 @@ FUNCTIONS = {
     "list_tests",
     "load_dataset",
     "load_results",
+    "read_raw",
     "simulate",
 }
 CLASSES = {"Evaluation", "Results"}

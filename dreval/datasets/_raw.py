@@ -113,7 +113,10 @@ def open_raw(path: Any, argument: str = "path") -> RawFile:
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            got, cure = f"{place.name!r}, whose packing is broken ({error})", "Download the file again; it is cut short."
+            got, cure = (
+                f"{place.name!r}, whose packing is broken ({error})",
+                "Download the file again; it is cut short.",
+            )
             raise InputError(argument, "must be a whole gzip file", got, cure) from error
     if content[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(WEB_PAGE):
         cure = "Download the raw file; a browser or a login page was saved in its place."
@@ -128,7 +131,7 @@ def _guess(name: str) -> str:
     cards = [card for card in DATASETS.cards() if card.kind == "loader"]
     found = [card.name for card in cards if any(fnmatch(name.lower(), pattern) for pattern in card.files)]
     if len(found) == 1:
-        return found[0]
+        return str(found[0])
     known = ", ".join(f"{card.name} ({', '.join(card.files)})" for card in cards)
     cure = f"Pass kind=; known kinds and the names of their files: {known}."
     raise InputError("path", "must have a known file name where `kind` is not given", repr(name), cure)

@@ -23,7 +23,7 @@ TRAINING, EVALUATION = (5822, 348), (4000, 238)  # rows, and owners of a caravan
     files=("ticdata2000*", "ticeval2000*", "tictgts2000*"),
 )
 def coil2000_file(file: RawFile) -> Draw:
-    """Eighty-five counts and codes of 5822 customers of an insurer, 348 of whom own a caravan policy.
+    r"""Eighty-five counts and codes of 5822 customers of an insurer, 348 of whom own a caravan policy.
 
     ``ticdata2000.txt`` has 86 columns separated by tabs, the target last; ``ticeval2000.txt`` (4000 customers) has 85,
     and its targets are in ``tictgts2000.txt``: pass that path as ``labels``. Columns 1 and 5 are nominal codes, not
@@ -49,7 +49,7 @@ def coil2000_file(file: RawFile) -> Draw:
     >>> import pathlib, tempfile, dreval
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "ticeval2000.txt")
-    ...     _ = file.write_text(4000 * ("\\t".join(["1"] * 85) + "\\r\\n"))
+    ...     _ = file.write_text(4000 * ("\t".join(["1"] * 85) + "\r\n"))
     ...     dreval.read_raw(file)
     <Dataset coil2000_file: 4000 points in 85 dimensions>
     """

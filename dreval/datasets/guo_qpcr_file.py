@@ -21,7 +21,7 @@ from dreval.datasets._raw import RawFile, same_count
     files=("guo_qpcr*.csv", "singlecell.csv"),
 )
 def guo_qpcr_file(file: RawFile) -> Draw:
-    """Expression of 48 genes in 437 cells of mouse embryos from one cell to 64 cells.
+    r"""Expression of 48 genes in 437 cells of mouse embryos from one cell to 64 cells.
 
     The first column holds the stage and, from 32 cells on, the type of the cell: classes, no row names. The genes are
     standardised already (mean 0, variance 1).
@@ -47,7 +47,7 @@ def guo_qpcr_file(file: RawFile) -> Draw:
     >>> import pathlib, tempfile, dreval
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "guo_qpcr.csv")
-    ...     _ = file.write_text(",Actb" + ",g" * 47 + "\\n" + ("16" + ",0.5" * 48 + "\\n") * 437)
+    ...     _ = file.write_text(",Actb" + ",g" * 47 + "\n" + ("16" + ",0.5" * 48 + "\n") * 437)
     ...     dreval.read_raw(file)
     <Dataset guo_qpcr_file: 437 points in 48 dimensions, 1 classes>
     """

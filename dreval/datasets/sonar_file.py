@@ -23,7 +23,7 @@ COUNTS = {"R": 97, "M": 111}
     files=("sonar.all-data*", "sonar.data", "sonar.csv"),
 )
 def sonar_file(file: RawFile) -> Draw:
-    """Energy in 60 frequency bands of 208 sonar echoes, 97 from rocks and 111 from mines.
+    r"""Energy in 60 frequency bands of 208 sonar echoes, 97 from rocks and 111 from mines.
 
     The file has no header; the label R or M comes last. Rows are sorted by class: no prefix of them is a sample.
 
@@ -47,7 +47,7 @@ def sonar_file(file: RawFile) -> Draw:
     >>> import pathlib, tempfile, dreval
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "sonar.all-data")
-    ...     _ = file.write_text("".join(",".join(["0.5"] * 60 + [c]) + "\\n" for c in 97 * "R" + 111 * "M"))
+    ...     _ = file.write_text("".join(",".join(["0.5"] * 60 + [c]) + "\n" for c in 97 * "R" + 111 * "M"))
     ...     dreval.read_raw(file)
     <Dataset sonar_file: 208 points in 60 dimensions, 2 classes>
     """

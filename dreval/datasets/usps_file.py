@@ -22,7 +22,7 @@ ROWS = {"train": 7291, "test": 2007}
     files=("zip.train*", "zip.test*"),
 )
 def usps_file(file: RawFile) -> Draw:
-    """Handwritten digits from envelopes, 16 x 16 grey values from -1 (background) to 1, without slant.
+    r"""Handwritten digits from envelopes, 16 x 16 grey values from -1 (background) to 1, without slant.
 
     The label comes first, as 6.0000 in the training file and as 6 in the test file; lines may end in a blank.
 
@@ -46,7 +46,7 @@ def usps_file(file: RawFile) -> Draw:
     >>> import pathlib, tempfile, dreval
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "zip.test")
-    ...     _ = file.write_text(("3.0000" + " -1" * 256 + " \\n") * 2007)
+    ...     _ = file.write_text(("3.0000" + " -1" * 256 + " \n") * 2007)
     ...     dreval.read_raw(file)
     <Dataset usps_file: 2007 points in 256 dimensions, 1 classes>
     """

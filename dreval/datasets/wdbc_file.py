@@ -10,9 +10,18 @@ from dreval.datasets._raw import RawFile, same_count
 CLASSES = {"B": "benign", "M": "malignant"}
 COUNTS = {"B": 357, "M": 212}
 MEASURES = (
-    "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension"
-).split()
-NAMES = tuple(f"{form}".format(m.replace("_", " ")) for form in ("mean {}", "{} error", "worst {}") for m in MEASURES)
+    "radius",
+    "texture",
+    "perimeter",
+    "area",
+    "smoothness",
+    "compactness",
+    "concavity",
+    "concave points",
+    "symmetry",
+    "fractal dimension",
+)
+NAMES = tuple(form.format(measure) for form in ("mean {}", "{} error", "worst {}") for measure in MEASURES)
 OTHERS = {
     11: "breast-cancer-wisconsin.data, the original Wisconsin data (699 rows, 9 features coded 1 to 10)",
     35: "wpbc.data, the prognostic Wisconsin data (198 rows, N or R)",
@@ -33,7 +42,7 @@ OTHERS = {
     files=("wdbc.data*", "wdbc.csv"),
 )
 def wdbc_file(file: RawFile) -> Draw:
-    """Thirty measurements of cell nuclei in 569 breast masses, as the repository has them.
+    r"""Thirty measurements of cell nuclei in 569 breast masses, as the repository has them.
 
     The file has no header; the id comes first, then the diagnosis M or B, then the numbers. The two other Wisconsin
     files, which circulate under the same name, are refused.
@@ -58,11 +67,11 @@ def wdbc_file(file: RawFile) -> Draw:
     >>> import pathlib, tempfile, dreval
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "wdbc.data")
-    ...     _ = file.write_text("1000025,5,1,1,1,2,1,3,1,1,2\\n")
-    ...     dreval.read_raw(file)
+    ...     _ = file.write_text("1000025,5,1,1,1,2,1,3,1,1,2\n")
+    ...     dreval.read_raw(file)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    dreval.errors.InputError: `path` must have 32 fields in every line, separated by commas: got 'wdbc.data' with 11 in line 1. This looks like breast-cancer-wisconsin.data, the original Wisconsin data (699 rows, 9 features coded 1 to 10).
-    """  # noqa: E501  an error is one line
+    dreval.errors.InputError: `path` must have 32 fields in every line...This looks like breast-cancer-wisconsin.data...
+    """
     file.without_labels()
     rows = file.fields(",", 32, OTHERS)
     labels = [row[1].strip() for row in rows]

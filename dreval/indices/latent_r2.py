@@ -40,7 +40,7 @@ def latent_r2(view: View) -> tuple[float, str]:
     >>> round(dreval.latent_r2(Y, Y, latent=Z), 12)
     1.0
     >>> round(dreval.latent_r2(Y, Y[:, :1], latent=Z), 3)
-    0.503
+    0.51
     """
     if view.latent is None:
         raise RuntimeError("this view was made without latent variables")

@@ -52,4 +52,4 @@ def _neighbors(points: FloatArray, rows: np.ndarray, k: int, n_jobs: int | None)
     found = nearest(points, k + 1, points[rows], n_jobs)[0]
     own = found == rows[:, None]
     own[~own.any(axis=1), -1] = True  # hidden behind its own duplicates: the last is one too many
-    return found[~own].reshape(len(rows), k)
+    return np.asarray(found[~own].reshape(len(rows), k))

@@ -13,7 +13,8 @@ from dreval.datasets._dataset import Dataset, DatasetCard
 from dreval.errors import InputError, UnknownName
 from dreval.registry import DATASETS
 
-NAMES = DATASETS.names()
+LOADERS = [name for name in DATASETS.names() if DATASETS.card(name).kind == "loader"]
+NAMES = [name for name in DATASETS.names() if name not in LOADERS]
 BUNDLED = [name for name in NAMES if DATASETS.card(name).kind == "bundled"]
 SIMULATED = [name for name in NAMES if DATASETS.card(name).kind == "simulated"]
 
@@ -22,9 +23,11 @@ def _load(name):
     return dreval.load_dataset(name) if name in BUNDLED else dreval.simulate(name, random_state=0)
 
 
-def test_every_data_set_is_bundled_or_simulated():
-    """The two kinds cover the registry."""
-    assert sorted(BUNDLED + SIMULATED) == NAMES == dreval.list_datasets()
+def test_every_data_set_is_bundled_simulated_or_a_file():
+    """The three kinds cover the registry; loaders are known by their names, and only they have file names."""
+    assert sorted(BUNDLED + SIMULATED + LOADERS) == DATASETS.names() == dreval.list_datasets()
+    assert LOADERS == [name for name in DATASETS if name.endswith("_file")]
+    assert LOADERS == [name for name in DATASETS if DATASETS.card(name).files]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -90,6 +93,23 @@ def test_simulated_sets_are_not_loaded(name):
     """The other verb is named."""
     with pytest.raises(InputError, match=rf"Call dreval\.simulate\('{name}'\)\."):
         dreval.load_dataset(name)
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_files_are_read_and_neither_loaded_nor_simulated(name):
+    """The right verb is named, also where the name is passed as data."""
+    for verb in (dreval.load_dataset, dreval.simulate):
+        with pytest.raises(InputError, match=rf"Call dreval\.read_raw\(path, '{name}'\)\."):
+            verb(name)
+    with pytest.raises(UnknownName, match=rf"Load it: dreval\.read_raw\(path, '{name}'\)\."):
+        dreval.Evaluation(name)
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_the_page_of_each_loader_is_complete(name):
+    """What it takes, what it gives, what it refuses, and an example."""
+    for section in ("Parameters", "Returns", "Raises", "Examples"):
+        assert f"{section}\n    ---" in DATASETS.get(name).__doc__
 
 
 def test_unknown_names_get_the_nearest():

@@ -92,7 +92,7 @@ def test_a_simulation_brings_its_latents():
     assert got["value"][0] == pytest.approx(1, abs=1e-12)
     s2 = dreval.simulate("s2", random_state=0)
     wide = dreval.latent_r2(s2, s2.data[:, :2], latent=np.c_[s2.data, s2.data**2])
-    assert 0.1 < wide < 0.2
+    assert wide == pytest.approx((2 + 2 * 15 / 16 + 16 * 2 / 199) / 20, abs=0.01)  # corr(u, u^2)^2 = 15/16
 
 
 def test_latents_that_cannot_be_answered_are_refused():
