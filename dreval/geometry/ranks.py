@@ -12,7 +12,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.workers import run_blocks
 
-__all__ = ["Extremes", "chance_rank_index", "missed_ranks", "rank_share", "tie_bounds", "worst_penalty"]
+__all__ = ["Extremes", "chance_rank_index", "missed_ranks", "rank_share", "tie_bounds", "tied_shares", "worst_penalty"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -27,6 +27,15 @@ def rank_share(penalty: FloatArray, n: int, k: int) -> FloatArray:
     """Contributions 1 - penalty_i n / G whose mean is 1 - (sum of penalties) / G; 1 where nothing can be lost."""
     worst = worst_penalty(n, k)
     return np.ones(len(penalty)) if worst == 0 else 1.0 - penalty * (n / worst)
+
+
+def tied_shares(
+    penalty: FloatArray, rows: IntArray, extremes: FloatArray, n: int, k: int
+) -> tuple[FloatArray, FloatArray]:
+    """Worst and best contributions: the ambiguous rows pay their extremes (worst, best), the others what they pay."""
+    worst, best = penalty.copy(), penalty.copy()
+    worst[rows], best[rows] = extremes.T
+    return rank_share(worst, n, k), rank_share(best, n, k)
 
 
 def missed_ranks(ranks: npt.NDArray[np.int32], k: int) -> FloatArray:
@@ -63,7 +72,7 @@ class Extremes(NamedTuple):
 
 def tie_bounds(view: View, k: int) -> Extremes:
     """Extremes of the ambiguous rows of a view; shared by the rank indices, exact, O(n log n) a row."""
-    return view.once(("tie_bounds", k), lambda: _tie_bounds(view, k))
+    return view.once(("tie_bounds", "tied_shares", k), lambda: _tie_bounds(view, k))
 
 
 def _tie_bounds(view: View, k: int) -> Extremes:

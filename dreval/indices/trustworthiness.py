@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.ranks import chance_rank_index, missed_ranks, rank_share, tie_bounds
+from dreval.geometry.ranks import chance_rank_index, missed_ranks, rank_share, tie_bounds, tied_shares
 from dreval.indices._index import FloatArray, index
 
 
 def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
-    extremes, penalty = tie_bounds(view, k), missed_ranks(view.data_rank, k)
-    worst, best = penalty.copy(), penalty.copy()
-    worst[extremes.rows], best[extremes.rows] = extremes.false.T
-    return rank_share(worst, view.n, k), rank_share(best, view.n, k)
+    extremes = tie_bounds(view, k)
+    return tied_shares(missed_ranks(view.data_rank, k), extremes.rows, extremes.false, view.n, k)
 
 
 @index(
