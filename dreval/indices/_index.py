@@ -296,6 +296,9 @@ _PARAMETER_DOCS = {
     "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, below n.",
     "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation.",
     "n_triplets": "n_triplets : int, default {default}\n    Triplets drawn for each point that has too many.",
+    "sigma": (
+        "sigma : float, default {default}\n    Width of the kernel, in squares of the largest distance; at least 1e-12."
+    ),
     "kind": 'kind : {"normalized", "kruskal", "raw"}, default "{default}"\n    Which of the forms above.',
     "random_state": (
         "random_state : int, Generator or None, default None\n    Seed of what is drawn: folds, or pairs where "

@@ -1,0 +1,70 @@
+"""Retrieval of the points of a class, as an area under the ROC curve."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.geometry.blocks import View
+from dreval.geometry.distances import Space, block_rows
+from dreval.geometry.workers import run_blocks
+from dreval.indices._classes import members
+from dreval.indices._index import FloatArray, index
+
+
+@index(
+    symbol="AUC_L",
+    title="Label retrieval",
+    question="Seen from a point of the embedding, are the points of its class nearer than the others, at every scale?",
+    level="point",
+    needs=("coordinates", "labels"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="O(n^2 (d + log n)) time; O(n) memory beside one block of rows.",
+    reference=(
+        "none: the area under the ROC curve (Hanley & McNeil 1982) with each point as a query, averaged over points, as\n"
+        "in the R package quadra (roc_auc)."
+    ),
+)
+def label_retrieval_auc(view: View) -> tuple[FloatArray, str]:
+    """Mean over the points of the area under the ROC curve of retrieving their class by distance in the embedding.
+
+    The contribution of a point i is the share of pairs (j, l), with j another point of its class and l a point of
+    another class, in which j is nearer to i than l; equally far counts one half. Unlike the neighborhood hit it has no
+    k: it asks for all points of the class. The data are not read. The only point of its class contributes one half. At
+    least two classes are needed.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> dreval.label_retrieval_auc(Y, Y, labels=list("aaabbb"))
+    1.0
+    >>> round(dreval.label_retrieval_auc(Y, Y, labels=list("aababb")), 3)
+    0.528
+    """
+    classes = members(view, least=2)
+    space, n = Space.of(view.Y[view.population]), view.n
+    own, at = classes.codes[classes.rows], classes.rows
+    areas = np.full(len(at), 0.5)
+
+    def one(part: slice) -> None:
+        areas[part] = _areas(space.direct_block(at[part]), at[part], classes.codes)
+
+    size = block_rows(n)
+    run_blocks(one, [slice(a, min(a + size, len(at))) for a in range(0, len(at), size)], view.n_jobs)
+    alone = int(np.count_nonzero(classes.sizes[own] == 1))
+    return areas, f"{alone} points that are alone in their class count 0.5" if alone else ""
+
+
+def _areas(D: FloatArray, at: np.ndarray, codes: np.ndarray) -> FloatArray:
+    """1 - U / (a b), where U counts the pairs in which the point of the class is the farther one (ties one half)."""
+    from scipy.stats import rankdata
+
+    D[np.arange(len(at)), at] = -1.0  # the point itself comes first, before its duplicates, and counts nothing
+    mine = codes == codes[at][:, None]
+    others = mine.sum(axis=1) - 1
+    sums = np.where(mine, rankdata(D, axis=1) - 1.0, 0.0).sum(axis=1)
+    possible = others * (len(codes) - 1 - others)
+    return np.where(possible > 0, 1.0 - (sums - others * (others + 1) / 2) / np.maximum(possible, 1), 0.5)
