@@ -28,6 +28,7 @@ __all__ = [
     "check_points",
     "check_random_state",
     "check_rows",
+    "check_width",
     "describe",
     "nearest_name",
 ]
@@ -99,6 +100,11 @@ def check_float(value: Any, argument: str, low: float | None = None, high: float
     if not real or (low is not None and value < low) or (high is not None and value > high):
         raise InputError(argument, f"must be a finite number{bounds}", describe(value), f"Choose a number{bounds}.")
     return float(value)
+
+
+def check_width(value: Any, argument: str) -> float:
+    """The width of a kernel in units of the data: a number large enough to divide by."""
+    return check_float(value, argument, low=1e-12)
 
 
 def check_path(value: Any, argument: str) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any, ClassVar
 
-from dreval._check import check_bool, check_int, check_k, check_one_of, describe
+from dreval._check import check_bool, check_int, check_k, check_one_of, check_width, describe
 from dreval.errors import InputError
 from dreval.registry import INDICES, TESTS
 
@@ -112,6 +112,8 @@ def plan_indices(
         for key, value in parameters.items():
             if key in thing.card.choices:
                 check_one_of(value, thing.card.choices[key], key)
+            elif isinstance(thing.card.parameters[key], float):
+                check_width(value, key)
             elif key != "n_neighbors":
                 check_int(value, key, low=2)
         if "n_neighbors" in parameters:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_float
+from dreval._check import check_width
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points
 
@@ -19,7 +19,7 @@ SOME = 2000  # points among which all pairs are used where there are too many
 
 def of_densities(view: View, sigma: float, compare: Callable[[FloatArray, FloatArray], float]) -> Estimate:
     """A comparison of the densities of the points in the data and in the embedding, each of which sums to 1."""
-    width = check_float(sigma, "sigma", low=1e-12)
+    width = check_width(sigma, "sigma")
 
     def statistic(pairs: Pairs) -> tuple[float, str]:
         flat = "all distances in the embedding are 0: its density counts as uniform" if not pairs.y.any() else ""

@@ -19,8 +19,8 @@ from dreval.indices._index import FloatArray, index
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d)) time, O(n k) memory.",
     reference=(
-        "Colange, Peltonen, Aupetit, Dutykh & Lespinats (2020), Steering distortions to preserve classes and neighbors\n"
-        "in supervised dimensionality reduction, NeurIPS 33; with the normalisation of continuity."
+        "Colange, Peltonen, Aupetit, Dutykh & Lespinats (2020), Steering distortions to preserve classes and\n"
+        "neighbors in supervised dimensionality reduction, NeurIPS 33; with the normalisation of continuity."
     ),
 )
 def class_aware_continuity(view: View, n_neighbors: int = 15) -> FloatArray:
@@ -28,8 +28,8 @@ def class_aware_continuity(view: View, n_neighbors: int = 15) -> FloatArray:
 
     CA-C(k) = 1 - (1/G) sum_i sum_{j in N_k(i), class(j) = class(i)} (s_ij - k)+, where N_k(i) are the k nearest
     neighbors of i in the data, s_ij the rank of j from i in the embedding, and G the largest possible sum without
-    classes, as in continuity. It is never below continuity, equals it with a single class, and is 1 where every point is
-    its own class. A picture that pulls the classes apart is not blamed.
+    classes, as in continuity. It is never below continuity, equals it with a single class, and is 1 where every point
+    is its own class. A picture that pulls the classes apart is not blamed.
 
     Examples
     --------

@@ -19,8 +19,8 @@ from dreval.indices._index import FloatArray, index
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d)) time, O(n k) memory.",
     reference=(
-        "Colange, Peltonen, Aupetit, Dutykh & Lespinats (2020), Steering distortions to preserve classes and neighbors\n"
-        "in supervised dimensionality reduction, NeurIPS 33; with the normalisation of trustworthiness."
+        "Colange, Peltonen, Aupetit, Dutykh & Lespinats (2020), Steering distortions to preserve classes and\n"
+        "neighbors in supervised dimensionality reduction, NeurIPS 33; with the normalisation of trustworthiness."
     ),
 )
 def class_aware_trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:

@@ -26,8 +26,9 @@ from dreval.indices._index import FloatArray, index
         "random points."
     ),
     reference=(
-        "Moor, Horn, Rieck & Borgwardt (2020), Topological autoencoders, ICML 37 (KL_sigma, as in the authors' program,\n"
-        "sigma = 0.1); after Chazal, Cohen-Steiner & Merigot (2011), Geometric inference for probability measures."
+        "Moor, Horn, Rieck & Borgwardt (2020), Topological autoencoders, ICML 37 (KL_sigma, as in the authors'\n"
+        "program, sigma = 0.1); after Chazal, Cohen-Steiner & Merigot (2011), Geometric inference for\n"
+        "probability measures."
     ),
 )
 def density_kl(view: View, sigma: float = 0.1) -> Estimate:

@@ -23,8 +23,8 @@ from dreval.indices._index import FloatArray, index
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (d + log n)) time; O(n) memory beside one block of rows.",
     reference=(
-        "none: the area under the ROC curve (Hanley & McNeil 1982) with each point as a query, averaged over points, as\n"
-        "in the R package quadra (roc_auc)."
+        "none: the area under the ROC curve (Hanley & McNeil 1982) with each point as a query, averaged over points,\n"
+        "as in the R package quadra (roc_auc)."
     ),
 )
 def label_retrieval_auc(view: View) -> tuple[FloatArray, str]:
@@ -55,7 +55,7 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, str]:
     size = block_rows(n)
     run_blocks(one, [slice(a, min(a + size, len(at))) for a in range(0, len(at), size)], view.n_jobs)
     alone = int(np.count_nonzero(classes.sizes[own] == 1))
-    return areas, f"{alone} points that are alone in their class count 0.5" if alone else ""
+    return areas, f"points that are alone in their class count 0.5: {alone}" if alone else ""
 
 
 def _areas(D: FloatArray, at: np.ndarray, codes: np.ndarray) -> FloatArray:

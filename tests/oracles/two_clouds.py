@@ -1,0 +1,42 @@
+"""The two small data sets on which other programs were run, and the numbers they gave."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+HERE = Path(__file__).parent
+CLOUDS = ("a", "b")
+N_NEIGHBORS = 7  # the k of every number below
+
+
+class Cloud(NamedTuple):
+    """Data, picture, classes."""
+
+    X: npt.NDArray[np.float64]
+    Y: npt.NDArray[np.float64]
+    labels: npt.NDArray[np.int64]
+
+
+def cloud(name: str) -> Cloud:
+    """One of the two."""
+    frame = pd.read_csv(HERE / f"two_clouds_{name}.csv")
+    blocks = [frame[[c for c in frame if c.startswith(letter)]].to_numpy() for letter in "xy"]
+    return Cloud(blocks[0], blocks[1], frame["label"].to_numpy())
+
+
+def write(tool: str, versions: list[str], values: dict[str, dict[str, float]]) -> None:
+    """Store what a tool gave: versions, and for each cloud its own names and numbers."""
+    text = json.dumps({"versions": versions, **values}, indent=1)
+    (HERE / f"{tool}.json").write_text(text + "\n", "utf-8")
+
+
+def read(tool: str) -> dict[str, Any]:
+    """What a tool gave."""
+    stored: dict[str, Any] = json.loads((HERE / f"{tool}.json").read_text("utf-8"))
+    return stored

@@ -1,0 +1,151 @@
+"""The tables of names in other tools: ours exist, theirs are complete, and the numbers are as the tables say."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from oracles.two_clouds import CLOUDS, N_NEIGHBORS, Cloud, cloud, read
+from readme_tables import README
+
+import dreval
+from dreval.registry import INDICES
+
+PAGE = README.parent / "vignettes" / "other-tools.md"
+STORED = {  # the section of a tool whose numbers are stored, and their file
+    "ZADU 0.5.4": "zadu",
+    "tensorflow-projection-qm 0.3.1": "projection_qm",
+    "SciPy 1.17, scikit-learn 1.9": "scipy_scikit_learn",
+    "energy 1.7 (R)": "energy",
+    "pyDRMetrics 0.0.8": "pydrmetrics",
+}
+NONE = "—"
+
+
+class Row(NamedTuple):
+    """A line of a table."""
+
+    tool: str
+    theirs: str
+    ours: str
+    numbers: str
+    remark: str
+
+
+def _rows() -> Iterator[Row]:
+    """All lines of all tables of the page."""
+    for section in re.split(r"^## ", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]:
+        tool = section.splitlines()[0]
+        for line in section.splitlines():
+            if line.startswith("| ") and not line.startswith(("| theirs", "| ---")):
+                cells = [cell.strip() for cell in line.strip("|").split("|")]
+                assert len(cells) == 4, line
+                yield Row(tool, cells[0].strip("`"), cells[1].strip("`"), cells[2], cells[3])
+
+
+ROWS = list(_rows())
+OFFERED = [row for row in ROWS if row.ours != NONE]
+COMPARED = [row for row in OFFERED if row.tool in STORED]
+VALUES: dict[tuple[str, str], object] = {}
+
+
+class _Names(dict[str, object]):
+    """The names that an expression of the tables may use on one cloud; values are computed when asked for."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.data: Cloud = cloud(name)
+
+    def __missing__(self, word: str) -> object:
+        if word in ("k", "n"):
+            return N_NEIGHBORS if word == "k" else len(self.data.X)
+        if (self.name, word) not in VALUES:
+            VALUES[self.name, word] = self._value(word)
+        return VALUES[self.name, word]
+
+    def _value(self, word: str) -> object:
+        """An index on the cloud; a curve's value stands at its K, and slices of it count K from 1."""
+        card = INDICES.card(word)
+        options: dict[str, object] = {"n_neighbors": N_NEIGHBORS} if "n_neighbors" in card.parameters else {}
+        options |= {"labels": self.data.labels} if "labels" in card.needs else {}
+        value = getattr(dreval, word)(self.data.X, self.data.Y, **options)
+        return int(value) if word == "k_max" else value
+
+
+def _ours(row: Row, name: str) -> float | np.ndarray:
+    return eval(row.ours, {"__builtins__": {}}, _Names(name))
+
+
+def _label(row: Row) -> str:
+    return f"{row.tool}: {row.theirs}"
+
+
+@pytest.mark.parametrize("row", OFFERED, ids=_label)
+def test_what_the_tables_call_ours_exists(row: Row) -> None:
+    """The expression reads names of the registry only, and has a finite value."""
+    assert np.isfinite(np.asarray(_ours(row, "a"), float)).all()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=_label)
+def test_a_row_says_how_it_was_checked_or_why_not(row: Row) -> None:
+    """Not offered: the reason. Offered: equal or different where numbers are stored, else not run. Names exist."""
+    if row.ours == NONE:
+        assert row.numbers == NONE
+        assert row.remark
+    elif row.tool in STORED:
+        assert re.fullmatch(r"equal( to 1e-\d+)?|different", row.numbers)
+        assert row.remark or row.numbers == "equal"
+    else:
+        assert row.numbers == "not run"
+    assert all(
+        hasattr(dreval, word)
+        for word in re.findall(r"`([a-z][a-z0-9]*_[a-z0-9_]+)`", row.remark)
+        if word not in {"random_state"}
+    )
+
+
+@pytest.mark.parametrize("tool", STORED)
+def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
+    """Names are those that the tool itself gave when its numbers were stored, and the versions agree."""
+    stored = read(STORED[tool])
+    for name in CLOUDS:
+        assert sorted(row.theirs for row in ROWS if row.tool == tool) == sorted(stored[name])
+    for word, version in re.findall(r"([A-Za-z-]+) ([\d.]+)", tool):
+        assert any(made.lower().startswith(f"{word} {version}".lower()) for made in stored["versions"])
+
+
+@pytest.mark.parametrize("name", CLOUDS)
+@pytest.mark.parametrize("row", COMPARED, ids=_label)
+def test_numbers_are_as_the_tables_say(row: Row, name: str) -> None:
+    """Equal to 9 digits or to what is stated; different by more than 1 in 1000."""
+    theirs, ours = read(STORED[row.tool])[name][row.theirs], _ours(row, name)
+    if row.numbers == "different":
+        assert abs(ours - theirs) > 1e-3 * abs(theirs)
+        return
+    digits = float(row.numbers.removeprefix("equal to ") if row.numbers != "equal" else 1e-9)
+    assert ours == pytest.approx(theirs, rel=digits, abs=digits * 1e-3)
+
+
+def _topographic_product(X: np.ndarray, Y: np.ndarray, k: int) -> float:
+    """Bauer & Pawelzik (1992), up to k neighbors: mean over points and K of the mean log ratio of the first K."""
+    total = 0.0
+    for i in range(len(X)):
+        dx, dy = np.linalg.norm(X - X[i], axis=1), np.linalg.norm(Y - Y[i], axis=1)
+        nx, ny = np.argsort(dx)[1 : k + 1], np.argsort(dy)[1 : k + 1]
+        logs = np.log(dx[ny] / dx[nx] * dy[ny] / dy[nx])
+        total += np.mean([logs[:K].sum() / (2 * K) for K in range(1, k + 1)])
+    return total / len(X)
+
+
+def test_the_topographic_product_cannot_tell_an_unrelated_picture_from_a_perfect_one() -> None:
+    """The reason why it is not offered; the twin has ZADU's value on both clouds."""
+    for name in CLOUDS:
+        X, Y, _ = cloud(name)
+        assert _topographic_product(X, Y, N_NEIGHBORS) == pytest.approx(read("zadu")[name]["topo: topographic_product"])
+    rng = np.random.default_rng(0)
+    unrelated = [_topographic_product(*rng.normal(size=(2, 40, 2)), 5) for _ in range(60)]
+    assert abs(np.mean(unrelated)) <= 4 * np.std(unrelated, ddof=1) / math.sqrt(60)
