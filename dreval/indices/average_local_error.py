@@ -21,7 +21,7 @@ from dreval.indices._index import index
     invariances=frozenset({"translation", "rotation", "scale"}),
     smooth=False,
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (450 MB there); beyond, 2,000,000 random pairs."
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (700 MB there); beyond, 2,000,000 random pairs."
     ),
     reference=(
         "Martins, Coimbra, Minghim & Telea (2014), Visual analysis of dimensionality reduction quality for\n"

@@ -22,7 +22,7 @@ from dreval.indices._index import index
     invariances=frozenset({"translation", "rotation", "scale"}),
     smooth=False,
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (550 MB there); beyond, all pairs of 2000\n"
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (600 MB there); beyond, all pairs of 2000\n"
         "random points."
     ),
     reference=(

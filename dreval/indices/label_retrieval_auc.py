@@ -19,12 +19,12 @@ from dreval.indices._index import FloatArray, index
     needs=("coordinates", "labels"),
     direction="higher",
     bounds=(0.0, 1.0),
-    chance="permutation",
+    chance=0.5,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (d + log n)) time; O(n) memory beside one block of rows.",
     reference=(
-        "none: the area under the ROC curve (Hanley & McNeil 1982) with each point as a query, averaged over points,\n"
-        "as in the R package quadra (roc_auc)."
+        "Hanley & McNeil (1982), The meaning and use of the area under a ROC curve, Radiology 143; with each point as a\n"
+        "query, averaged over points, as in the R package quadra (roc_auc)."
     ),
 )
 def label_retrieval_auc(view: View) -> tuple[FloatArray, str]:
@@ -33,7 +33,8 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, str]:
     The contribution of a point i is the share of pairs (j, l), with j another point of its class and l a point of
     another class, in which j is nearer to i than l; equally far counts one half. Unlike the neighborhood hit it has no
     k: it asks for all points of the class. The data are not read. The only point of its class contributes one half. At
-    least two classes are needed.
+    least two classes are needed. Where the picture has nothing to do with the classes a point is as likely nearer as
+    farther: one half is expected.
 
     Examples
     --------

@@ -20,12 +20,12 @@ from dreval.indices._index import index
     chance=None,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (700 MB there); beyond, 2,000,000 random pairs."
     ),
     reference=(
-        "none: the 1-Wasserstein (earth mover's) distance of distances over their means. Heiser & Lau (2020), A\n"
-        "quantitative framework for evaluating single-cell data structure preservation, Cell Reports 31(5), scale\n"
-        "from the smallest distance to the largest, which one outlier decides."
+        "Heiser & Lau (2020), A quantitative framework for evaluating single-cell data structure preservation, Cell\n"
+        "Reports 31(5) (earth mover's distance); with distances over their means in place of a scale from the smallest\n"
+        "to the largest, which one outlier decides."
     ),
 )
 def wasserstein_distance(view: View) -> Estimate:
