@@ -23,8 +23,8 @@ from dreval.indices._index import FloatArray, index
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (d + log n)) time; O(n) memory beside one block of rows.",
     reference=(
-        "Hanley & McNeil (1982), The meaning and use of the area under a ROC curve, Radiology 143; with each point as a\n"
-        "query, averaged over points, as in the R package quadra (roc_auc)."
+        "Hanley & McNeil (1982), The meaning and use of the area under a ROC curve, Radiology 143; with each point as\n"
+        "a query, averaged over points, as in the R package quadra (roc_auc)."
     ),
 )
 def label_retrieval_auc(view: View) -> tuple[FloatArray, str]:

@@ -24,8 +24,8 @@ from dreval.indices._index import index
     ),
     reference=(
         "Heiser & Lau (2020), A quantitative framework for evaluating single-cell data structure preservation, Cell\n"
-        "Reports 31(5) (earth mover's distance); with distances over their means in place of a scale from the smallest\n"
-        "to the largest, which one outlier decides."
+        "Reports 31(5) (earth mover's distance); with distances over their means in place of a scale from the\n"
+        "smallest to the largest, which one outlier decides."
     ),
 )
 def wasserstein_distance(view: View) -> Estimate:
