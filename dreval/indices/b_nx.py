@@ -32,6 +32,9 @@ def b_nx(view: View) -> tuple[FloatArray, str]:
     j from i in the data and in the embedding. Points that intrude into a neighborhood push the neighbors that stay in
     it outwards, to larger ranks: an embedding that crushes has more of the first, one that tears more of the second.
 
+    Equal distances are ordered by index. No bounds over their orders are offered: the value nearest to 0 depends on the
+    orders of all rows at once.
+
     Examples
     --------
     >>> import numpy as np, dreval

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import coranking
+from dreval.geometry.coranking import coranking, tied_corankings
 from dreval.indices._index import FloatArray, index
+
+
+def _ties(view: View) -> tuple[FloatArray, FloatArray]:
+    worst, best = tied_corankings(view)
+    return worst.lcmc(), best.lcmc()
 
 
 @index(
@@ -18,6 +23,7 @@ from dreval.indices._index import FloatArray, index
     bounds=(-1.0, 1.0),
     chance=0.0,
     invariances=frozenset({"translation", "rotation", "scale"}),
+    ties=_ties,
     cost="O(n^2 (p + d + log n)) time, O(n) memory.",
     reference=(
         "Chen & Buja (2009), Local multidimensional scaling for nonlinear dimension reduction, JASA 104; as a sum of\n"

@@ -30,6 +30,9 @@ def mrre_false(view: View, n_neighbors: int = 15) -> FloatArray:
     the embedding, r_ij and s_ij the ranks of j from i in the data and in the embedding, and
     c = sum_{t<=k} |n - 2t + 1|/t. The largest error, 1, is not attained: ranks in reverse order have |n - 2t|.
 
+    Equal distances are ordered by index. No bounds over their orders are offered: with ties in both spaces the extremes
+    of a row are an assignment problem of its own.
+
     Examples
     --------
     >>> import numpy as np, dreval

@@ -29,6 +29,9 @@ def q_global(view: View) -> tuple[float, str]:
     K_max is the K with the largest excess over chance, see ``k_max``. Large neighborhoods share many points by chance
     alone, about K / (n - 1) of them. Where K_max = n - 2 no scale is left and the value is 1, that of Q_NX(n - 1).
 
+    Equal distances are ordered by index. No bounds over their orders are offered: K_max depends on the orders of all
+    rows at once.
+
     Examples
     --------
     >>> import numpy as np, dreval

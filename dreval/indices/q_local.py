@@ -29,6 +29,9 @@ def q_local(view: View) -> tuple[float, str]:
     K_max is the K with the largest excess over chance, see ``k_max``; it belongs to the embedding, so that embeddings
     with different K_max are judged at different scales.
 
+    Equal distances are ordered by index. No bounds over their orders are offered: K_max depends on the orders of all
+    rows at once.
+
     Examples
     --------
     >>> import numpy as np, dreval

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import coranking
+from dreval.geometry.coranking import coranking, tied_corankings
 from dreval.indices._index import FloatArray, index
 
 
 def _chance(n: int, k: int) -> float:
     return k / (n - 1)
+
+
+def _ties(view: View) -> tuple[FloatArray, FloatArray]:
+    worst, best = tied_corankings(view)
+    return worst.q_nx(), best.q_nx()
 
 
 @index(
@@ -22,6 +27,7 @@ def _chance(n: int, k: int) -> float:
     bounds=(0.0, 1.0),
     chance=_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
+    ties=_ties,
     cost="O(n^2 (p + d + log n)) time, O(n) memory.",
     reference=(
         "Lee & Verleysen (2009), Quality assessment of dimensionality reduction: rank-based criteria,\n"

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import coranking
+from dreval.geometry.coranking import coranking, tied_corankings
 from dreval.indices._index import FloatArray, index
+
+
+def _ties(view: View) -> tuple[FloatArray, FloatArray]:
+    worst, best = tied_corankings(view)
+    return worst.r_nx(), best.r_nx()
 
 
 @index(
@@ -18,6 +23,7 @@ from dreval.indices._index import FloatArray, index
     bounds=(-1.0, 1.0),
     chance=0.0,
     invariances=frozenset({"translation", "rotation", "scale"}),
+    ties=_ties,
     cost="O(n^2 (p + d + log n)) time, O(n) memory.",
     reference=(
         "Lee, Renard, Bernard, Dupont & Verleysen (2013), Type 1 and 2 mixtures of Kullback-Leibler divergences,\n"

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import coranking
+from dreval.geometry.coranking import coranking, tied_corankings
 from dreval.indices._index import FloatArray, index
+
+
+def _ties(view: View) -> tuple[FloatArray, FloatArray]:
+    worst, best = tied_corankings(view)
+    return worst.areas, best.areas
 
 
 @index(
@@ -18,6 +23,7 @@ from dreval.indices._index import FloatArray, index
     chance=0.0,
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=4,
+    ties=_ties,
     cost="O(n^2 (p + d + log n)) time, O(n) memory.",
     reference=(
         "Lee, Peluffo-Ordonez & Verleysen (2015), Multi-scale similarities in stochastic neighbour embedding,\n"
