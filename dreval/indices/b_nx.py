@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
+from dreval.indices._coranking import CURVE
 from dreval.indices._index import FloatArray, index
 
 
 @index(
+    **CURVE,
     symbol="B_NX",
     title="Intrusive or extrusive at every K",
     question="Does the embedding crush (positive) or tear (negative) neighborhoods of K points, for every K?",
-    level="global",
-    curve=True,
-    needs=("full_ranks",),
     direction="zero",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
     reference=(
         "Lee & Verleysen (2009), Quality assessment of dimensionality reduction: rank-based criteria,\n"
         "Neurocomputing 72."

@@ -6,21 +6,20 @@ import math
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
+from dreval.indices._coranking import CORANKING
 from dreval.indices._index import index
 
 
 @index(
+    **CORANKING,
     symbol="K_max",
     title="Scale of the best agreement",
     question="At how many neighbors does the embedding exceed chance most? Many: only coarse structure is kept.",
     level="global",
     smooth=False,
-    needs=("full_ranks",),
     direction="lower",
     bounds=(1.0, math.inf),
     chance="permutation",
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
     reference=(
         "Lee & Verleysen (2010), Scale-independent quality criteria for dimensionality reduction, Pattern Recognition\n"
         "Letters 31."

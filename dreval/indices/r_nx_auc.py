@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import coranking, tied_corankings
+from dreval.geometry.coranking import coranking
+from dreval.indices._coranking import CORANKING, over_ties
 from dreval.indices._index import FloatArray, index
 
 
-def _ties(view: View) -> tuple[FloatArray, FloatArray]:
-    worst, best = tied_corankings(view)
-    return worst.areas, best.areas
-
-
 @index(
+    **CORANKING,
     symbol="AUC",
     title="Area under R_NX",
     question="How far are neighborhoods of all sizes kept, small ones first, beyond chance (0)?",
     level="point",
-    needs=("full_ranks",),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    invariances=frozenset({"translation", "rotation", "scale"}),
     default=4,
-    ties=_ties,
-    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
+    ties=over_ties(lambda found: found.areas),
     reference=(
         "Lee, Peluffo-Ordonez & Verleysen (2015), Multi-scale similarities in stochastic neighbour embedding,\n"
         "Neurocomputing 169 (mean of R_NX with weights 1/K)."
