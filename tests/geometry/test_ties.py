@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,6 +19,7 @@ from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.coranking import coranking, tied_corankings
 from dreval.geometry.ranks import tie_bounds
 from dreval.indices import knn_accuracy as module
+from dreval.registry import INDICES
 
 NAMES = ("trustworthiness", "continuity", "neighborhood_overlap")
 
@@ -236,3 +239,20 @@ def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
         alone = getattr(dreval, name)(X, Y, **options.get(name, {}), ties="bounds")
         assert row[["worst", "value", "best"]].tolist() == alone.tolist()
         assert row["worst"] < row["best"]
+
+
+@pytest.mark.parametrize("name", ["neighborhood_hit", "knn_accuracy"])
+def test_bounds_of_anchors_are_rows_of_the_whole(name):
+    """Seen from some points, and among those that stay when others are taken away."""
+    rng = np.random.default_rng(0)
+    X, Y, labels = rng.normal(size=(40, 3)), rng.integers(0, 4, size=(40, 2)).astype(float), np.arange(40) % 3
+    card, groups, rows = INDICES.card(name), random_groups(40, 4, rng), np.array([3, 17, 30])
+    parameters = {**card.parameters, "n_neighbors": 4}.values()
+    whole, some = (replace(sweep(X, {"Y": Y}, k=4, rows=r)["Y"], labels=labels) for r in (None, rows))
+    for end, other in zip(card.ties(whole, *parameters), card.ties(some, *parameters), strict=True):
+        assert_array_equal(end[rows], other)
+    left = leave_out(replace(sweep(X, {"Y": Y}, k=4, groups=groups)["Y"], labels=labels), 1, 4)
+    worst, best = card.ties(left, *parameters)
+    assert len(worst) == left.n
+    assert (worst <= best).all()
+    assert worst.sum() < best.sum()
