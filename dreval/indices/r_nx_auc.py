@@ -24,7 +24,7 @@ from dreval.indices._index import FloatArray, index
         "Neurocomputing 169 (mean of R_NX with weights 1/K)."
     ),
 )
-def r_nx_auc(view: View) -> tuple[FloatArray, str]:
+def r_nx_auc(view: View) -> FloatArray:
     """Mean of R_NX(K) over all K with weights 1/K: the area under its curve where K is drawn on a log scale.
 
     AUC = sum_K R_NX(K)/K / sum_K 1/K over K = 1, ..., n - 2. The contribution of a point is the same area for its own
@@ -39,5 +39,4 @@ def r_nx_auc(view: View) -> tuple[FloatArray, str]:
     >>> round(dreval.r_nx_auc(X, X[:, :2]), 3)
     0.414
     """
-    found = coranking(view)
-    return found.areas, found.note()
+    return coranking(view).areas
