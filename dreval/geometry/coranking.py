@@ -8,7 +8,7 @@ curves without each group of points from the same sorted rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
 import numpy as np
@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows
+from dreval.geometry.ties import FAR, joined_rows
 from dreval.geometry.workers import run_blocks
 
-__all__ = ["Coranking", "coranking", "share_coranking"]
+__all__ = ["Coranking", "coranking", "share_coranking", "tied_corankings"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -38,8 +39,8 @@ class Coranking:
         in the data, and those farther.
     areas : ndarray (m,)
         Area under R_NX of every row seen, with weights 1/K.
-    tied : int
-        Number of rows from which two points are equally far, in the data or in the embedding.
+    ambiguous : ndarray (m,)
+        Rows from which two points are equally far up to rounding, in the data or in the embedding.
     """
 
     n: int
@@ -47,7 +48,7 @@ class Coranking:
     intrusions: IntArray
     extrusions: IntArray
     areas: FloatArray
-    tied: int
+    ambiguous: npt.NDArray[np.bool_]
 
     @property
     def ks(self) -> FloatArray:
@@ -77,7 +78,7 @@ class Coranking:
 
     def note(self) -> str:
         """What the order of equal distances has to do with it."""
-        return "equal distances are ordered by index" if self.tied else ""
+        return "equal distances are ordered by index" if self.ambiguous.any() else ""
 
 
 def coranking(view: View) -> Coranking:
@@ -184,5 +185,82 @@ def _pass(view: View, codes: IntArray, drops: IntArray) -> list[Coranking]:
         stay = codes[rows] != drop
         kept, intrusions, extrusions = counts[at, :, 1:n]
         areas = np.clip(sums[at, stay] - 1.0, -1.0, 1.0)  # rounding alone can leave the range
-        made.append(Coranking(n, kept, intrusions, extrusions, areas, int(tied[stay].sum())))
+        made.append(Coranking(n, kept, intrusions, extrusions, areas, tied[stay]))
     return made
+
+
+def tied_corankings(view: View) -> tuple[Coranking, Coranking]:
+    """The co-rankings with the fewest and the most common neighbors over all orders of equal distances.
+
+    Both are exact, for every row and at every K at once. Most are shared where equal distances in one space are ordered
+    by the distance in the other, and points that are tied in both alike in both; fewest where all this is reversed: of
+    a run that K cuts, each space then takes the members first that the other has, or that it has not. Costs the pass of
+    ``coranking`` twice more for the ambiguous rows only.
+    """
+    made: tuple[Coranking, Coranking] = view.once(("tied_corankings",), lambda: _tied_pass(view))
+    return made
+
+
+def _tied_pass(view: View) -> tuple[Coranking, Coranking]:
+    """Take the ambiguous rows out of the tallies and put them in again in their worst and best orders."""
+    from dreval.geometry._loops import coranking as loops
+
+    found, population = coranking(view), view.population
+    rows = np.flatnonzero(found.ambiguous)
+    if not len(rows):
+        return found, found
+    own, n = np.searchsorted(population, view.rows[rows]), len(population)
+    data, embedding = _Points.of(view.X[population]), _Points.of(view.Y[population])
+    weights, codes, drops = np.zeros((1, n)), np.zeros(n, np.int64), np.array([-1])
+    weights[0, :n] = _weights(n)
+    counts, sums, lock = np.zeros((3, 1, 3, n), np.int64), np.zeros((3, 1, len(rows))), Lock()
+
+    def one(part: slice) -> None:
+        some, mine = own[part], np.zeros_like(counts)
+        doubt = np.zeros(len(some), np.bool_)
+        usual = data.orders(some, doubt), embedding.orders(some, doubt)
+        for at, orders in enumerate((usual, *_extreme_orders(data.space, embedding.space, some))):
+            areas = np.zeros((1, len(some)))
+            loops.tally_rows(*orders, some, codes, drops, weights, mine[at], areas)
+            sums[at, :, part] = areas
+        with lock:
+            np.add(counts, mine, out=counts)
+
+    size = block_rows(n)
+    run_blocks(one, [slice(at, at + size) for at in range(0, len(rows), size)], view.n_jobs)
+    return _exchanged_rows(found, rows, counts, sums, 1), _exchanged_rows(found, rows, counts, sums, 2)
+
+
+def _exchanged_rows(found: Coranking, rows: IntArray, counts: IntArray, sums: FloatArray, at: int) -> Coranking:
+    """The co-ranking with some rows in another order."""
+    kept, intrusions, extrusions = (counts[at] - counts[0])[0, :, 1:]
+    areas = found.areas.copy()
+    areas[rows] = np.clip(sums[at, 0] - 1.0, -1.0, 1.0)
+    return replace(
+        found,
+        kept=found.kept + kept,
+        intrusions=found.intrusions + intrusions,
+        extrusions=found.extrusions + extrusions,
+        areas=areas,
+    )
+
+
+def _levels(space: Space, rows: IntArray) -> IntArray:
+    """Place at which the run of equal distances of each point begins; the point itself stands last."""
+    n = len(space.points)
+    block, order = joined_rows(space, rows, rows[:, None] == np.arange(n), FAR)
+    values = np.take_along_axis(block, order, axis=1)
+    starts = np.ones(values.shape, np.bool_)
+    starts[:, 1:] = values[:, 1:] > values[:, :-1]
+    levels = np.empty(values.shape, np.int64)
+    np.put_along_axis(levels, order, np.maximum.accumulate(np.where(starts, np.arange(n), 0), axis=1), axis=1)
+    return levels
+
+
+def _extreme_orders(data: Space, embedding: Space, rows: IntArray) -> list[tuple[IntArray, IntArray]]:
+    """Orders of both spaces that agree least, and most: runs ordered by the other space, reversed or not."""
+    x, y, n = _levels(data, rows), _levels(embedding, rows), len(data.points)
+    against = np.argsort(x * n + (n - 1 - y), axis=1, kind="stable")
+    backwards = n - 1 - np.argsort((y * n + (n - 1 - x))[:, ::-1], axis=1, kind="stable")
+    along = np.argsort(x * n + y, axis=1, kind="stable"), np.argsort(y * n + x, axis=1, kind="stable")
+    return [(against, backwards), along]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows
+from dreval.geometry.ties import joined_rows
 from dreval.geometry.workers import run_blocks
 
 __all__ = ["Extremes", "chance_rank_index", "missed_ranks", "rank_share", "tie_bounds", "tied_shares", "worst_penalty"]
@@ -52,15 +52,6 @@ def chance_rank_index(n: int, k: int) -> float:
     return 1.0 if worst == 0 else 1.0 - n * k * (n - 1 - k) * (n - k) / (2 * (n - 1)) / worst
 
 
-def _join(block: FloatArray, order: IntArray) -> None:
-    """Make squared distances equal that differ by rounding only: each takes the smallest of its run."""
-    values = np.take_along_axis(block, order, axis=1)
-    starts = np.ones(values.shape, np.bool_)
-    starts[:, 1:] = values[:, 1:] - values[:, :-1] > ROUNDING * values[:, 1:]
-    first = np.maximum.accumulate(np.where(starts, np.arange(values.shape[1]), 0), axis=1)
-    np.put_along_axis(block, order, np.take_along_axis(values, first, axis=1), axis=1)
-
-
 class Extremes(NamedTuple):
     """Worst and best of each row's penalties and overlap over all ways of breaking ties; rows that are ambiguous."""
 
@@ -79,21 +70,18 @@ def _tie_bounds(view: View, k: int) -> Extremes:
     """Compute the extremes by blocks of direct distances among the points that count."""
     from dreval.geometry._loops import ties as loops
 
-    rows = np.flatnonzero(view.ambiguous)
+    rows, out = np.flatnonzero(view.ambiguous), np.empty((int(view.ambiguous.sum()), 6))
+    if not len(rows):
+        return Extremes(rows, out[:, 0:2], out[:, 2:4], out[:, 4:6])
     place = np.full(len(view.X), -1)
     place[view.population] = np.arange(view.n)
     data, embedding = Space.of(view.X[view.population]), Space.of(view.Y[view.population])
-    out = np.empty((len(rows), 6))
 
     def one(part: slice) -> None:
         own = place[view.rows[rows[part]]]
-        blocks = [data.direct_block(own), embedding.direct_block(own)]
-        for block in blocks:
-            block[np.arange(len(own)), own] = -1.0  # the point itself comes first
-        orders = [np.argsort(block, axis=1) for block in blocks]
-        for block, order in zip(blocks, orders, strict=True):
-            _join(block, order)
-        loops.tie_bounds(blocks[0], orders[0], blocks[1], orders[1], own, k, out[part])
+        itself = own[:, None] == np.arange(view.n)
+        x, y = (joined_rows(space, own, itself, -1.0) for space in (data, embedding))  # the point itself comes first
+        loops.tie_bounds(*x, *y, own, k, out[part])
 
     size = block_rows(view.n)
     run_blocks(one, [slice(at, at + size) for at in range(0, len(rows), size)], view.n_jobs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dreval.errors import UndefinedIndex
 from dreval.geometry.blocks import View
 
-__all__ = ["Members", "centroid_distances", "members", "pair_matching"]
+__all__ = ["PAIRS_OF_CLASSES", "Members", "centroid_distances", "matchings", "members", "pair_matching"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -76,3 +76,25 @@ def pair_matching(points: FloatArray, classes: Members) -> FloatArray:
     a, b = np.triu_indices(c, 1)
     share = (wins[a, b] + wins[b, a]) / (classes.sizes[a] + classes.sizes[b])
     return np.asarray(2.0 * share - 1.0)
+
+
+def matchings(view: View) -> tuple[FloatArray, FloatArray]:
+    """How well centroids separate each pair of classes in the data and in the embedding; at least two are needed."""
+    classes = members(view, least=2)
+    return pair_matching(view.X[view.population], classes), pair_matching(view.Y[view.population], classes)
+
+
+PAIRS_OF_CLASSES: dict[str, Any] = {  # what the cards of label-trustworthiness and label-continuity share
+    "level": "global",
+    "needs": ("coordinates", "labels"),
+    "direction": "higher",
+    "bounds": (-1.0, 1.0),
+    "chance": "permutation",
+    "invariances": frozenset({"translation", "rotation", "scale"}),
+    "cost": "O(n c (p + d)) time with c classes; O(n p + c^2) memory.",
+    "reference": (
+        "Jeon, Kuo, Aupetit, Ma & Seo (2023), Classes are not clusters: improving label-based evaluation of\n"
+        "dimensionality reduction, IEEE TVCG 30(1), 781-791, with distance consistency as the measure of class-label\n"
+        "matching, rescaled to 2 s - 1 as in the authors' program (ZADU leaves the rescaling out)."
+    ),
+}

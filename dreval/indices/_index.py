@@ -26,7 +26,7 @@ FloatArray = npt.NDArray[np.float64]
 SHARED_NEIGHBORS = 15
 CHANCE_DRAWS, CHANCE_POINTS = 20, 200_000
 Chance = float | Callable[[int, int], float] | str | None
-TieRule = Callable[[View, int], tuple[FloatArray, FloatArray]]
+TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ class IndexCard:
     default : int or None
         Place among the default indices, None for those computed on request.
     ties : function or None
-        Worst and best contributions over all ways of breaking ties.
+        Worst and best contributions (of a curve: values) over all ways of breaking ties, of the view and the
+        parameters; it may give None where no order matters.
     curve : bool
         Whether it has a value for every K = 1, 2, ... and no single one.
     smooth : bool
@@ -166,10 +167,8 @@ def _exchanged(view: View, root: int, b: int) -> View:
 def tie_values(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
     """Worst and best value over all ways of breaking ties; None where ties cannot matter or have no exact bounds."""
     rule = thing.card.ties  # type: ignore[attr-defined]
-    if rule is None or not view.ambiguous.any():
-        return None
-    worst, best = rule(view, parameters["n_neighbors"])
-    return float(np.mean(worst)), float(np.mean(best))
+    found = None if rule is None else rule(view, *parameters.values())
+    return None if found is None else (float(np.mean(found[0])), float(np.mean(found[1])))
 
 
 def _public(card: IndexCard, rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -186,9 +185,9 @@ def _public(card: IndexCard, rule: Callable[..., Any]) -> Callable[..., Any]:
         bound.apply_defaults()
         given = dict(bound.arguments)
         view = _named_view(card, given)
+        bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties") == "bounds"
         if card.curve:
-            values, _ = curve_values(public, view)
-            return pd.Series(values, pd.RangeIndex(1, len(values) + 1, name="K"), name=card.name)
+            return _curve(public, view, bounds)
         parameters = {name: given[name] for name in card.parameters}
         for name, words in card.choices.items():
             check_one_of(given[name], words, name)
@@ -196,9 +195,8 @@ def _public(card: IndexCard, rule: Callable[..., Any]) -> Callable[..., Any]:
             got = answer(public, view, parameters)
             if got.sampling_se is not None:
                 warnings.warn(f"{card.name}: {got.note}", ApproximationWarning, stacklevel=2)
-            return got.value
+            return pd.Series(_row(public, view, parameters, True), name=card.name) if bounds else got.value
         ks, single = check_k(given["n_neighbors"], view.n)
-        bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties") == "bounds"
         rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}
         table = pd.DataFrame(rows).T.rename_axis("n_neighbors")
         if bounds:
@@ -221,6 +219,18 @@ def _row(thing: Callable[..., Any], view: View, parameters: dict[str, Any], boun
         return {"value": value}
     worst, best = tie_values(thing, view, parameters) or (value, value)
     return {"worst": worst, "value": value, "best": best}
+
+
+def _curve(thing: Callable[..., Any], view: View, bounds: bool) -> Any:
+    """A curve by K, with its bounds over ties where they are asked for."""
+    import pandas as pd
+
+    values, _ = curve_values(thing, view)
+    name, ks = thing.card.name, pd.RangeIndex(1, len(values) + 1, name="K")  # type: ignore[attr-defined]
+    if not bounds:
+        return pd.Series(values, ks, name=name)
+    worst, best = thing.card.ties(view)  # type: ignore[attr-defined]
+    return pd.DataFrame({"worst": worst, "value": values, "best": best}, ks)
 
 
 def _named_view(card: IndexCard, given: dict[str, Any]) -> View:
@@ -327,7 +337,7 @@ def _docstring(card: IndexCard, text: str) -> str:
     elif "n_neighbors" in card.parameters:
         returns = "float or Series\n    The value; for a list of k a Series over k."
     if card.ties is not None:
-        returns += ' With ``ties="bounds"`` a Series (or a DataFrame over k)\n    of worst, value and best.'
+        returns += ' With ``ties="bounds"`` worst, value and best: a Series, or a\n    DataFrame over k or K.'
     sections = [
         ("Parameters", "\n".join(documented)),
         ("Returns", returns),

@@ -1,11 +1,13 @@
-"""Mean relative rank errors: the penalty of a row, its normalisation, and the expectation by chance."""
+"""What both mean relative rank errors share: the penalty of a row, the expectation by chance, most of the card."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["chance_relative_error", "relative_errors"]
+__all__ = ["CARD", "relative_errors"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -22,7 +24,22 @@ def relative_errors(ranks: npt.NDArray[np.int32], n: int, k: int) -> FloatArray:
     return np.asarray((np.abs(ranks[:, :k] - here) / here).sum(axis=1) / _norm(n, k))
 
 
-def chance_relative_error(n: int, k: int) -> float:
+def _chance(n: int, k: int) -> float:
     """Expected error when the ranks r there are uniform on 1..n-1: E|r - t| = (t(t-1) + (n-t)(n-1-t)) / (2(n-1))."""
     t = np.arange(1, k + 1)
     return float(np.sum((t * (t - 1) + (n - t) * (n - 1 - t)) / (2 * (n - 1) * t)) / _norm(n, k))
+
+
+CARD: dict[str, Any] = {
+    "level": "point",
+    "needs": ("ranks",),
+    "direction": "lower",
+    "bounds": (0.0, 1.0),
+    "chance": _chance,
+    "invariances": frozenset({"translation", "rotation", "scale"}),
+    "cost": "O(n^2 (p + d)) time, O(n k) memory.",
+    "reference": (
+        "Lee & Verleysen (2007), Nonlinear Dimensionality Reduction, Springer; (2009) Neurocomputing 72. Programs\n"
+        "that return 1 - error, or take |n - 2t| for |n - 2t + 1|, have other numbers."
+    ),
+}

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
+from dreval.indices._coranking import CURVE
 from dreval.indices._index import FloatArray, index
 
 
 @index(
+    **CURVE,
     symbol="B_NX",
     title="Intrusive or extrusive at every K",
     question="Does the embedding crush (positive) or tear (negative) neighborhoods of K points, for every K?",
-    level="global",
-    curve=True,
-    needs=("full_ranks",),
     direction="zero",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
     reference=(
         "Lee & Verleysen (2009), Quality assessment of dimensionality reduction: rank-based criteria,\n"
         "Neurocomputing 72."
@@ -31,6 +28,9 @@ def b_nx(view: View) -> tuple[FloatArray, str]:
     B_NX(K) = (1 / (n K)) (#{(i, j): r_ij < s_ij <= K} - #{(i, j): s_ij < r_ij <= K}), with r_ij and s_ij the ranks of
     j from i in the data and in the embedding. Points that intrude into a neighborhood push the neighbors that stay in
     it outwards, to larger ranks: an embedding that crushes has more of the first, one that tears more of the second.
+
+    Equal distances are ordered by index. No bounds over their orders are offered: the value nearest to 0 depends on the
+    orders of all rows at once.
 
     Examples
     --------

@@ -6,21 +6,20 @@ import math
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
+from dreval.indices._coranking import CORANKING
 from dreval.indices._index import index
 
 
 @index(
+    **CORANKING,
     symbol="K_max",
     title="Scale of the best agreement",
     question="At how many neighbors does the embedding exceed chance most? Many: only coarse structure is kept.",
     level="global",
     smooth=False,
-    needs=("full_ranks",),
     direction="lower",
     bounds=(1.0, math.inf),
     chance="permutation",
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
     reference=(
         "Lee & Verleysen (2010), Scale-independent quality criteria for dimensionality reduction, Pattern Recognition\n"
         "Letters 31."
@@ -31,6 +30,9 @@ def k_max(view: View) -> tuple[float, str]:
 
     It parts local from global scales: ``q_local`` is the mean of Q_NX up to it, ``q_global`` beyond. A perfect copy
     has 1. It has no interval, since the place of a largest value moves in jumps when points are left out.
+
+    Equal distances are ordered by index. No bounds over their orders are offered: K_max depends on the orders of all
+    rows at once.
 
     Examples
     --------

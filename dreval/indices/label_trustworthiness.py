@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.indices._classes import members, pair_matching
+from dreval.indices._classes import PAIRS_OF_CLASSES, matchings
 from dreval.indices._index import index
 
 
@@ -13,18 +13,7 @@ from dreval.indices._index import index
     symbol="LT",
     title="Label-trustworthiness",
     question="Are classes that are apart in the data kept apart in the embedding?",
-    level="global",
-    needs=("coordinates", "labels"),
-    direction="higher",
-    bounds=(-1.0, 1.0),
-    chance="permutation",
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n c (p + d)) time with c classes; O(n p + c^2) memory.",
-    reference=(
-        "Jeon, Kuo, Aupetit, Ma & Seo (2023), Classes are not clusters: improving label-based evaluation of\n"
-        "dimensionality reduction, IEEE TVCG 30(1), 781-791, with distance consistency as the measure of class-label\n"
-        "matching, rescaled to 2 s - 1 as in the authors' program (ZADU leaves the rescaling out)."
-    ),
+    **PAIRS_OF_CLASSES,
 )
 def label_trustworthiness(view: View) -> float:
     """How little the embedding compresses pairs of classes, judged against the data.
@@ -45,7 +34,5 @@ def label_trustworthiness(view: View) -> float:
     >>> round(dreval.label_trustworthiness(apart, mixed, labels=list("aaabbb")), 3)
     0.333
     """
-    classes = members(view, least=2)
-    data = pair_matching(view.X[view.population], classes)
-    embedding = pair_matching(view.Y[view.population], classes)
+    data, embedding = matchings(view)
     return float(1.0 - np.mean(np.maximum(data - embedding, 0.0)))

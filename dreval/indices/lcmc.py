@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import coranking
+from dreval.geometry.coranking import Coranking, coranking
+from dreval.indices._coranking import CURVE, over_ties
 from dreval.indices._index import FloatArray, index
 
 
 @index(
+    **CURVE,
     symbol="LCMC",
     title="Local continuity meta-criterion at every K",
     question="How many more of the K nearest neighbors are shared than by chance, for every K?",
-    level="global",
-    curve=True,
-    needs=("full_ranks",),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
+    ties=over_ties(Coranking.lcmc),
     reference=(
         "Chen & Buja (2009), Local multidimensional scaling for nonlinear dimension reduction, JASA 104; as a sum of\n"
         "the co-ranking matrix Lee & Verleysen (2009), Neurocomputing 72."

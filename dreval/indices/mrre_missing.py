@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.indices._index import FloatArray, index
-from dreval.indices._relative_errors import chance_relative_error, relative_errors
+from dreval.indices._relative_errors import CARD, relative_errors
 
 
 @index(
     symbol="MRRE_M",
     title="Relative rank error, neighbors in the data",
     question="How far are the ranks of the data's neighbors from those in the embedding, near ones first?",
-    level="point",
-    needs=("ranks",),
-    direction="lower",
-    bounds=(0.0, 1.0),
-    chance=chance_relative_error,
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 (p + d)) time, O(n k) memory.",
-    reference=(
-        "Lee & Verleysen (2007), Nonlinear Dimensionality Reduction, Springer; (2009) Neurocomputing 72. Programs\n"
-        "that return 1 - error, or take |n - 2t| for |n - 2t + 1|, have other numbers."
-    ),
+    **CARD,
 )
 def mrre_missing(view: View, n_neighbors: int = 15) -> FloatArray:
     """How far the ranks of the neighbors in the data are from those in the embedding, relative to the rank in the data.
@@ -29,6 +19,9 @@ def mrre_missing(view: View, n_neighbors: int = 15) -> FloatArray:
     MRRE = (1/n) sum_i (1/c) sum_{j in N(i)} |r_ij - s_ij| / r_ij, where N(i) are the k nearest neighbors of i in
     the data, r_ij and s_ij the ranks of j from i in the data and in the embedding, and
     c = sum_{t<=k} |n - 2t + 1|/t. The largest error, 1, is not attained: ranks in reverse order have |n - 2t|.
+
+    Equal distances are ordered by index. No bounds over their orders are offered: with ties in both spaces the extremes
+    of a row are an assignment problem of its own.
 
     Examples
     --------

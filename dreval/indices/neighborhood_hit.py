@@ -6,8 +6,21 @@ import numpy as np
 
 from dreval.geometry.blocks import View
 from dreval.geometry.neighbors import nearest
+from dreval.geometry.ties import doubtful_rows, hit_bounds
 from dreval.indices._classes import members
 from dreval.indices._index import FloatArray, index
+
+
+def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray] | None:
+    classes, points = members(view), view.Y[view.population]
+    doubtful = doubtful_rows(points, classes.rows, np.arange(len(points)), k, view.n_jobs, within=False)
+    if not len(doubtful):
+        return None
+    worst, place = neighborhood_hit.rule(view, k), np.isin(classes.rows, doubtful)  # type: ignore[attr-defined]
+    best = worst.copy()
+    fewest, most = hit_bounds(points, doubtful, k, classes.codes, view.n_jobs)
+    worst[place], best[place] = fewest / k, most / k
+    return worst, best
 
 
 @index(
@@ -20,6 +33,7 @@ from dreval.indices._index import FloatArray, index
     bounds=(0.0, 1.0),
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
+    ties=_ties,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     reference=("Paulovich, Nonato, Minghim & Levkowitz (2008), Least square projection, IEEE TVCG 14(3), 564-575."),
 )

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
+from dreval.indices._coranking import CORANKING
 from dreval.indices._index import index
 
 
 @index(
+    **CORANKING,
     symbol="Q_global",
     title="Global quality",
     question="What share of neighbors is kept at global scales, beyond K_max?",
     level="global",
-    needs=("full_ranks",),
     direction="higher",
     bounds=(0.0, 1.0),
     chance="permutation",
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
     reference=(
         "Lee & Verleysen (2010), Scale-independent quality criteria for dimensionality reduction, Pattern Recognition\n"
         "Letters 31."
@@ -28,6 +27,9 @@ def q_global(view: View) -> tuple[float, str]:
 
     K_max is the K with the largest excess over chance, see ``k_max``. Large neighborhoods share many points by chance
     alone, about K / (n - 1) of them. Where K_max = n - 2 no scale is left and the value is 1, that of Q_NX(n - 1).
+
+    Equal distances are ordered by index. No bounds over their orders are offered: K_max depends on the orders of all
+    rows at once.
 
     Examples
     --------

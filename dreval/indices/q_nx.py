@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import coranking
+from dreval.geometry.coranking import Coranking, coranking
+from dreval.indices._coranking import CURVE, over_ties
 from dreval.indices._index import FloatArray, index
 
 
@@ -12,17 +13,14 @@ def _chance(n: int, k: int) -> float:
 
 
 @index(
+    **CURVE,
     symbol="Q_NX",
     title="Shared neighbors at every K",
     question="What share of the K nearest neighbors do data and embedding have in common, for every K?",
-    level="global",
-    curve=True,
-    needs=("full_ranks",),
     direction="higher",
     bounds=(0.0, 1.0),
     chance=_chance,
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
+    ties=over_ties(Coranking.q_nx),
     reference=(
         "Lee & Verleysen (2009), Quality assessment of dimensionality reduction: rank-based criteria,\n"
         "Neurocomputing 72."

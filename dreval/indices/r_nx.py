@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import coranking
+from dreval.geometry.coranking import Coranking, coranking
+from dreval.indices._coranking import CURVE, over_ties
 from dreval.indices._index import FloatArray, index
 
 
 @index(
+    **CURVE,
     symbol="R_NX",
     title="Shared neighbors beyond chance at every K",
     question="How far is the embedding from chance (0) towards a perfect copy (1), for every K?",
-    level="global",
-    curve=True,
-    needs=("full_ranks",),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    invariances=frozenset({"translation", "rotation", "scale"}),
-    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
+    ties=over_ties(Coranking.r_nx),
     reference=(
         "Lee, Renard, Bernard, Dupont & Verleysen (2013), Type 1 and 2 mixtures of Kullback-Leibler divergences,\n"
         "Neurocomputing 112."

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
+from dreval.indices._coranking import CORANKING, over_ties
 from dreval.indices._index import FloatArray, index
 
 
 @index(
+    **CORANKING,
     symbol="AUC",
     title="Area under R_NX",
     question="How far are neighborhoods of all sizes kept, small ones first, beyond chance (0)?",
     level="point",
-    needs=("full_ranks",),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    invariances=frozenset({"translation", "rotation", "scale"}),
     default=4,
-    cost="O(n^2 (p + d + log n)) time, O(n) memory.",
+    ties=over_ties(lambda found: found.areas),
     reference=(
         "Lee, Peluffo-Ordonez & Verleysen (2015), Multi-scale similarities in stochastic neighbour embedding,\n"
         "Neurocomputing 169 (mean of R_NX with weights 1/K)."
     ),
 )
-def r_nx_auc(view: View) -> tuple[FloatArray, str]:
+def r_nx_auc(view: View) -> FloatArray:
     """Mean of R_NX(K) over all K with weights 1/K: the area under its curve where K is drawn on a log scale.
 
     AUC = sum_K R_NX(K)/K / sum_K 1/K over K = 1, ..., n - 2. The contribution of a point is the same area for its own
@@ -39,5 +39,4 @@ def r_nx_auc(view: View) -> tuple[FloatArray, str]:
     >>> round(dreval.r_nx_auc(X, X[:, :2]), 3)
     0.414
     """
-    found = coranking(view)
-    return found.areas, found.note()
+    return coranking(view).areas

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import itertools
 import math
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -23,10 +24,12 @@ from dreval.geometry.blocks import sweep
 from dreval.indices._index import answer, chance_value
 from dreval.registry import INDICES
 
-CURVES = [name for name in INDICES if INDICES.card(name).curve]  # tests/indices/test_coranking_indices.py has theirs
+CURVES = [name for name in INDICES if INDICES.card(name).curve]  # bounds, copies, chance: test_coranking_indices.py
 NAMES = [name for name in INDICES if name not in CURVES]
 OWN_SCALE = {"k_max", "q_local", "q_global"}  # the rows seen choose the scale, which by chance may be any
+BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES", "ROWS")  # the constants by which work is cut into blocks
 each_index = pytest.mark.parametrize("name", NAMES)
+every_index = pytest.mark.parametrize("name", list(INDICES))
 ANY_PAIR = st.one_of(pairs(min_n=5), pairs(min_n=20, min_p=13, max_p=20))  # no more columns than rows: X serves as Y
 
 
@@ -63,6 +66,11 @@ def _latent(X):
 
 def _value(name, X, Y, **options):
     return getattr(dreval, name)(X, Y, **_options(name, X) | options)
+
+
+def _numbers(name, X, Y, **options):
+    """The value, or those of a curve, as an array."""
+    return np.atleast_1d(_value(name, X, Y, **options))
 
 
 def _view(name, X, Y, rows=None):
@@ -159,7 +167,7 @@ def _reflected(Q):
     return Q if np.linalg.det(Q) < 0 else Q * np.r_[-1.0, np.ones(len(Q) - 1)]
 
 
-@each_index
+@every_index
 @pytest.mark.parametrize("change", CHANGES)
 @given(pair=tie_free_pairs(min_n=6), seed=st.integers(0, 99))
 def test_declared_invariances_hold(name, change, pair, seed):
@@ -170,24 +178,24 @@ def test_declared_invariances_hold(name, change, pair, seed):
     Z = CHANGES[change](Y, np.random.default_rng(seed))
     if not is_tie_free(Y) or not is_tie_free(Z):
         return
-    assert _value(name, X, Z) == pytest.approx(_value(name, X, Y), rel=1e-9, abs=1e-9)
+    assert_allclose(_numbers(name, X, Z), _numbers(name, X, Y), rtol=1e-9, atol=1e-9)
 
 
-@each_index
+@every_index
 def test_other_changes_are_seen(name):
     """A change that the card does not declare does change the value."""
     X, Y = _cloud()
     rng = np.random.default_rng(0)
     for change in CHANGES.keys() - _card(name).invariances:
-        assert abs(_value(name, X, CHANGES[change](Y, rng)) - _value(name, X, Y)) > 1e-3
+        assert np.abs(_numbers(name, X, CHANGES[change](Y, rng)) - _numbers(name, X, Y)).max() > 1e-3
 
 
-@each_index
+@every_index
 def test_what_every_index_must_see(name):
     """Bending the picture changes every value; bound and energy ratio read only the number of columns."""
     X, Y = _cloud()
     bent = np.c_[np.exp(Y[:, 0]), Y[:, 1] ** 3]
-    same = abs(_value(name, X, bent) - _value(name, X, Y)) < 1e-9
+    same = np.abs(_numbers(name, X, bent) - _numbers(name, X, Y)).max() < 1e-9
     assert same == (name in {"procrustes_lower_bound", "energy_ratio"})
 
 
@@ -219,36 +227,36 @@ def test_contributions_average_to_the_value(name, pair):
     assert got.value == pytest.approx(_value(name, X, Y), rel=1e-14)
 
 
-@each_index
+@every_index
 def test_inputs_are_not_written(name):
     """Read-only arrays are accepted and unchanged; a frame and a list of lists give the same."""
     X, Y = _cloud()
     before = X.copy(), Y.copy()
     X.setflags(write=False)
     Y.setflags(write=False)
-    value = _value(name, X, Y)
+    value = _numbers(name, X, Y)
     assert_array_equal(X, before[0])
     assert_array_equal(Y, before[1])
-    assert _value(name, pd.DataFrame(X), Y.tolist()) == value
-    assert _value(name, np.asfortranarray(X), Y[:, ::-1][:, ::-1]) == value
+    assert_array_equal(_numbers(name, pd.DataFrame(X), Y.tolist()), value)
+    assert_array_equal(_numbers(name, np.asfortranarray(X), Y[:, ::-1][:, ::-1]), value)
 
 
-@each_index
+@every_index
 @given(pair=pairs(kinds=["normal", "grid", "curve"], scales=False))
 def test_single_precision_is_read_exactly(name, pair):
     """float32 arrays give the very value of the same numbers in float64."""
     X, Y = (Z.astype(np.float32) for Z in pair)
     if (X == X[0]).all():
         return
-    assert _value(name, X, Y) == _value(name, X.astype(float), Y.astype(float))
+    assert_array_equal(_numbers(name, X, Y), _numbers(name, X.astype(float), Y.astype(float)))
 
 
-@each_index
+@every_index
 @given(pair=pairs(min_n=4, max_n=4))
 def test_four_points_suffice(name, pair):
     """n = 4 works for every k from 1 to 3."""
     for k in (1, 2, 3) if "n_neighbors" in _card(name).parameters else (None,):
-        assert math.isfinite(getattr(dreval, name)(*pair, **_options(name, pair[0], k)))
+        assert np.isfinite(getattr(dreval, name)(*pair, **_options(name, pair[0], k))).all()
 
 
 @each_index
@@ -268,13 +276,53 @@ def test_a_list_of_k_is_single_values(name):
             _value(name, X, Y, n_neighbors=k)
 
 
-@each_index
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_threads_change_nothing(name, n_jobs):
-    """Any number of threads gives the same bits."""
-    X, Y = _cloud(n=400, p=15)
-    if "n_jobs" in inspect.signature(getattr(dreval, name)).parameters:
-        assert _value(name, X, Y, n_jobs=n_jobs) == _value(name, X, Y)
+@every_index
+@pytest.mark.parametrize("p", [3, 15])
+def test_threads_and_blocks_change_nothing(name, p, monkeypatch):
+    """Blocks of any size give the same value and any number of threads the same bits; also with ties in the picture.
+
+    Sums over blocks may be added up in another order, so 1e-12 is left to the size of blocks.
+    """
+    X, Y = _cloud(n=100, p=p)
+    for picture in (Y, np.round(2 * Y)):
+        whole = _numbers(name, X, picture)
+        with monkeypatch.context() as patch:
+            _small_blocks(patch)
+            value = _numbers(name, X, picture)
+            assert_allclose(value, whole, rtol=1e-12, atol=1e-12)
+            if "n_jobs" in inspect.signature(getattr(dreval, name)).parameters:
+                for n_jobs in (1, 3):
+                    assert_array_equal(_numbers(name, X, picture, n_jobs=n_jobs), value)
+
+
+def _small_blocks(patch):
+    """Cut all work into blocks as small as they come."""
+    cut = [
+        (module, constant)
+        for path, module in sys.modules.items()
+        for constant in BLOCKS
+        if path.startswith("dreval.") and hasattr(module, constant)
+    ]
+    assert {constant for _, constant in cut} == set(BLOCKS)
+    for module, constant in cut:
+        patch.setattr(module, constant, 7)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_all_points_as_anchors_are_exact(ties):
+    """``anchors = n`` is the evaluation of all points: every value, chance, curve and bound, for every index."""
+    X, Y = _cloud(n=60)
+    known = {"labels": _labels(60), "latent": _latent(X), "n_neighbors": 5, "random_state": 0}
+    pictures = {"Y": np.round(Y) if ties else Y}
+    exact = dreval.Evaluation(X, pictures, **known).run("all", None, None)
+    anchored = dreval.Evaluation(X, pictures, anchors=60, **known).run("all", None)
+    assert sorted(exact.tidy()["index"]) == sorted(NAMES)
+    assert sorted(set(exact.curves["index"])) == CURVES
+    for column in ("value", "chance", "worst", "best"):
+        assert_allclose(anchored.tidy()[column], exact.tidy()[column], rtol=1e-12, atol=1e-12)
+    pd.testing.assert_frame_equal(anchored.curves, exact.curves, rtol=1e-12, atol=1e-12)
+    sampled = anchored.tidy().set_index("index")["se"].dropna()
+    assert (sampled < 1e-12).all()  # nothing is left out, so nothing is uncertain
 
 
 @each_index

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,8 +14,12 @@ from sklearn.manifold import trustworthiness as their_trustworthiness
 from strategies import neighbor_counts, pairs, tie_free_pairs
 
 import dreval
+from dreval._random import stream
 from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.geometry.coranking import coranking, tied_corankings
 from dreval.geometry.ranks import tie_bounds
+from dreval.indices import knn_accuracy as module
+from dreval.registry import INDICES
 
 NAMES = ("trustworthiness", "continuity", "neighborhood_overlap")
 
@@ -128,3 +134,125 @@ def test_a_copy_of_data_with_ties_is_best_by_index(name):
     X = np.random.default_rng(0).integers(0, 4, size=(40, 2)).astype(float)
     got = getattr(dreval, name)(X, X, n_neighbors=5, ties="bounds")
     assert got["worst"] < got["value"] == got["best"] == 1
+
+
+@settings(max_examples=60)
+@given(pair=_lattices(max_n=5))
+def test_bounds_at_every_k_are_exact(pair):
+    """Curves and the area under R_NX: the first and last over all orders of every row, at every K at once."""
+    X, Y = pair
+    n, ks = len(X), np.arange(1, len(X))
+    dx, dy = twins.squared_distances(X, X), twins.squared_distances(Y, Y)
+    every = [twins.shared_by_row(dx[i], dy[i], i) for i in range(n)]
+    for column, end in (("worst", np.min), ("best", np.max)):
+        q = np.mean([end(row / ks, axis=0) for row in every], axis=0)
+        r = ((n - 1) * q - ks)[:-1] / (n - 1 - ks[:-1])
+        areas = [
+            np.average(((n - 1) * row / ks - ks)[:, :-1] / (n - 1 - ks[:-1]), axis=1, weights=1 / ks[:-1])
+            for row in every
+        ]
+        assert_allclose(dreval.q_nx(X, Y, ties="bounds")[column], q, atol=1e-13)
+        assert_allclose(dreval.lcmc(X, Y, ties="bounds")[column], q - ks / (n - 1), atol=1e-13)
+        assert_allclose(dreval.r_nx(X, Y, ties="bounds")[column], r, atol=1e-12)
+        expected = np.mean([end(some) for some in areas])
+        assert dreval.r_nx_auc(X, Y, ties="bounds")[column] == pytest.approx(expected, abs=1e-12)
+
+
+@given(pair=pairs(min_p=1, max_p=15, kinds=["grid", "duplicates"], images=["grid", "first_columns", "constant"]))
+def test_bounds_of_the_curve_are_those_of_the_overlap(pair):
+    """Two programs, one question: at every K the bounds of Q_NX are those of the overlap at that k."""
+    X, Y = pair
+    curve, table = (
+        dreval.q_nx(X, Y, ties="bounds"),
+        dreval.neighborhood_overlap(X, Y, n_neighbors=list(range(1, len(X))), ties="bounds"),
+    )
+    assert_allclose(curve, table, atol=1e-13)
+
+
+def test_bounds_at_every_k_for_anchors_and_without_a_group():
+    """Anchors see the rows of the whole; without a group the points that stay are all there is."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.integers(0, 4, size=(40, 3)).astype(float), rng.integers(0, 3, size=(40, 2)).astype(float)
+    groups, rows = random_groups(40, 4, rng), np.array([3, 17, 30])
+    whole, view = tied_corankings(sweep(X, {"Y": Y}, k=3)["Y"]), sweep(X, {"Y": Y}, k=3, groups=groups)["Y"]
+    for here, there in zip(tied_corankings(sweep(X, {"Y": Y}, k=3, rows=rows)["Y"]), whole, strict=True):
+        assert_array_equal(here.areas, there.areas[rows])
+    stay = groups.codes != 1
+    for here, there in zip(
+        tied_corankings(leave_out(view, 1, 3)), tied_corankings(sweep(X[stay], {"Y": Y[stay]}, k=3)["Y"]), strict=True
+    ):
+        assert_array_equal(here.areas, there.areas)
+        assert_array_equal(here.q_nx(), there.q_nx())
+
+
+def test_distances_equal_up_to_rounding_are_ties():
+    """A turned lattice has distances that differ in the last digits only: its bounds are those of the lattice."""
+    X = np.array([[a, b] for a in range(4) for b in range(4)], float)
+    turned = X @ np.array([[0.6, 0.8], [-0.8, 0.6]]) / 3
+    view = sweep(X, {"Y": turned}, k=3)["Y"]
+    assert coranking(view).ambiguous.all()
+    for end, other in zip(tied_corankings(view), tied_corankings(sweep(X, {"Y": X}, k=3)["Y"]), strict=True):
+        assert_allclose(end.q_nx(), other.q_nx(), atol=1e-14)
+
+
+def _votes(distances, codes, own, members, k):
+    """Whether the vote is right, for all orders of the members; and how many of the k nearest have the own class."""
+    some = np.where(np.isin(np.arange(len(codes)), members), distances, np.inf)
+    keep = [j for j in members if j != own]
+    orders = [order[:k] for order in twins.orders_of_row(np.r_[some[keep], -1.0], len(keep))]
+    classes = [[codes[keep[j]] for j in order] for order in orders]
+    return [twins.vote(row) == codes[own] for row in classes], [row.count(codes[own]) for row in classes]
+
+
+@settings(max_examples=100)
+@given(pair=_lattices(max_n=7), data=st.data())
+def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
+    """Neighborhood hit and nearest-neighbor accuracy: the first and last over all orders, whatever the classes."""
+    Y, n = pair[1], len(pair[1])
+    codes = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
+    k, n_folds, D = data.draw(neighbor_counts(n)), data.draw(st.integers(2, n)), twins.squared_distances(Y, Y)
+    hits = [_votes(D[i], codes, i, np.arange(n), k)[1] for i in range(n)]
+    got = dreval.neighborhood_hit(pair[0], Y, labels=codes, n_neighbors=k, ties="bounds")
+    assert_allclose(got[["worst", "best"]], np.mean([(min(h), max(h)) for h in hits], axis=0) / k, atol=1e-14)
+    assert got["worst"] - 1e-14 <= got["value"] <= got["best"] + 1e-14
+    folds = module._folds(np.unique(codes, return_inverse=True)[1], n_folds, stream(0, "folds"))
+    right = [[False]] * n
+    for i in range(n):
+        train = np.flatnonzero(folds != folds[i])
+        if len(train):
+            right[i] = _votes(D[i], codes, i, train, min(k, len(train)))[0]
+    options = {"labels": codes, "n_neighbors": k, "n_folds": n_folds, "random_state": 0}
+    got = dreval.knn_accuracy(pair[0], Y, **options, ties="bounds")
+    assert_allclose(got[["worst", "best"]], np.mean([(min(r), max(r)) for r in right], axis=0), atol=1e-14)
+    assert got["worst"] - 1e-14 <= got["value"] <= got["best"] + 1e-14
+
+
+def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
+    """Duplicates in the picture: worst and best of the area and the accuracy stand in their rows."""
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(40, 3)), np.arange(40) % 3
+    Y = np.round(X[:, :2])
+    names = ["r_nx_auc", "knn_accuracy", "neighborhood_hit"]
+    table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run(names, tests=None, ci=None).tidy()
+    options = {"knn_accuracy": {"labels": labels, "random_state": 0}, "neighborhood_hit": {"labels": labels}}
+    for name, row in table.set_index("index").iterrows():
+        alone = getattr(dreval, name)(X, Y, **options.get(name, {}), ties="bounds")
+        assert row[["worst", "value", "best"]].tolist() == alone.tolist()
+        assert row["worst"] < row["best"]
+
+
+@pytest.mark.parametrize("name", ["neighborhood_hit", "knn_accuracy"])
+def test_bounds_of_anchors_are_rows_of_the_whole(name):
+    """Seen from some points, and among those that stay when others are taken away."""
+    rng = np.random.default_rng(0)
+    X, Y, labels = rng.normal(size=(40, 3)), rng.integers(0, 4, size=(40, 2)).astype(float), np.arange(40) % 3
+    card, groups, rows = INDICES.card(name), random_groups(40, 4, rng), np.array([3, 17, 30])
+    parameters = {**card.parameters, "n_neighbors": 4}.values()
+    whole, some = (replace(sweep(X, {"Y": Y}, k=4, rows=r)["Y"], labels=labels) for r in (None, rows))
+    for end, other in zip(card.ties(whole, *parameters), card.ties(some, *parameters), strict=True):
+        assert_array_equal(end[rows], other)
+    left = leave_out(replace(sweep(X, {"Y": Y}, k=4, groups=groups)["Y"], labels=labels), 1, 4)
+    worst, best = card.ties(left, *parameters)
+    assert len(worst) == left.n
+    assert (worst <= best).all()
+    assert worst.sum() < best.sum()

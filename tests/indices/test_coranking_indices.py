@@ -208,7 +208,7 @@ def test_threads_change_no_bit(p):
 
 
 def test_ties_of_jaccard():
-    """Worst and best are those of the overlap, row by row, and enclose the value; ties are noted by the area."""
+    """Worst and best are those of the overlap, row by row, and enclose the value; where none are, a note."""
     X = np.array([[0.0], [1], [2], [3], [4], [6]])
     table = dreval.jaccard(X, X, n_neighbors=[1, 2], ties="bounds")
     assert (table["worst"] < table["value"]).all()
@@ -216,8 +216,8 @@ def test_ties_of_jaccard():
     view = view_of(X, X)
     share, common = tie_values(dreval.neighborhood_overlap, view, {"n_neighbors": 1}), table.loc[1]
     assert_allclose([common["worst"], common["best"]], share)  # at k = 1 overlap and Jaccard are the same
-    assert answer(dreval.r_nx_auc, view, {}).note == "equal distances are ordered by index"
-    assert answer(dreval.r_nx_auc, view_of(X**2.5, X**2.5), {}).note == ""
+    assert answer(dreval.q_local, view, {}).note == "equal distances are ordered by index"
+    assert answer(dreval.q_local, view_of(X**2.5, X**2.5), {}).note == ""
 
 
 def test_k_max_at_the_end_leaves_no_larger_scale():

@@ -88,6 +88,18 @@ def extremes_of_row(dx: Array, dy: Array, own: int, k: int) -> tuple[float, ...]
     return max(false), min(false), max(missing), min(missing), min(common), max(common)
 
 
+def shared_by_row(dx: Array, dy: Array, own: int) -> Array:
+    """(orders, n - 1): common neighbors at every K for all pairs of orders of a row in both spaces."""
+    n = len(dx)
+    return np.array(
+        [
+            [len(set(a[:K]) & set(b[:K])) for K in range(1, n)]
+            for a in orders_of_row(dx, own)
+            for b in orders_of_row(dy, own)
+        ]
+    )
+
+
 def centred(block: Array) -> Array:
     moved = block - block[0]
     return moved - moved.mean(axis=0)

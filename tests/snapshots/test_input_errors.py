@@ -7,7 +7,6 @@ the difference is then read like any other change.
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.decomposition import PCA
+from snapshot import Snapshots
 
 from dreval.errors import DrevalError
 from dreval.inputs import _makers, source
@@ -26,7 +26,6 @@ from dreval.inputs.data import as_data
 from dreval.inputs.read import read_table
 from dreval.inputs.source import as_source, embed
 
-STORE = Path(__file__).with_name("input_errors.txt")
 X = np.arange(24.0).reshape(6, 4) ** 2
 IDS = list("abcdef")
 FRAME = pd.DataFrame(X, columns=list("wxyz"), index=pd.Index(IDS))
@@ -257,6 +256,7 @@ SOURCES: dict[str, Case] = {
     "embed with a word as seed": lambda: embed(X, fail, random_state="zero"),
 }
 CASES = {**READING, **VALUES, **VARIABLES, **SOURCES}
+KEPT = Snapshots(Path(__file__).with_name("input_errors.txt"), CASES)
 
 
 @pytest.fixture
@@ -294,32 +294,16 @@ def refusal(case: Case, folder: Path) -> str:
     return re.sub(r"(: got (?:'[^']*'|\[\[.*?\]\]) \().*?(\)\. )", r"\1...\2", text)
 
 
-def stored() -> dict[str, str]:
-    """The kept wordings by case."""
-    if not STORE.exists():
-        return {}
-    return dict(block.split("\n", 1) for block in STORE.read_text(encoding="utf-8").strip().split("\n\n"))
-
-
-def update(case: str, text: str) -> None:
-    """Keep the wording of one case, in the order of the cases."""
-    kept = {**stored(), case: text}
-    STORE.write_text("\n\n".join(f"{c}\n{kept[c]}" for c in CASES if c in kept) + "\n", encoding="utf-8")
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_wording_of_refusals(case: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
     hide_readers(monkeypatch, case)
-    text = refusal(CASES[case], folder)
-    if os.environ.get("DREVAL_UPDATE_SNAPSHOTS") == "1":
-        update(case, text)
-    assert text == stored()[case]
+    KEPT.check(case, refusal(CASES[case], folder))
 
 
 def test_no_wording_is_left_over() -> None:
     """The stored file has exactly the cases that are tested."""
-    assert list(stored()) == list(CASES)
+    assert list(KEPT.stored()) == list(CASES)
 
 
 def test_absolute_paths_are_named_in_full(folder: Path) -> None:

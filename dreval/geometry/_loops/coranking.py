@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops.rows import direct
 
 SHORT = 32  # runs up to this length are sorted by insertion
@@ -31,7 +32,7 @@ def _by_merging(line, order, start, stop):
 
 @njit(cache=True, nogil=True)
 def _settle_run(line, order, start, stop, i, points, products):
-    """Order a run of points that are too near each other to be told apart; gives whether two are equally far."""
+    """Order a run of points too near each other to be told apart; gives whether two are equally far up to rounding."""
     if products:
         for t in range(start, stop):
             line[order[t]] = direct(points, i, points, order[t])
@@ -41,13 +42,15 @@ def _settle_run(line, order, start, stop, i, points, products):
         _by_merging(line, order, start, stop)
     equal = False
     for t in range(start + 1, stop):
-        equal |= line[order[t]] == line[order[t - 1]]
+        equal |= line[order[t]] - line[order[t - 1]] <= ROUNDING * line[order[t]]
     return equal
 
 
 @njit(cache=True, nogil=True)
 def settle_rows(block, orders, rows, points, norms, gamma, tied):
-    """Make sorted orders of a block of squared distances exact, ties by index; ``tied`` marks rows with equal ones.
+    """Make sorted orders of a block of squared distances exact, ties by index.
+
+    ``tied`` marks rows in which distances occur that are equal up to rounding.
 
     The point itself stands last, at an infinite distance. Distances have an error of at most gamma times the sum of two
     norms, so that consecutive ones farther apart than twice the largest error are in their true order.
@@ -60,7 +63,7 @@ def settle_rows(block, orders, rows, points, norms, gamma, tied):
         while start < n:
             stop = start + 1
             last = line[order[start]]
-            while stop < n and line[order[stop]] - last <= margin:
+            while stop < n and line[order[stop]] - last <= margin + ROUNDING * line[order[stop]]:
                 last = line[order[stop]]
                 stop += 1
             if stop - start > 1 and _settle_run(line, order, start, stop, i, points, gamma > 0.0):

@@ -1,4 +1,4 @@
-"""Worst and best case of the rank indices over all ways of breaking ties, row by row and exactly."""
+"""Worst and best case of rank indices and votes over all ways of breaking ties, row by row and exactly."""
 
 from __future__ import annotations
 
@@ -110,3 +110,62 @@ def tie_bounds(dx, order_x, dy, order_y, rows, k, out):
         out[b, 3] = _penalty(x, by_x, by_y, low_y, high_y, own, k, taken, False)
         out[b, 4] = _overlap(x, x[by_x[k]], y, y[by_y[k]], own, k, False)
         out[b, 5] = _overlap(x, x[by_x[k]], y, y[by_y[k]], own, k, True)
+
+
+@loop()
+def _surely_right(mine, inside, at_edge, first, room, size):
+    """Whether no order lets another class win: the own one gets as few votes as it can and comes last of its run."""
+    forced = max(room - (size - at_edge[mine]), 0)
+    votes = inside[mine] + forced
+    if votes == 0:
+        return False
+    for c in range(inside.shape[0]):
+        theirs = inside[c] + min(at_edge[c], room - forced)
+        if c != mine and (theirs > votes or (theirs == votes and first[c] <= first[mine])):
+            return False
+    return True
+
+
+@loop()
+def _maybe_right(mine, inside, at_edge, first, room):
+    """Whether some order lets the own class win: it gets as many votes as it can and comes first of its run.
+
+    The room that is left must be filled with votes that let no other class reach it.
+    """
+    taken = min(room, at_edge[mine])
+    votes, left = inside[mine] + taken, room - taken
+    for c in range(inside.shape[0]):
+        if c == mine:
+            continue
+        most = votes - (inside[c] > 0 and first[c] < first[mine])
+        if inside[c] > most:
+            return False
+        left -= min(at_edge[c], most - inside[c])
+    return left <= 0
+
+
+@loop()
+def vote_bounds(block, orders, own, codes, n_classes, k, out):
+    """Whether the majority vote of the k nearest finds a row's class in all orders (out[:, 0]) and in any (out[:, 1]).
+
+    ``first`` holds the distance at which each class is met; it votes from ``inside`` the k-th distance and at it.
+    """
+    inside, at_edge, first = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64), np.empty(n_classes)
+    for b in range(own.shape[0]):
+        line, order, mine = block[b], orders[b], codes[own[b]]
+        edge = line[order[k - 1]]
+        inside[:], at_edge[:], first[:] = 0, 0, edge
+        room, size = k, 0
+        for j in order:
+            if line[j] > edge:
+                break
+            if line[j] == edge:
+                at_edge[codes[j]] += 1
+                size += 1
+                continue
+            if inside[codes[j]] == 0:
+                first[codes[j]] = line[j]
+            inside[codes[j]] += 1
+            room -= 1
+        out[b, 0] = _surely_right(mine, inside, at_edge, first, room, size)
+        out[b, 1] = _maybe_right(mine, inside, at_edge, first, room)

@@ -1,0 +1,108 @@
+"""Large data: time, memory and values of trustworthiness, continuity, overlap and R_C, and of the full R_NX curve.
+
+``python tests/benchmarks/bench_scale.py`` (``make bench ARGS=scale``) prints one row per part; a factor as argument
+(``bench_scale.py 0.1``) makes every n that many times as large. Each part runs once, in a process of its own with two
+threads. CPU seconds are those of all its threads, which count where others use the machine too. MiB is the peak above
+the process after imports and compilation: the data and the embedding count.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from time import perf_counter, process_time
+from typing import Any
+
+from bench_ranks import THREADS, reset_peak, resident
+
+K, P, CORES = 15, 50, 2
+INDICES = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes_rc"]
+SYMBOLS = ["T", "C", "Q", "R_C"]
+
+
+def cloud(n: int) -> tuple[Any, Any]:
+    """Twenty Gaussian clusters with noise in 50 dimensions, and their two principal components with noise."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, P))
+    X += (3 * rng.normal(size=(20, P)))[rng.integers(0, 20, size=n)]
+    mean = X.mean(axis=0)
+    axes = np.linalg.eigh(X.T @ X / n - np.outer(mean, mean))[1][:, ::-1][:, :2]
+    return X, (X - mean) @ axes + 0.1 * rng.normal(size=(n, 2))
+
+
+def evaluation(X: Any, Y: Any, anchors: int | None, ci: str | None) -> str:
+    """Values, with their standard errors where there are any."""
+    import dreval
+
+    ev = dreval.Evaluation(X, {"Y": Y}, n_neighbors=K, anchors=anchors, random_state=0, n_jobs=CORES)
+    table = ev.run(INDICES, tests=None, ci=ci, progress=False).tidy().set_index("index")
+    rows = zip(SYMBOLS, INDICES, strict=True)
+    return " ".join(
+        f"{symbol}={table.loc[name, 'value']:.4f}"
+        + (f" ({table.loc[name, 'se']:.1g})" if table["se"].notna().loc[name] else "")
+        for symbol, name in rows
+    )
+
+
+def curve(X: Any, Y: Any) -> str:
+    """R_NX at three of all its K."""
+    import dreval
+
+    found = dreval.r_nx(X, Y, n_jobs=CORES)
+    return " ".join(f"R_NX({k})={found[k]:.4f}" for k in (K, len(X) // 10, len(X) - 2))
+
+
+PARTS: dict[str, tuple[int, Callable[[Any, Any], str]]] = {
+    "exact, ci=None": (100_000, lambda X, Y: evaluation(X, Y, None, None)),
+    "exact, ci='points'": (100_000, lambda X, Y: evaluation(X, Y, None, "points")),
+    "2000 anchors": (1_000_000, lambda X, Y: evaluation(X, Y, min(2000, len(X)), "anchors")),
+    "R_NX at all K": (10_000, curve),
+}
+
+
+def measure(part: str, factor: float) -> dict[str, Any]:
+    """Seconds, MiB above the process, and values of one part; runs inside its process."""
+    n, call = PARTS[part]
+    call(*cloud(200))
+    reset_peak()
+    before = resident("VmRSS")
+    X, Y = cloud(round(n * factor))
+    start, worked = perf_counter(), process_time()
+    values = call(X, Y)
+    seconds, cpu = perf_counter() - start, process_time() - worked
+    return {"seconds": seconds, "cpu": cpu, "mib": resident("VmHWM") - before, "values": values}
+
+
+def in_own_process(part: str, factor: float) -> dict[str, Any]:
+    """Measure one part in a fresh process."""
+    environment = {**os.environ, **dict.fromkeys(THREADS, str(CORES))}
+    command = [sys.executable, __file__, part, str(factor)]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def rows(factor: float = 1.0) -> list[dict[str, Any]]:
+    """One row per part: seconds, MiB and values."""
+    table = []
+    for part, (n, _) in PARTS.items():
+        found = in_own_process(part, factor)
+        case = f"k={K}, p={P}, {CORES} threads; T, C, Q, R_C with standard errors in brackets"
+        name = f"{part}, n={round(n * factor)}"
+        figures = {"seconds": found["seconds"], "CPU seconds": found["cpu"], "MiB": found["mib"]}
+        table.append({"case": case, "tool": name, **figures, "value": found["values"]})
+    return table
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        print(json.dumps(measure(sys.argv[1], float(sys.argv[2]))))
+    else:
+        from run import show
+
+        show(rows(*map(float, sys.argv[1:])))
