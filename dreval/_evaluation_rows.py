@@ -129,8 +129,8 @@ class _LeftOut:
         self.room = 0 if view.groups is None else view.n - view.groups.largest() - 1
         count = 0 if view.groups is None else view.groups.count
         self.views = [leave_out(view, group, min(k, self.room)) for group in range(count)]
-        for left in self.views:
-            remember_whole(left, view)
+        for group, left in enumerate(self.views):
+            remember_whole(left, view, group)
 
     def values(self, task: IndexTask) -> npt.NDArray[np.float64]:
         """Values of the index without each group."""

@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._random import stream
-from dreval.geometry.blocks import View, random_groups
+from dreval.geometry.blocks import Groups, View, random_groups
 from dreval.geometry.distances import Space
-from dreval.geometry.workers import run_blocks
+from dreval.geometry.workers import n_threads, run_blocks
 
 __all__ = [
     "EXACT_POINTS",
@@ -29,14 +30,19 @@ __all__ = [
     "estimate_by_points",
     "left_out_anchors",
     "listed_distances",
+    "n_pairs",
     "pairs_of",
     "rank_correlation",
+    "rank_products",
+    "rank_products_without",
+    "remember_data",
     "remember_whole",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Short = npt.NDArray[np.int32]
+Places = npt.NDArray[Any]  # positions of points, in as few bytes as their number allows
 Keep = npt.NDArray[np.bool_]
 
 EXACT_POINTS = 5000  # up to this many points all pairs are used
@@ -52,9 +58,7 @@ class Pairs:
     ----------
     x, y : ndarray (N,)
         Distances in the data and in the embedding, both divided by ``unit`` (a power of two, so nothing is rounded).
-    y_id : ndarray (N,) of int32
-        Numbers below ``n_ids`` that are equal where y is equal and ascend with it.
-    first, second : ndarray (N,) of int32
+    first, second : ndarray (N,) of uint16 or int32
         The two points, as positions among all n; of a pair from an anchor the first is the anchor.
     points, rows : ndarray
         The points that count, and those from which they are seen.
@@ -66,10 +70,8 @@ class Pairs:
 
     x: FloatArray
     y: FloatArray
-    y_id: Short
-    n_ids: int
-    first: Short
-    second: Short
+    first: Places
+    second: Places
     points: IntArray
     rows: IntArray
     unit: float
@@ -81,19 +83,36 @@ class Pairs:
         """Number of unordered pairs of all the points that count."""
         return len(self.points) * (len(self.points) - 1) // 2
 
+    @cached_property
+    def numbers(self) -> tuple[Short, int]:
+        """Numbers (N,) that are equal where y is equal and ascend with it, and what they are below of; O(N)."""
+        return _numbered(self.y)
+
+    @property
+    def y_id(self) -> Short:
+        """Numbers that are equal where y is equal and ascend with it."""
+        return self.numbers[0]
+
+    @property
+    def n_ids(self) -> int:
+        """What the numbers ``y_id`` are below of."""
+        return self.numbers[1]
+
     def only(self, keep: Keep, points: IntArray | None = None, rows: IntArray | None = None) -> Pairs:
         """The pairs that are kept, in the same order; O(N)."""
         from dreval.geometry._loops import pairs as loops
 
-        x, y, y_id, first, second = loops.compress(
-            keep, int(np.count_nonzero(keep)), self.x, self.y, self.y_id, self.first, self.second
-        )
+        count = int(np.count_nonzero(keep))
+        arrays = (loops.compress(keep, count, array) for array in (self.x, self.y, self.first, self.second))
         points, rows = self.points if points is None else points, self.rows if rows is None else rows
-        return replace(self, x=x, y=y, y_id=y_id, first=first, second=second, points=points, rows=rows)
+        part = replace(self, **dict(zip(("x", "y", "first", "second"), arrays, strict=True)), points=points, rows=rows)
+        if "numbers" in vars(self):
+            vars(part)["numbers"] = loops.compress(keep, count, self.y_id), self.n_ids
+        return part
 
     def constant(self) -> tuple[bool, bool]:
         """Whether all distances in the data, and all in the embedding, are equal."""
-        return bool(self.x[0] == self.x[-1]), bool((self.y_id == self.y_id[0]).all())
+        return bool(self.x[0] == self.x[-1]), bool((self.y == self.y[0]).all())
 
 
 @dataclass(frozen=True)
@@ -112,25 +131,39 @@ class Estimate:
 
 
 Statistic = Callable[[Pairs], tuple[float, str]]
+Without = Callable[[Pairs, Groups, int | None], FloatArray]
 
 
-def remember_whole(left: View, whole: View) -> None:
-    """Tell a view without one group which view it was taken from, so that its pairs need not be sorted again."""
-    left.once("whole", lambda: whole)
+def remember_whole(left: View, whole: View, group: int | None = None) -> None:
+    """Tell a view which one it was taken from, and without which group, so that its pairs need not be sorted again."""
+    left.once("whole", lambda: (whole, group))
 
 
-def whole_of(view: View) -> View | None:
-    """The view that a left-out view was taken from, where it was told."""
-    found: View | None = view.once("whole", lambda: None)
+def whole_of(view: View) -> tuple[View | None, int | None]:
+    """The view that a left-out view was taken from and the group that is missing, where it was told."""
+    found: tuple[View | None, int | None] = view.once("whole", lambda: (None, None))
     return found
+
+
+def remember_data(view: View, other: View) -> None:
+    """Tell a view of another one with the same data, rows and seed, whose pairs it can use for its own embedding."""
+    view.once("same data", lambda: other)
+
+
+def n_pairs(view: View) -> int:
+    """Number of pairs that are used for a view."""
+    n, m = view.n, len(view.rows)
+    if m < n:
+        return min(m * (n - 1), SAMPLED_PAIRS)
+    return n * (n - 1) // 2 if n <= EXACT_POINTS else SAMPLED_PAIRS
 
 
 def pairs_of(view: View) -> Pairs:
     """The pairs of a view; shared by all its indices.
 
-    O(n^2 (p + d + log n)) time and 28 bytes a pair up to 5000 points (350 MB at 5000), O(1) pairs beyond.
+    O(n^2 (p + d)) time and 24 bytes a pair up to 5000 points (300 MB at 5000), O(1) pairs beyond.
     """
-    whole = whole_of(view)
+    whole, _ = whole_of(view)
     if whole is None:
         made: Pairs = view.once("pairs", lambda: _make(view))
         return made
@@ -141,60 +174,81 @@ def pairs_of(view: View) -> Pairs:
 
 
 def _make(view: View) -> Pairs:
-    """Choose the pairs, measure them in both spaces and put them in order."""
+    """Choose the pairs, put them in the order of the data and measure them in the embedding."""
+    other: View | None = view.once("same data", lambda: None)
+    table = _in_data(view) if other is None else pairs_of(other)
+    embedding = Space.of(view.Y)
+    y = listed_distances(embedding.points, table.first, table.second, view.n_jobs)
+    y *= 1.0 / (table.unit * embedding.scale)
+    return _in_order(replace(table, y=y))
+
+
+def _in_order(table: Pairs) -> Pairs:
+    """The table with y ascending where x is equal."""
+    from dreval.geometry._loops import pair_order as loops
+
+    if not loops.has_runs(table.x):
+        return table
+    first, second = table.first.copy(), table.second.copy()
+    loops.sort_runs(table.x, table.y, first, second)
+    return replace(table, first=first, second=second)
+
+
+def _in_data(view: View) -> Pairs:
+    """The pairs in ascending order of their distance in the data; those in the embedding are still to come."""
+    from dreval.geometry._loops import pair_order as loops
+
     ordered = len(view.rows) < view.n
     possible = len(view.rows) * (view.n - 1) if ordered else view.n * (view.n - 1) // 2
     sampled = possible > SAMPLED_PAIRS if ordered else view.n > EXACT_POINTS
-    data, embedding = Space.of(view.X), Space.of(view.Y)
+    data = Space.of(view.X)
+    kind = np.uint16 if len(view.X) < 2**16 else np.int32
+    first, second = np.empty(0, kind), np.empty(0, kind)
     if ordered or sampled:
         draw = stream(view.seed, "pairs")
         chosen = draw.choice(possible, SAMPLED_PAIRS, replace=False, shuffle=False) if sampled else np.arange(possible)
         first, second = _from_anchors(view, chosen) if ordered else _unranked(view.population, chosen)
-        x, y = (listed_distances(space.points, first, second, view.n_jobs) for space in (data, embedding))
+        x = listed_distances(data.points, first, second, view.n_jobs)
     else:
-        x, y, first, second = _all_pairs(view, data.points, embedding.points)
-    y *= data.scale / embedding.scale
-    y_id, n_ids = _numbered(y)
-    order = _order(x, y_id)
-    x = x[order]  # one after the other, so that only one array is there twice
-    y = y[order]
-    y_id, first, second = y_id[order], first[order], second[order]
+        x = condensed_distances(data.points[view.population], view.n_jobs)
+    keys, width = _sorted(x)
+    if ordered or sampled:
+        order = np.empty(len(x), np.int32)
+        loops.places(keys, width, order)
+        first, second = first[order].astype(kind), second[order].astype(kind)
+    else:
+        first, second = np.empty(len(x), kind), np.empty(len(x), kind)
+        loops.unranked(keys, width, view.population, first, second)
+    x = loops.taken(x, keys, width)
     seen: dict[str, Any] = {"points": view.population, "rows": view.rows, "unit": 1 / data.scale}
-    return Pairs(x, y, y_id, n_ids, first, second, **seen, ordered=ordered, sampled=sampled)
+    return Pairs(x, np.empty(0), first, second, **seen, ordered=ordered, sampled=sampled)
 
 
-def _order(x: FloatArray, y_id: Short) -> IntArray:
-    """Places in ascending order of x, then of y."""
-    from dreval.geometry._loops import pairs as loops
+def _sorted(values: FloatArray) -> tuple[IntArray, int]:
+    """Sorted keys of distances, whose low bits are places; how many bits. Twice the memory of the distances beside."""
+    from dreval.geometry._loops import pair_order as loops
 
-    order = _ascending(x)
-    return np.lexsort((y_id, x)) if loops.has_ties(x, order) else order
-
-
-def _ascending(distances: FloatArray) -> IntArray:
-    """Places in ascending order; the bits of numbers >= 0 ascend as they do, and integers are sorted twice as fast."""
-    return np.argsort(distances.view(np.int64))
+    keys, scratch = np.empty(len(values), np.int64), np.empty(len(values), np.int64)
+    return keys, int(loops.ascending(values, values.view(np.int64), keys, scratch))
 
 
 def _numbered(y: FloatArray) -> tuple[Short, int]:
     """Numbers that are equal where the values are and ascend with them; how many there are."""
-    from dreval.geometry._loops import pairs as loops
+    from dreval.geometry._loops import pair_order as loops
 
     y_id = np.empty(len(y), np.int32)
-    return y_id, int(loops.number(y, _ascending(y), y_id))
+    return y_id, int(loops.number(y, *_sorted(y), y_id))
 
 
-def _all_pairs(view: View, X: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray, Short, Short]:
-    """All pairs in the condensed order, by blocks of rows."""
+def condensed_distances(points: FloatArray, n_jobs: int | None = None) -> FloatArray:
+    """Distances of all pairs a < b in the condensed order, by blocks of rows."""
     from dreval.geometry._loops import pairs as loops
 
-    points, n = view.population, view.n
-    size = n * (n - 1) // 2
-    out = np.empty(size), np.empty(size), np.empty(size, np.int32), np.empty(size, np.int32)
-    columns = [np.ascontiguousarray(Z[points].T) for Z in (X, Y)]
+    n = len(points)
+    out, columns = np.empty(n * (n - 1) // 2), np.ascontiguousarray(points.T)
     steps = -(-n // 64)
     blocks = [np.arange(start, n, steps) for start in range(steps)]  # long and short rows in every block
-    run_blocks(lambda rows: loops.all_pairs(*columns, rows, points, *out), blocks, view.n_jobs)
+    run_blocks(lambda rows: loops.condensed_distances(columns, rows, out), blocks, n_jobs)
     return out
 
 
@@ -205,9 +259,10 @@ def listed_distances(
     from dreval.geometry._loops import pairs as loops
 
     out = np.empty(len(first))
-    one, other = first.astype(np.int32), second.astype(np.int32)
+    if first.dtype.itemsize > 4 or first.dtype != second.dtype:
+        first, second = first.astype(np.int32), second.astype(np.int32)
     parts = [slice(at, at + 100_000) for at in range(0, len(first), 100_000)]
-    run_blocks(lambda part: loops.listed_distances(points, one[part], other[part], out[part]), parts, n_jobs)
+    run_blocks(lambda part: loops.listed_distances(points, first[part], second[part], out[part]), parts, n_jobs)
     return out
 
 
@@ -230,11 +285,19 @@ def _unranked(points: IntArray, chosen: IntArray) -> tuple[Short, Short]:
     return points[a].astype(np.int32), points[b].astype(np.int32)
 
 
-def estimate(view: View, statistic: Statistic) -> Estimate:
-    """A statistic of pairs on a view, with what is needed for its uncertainty and a note where pairs were drawn."""
+def estimate(view: View, statistic: Statistic, without: Without | None = None) -> Estimate:
+    """A statistic of pairs on a view, with what is needed for its uncertainty and a note where pairs were drawn.
+
+    ``without`` computes the values without each of some groups at once, NaN where ``statistic`` has to decide.
+    """
+    whole, group = whole_of(view)
+    if whole is not None and group is not None and without is not None:
+        value = _without_groups(whole, without)[group]
+        if not math.isnan(value):
+            return Estimate(value)
     table = pairs_of(view)
     value, note = statistic(table)
-    if whole_of(view) is not None or not (table.ordered or table.sampled):
+    if whole is not None or not (table.ordered or table.sampled):
         return Estimate(value, note)
     if table.ordered:
         words = f"{SAMPLED_PAIRS:,} pairs from the anchors drawn at random" if table.sampled else ""
@@ -244,6 +307,15 @@ def estimate(view: View, statistic: Statistic) -> Estimate:
     se = float(np.std(parts, ddof=1)) / math.sqrt(SPLITS)
     words = f"{SAMPLED_PAIRS:,} of {table.total:,} pairs drawn at random, standard error of this draw {se:.2g}"
     return Estimate(value, _join(note, words), sampling_se=se)
+
+
+def _without_groups(whole: View, without: Without) -> FloatArray:
+    """Values without each group of a view, computed once."""
+    groups = whole.groups
+    if groups is None:
+        raise RuntimeError("this view was made without groups")
+    found: FloatArray = whole.once(("without", without), lambda: without(pairs_of(whole), groups, whole.n_jobs))
+    return found
 
 
 def _without_anchors(view: View, table: Pairs, statistic: Statistic, value: float) -> FloatArray:
@@ -267,7 +339,7 @@ def left_out_anchors(view: View, value: float, without: Callable[[Keep], float],
 
 def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate:
     """As ``estimate``, for a statistic of all pairs of its points: beyond 5000 those of ``count`` random ones."""
-    whole = whole_of(view)
+    whole, _ = whole_of(view)
     base = view if whole is None else whole
     if len(base.rows) < base.n or base.n <= EXACT_POINTS:
         return estimate(view, statistic)
@@ -302,12 +374,49 @@ def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, s
 
 def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, str]:
     """Spearman correlation of two vectors with mid ranks, and the same convention where one is constant; O(N log N)."""
-    from dreval.geometry._loops import pairs as loops
-
     order = np.argsort(x, kind="stable")
     y_id, n_ids = _numbered(y[order])
-    sums = loops.rank_products(x[order], y_id, n_ids)
+    sums = rank_products(x[order], y_id, n_ids)
     return _within(sums, bool((x == x[0]).all()), n_ids == 1, (x[0] > 0) == (y[0] > 0), "radii")
+
+
+def rank_products(x: FloatArray, y_id: Short, n_ids: int) -> tuple[float, float, float]:
+    """Centred sums of squares and products of mid ranks; x ascends, and the numbers ascend with y."""
+    from dreval.geometry._loops import pairs as loops
+
+    sums: tuple[float, float, float] = loops.rank_products(x, y_id, n_ids)
+    return sums
+
+
+def rank_products_without(table: Pairs, groups: Groups, n_jobs: int | None = None) -> FloatArray:
+    """``rank_products`` of the pairs that stay when each of some groups of points is left out, (n_groups, 3).
+
+    The sorted order is that of all pairs; the ranks are counted anew along it. O(N) time a group; 8 bytes a pair for
+    each of at most two threads.
+    """
+    from dreval.geometry._loops import pair_groups as loops
+    from dreval.geometry._loops import pair_order as orders
+
+    kind = np.uint8 if groups.count < 2**8 else np.int32
+    codes = groups.codes.astype(kind)
+    a, b = codes[table.first], codes[table.second]
+    out = np.empty((groups.count + loops.TOGETHER, 3))
+    distinct = table.n_ids == len(table.y_id) and not orders.has_runs(table.x)
+    if distinct:
+        sorted_a, sorted_b = np.empty_like(a), np.empty_like(b)
+        loops.by_number(table.y_id, a, b, sorted_a, sorted_b)
+    counts = np.zeros(0, np.int32) if distinct else np.bincount(table.y_id, minlength=table.n_ids).astype(np.int32)
+
+    def some(start: int) -> None:
+        if distinct:
+            into = out[start : start + loops.TOGETHER]
+            loops.distinct_rank_products_without(table.y_id, a, b, sorted_a, sorted_b, start, into)
+            return
+        for group in range(start, min(start + loops.TOGETHER, groups.count)):
+            out[group] = loops.rank_products_without(table.x, table.y_id, counts, a, b, group)
+
+    run_blocks(some, range(0, groups.count, loops.TOGETHER), min(n_threads(n_jobs), 2))
+    return out[: groups.count]
 
 
 def _within(

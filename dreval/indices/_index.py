@@ -16,7 +16,7 @@ from dreval._check import check_k, check_one_of, check_random_state
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, DrevalError, InputError
 from dreval.geometry.blocks import View, sweep
-from dreval.geometry.pairs import Estimate
+from dreval.geometry.pairs import Estimate, n_pairs, remember_data
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 
@@ -24,7 +24,7 @@ __all__ = ["Answer", "IndexCard", "answer", "chance_value", "curve_values", "ind
 
 FloatArray = npt.NDArray[np.float64]
 SHARED_NEIGHBORS = 15
-CHANCE_DRAWS, CHANCE_POINTS = 20, 200_000
+CHANCE_DRAWS, CHANCE_POINTS, CHANCE_PAIRS = 20, 200_000, 25_000_000
 Chance = float | Callable[[int, int], float] | str | None
 TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
 
@@ -147,13 +147,16 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
     """Value that an embedding unrelated to the data would have; NaN where that has no meaning.
 
     Where it is found by exchanging points it is the mean of up to 20 draws, fewer for large n, where one draw is
-    already a mean over many points. The draws depend on ``root`` only, so equal embeddings have equal values.
+    already a mean over many points, or over many pairs of them. The draws depend on ``root`` only, so equal embeddings have equal values.
     """
     chance = thing.card.chance  # type: ignore[attr-defined]
     if chance is None:
         return math.nan
     if chance == "permutation":
-        draws = max(1, min(CHANCE_DRAWS, CHANCE_POINTS // view.n))
+        draws = min(CHANCE_DRAWS, CHANCE_POINTS // view.n)
+        if thing.card.level == "pair":  # type: ignore[attr-defined]
+            draws = min(draws, CHANCE_PAIRS // n_pairs(view))
+        draws = max(1, draws)
         return float(np.mean([answer(thing, _exchanged(view, root, b), parameters).value for b in range(draws)]))
     return float(chance(view.n, parameters["n_neighbors"]) if callable(chance) else chance)
 
@@ -161,6 +164,7 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
 def _exchanged(view: View, root: int, b: int) -> View:
     """The b-th view with exchanged points; all indices of an embedding read the same ones."""
     exchanged: View = view.once(("exchanged", root, b), lambda: view.shuffled(stream(root, "chance", b)))
+    remember_data(exchanged, view)
     return exchanged
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dreval.geometry.blocks import View
-from dreval.geometry.pairs import Estimate, Pairs, correlation, estimate
-from dreval.indices._index import index
+import numpy as np
+
+from dreval.geometry.blocks import Groups, View
+from dreval.geometry.pairs import Estimate, Pairs, correlation, estimate, rank_products, rank_products_without
+from dreval.indices._index import FloatArray, index
 
 
 @index(
@@ -41,11 +43,17 @@ def spearman_distance(view: View) -> Estimate:
     >>> dreval.spearman_distance(X, np.zeros(4))
     0.0
     """
-    return estimate(view, _spearman)
+    return estimate(view, _spearman, _without_groups)
 
 
 def _spearman(pairs: Pairs) -> tuple[float, str]:
     """Correlation of mid ranks."""
-    from dreval.geometry._loops.pairs import rank_products
-
     return correlation(pairs, *rank_products(pairs.x, pairs.y_id, pairs.n_ids))
+
+
+def _without_groups(pairs: Pairs, groups: Groups, n_jobs: int | None) -> FloatArray:
+    """The index without each group of points; NaN where the distances of one space are all equal."""
+    xx, yy, xy = rank_products_without(pairs, groups, n_jobs).T
+    some = (xx > 0) & (yy > 0)
+    size = np.sqrt(xx) * np.sqrt(yy)
+    return np.clip(np.divide(xy, size, out=np.full(len(xy), np.nan), where=some), -1.0, 1.0)

@@ -49,12 +49,11 @@ def stress_nonmetric(view: View) -> Estimate:
 
 def _to_ascending(pairs: Pairs) -> tuple[float, str]:
     """Pairs come in the order of x, then of y, which is what the primary approach asks for."""
-    from scipy.optimize import isotonic_regression
-
-    from dreval.geometry._loops.pairs import products, squared_gap
+    from dreval.geometry._loops.pair_order import ascending_gap
+    from dreval.geometry._loops.pairs import products
 
     size = float(products(pairs.y, pairs.y, 0.0, 0.0)[0])
     if size == 0.0:
         return 1.0, "all distances in the embedding are 0: counted as 1"
-    gap = float(squared_gap(pairs.y, isotonic_regression(pairs.y).x, 1.0))
+    gap = float(ascending_gap(pairs.y))
     return min(math.sqrt(gap / size), 1.0), ""

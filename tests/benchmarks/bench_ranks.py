@@ -111,33 +111,42 @@ def reset_peak() -> None:
         return
 
 
+def timed(call: Callable[..., Any], *arguments: Any) -> tuple[float, float, Any]:
+    """Seconds and peak MiB above the process of a call, and what it gave."""
+    reset_peak()
+    before, start = resident("VmRSS"), perf_counter()
+    values = call(*arguments)
+    return perf_counter() - start, resident("VmHWM") - before, values
+
+
 def measure(tool: str, n: int, n_jobs: int) -> dict[str, Any]:
     """Seconds, MiB above the process, and both values of one tool; runs inside the tool's process."""
     call = TOOLS[tool](n_jobs)
     call(*cloud(60))
-    X, Y = cloud(n)
-    reset_peak()
-    before, start = resident("VmRSS"), perf_counter()
-    values = call(X, Y)
-    seconds = perf_counter() - start
-    return {"seconds": seconds, "mib": resident("VmHWM") - before, "values": [float(v) for v in values]}
+    seconds, mib, values = timed(call, *cloud(n))
+    return {"seconds": seconds, "mib": mib, "values": [float(v) for v in values]}
 
 
-def in_own_process(tool: str, n: int, n_jobs: int) -> dict[str, Any]:
-    """Measure one tool in a fresh process with ``n_jobs`` threads."""
+def in_own_process(script: str, arguments: list[str], n_jobs: int = 1) -> dict[str, Any]:
+    """Run a script in a fresh process with ``n_jobs`` threads; gives the JSON of its last line."""
     environment = {**os.environ, **dict.fromkeys(THREADS, str(n_jobs))}
-    command = [sys.executable, __file__, tool, str(n), str(n_jobs)]
+    command = [sys.executable, script, *arguments]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def one_tool(tool: str, n: int, n_jobs: int) -> dict[str, Any]:
+    """Measure one tool in a fresh process."""
+    return in_own_process(__file__, [tool, str(n), str(n_jobs)], n_jobs)
+
+
 def rows() -> list[dict[str, Any]]:
     """The comparison as rows: case, tool, seconds, MiB, how many times dreval's one pass, and the values."""
-    found = {tool: in_own_process(tool, SIZE, 1) for tool in TOOLS}
+    found = {tool: one_tool(tool, SIZE, 1) for tool in TOOLS}
     ours = found["dreval.Evaluation, one pass"]
     case = f"T and C, n={SIZE}, p={P}, k={K}, one thread"
     table = [row(case, tool, result, ours) for tool, result in found.items()]
-    large = in_own_process("dreval.Evaluation, one pass", LARGE, 2)
+    large = one_tool("dreval.Evaluation, one pass", LARGE, 2)
     table.append(row(f"T and C, n={LARGE}, p={P}, k={K}, two cores", "dreval.Evaluation, one pass", large, large))
     return table
 

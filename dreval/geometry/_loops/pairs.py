@@ -31,16 +31,12 @@ def _tail_line(columns, i, line):
 
 
 @njit(cache=True, nogil=True)
-def all_pairs(columns_x, columns_y, rows, points, x, y, first, second):
+def condensed_distances(columns, rows, out):
     """Distances of the pairs (a, b), a < b, of the given rows a, at their places in the condensed order."""
-    n = columns_x.shape[1]
+    n = columns.shape[1]
     for a in rows:
         at = a * (2 * n - a - 1) // 2
-        stop = at + n - 1 - a
-        _tail_line(columns_x, a, x[at:stop])
-        _tail_line(columns_y, a, y[at:stop])
-        first[at:stop] = points[a]
-        second[at:stop] = points[a + 1 :]
+        _tail_line(columns, a, out[at : at + n - 1 - a])
 
 
 @njit(cache=True, nogil=True)
@@ -51,40 +47,12 @@ def listed_distances(points, first, second, out):
 
 
 @njit(cache=True, nogil=True)
-def has_ties(values, order):
-    """Whether two values are equal; ``order`` lists them ascending."""
-    found = False
-    for t in range(1, order.shape[0]):
-        found |= values[order[t]] == values[order[t - 1]]
-    return found
-
-
-@njit(cache=True, nogil=True)
-def number(values, order, out):
-    """Numbers that ascend with the values and are equal where they are; how many there are."""
-    count, last = 0, values[order[0]]
-    for t in order:
-        if values[t] != last:
-            count, last = count + 1, values[t]
-        out[t] = count
-    return count + 1
-
-
-@njit(cache=True, nogil=True)
-def compress(keep, count, x, y, y_id, first, second):
-    """The pairs to keep, in their order."""
-    out = (
-        np.empty(count, x.dtype),
-        np.empty(count, y.dtype),
-        np.empty(count, y_id.dtype),
-        np.empty(count, first.dtype),
-        np.empty(count, second.dtype),
-    )
-    at = 0
+def compress(keep, count, values):
+    """The values to keep, in their order."""
+    out, at = np.empty(count, values.dtype), 0
     for t in range(keep.shape[0]):
         if keep[t]:
-            out[0][at], out[1][at], out[2][at] = x[t], y[t], y_id[t]
-            out[3][at], out[4][at] = first[t], second[t]
+            out[at] = values[t]
             at += 1
     return out
 
@@ -135,9 +103,31 @@ def sammon_sums(x, y):
 
 
 @njit(cache=True, nogil=True)
+def _products_of_distinct(x, y_id):
+    """As ``rank_products`` where no two values of y are equal, so that a number is a rank."""
+    total = x.shape[0]
+    middle, xx, xy, at = 0.5 * (total - 1), 0.0, 0.0, 0
+    for start in range(0, total, CHUNK):
+        end, part_x, part_xy = min(start + CHUNK, total), 0.0, 0.0
+        while at < end:
+            stop, part, value = at, 0.0, x[at]
+            while stop < total and x[stop] == value:
+                part += y_id[stop] - middle
+                stop += 1
+            own = 0.5 * (at + stop - 1) - middle
+            part_x += (stop - at) * own * own
+            part_xy += own * part
+            at = stop
+        xx, xy = xx + part_x, xy + part_xy
+    return xx, total * (float(total) * total - 1.0) / 12.0, xy
+
+
+@njit(cache=True, nogil=True)
 def rank_products(x, y_id, n_ids):
     """Centred sums of squares and products of mid ranks; pairs ascend in x, and ids ascend with y."""
     total = x.shape[0]
+    if n_ids == total:
+        return _products_of_distinct(x, y_id)
     twice = np.zeros(n_ids, np.int32)  # how many there are of each, then twice their mid rank: whole numbers, in place
     for t in range(total):
         twice[y_id[t]] += 1

@@ -1,0 +1,137 @@
+"""Every index of ranks, distances and classes that dreval and ZADU both have, in one run of each; and full curves.
+
+``python tests/benchmarks/bench_distances.py`` prints a row per tool: all shared indices at once, then the rank, the
+distance and the class indices alone. Each tool runs in a process of its own with one thread, after a warm-up on 60
+points. dreval also computes the value by chance of each index in that time. Then what ZADU does not have: the R_NX
+curve at every K, and the default indices with intervals.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from bench_ranks import K, P, SIZE, cloud, in_own_process, timed
+
+RANKS = {
+    "tnc": ("trustworthiness", "continuity"),
+    "mrre": ("mrre_false", "mrre_missing"),
+    "proc": ("procrustes_rn",),
+}
+DISTANCES = {
+    "stress": ("stress",),
+    "sn_stress": ("stress_scale_normalized",),
+    "nm_stress": ("stress_nonmetric",),
+    "pr": ("pearson_distance",),
+    "srho": ("spearman_distance",),
+    "topo": ("topographic_product",),
+    "kl_div": ("kl_divergence",),
+    "dtm": ("distance_to_measure",),
+}
+CLASSES = {
+    "nh": ("neighborhood_hit",),
+    "ca_tnc": ("class_aware_trustworthiness", "class_aware_continuity"),
+    "l_tnc": ("label_trustworthiness", "label_continuity"),
+    "dsc": ("distance_consistency",),
+    "ivm": ("silhouette",),
+}
+SETS = {"all shared indices": {**RANKS, **DISTANCES, **CLASSES}, "ranks": RANKS, "distances": DISTANCES}
+SETS["classes"] = CLASSES
+WITH_K = ("tnc", "mrre", "proc", "nh", "ca_tnc", "topo")
+
+
+def shared(name: str) -> dict[str, tuple[str, ...]]:
+    """The measures of ZADU in a set, and their indices here; those that the registry does not know are left out."""
+    import dreval
+
+    known = set(dreval.list_indices().index)
+    return {theirs: ours for theirs, ours in SETS[name].items() if known.issuperset(ours)}
+
+
+def labels(X: Any) -> Any:
+    """Six classes, from the first column."""
+    import numpy as np
+
+    return np.clip(np.floor(X[:, 0] / 3).astype(int), -3, 2)
+
+
+def dreval_run(name: str, ci: str | None = None) -> Any:
+    """One ``Evaluation``, one run."""
+    import dreval
+
+    wanted: Any = [ours for group in shared(name).values() for ours in group] if name in SETS else name
+
+    def call(X: Any, Y: Any) -> dict[str, float]:
+        known = labels(X) if name in SETS else None
+        evaluation = dreval.Evaluation(X, {"e": Y}, labels=known, n_neighbors=min(K, len(X) - 1), n_jobs=1)
+        result = evaluation.run(indices=wanted, tests=None, ci=ci, options=all_k(name))
+        table = result.tidy()
+        return dict(zip(table["index"], table["value"], strict=True))
+
+    return call
+
+
+def all_k(name: str) -> dict[str, dict[str, bool]] | None:
+    """Curves are kept at every K."""
+    return {"r_nx": {"all_k": True}} if name == "r_nx" else None
+
+
+def zadu_run(name: str) -> Any:
+    """All measures in one object, its scheduler sharing what it can."""
+    from zadu import zadu
+
+    spec = [{"id": theirs, "params": {"k": K} if theirs in WITH_K else {}} for theirs in shared(name)]
+
+    def call(X: Any, Y: Any) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for part in zadu.ZADU(spec, X).measure(Y, labels(X)):
+            found |= part
+        return found
+
+    return call
+
+
+def measure(tool: str, name: str, n: int, ci: str | None) -> dict[str, Any]:
+    """Seconds, MiB above the process, and how many values; runs inside the tool's process."""
+    call = dreval_run(name, ci) if tool == "dreval" else zadu_run(name)
+    call(*cloud(60))
+    seconds, mib, values = timed(call, *cloud(n))
+    return {"seconds": seconds, "mib": mib, "values": {key: float(value) for key, value in values.items()}}
+
+
+def row(case: str, tool: str, found: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
+    """One row of the table."""
+    return {
+        "case": case,
+        "tool": tool,
+        "values": len(found["values"]),
+        "seconds": found["seconds"],
+        "MiB": found["mib"],
+        "time / dreval": found["seconds"] / ours["seconds"],
+        "memory / dreval": found["mib"] / ours["mib"] if ours["mib"] > 0 else float("nan"),
+    }
+
+
+def rows() -> list[dict[str, Any]]:
+    """The sets side by side, then dreval alone."""
+    table = []
+    for name in SETS:
+        found = {tool: in_own_process(__file__, [tool, name, str(SIZE), "none"]) for tool in ("dreval", "zadu")}
+        case = f"{name}, n={SIZE}, p={P}, k={K}, one thread, no intervals"
+        table += [row(case, tool, one, found["dreval"]) for tool, one in found.items()]
+    alone = [("r_nx", 10_000, "none"), ("default", SIZE, "points"), ("default", 20_000, "none")]
+    for name, n, ci in alone:
+        one = in_own_process(__file__, ["dreval", name, str(n), ci])
+        case = f"dreval, {name}, n={n}, p={P}, one thread, {'intervals' if ci != 'none' else 'no intervals'}"
+        table.append(row(case, "dreval", one, one))
+    return table
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 5:
+        print(json.dumps(measure(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4].replace("none", "") or None)))
+    else:
+        from run import show
+
+        show(rows())
