@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-SYMBOL = re.compile(r"(?<![\w$])([A-Z])_([A-Z]+(?:,[a-z]+)?)(?!\w)")  # such as R_N,opt
+from dreval.results.symbols import math_symbols
 
 __all__ = [
     "CLASS_COLOURS",
@@ -23,7 +22,6 @@ __all__ = [
     "LIGHT",
     "PLAIN",
     "RAMP",
-    "SYMBOL",
     "css_variables",
     "drawing",
     "embedding_colour",
@@ -205,6 +203,5 @@ def printable(value: Any) -> str:
 
 def math_words(words: str, ours: bool) -> dict[str, Any]:
     """Keywords of a text whose symbols have their index set low, where the words are ours; any other as it stands."""
-    if not ours or "$" in words or not SYMBOL.search(words):
-        return {"label": words}
-    return {"label": SYMBOL.sub(r"\1$_{\\mathregular{\2}}$", words), "parse_math": True}
+    made = words if "$" in words or not ours else math_symbols(words)
+    return {"label": made} if made == words else {"label": made, "parse_math": True}
