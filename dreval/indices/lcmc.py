@@ -7,6 +7,10 @@ from dreval.geometry.coranking import coranking
 from dreval.indices._index import FloatArray, index
 
 
+def _ceiling(n: int, k: int) -> float:
+    return 1.0 - k / (n - 1)
+
+
 @index(
     symbol="LCMC",
     title="Local continuity meta-criterion at every K",
@@ -17,6 +21,7 @@ from dreval.indices._index import FloatArray, index
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
+    ceiling=_ceiling,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d + log n)) time, O(n) memory.",
     reference=(

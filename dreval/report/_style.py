@@ -166,19 +166,24 @@ def one_axes(width: float, height: float, left: float, right: float, bottom: flo
     return figure, figure.add_axes(box)
 
 
-def grid(count: int, panel: float, head: float, foot: float) -> tuple[Figure, list[Axes]]:
-    """A figure with ``count`` square panels of that many inches, at most five a row, and margins above and below."""
+def grid(
+    count: int, panel: float, head: float, foot: float, beside: float = 0.0, below: float = 0.0
+) -> tuple[Figure, list[Axes]]:
+    """A figure with ``count`` square panels of that many inches, at most five a row, and margins above and below.
+
+    ``beside`` and ``below`` are the room left of and under each panel for the numbers of its axes.
+    """
     columns = count if count <= 4 else {5: 3, 6: 3, 9: 5, 10: 5}.get(count, 4)
     rows = -(-count // columns)
     gap, title, edge = 0.16, 0.3, 0.18
-    width = max(columns * panel + (columns - 1) * gap, 2.6) + 2 * edge
-    height = rows * (panel + title) + (rows - 1) * gap + edge + head + foot
+    width = max(columns * (panel + beside) + (columns - 1) * gap, 2.6) + 2 * edge
+    height = rows * (panel + title + below) + (rows - 1) * gap + edge + head + foot
     figure = new_figure(width, height)
     axes = []
     for place in range(count):
         row, column = divmod(place, columns)
-        x = edge + column * (panel + gap)
-        y = height - head - edge / 2 - (row + 1) * (panel + title) - row * gap
+        x = edge + beside + column * (panel + beside + gap)
+        y = height - head - edge / 2 - (row + 1) * (panel + title) - row * (gap + below)
         axes.append(figure.add_axes((x / width, y / height, panel / width, panel / height)))
     return figure, axes
 

@@ -99,7 +99,9 @@ def _environment(html: bool) -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters.update(symbol=_symbol, plain=plain_symbols, md=_markdown, code=_code, nobreak=_nobreak, breaks=_breaks, lines=_lines)
+    environment.filters.update(
+        symbol=_symbol, plain=plain_symbols, md=_markdown, code=_code, nobreak=_nobreak, breaks=_breaks, lines=_lines
+    )
     return environment
 
 

@@ -106,7 +106,13 @@ class Summary:
         """GitHub-flavoured Markdown."""
         parts = [f"## {self.title}", "", *(f"- **{_md(a)}** {_md(b)}" for a, b in self.header)]
         for block in self.blocks:
-            parts += ["", f"### {_md(plain_symbols(block.title))}", "", _md_row(block.columns), _md_row(["---"] * len(block.columns))]
+            parts += [
+                "",
+                f"### {_md(plain_symbols(block.title))}",
+                "",
+                _md_row(block.columns),
+                _md_row(["---"] * len(block.columns)),
+            ]
             parts += [_md_row(row) for row in block.rows]
         parts += ["", *(f"{i}. {_md(note)}" for i, note in enumerate(self.notes, 1))]
         return "\n".join(parts) + "\n"
@@ -114,7 +120,9 @@ class Summary:
     def as_html(self) -> str:
         """HTML tables without style."""
         head = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.header)
-        tables = "".join(f"<h3>{html_symbols(escape(b.title))}</h3>{b.simple_table(escape).as_html()}" for b in self.blocks)
+        tables = "".join(
+            f"<h3>{html_symbols(escape(b.title))}</h3>{b.simple_table(escape).as_html()}" for b in self.blocks
+        )
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return f"<h2>{escape(self.title)}</h2><table>{head}</table>{tables}<ol>{notes}</ol>"
 
