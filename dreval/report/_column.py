@@ -11,7 +11,7 @@ from dreval.report._numbers import decimals_for, fixed, half_width
 
 __all__ = ["DIFFERS", "Cell", "Column"]
 
-PERSONS = ("Kendall", "Kruskal", "Pearson", "Procrustes", "Sammon", "Shepard", "Spearman")
+PERSONS = ("Jaccard", "Kendall", "Kruskal", "Pearson", "Procrustes", "Sammon", "Shepard", "Spearman")
 # A range of values by chance is wide beyond this part of the scale of the index, or of the largest of them.
 WIDE = 0.1
 DIFFERS = "differs"
@@ -62,6 +62,7 @@ class Column:
     higher: bool
     bounds: tuple[float, float]
     cells: Mapping[str, Cell]
+    subject: str = ""
 
     @cached_property
     def values(self) -> dict[str, float]:

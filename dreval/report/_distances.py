@@ -77,7 +77,7 @@ def shepard_words(table: Shepard) -> str:
     )
 
 
-def draw_shepard(ax: Axes, table: Shepard, colour: str) -> None:
+def draw_shepard(ax: Axes, table: Shepard, colour: str, size: float = 8.0) -> None:
     """The counts as one picture of cells, and the ascending steps as a line."""
     share = np.log1p(table.counts.T) / np.log1p(max(int(table.counts.max()), 1))
     image = np.empty((*share.shape, 4))
@@ -89,5 +89,5 @@ def draw_shepard(ax: Axes, table: Shepard, colour: str) -> None:
     ax.set(xlim=(0, right), ylim=(0, top), facecolor=LIGHT["panel"])
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    ax.tick_params(labelsize=8, length=0, pad=3)
+    ax.tick_params(labelsize=size, length=0, pad=3)
     ax.spines["bottom"].set_visible(False)

@@ -102,7 +102,7 @@ def scale_words(curve: ScaleCurve) -> tuple[str, str]:
     """Title of a figure, and what the numbers beside the names are."""
     better = {"higher": "", "lower": ", lower is better", "zero": ", better the nearer to 0"}[curve.direction]
     symbol = "" if not curve.symbol or curve.title.endswith(curve.symbol) else f", {curve.symbol}"
-    area = "number behind a name: area under its line (AUC, weights 1/K)" if curve.areas else ""
+    area = "behind a name: AUC, the area under its line" if curve.areas else ""
     return f"{curve.title}{symbol}{better}", area
 
 

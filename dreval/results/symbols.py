@@ -13,7 +13,7 @@ __all__ = ["html_symbols", "latex_symbols", "math_symbols", "plain_symbols"]
 _GREEK = {"rho": "ρ", "tau": "τ"}
 _LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _HIGH = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_PARTS = re.compile(r"([A-Za-z]+)(?:_([\w,]+)|(\d+))?")  # letters, what stands low, what stands high
+_PARTS = re.compile(r"([A-Za-z]+)(?:_([\w,]+)|\^?(\d+))?")  # letters, what stands low, what stands high
 
 
 @cache
@@ -21,7 +21,7 @@ def _pattern() -> re.Pattern[str]:
     """Every symbol of an index that is more than letters, the longer first; names of users are none of them."""
     known = sorted({card.symbol for card in INDICES.cards() if not card.symbol.isalpha()}, key=lambda s: (-len(s), s))
     written = [re.escape(symbol) for symbol in known if _PARTS.fullmatch(symbol)]
-    return re.compile(rf"(?<![\w$.])({'|'.join(written)})(?![\w=(])")
+    return re.compile(rf"(?<![\w$.])({'|'.join(written)}|[A-Z]\^\d)(?![\w=(])")
 
 
 def _rewritten(text: str, write: Callable[[str, str, str], str]) -> str:
@@ -39,7 +39,7 @@ def plain_symbols(text: str) -> str:
 
     Examples
     --------
-    >>> plain_symbols("Spearman correlation (rho_D), R_NX, S_0 and R2")
+    >>> plain_symbols("Spearman correlation (rho_D), R_NX, S_0 and R^2")
     'Spearman correlation (ρ_D), R_NX, S₀ and R²'
     """
 
