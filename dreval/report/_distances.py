@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from dreval.errors import InputError
 from dreval.report._names import short_names
 from dreval.report._reading import Reading
-from dreval.report._style import LIGHT, PLAIN, embedding_colour, grid, math_words
+from dreval.report._style import LIGHT, PLAIN, embedding_colour, grid, grid_columns, math_words
 from dreval.results.shepard import Shepard
 from dreval.results.table import Results
 
@@ -30,7 +30,7 @@ def shepard_figure(results: Results, reading: Reading, names: list[str]) -> Figu
         cure = "Run an index of pairs, such as spearman_distance, with Evaluation."
         raise InputError("results", "must hold distances of pairs", f"none of {', '.join(missing)}", cure)
     words = shepard_words(results.shepard[names[0]])
-    lines = _folded(words, min(len(names), 4) * (SIDE + BESIDE))
+    lines = _folded(words, grid_columns(len(names)) * (SIDE + BESIDE))
     figure, axes = grid(len(names), SIDE, 0.0, 0.08 + LINE * len(lines), beside=BESIDE, below=0.22)
     for ax, name in zip(axes, names, strict=True):
         draw_shepard(ax, results.shepard[name], embedding_colour(reading.names.index(name)))

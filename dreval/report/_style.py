@@ -26,6 +26,7 @@ __all__ = [
     "drawing",
     "embedding_colour",
     "grid",
+    "grid_columns",
     "math_words",
     "new_figure",
     "one_axes",
@@ -166,6 +167,11 @@ def one_axes(width: float, height: float, left: float, right: float, bottom: flo
     return figure, figure.add_axes(box)
 
 
+def grid_columns(count: int) -> int:
+    """How many of ``count`` panels stand in a row."""
+    return count if count <= 4 else {5: 3, 6: 3, 9: 5, 10: 5}.get(count, 4)
+
+
 def grid(
     count: int, panel: float, head: float, foot: float, beside: float = 0.0, below: float = 0.0
 ) -> tuple[Figure, list[Axes]]:
@@ -173,7 +179,7 @@ def grid(
 
     ``beside`` and ``below`` are the room left of and under each panel for the numbers of its axes.
     """
-    columns = count if count <= 4 else {5: 3, 6: 3, 9: 5, 10: 5}.get(count, 4)
+    columns = grid_columns(count)
     rows = -(-count // columns)
     gap, title, edge = 0.16, 0.3, 0.18
     width = max(columns * (panel + beside) + (columns - 1) * gap, 2.6) + 2 * edge
