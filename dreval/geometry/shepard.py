@@ -37,6 +37,7 @@ def shepard(view: View) -> Shepard | None:
         steps=steps * pairs.unit,
         pairs=len(pairs.x),
         total=pairs.total,
+        anchored=pairs.ordered,
     )
 
 

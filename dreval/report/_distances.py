@@ -69,7 +69,7 @@ def shepard_words(table: Shepard) -> str:
     """What the diagrams show."""
     part = "all" if table.pairs == table.total else f"{table.pairs:,} of"
     drawn = f"{part} {table.total:,} pairs of points"
-    if table.pairs > table.total:
+    if table.anchored:
         drawn = f"{table.pairs:,} pairs seen from the anchors"
     return (
         f"Distance in the embedding (upwards) against distance in the data (to the right), {drawn}; darker where "

@@ -143,7 +143,7 @@ def label_ends(
     """Write each label beside the end of its line; labels that would overlap move apart and keep a thin leader.
 
     ``ends`` are x, y, text and colour; texts in soft colour are no names. ``led`` draws the leaders. ``besides`` are
-    words behind a label, with their distance from its beginning in inches.
+    words behind a label, with the distance of their end from its beginning in inches.
     """
     box = ax.get_position()
     height = box.height * HEIGHT
@@ -151,7 +151,8 @@ def label_ends(
     ends = [end for end in ends if math.isfinite(end[1])]
     wanted = [float(inverse.transform(ax.transData.transform((x, y)))[1]) * height for x, y, *_ in ends]
     placed = spread_labels(wanted, LINE, 0.0, height)
-    gap = 0.16 / (box.width * WIDTH)
+    width = box.width * ax.figure.get_figwidth()  # type: ignore[union-attr]
+    gap = 0.16 / width
     for (x, y, text, colour), target, at in zip(ends, wanted, placed, strict=True):
         start = tuple(inverse.transform(ax.transData.transform((x, y))))
         moved = led and (abs(at - target) > 0.03 or start[0] < 0.99)
@@ -176,8 +177,8 @@ def label_ends(
         )
         if besides and text in besides:
             away, words = besides[text]
-            x = 1 + gap + away / (box.width * WIDTH)
-            ax.text(x, at / height, words, transform=ax.transAxes, color=colour, va="center_baseline")
+            x = 1 + gap + away / width
+            ax.text(x, at / height, words, transform=ax.transAxes, color=colour, va="center_baseline", ha="right")
 
 
 def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:

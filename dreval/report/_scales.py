@@ -26,7 +26,7 @@ __all__ = ["ScaleCurve", "draw_scales", "scale_curves", "scale_words"]
 FloatArray = npt.NDArray[np.float64]
 AREA = {"r_nx": "r_nx_auc"}  # the index that is the area under a curve drawn with log K
 DASHED, DOTTED = (0, (3, 3)), (0, (1, 2))
-MEET = 0.25  # lines meet where they lie closer than this part of their largest distance
+NARROW = 2.7  # inches that the lines have at least
 FRAME = 0.06  # of the height above the highest and below the lowest that is drawn
 
 
@@ -116,7 +116,8 @@ def draw_scales(curve: ScaleCurve, places: Mapping[str, int], titled: bool = Tru
     )
     title, aside = scale_words(curve)
     top = 0.1 if not titled else 0.44 if aside else 0.28
-    figure, ax = one_axes(WIDTH, HEIGHT, 0.55, 0.22 + widest + (0.5 if known else 0.0), 0.5, top)
+    right = 0.22 + widest + (0.56 if known else 0.0)
+    figure, ax = one_axes(max(WIDTH, 0.55 + NARROW + right), HEIGHT, 0.55, right, 0.5, top)
     for name in names:
         _draw_line(ax, curve, name, places[name])
     for values, _, dashes in _references(curve):
@@ -127,7 +128,7 @@ def draw_scales(curve: ScaleCurve, places: Mapping[str, int], titled: bool = Tru
     if titled:
         words = "\n".join(filter(None, (title, aside)))
         ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **math_words(words, bool(curve.symbol)))
-    besides = {labels[name]: (widest + 0.06, text) for name, text in known.items()}
+    besides = {labels[name]: (widest + 0.5, text) for name, text in known.items()}
     label_ends(ax, *_label_places(curve.ks, lines), besides)
     return figure
 
@@ -154,16 +155,15 @@ def _references(curve: ScaleCurve) -> list[tuple[FloatArray, str, Any]]:
 def _label_places(ks: FloatArray, lines: list[tuple[FloatArray, str, str]]) -> tuple[list[Any], bool]:
     """Where the labels belong, and whether they are led to the ends of their lines.
 
-    Lines that meet at the last K, as all curves of shares must, have their labels at the heights that they have where
-    they lie farthest apart, in that order.
+    Labels have the heights of their lines at the K where these lie farthest apart: at the last K, to which alone they
+    are led, all curves of shares meet, and others are the noise of a few pairs.
     """
     table = np.array([values for values, words, _ in lines if words != "perfect"])
     spread = np.ptp(np.where(np.isfinite(table), table, np.nanmean(table)), axis=0)
-    meet = len(table) > 1 and bool(spread[-1] < MEET * spread.max())
-    at = int(spread.argmax()) if meet else len(ks) - 1
+    at = int(spread.argmax()) if len(table) > 1 else len(ks) - 1
     last = [at if np.isfinite(values[at]) else int(np.flatnonzero(np.isfinite(values))[-1]) for values, *_ in lines]
     ends = [(float(ks[i]), float(line[0][i]), *line[1:]) for i, line in zip(last, lines, strict=True)]
-    return ends, not meet
+    return ends, at == len(ks) - 1
 
 
 def _axes(ax: Axes, curve: ScaleCurve, names: list[str]) -> None:

@@ -27,8 +27,9 @@ class Shepard:
         The ascending step function that is nearest to the distances in the embedding (least squares), with steps
         that each hold about equally many pairs; pairs equally far in the data share one.
     pairs, total : int
-        Number of pairs counted and of all pairs of the points; fewer are counted where pairs were drawn, or where
-        they are seen from anchors.
+        Number of pairs counted and of all pairs of the points; fewer are counted where pairs were drawn.
+    anchored : bool
+        Whether they are pairs of an anchor and another point; a pair of two anchors then counts twice.
     """
 
     x_edges: FloatArray
@@ -38,6 +39,7 @@ class Shepard:
     steps: FloatArray
     pairs: int
     total: int
+    anchored: bool = False
 
     def plain(self) -> dict[str, Any]:
         """The table in types that JSON knows; floats keep every digit."""
@@ -51,6 +53,7 @@ class Shepard:
             "steps": self.steps.tolist(),
             "pairs": self.pairs,
             "total": self.total,
+            "anchored": self.anchored,
         }
 
     @classmethod
@@ -59,4 +62,5 @@ class Shepard:
         x, y, edges, steps = (np.array(saved[key], np.float64) for key in ("x_edges", "y_edges", "step_edges", "steps"))
         counts = np.zeros((len(x) - 1, len(y) - 1), np.int64)
         counts.flat[np.array(saved["filled"], np.int64)] = saved["counts"]
-        return cls(x, y, counts, edges, steps, int(saved["pairs"]), int(saved["total"]))
+        pairs, total, anchored = int(saved["pairs"]), int(saved["total"]), bool(saved["anchored"])
+        return cls(x, y, counts, edges, steps, pairs, total, anchored)

@@ -115,7 +115,8 @@ def test_drawn_pairs_and_anchors_are_said(monkeypatch):
     assert drawn.counts.sum() == 1000
     monkeypatch.setattr(owner, "SAMPLED_PAIRS", 10**6)
     anchors = dreval.Evaluation(X, {"a": Y}, n_neighbors=3, random_state=0, anchors=20)
-    assert anchors.run("spearman_distance").shepard["a"].pairs == 20 * 89
+    seen = anchors.run("spearman_distance").shepard["a"]
+    assert (seen.pairs, seen.anchored, drawn.anchored) == (20 * 89, True, False)
 
 
 def test_saved_and_loaded(tmp_path):
