@@ -16,9 +16,11 @@ from dreval.errors import DrevalError, UndefinedIndex
 from dreval.geometry.blocks import View, leave_out
 from dreval.geometry.coranking import share_coranking
 from dreval.geometry.pairs import remember_whole
+from dreval.geometry.shepard import shepard
 from dreval.indices._index import Answer, answer, chance_value, curve_values, tie_values
 from dreval.inference.intervals import METHODS, TARGETS, Interval, anchor_interval, jackknife_interval
 from dreval.registry import TESTS
+from dreval.results.shepard import Shepard
 from dreval.results.table import point_column
 
 __all__ = ["TEST_POINTS", "Found", "evaluate_indices", "evaluate_tests", "missing_row", "missing_test"]
@@ -37,6 +39,7 @@ class Found:
     points: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     groups: list[dict[str, Any]] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
+    shepard: Shepard | None = None
 
 
 def missing_row(name: str, task: IndexTask, reason: str) -> dict[str, Any]:
@@ -59,7 +62,7 @@ def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str 
     """Value, chance, ties and interval of every index of one embedding."""
     found = Found()
     left = _LeftOut(view, max((task.k for task in tasks), default=0)) if ci == "points" else None
-    if left is not None and any("full_ranks" in t.card.needs and t.card.smooth and not t.card.curve for t in tasks):
+    if left is not None and any("full_ranks" in t.card.needs and t.card.smooth for t in tasks):
         share_coranking(view, left.views)
     for task in tasks:
         if "labels" in task.card.needs and view.labels is None:
@@ -70,21 +73,33 @@ def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str 
             continue
         try:
             if task.card.curve:
-                found.curves += _curve_rows(name, view, task)
+                found.curves += _curve_rows(name, view, task, left)
                 continue
             found.rows.append(_index_row(name, view, task, left, ci, root, found))
         except DrevalError as reason:  # what one index cannot answer loses no other
             found.rows.append(missing_row(name, task, str(reason)))
+    found.shepard = shepard(view)
     return found
 
 
-def _curve_rows(name: str, view: View, task: IndexTask) -> list[dict[str, Any]]:
+def _curve_rows(name: str, view: View, task: IndexTask, left: _LeftOut | None) -> list[dict[str, Any]]:
     """A curve at about 60 numbers of neighbors, evenly spaced on a log scale, or at all of them."""
     values, _ = curve_values(task.thing, view)
     ks = np.arange(1, len(values) + 1)
     if not task.all_k:
         ks = np.unique(np.rint(np.geomspace(1, len(values), CURVE_POINTS)).astype(np.int64))
-    return [{"embedding": name, "index": task.name, "K": int(k), "value": float(values[k - 1])} for k in ks]
+    low, high = (np.full(len(values), np.nan),) * 2 if left is None else left.bands(task, values)
+    return [
+        {
+            "embedding": name,
+            "index": task.name,
+            "K": int(k),
+            "value": float(values[k - 1]),
+            "ci_low": float(low[k - 1]),
+            "ci_high": float(high[k - 1]),
+        }
+        for k in ks
+    ]
 
 
 def _index_row(
@@ -135,6 +150,17 @@ class _LeftOut:
     def values(self, task: IndexTask) -> npt.NDArray[np.float64]:
         """Values of the index without each group."""
         return np.array([answer(task.thing, view, task.parameters).value for view in self.views])
+
+    def bands(self, task: IndexTask, values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], ...]:
+        """Ends of the interval of a curve at every K up to half of the points; beyond, groups change the scale."""
+        low, high = np.full(len(values), np.nan), np.full(len(values), np.nan)
+        top = min(min((view.n for view in self.views), default=0) // 2, len(values))
+        if top > 0:
+            curves = np.array([curve_values(task.thing, view)[0][:top] for view in self.views])
+            for at in np.flatnonzero(np.ptp(curves, axis=0) > 0):  # no spread is no certainty
+                interval = jackknife_interval(float(values[at]), curves[:, at], task.card.bounds)
+                low[at], high[at] = interval.low, interval.high
+        return low, high
 
 
 def _add_interval(

@@ -375,6 +375,7 @@ class Evaluation:
             points={name: pd.DataFrame(part.points, index=range(self.data.n)) for name, part in found.items()},
             groups=groups_frame([row for part in found.values() for row in part.groups]),
             curves=curves_frame([row for part in found.values() for row in part.curves]),
+            shepard={name: part.shepard for name, part in found.items() if part.shepard is not None},
             embeddings=embedded,
             labels=None if self.data.labels is None else self.data.labels.values,
             ids=None if self.data.ids is None else plain_ids(self.data.ids.to_numpy()),

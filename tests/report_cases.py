@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dreval.registry import INDICES
-from dreval.results.table import Results, point_column, tidy_frame
+from dreval.results.shepard import Shepard
+from dreval.results.table import Results, curves_frame, point_column, tidy_frame
 
 # index, parameters, chance
 DEFAULT = (
@@ -51,6 +52,8 @@ def make_results(
     labels: np.ndarray | None = None,
     failed: Mapping[str, str] | None = None,
     points: Mapping[str, pd.DataFrame] | None = None,
+    curves: list[dict[str, Any]] | None = None,
+    shepard: Mapping[str, Shepard] | None = None,
     **recipe: Any,
 ) -> Results:
     """A result of these rows."""
@@ -75,7 +78,29 @@ def make_results(
         **recipe,
     }
     empty = {name: pd.DataFrame(index=range(len(Y))) for name, Y in embeddings.items()}
-    return Results(table, {**empty, **(points or {})}, pd.DataFrame(), dict(embeddings), labels, recipe=given)
+    more: dict[str, Any] = {"recipe": given, "curves": curves_frame(curves or []), "shepard": dict(shepard or {})}
+    return Results(table, {**empty, **(points or {})}, pd.DataFrame(), dict(embeddings), labels, **more)
+
+
+def simulated_shepard(place: int, cells: int = 12) -> Shepard:
+    """A Shepard table of as many cells a side, from a fixed seed."""
+    rng = np.random.default_rng(place)
+    counts = rng.poisson(5.0 * np.eye(cells) + 0.3)
+    steps = np.sort(rng.random(5)) * (2.0 + place)
+    edges = np.linspace(0.0, 10.0, cells + 1), np.linspace(0.0, 2.0 + place, cells + 1)
+    return Shepard(*edges, counts, np.linspace(0.5, 10.0, 6), steps, int(counts.sum()), int(counts.sum()))
+
+
+def curve_rows(index: str, names: tuple[str, ...], n: int, intervals: bool = True) -> list[dict[str, Any]]:
+    """A curve of each embedding over K = 1, 2, 4, ... and n - 2, with intervals up to half of the points."""
+    ks = [*(2**power for power in range(20) if 2**power < n - 2), n - 2]
+    rows = []
+    for place, name in enumerate(names):
+        for k in ks:
+            value = (0.9 - 0.1 * place) * k / (k + 20)
+            low, high = (value - 0.05, value + 0.05) if intervals and k <= n // 2 else (math.nan, math.nan)
+            rows.append({"embedding": name, "index": index, "K": k, "value": value, "ci_low": low, "ci_high": high})
+    return rows
 
 
 def simulated_results(
@@ -87,6 +112,7 @@ def simulated_results(
     ks: tuple[int, ...] = (15,),
     tests: bool = True,
     failed: Mapping[str, str] | None = None,
+    curves: list[dict[str, Any]] | None = None,
     **recipe: Any,
 ) -> Results:
     """A result like that of a small evaluation, from a fixed seed."""
@@ -122,4 +148,5 @@ def simulated_results(
         points[name] = pd.DataFrame(columns)
         if tests and labels is not None:
             rows.append(row_of_test(name, 0.001, 0.004))
-    return make_results(rows, embeddings, labels, failed, points, n_neighbors=list(ks), **recipe)
+    shepard = {name: simulated_shepard(place) for place, name in enumerate(names)}
+    return make_results(rows, embeddings, labels, failed, points, curves, shepard, n_neighbors=list(ks), **recipe)

@@ -51,6 +51,7 @@ MAY_BE_EMPTY = {
     ("indices", "chance"): "the index does not depend on how points are paired",
     ("indices", "default"): "computed on request only",
     ("indices", "choices"): "no parameter is a word",
+    ("indices", "ceiling"): "the value of a perfect copy is the better bound",
     ("indices", "ties"): "ties cannot matter, or have no exact bounds",
     ("indices", "parameters"): "the index has no parameter",
     ("indices", "invariances"): "every change of the embedding changes the value",

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from scipy.special import stdtrit
 from strategies import pairs
 
 import dreval
@@ -32,8 +33,9 @@ def test_curves_have_a_table_of_their_own():
     """No row of the tidy table, about 60 numbers of neighbors from 1 to the last, the values those of the function."""
     results = evaluation().run([*CURVES, "continuity"])
     assert set(results.tidy()["index"]) == {"continuity"}
-    assert list(results.curves.columns) == ["embedding", "index", "K", "value"]
-    assert [str(kind) for kind in results.curves.dtypes] == ["object", "object", "int64", "float64"]
+    assert list(results.curves.columns) == ["embedding", "index", "K", "value", "ci_low", "ci_high"]
+    kinds = ["object", "object", "int64", "float64", "float64", "float64"]
+    assert [str(kind) for kind in results.curves.dtypes] == kinds
     for name in CURVES:
         wide, whole = results.curve(name), getattr(dreval, name)(X, Y)
         assert list(wide.columns) == ["b", "a"]
@@ -101,9 +103,10 @@ def test_saved_and_loaded(tmp_path: Path):
     pd.testing.assert_frame_equal(loaded.curve("b_nx"), results.curve("b_nx"), check_exact=True)
     with zipfile.ZipFile(tmp_path / "new") as new, zipfile.ZipFile(tmp_path / "old", "w") as old:
         for name in new.namelist():
-            if name != "curves.csv":
+            if name not in ("curves.csv", "shepard.json"):
                 old.writestr(name, new.read(name))
     assert dreval.load_results(tmp_path / "old").curves.empty
+    assert dreval.load_results(tmp_path / "old").shepard == {}
     pd.testing.assert_frame_equal(dreval.load_results(tmp_path / "old").tidy(), results.tidy())
 
 
@@ -119,6 +122,47 @@ def test_leave_a_group_out_is_the_plain_function_on_the_rest(name):
     row = results.tidy().set_index("embedding").loc["b"]
     assert row["se"] == pytest.approx(np.sqrt(19 / 20 * np.sum((values - values.mean()) ** 2)))
     assert row["ci_low"] < row["value"] < row["ci_high"]
+
+
+def test_curves_of_before_there_were_intervals_are_read(tmp_path: Path):
+    """A file whose curves have no ends of intervals gives the same values, and missing ends."""
+    results = evaluation().run("r_nx")
+    results.save(tmp_path / "new")
+    with zipfile.ZipFile(tmp_path / "new") as new, zipfile.ZipFile(tmp_path / "old", "w") as old:
+        for name in new.namelist():
+            rows = results.curves.drop(columns=["ci_low", "ci_high"]).to_csv(index=False)
+            old.writestr(name, rows if name == "curves.csv" else new.read(name))
+    loaded = dreval.load_results(tmp_path / "old").curves
+    assert loaded["value"].tolist() == results.curves["value"].tolist()
+    assert loaded[["ci_low", "ci_high"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_intervals_of_a_curve_are_those_of_the_plain_function_without_each_group(name):
+    """At every K up to half of the smallest rest: the delete-a-group jackknife, by hand; beyond, none."""
+    results = evaluation().run(name)
+    codes = random_groups(150, 20, stream(0, "groups")).codes
+    left = [getattr(dreval, name)(X[codes != group], Y[codes != group]) for group in range(20)]
+    rows = results.curves[results.curves["embedding"] == "b"].set_index("K")
+    top = int(np.bincount(codes).max())
+    assert rows.index.max() > (150 - top) // 2
+    for k, row in rows.iterrows():
+        values = np.array([curve.get(k, np.nan) for curve in left])
+        if k > (150 - top) // 2 or np.ptp(values) == 0:
+            assert np.isnan([row["ci_low"], row["ci_high"]]).all()
+            continue
+        half = stdtrit(19, 0.975) * np.sqrt(19 / 20 * np.sum((values - values.mean()) ** 2))
+        low, high = INDICES.card(name).bounds
+        assert row["ci_low"] == pytest.approx(max(row["value"] - half, low), abs=1e-12)
+        assert row["ci_high"] == pytest.approx(min(row["value"] + half, high), abs=1e-12)
+
+
+def test_curves_without_intervals():
+    """Not asked for, or seen from anchors: no ends, and the same values."""
+    asked, bare = evaluation().run("r_nx"), evaluation().run("r_nx", ci=None)
+    assert bare.curves[["ci_low", "ci_high"]].isna().all(axis=None)
+    assert bare.curves["value"].tolist() == asked.curves["value"].tolist()
+    assert evaluation(anchors=40).run("r_nx").curves[["ci_low", "ci_high"]].isna().all(axis=None)
 
 
 def test_points_and_anchors():

@@ -89,6 +89,10 @@ class View:
             self._kept[key] = make()
         return self._kept[key]
 
+    def known(self, key: Any) -> Any:
+        """The value that ``once`` has computed for this key, None where it was not asked yet."""
+        return self._kept.get(key)
+
     def shuffled(self, rng: np.random.Generator) -> View:
         """The same data with the embedding's points exchanged at random: an embedding unrelated to the data.
 

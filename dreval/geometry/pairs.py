@@ -28,6 +28,7 @@ __all__ = [
     "correlation",
     "estimate",
     "estimate_by_points",
+    "known_pairs",
     "left_out_anchors",
     "listed_distances",
     "n_pairs",
@@ -171,6 +172,12 @@ def pairs_of(view: View) -> Pairs:
     stay = np.zeros(len(view.X), np.bool_)
     stay[view.population] = True
     return table.only(stay[table.first] & stay[table.second], view.population, view.rows)
+
+
+def known_pairs(view: View) -> Pairs | None:
+    """The pairs of a view, where an index has asked for them."""
+    found: Pairs | None = view.known("pairs")
+    return found
 
 
 def _make(view: View) -> Pairs:

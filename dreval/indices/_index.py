@@ -63,6 +63,8 @@ class IndexCard:
         parameters; it may give None where no order matters.
     curve : bool
         Whether it has a value for every K = 1, 2, ... and no single one.
+    ceiling : function of (n, k) or None
+        Value of a perfect copy where it depends on k; None where it is the better end of ``bounds``.
     smooth : bool
         Whether its value moves smoothly when points are left out; without that no interval is made of it.
     choices : dict
@@ -90,6 +92,7 @@ class IndexCard:
     ties: TieRule | None = None
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     curve: bool = False
+    ceiling: Callable[[int, int], float] | None = None
     smooth: bool = True
 
     @property

@@ -8,6 +8,10 @@ from dreval.indices._coranking import CURVE, over_ties
 from dreval.indices._index import FloatArray, index
 
 
+def _ceiling(n: int, k: int) -> float:
+    return 1.0 - k / (n - 1)
+
+
 @index(
     **CURVE,
     symbol="LCMC",
@@ -17,6 +21,7 @@ from dreval.indices._index import FloatArray, index
     bounds=(-1.0, 1.0),
     chance=0.0,
     ties=over_ties(Coranking.lcmc),
+    ceiling=_ceiling,
     reference=(
         "Chen & Buja (2009), Local multidimensional scaling for nonlinear dimension reduction, JASA 104; as a sum of\n"
         "the co-ranking matrix Lee & Verleysen (2009), Neurocomputing 72."

@@ -145,6 +145,10 @@ def _verdict_words(reading: Reading) -> list[tuple[str, str]]:
     words = [
         ("most, about half", f"More than {100 * MOST:.0f} of 100, and between {100 * (1 - MOST):.0f} and that."),
         (
+            "way from chance to a perfect copy",
+            "0 % is the value by chance and 100 % that of a perfect copy; negative values are worse than chance.",
+        ),
+        (
             "close, mostly close, may be far",
             (
                 f"The value covers {100 * HOLDS:.0f} % or more of the way from chance to perfect, {100 * MOSTLY:.0f} % "

@@ -11,7 +11,7 @@ from dreval.report._numbers import decimals_for, fixed, half_width
 
 __all__ = ["DIFFERS", "Cell", "Column"]
 
-PERSONS = ("Kendall", "Kruskal", "Pearson", "Procrustes", "Sammon", "Shepard", "Spearman")
+PERSONS = ("Jaccard", "Kendall", "Kruskal", "Pearson", "Procrustes", "Sammon", "Shepard", "Spearman")
 # A range of values by chance is wide beyond this part of the scale of the index, or of the largest of them.
 WIDE = 0.1
 DIFFERS = "differs"
@@ -62,6 +62,7 @@ class Column:
     higher: bool
     bounds: tuple[float, float]
     cells: Mapping[str, Cell]
+    subject: str = ""
 
     @cached_property
     def values(self) -> dict[str, float]:
@@ -153,7 +154,7 @@ class Column:
     @cached_property
     def chance(self) -> str:
         """Value by chance in words: one, or the range over embeddings; empty where it has no meaning."""
-        texts = [fixed(c, self._chance_places) for c in self._chances]
+        texts = [fixed(c, self._chance_places) for c in self.chances]
         return "" if not texts else texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
 
     @cached_property
@@ -161,18 +162,19 @@ class Column:
         """Value by chance in a table: a wide range over embeddings is only said to differ."""
         if " to " not in self.chance:
             return self.chance
-        low, high = self._chances[0], self._chances[-1]
+        low, high = self.chances[0], self.chances[-1]
         span = self.bounds[1] - self.bounds[0]
         scale = span if math.isfinite(span) else max(abs(low), abs(high))
         return self.chance if high - low <= WIDE * scale else DIFFERS
 
     @cached_property
-    def _chances(self) -> list[float]:
+    def chances(self) -> list[float]:
+        """Values by chance of all embeddings, ascending."""
         return sorted(c.chance for c in self.cells.values() if not math.isnan(c.chance))
 
     @property
     def _chance_places(self) -> int:
-        return min(self.places, 3) if self._chances and max(map(abs, self._chances)) >= 0.1 else self.places
+        return min(self.places, 3) if self.chances and max(map(abs, self.chances)) >= 0.1 else self.places
 
     @property
     def named(self) -> str:

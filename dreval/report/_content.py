@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from dreval.report._cautions import cautions, definitions, head_line
 from dreval.report._column import DIFFERS, Column
 from dreval.report._names import short_names
 from dreval.report._numbers import counted, fixed, in_words, probability
-from dreval.report._reading import Reading, parameter_words
+from dreval.report._reading import SCALE, Reading, parameter_words
 from dreval.report.words import verdicts
 from dreval.results.table import Results
 
@@ -53,14 +54,15 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
     """Everything that a report says, in its order."""
     dimensions = {name: results.embeddings[name].shape[1] for name in reading.computed if name in results.embeddings}
     footnotes = Footnotes()
-    main = reading.main if reading.computed else ()  # a table of reasons only would repeat them
+    main = reading.by_subject if reading.computed else ()  # a table of reasons only would repeat them
     rows = [_row(reading, name, footnotes) for name in reading.names] if main else []
     differ = len(set(dimensions.values())) > 1
     return {
         "title": title if title is not None else default_title(reading),
         "meta": head_line(reading, dimensions),
         "verdicts": [{"place": i, "said": said} for i, said in enumerate(verdicts(reading))],
-        "heads": [_head(column, footnotes) for column in main],
+        "subjects": _subjects(main),
+        "heads": [_head(column, footnotes, reading.k) for column in main],
         "rows": [{**row, "d": dimensions.get(row["name"], "") if differ else ""} for row in rows],
         "short": (short := short_names(reading.names, NAME_ROOM)),
         "name_width": min(max(map(len, short.values()), default=0), 13),
@@ -115,11 +117,19 @@ def _shared_note(column: Column) -> str:
     return notes.pop() if len(notes) == 1 and len(column.values) > 1 else ""
 
 
-def _head(column: Column, footnotes: Footnotes) -> dict[str, Any]:
+def _subjects(main: Sequence[Column]) -> list[tuple[str, int]]:
+    """What the columns speak of, with the number of columns; nothing where it is one thing only."""
+    found = [(subject, len(list(part))) for subject, part in groupby(column.subject for column in main)]
+    return found if len(found) > 1 else []
+
+
+def _head(column: Column, footnotes: Footnotes, k: int | None) -> dict[str, Any]:
     """Title, symbol, parameters and direction of a column."""
     note = _shared_note(column)
     symbol = "" if column.title.endswith(column.symbol) else column.symbol
-    below = [symbol, parameter_words(column.parameters), "" if column.higher else "lower is better"]
+    shared = f"{SCALE}={k}"  # said once, above the table
+    parameters = parameter_words(", ".join(p for p in column.parameters.split(", ") if p != shared))
+    below = [symbol, parameters, "" if column.higher else "lower is better"]
     return {
         "title": column.title,
         "below": ", ".join(filter(None, below)),
@@ -133,7 +143,7 @@ def _head(column: Column, footnotes: Footnotes) -> dict[str, Any]:
 def _row(reading: Reading, name: str, footnotes: Footnotes) -> dict[str, Any]:
     """One embedding in the first table."""
     failed = reading.failed.get(name, "")
-    cells = [] if failed else [_cell(column, name, footnotes) for column in reading.main]
+    cells = [] if failed else [_cell(column, name, footnotes) for column in reading.by_subject]
     return {"name": name, "place": reading.names.index(name), "failed": failed, "cells": cells}
 
 
@@ -172,8 +182,9 @@ def _table_note(reading: Reading, page: bool) -> str:
         parts.append("“Ties” are worst and best over all orders of equal distances.")
     if any(column.short_chance == DIFFERS for column in reading.main):
         parts.append("Where chance “differs”, each embedding has its own; they stand below.")
-    if len(reading.scales) > 1:
-        parts.append(f"Neighborhoods at k = {reading.k}; all values stand below.")
+    if reading.k is not None:
+        more = "; all values stand below" if len(reading.scales) > 1 else ""
+        parts.append(f"Neighborhoods at k = {reading.k}{more}.")
     return " ".join(filter(None, parts))
 
 

@@ -16,7 +16,7 @@ from dreval.report._numbers import fixed
 from dreval.report._reading import parameter
 from dreval.report._style import LIGHT, embedding_colour, math_words, one_axes
 
-__all__ = ["curve_words", "draw_curves", "spread_labels"]
+__all__ = ["HEIGHT", "LETTER", "WIDTH", "curve_words", "draw_curves", "label_ends", "spread_labels"]
 
 WIDTH, HEIGHT = 4.8, 2.7
 LETTER = 0.078  # inches that a letter of a label takes at most, on average
@@ -49,7 +49,7 @@ def draw_curves(family: Sequence[Column], places: Mapping[str, int], titled: boo
     if titled:
         words = "\n".join(filter(None, (title, aside)))
         ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **math_words(words, bool(family[0].symbol)))
-    _label_ends(ax, ends)
+    label_ends(ax, ends)
     return figure
 
 
@@ -134,18 +134,28 @@ def _ticks(ax: Axes, ks: Sequence[int]) -> list[int]:
     return [*shown, ks[-1]] if len(ks) > 1 else shown
 
 
-def _label_ends(ax: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
-    """Write each label beside the end of its line; labels that would overlap move apart and keep a thin leader."""
+def label_ends(
+    ax: Axes,
+    ends: Sequence[tuple[float, float, str, str]],
+    led: bool = True,
+    besides: Mapping[str, tuple[float, str]] | None = None,
+) -> None:
+    """Write each label beside the end of its line; labels that would overlap move apart and keep a thin leader.
+
+    ``ends`` are x, y, text and colour; texts in soft colour are no names. ``led`` draws the leaders. ``besides`` are
+    words behind a label, with the distance of their end from its beginning in inches.
+    """
     box = ax.get_position()
     height = box.height * HEIGHT
     inverse = ax.transAxes.inverted()
     ends = [end for end in ends if math.isfinite(end[1])]
     wanted = [float(inverse.transform(ax.transData.transform((x, y)))[1]) * height for x, y, *_ in ends]
     placed = spread_labels(wanted, LINE, 0.0, height)
-    gap = 0.16 / (box.width * WIDTH)
+    width = box.width * ax.figure.get_figwidth()  # type: ignore[union-attr]
+    gap = 0.16 / width
     for (x, y, text, colour), target, at in zip(ends, wanted, placed, strict=True):
         start = tuple(inverse.transform(ax.transData.transform((x, y))))
-        moved = abs(at - target) > 0.03 or start[0] < 0.99
+        moved = led and (abs(at - target) > 0.03 or start[0] < 0.99)
         if moved:
             ax.plot(
                 [start[0] + gap * 0.2, 1 + gap * 0.8],
@@ -163,8 +173,12 @@ def _label_ends(ax: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None
             transform=ax.transAxes,
             color=colour,
             va="center_baseline",
-            fontweight="normal" if text == "by chance" else "bold",
+            fontweight="normal" if colour == LIGHT["soft"] else "bold",
         )
+        if besides and text in besides:
+            away, words = besides[text]
+            x = 1 + gap + away / width
+            ax.text(x, at / height, words, transform=ax.transAxes, color=colour, va="center_baseline", ha="right")
 
 
 def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:

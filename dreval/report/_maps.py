@@ -10,10 +10,11 @@ import numpy as np
 from dreval._check import check_int, check_one_of
 from dreval.errors import InputError
 from dreval.report._column import Column
+from dreval.report._panels import Scale
 from dreval.report._reading import Reading, parameter
 from dreval.results.table import Results, point_column
 
-__all__ = ["map_values", "mapped_column"]
+__all__ = ["chance_mark", "map_values", "mapped_column"]
 
 
 def mapped_column(results: Results, reading: Reading, index: str | None, n_neighbors: int | None) -> Column:
@@ -39,6 +40,19 @@ def mapped_column(results: Results, reading: Reading, index: str | None, n_neigh
         ran = ", ".join(parameter(c.parameters, "n_neighbors") or "none" for c in family)
         raise InputError("n_neighbors", "must be one that was run", wanted, f"{index} was run at: {ran}.")
     return found[0]
+
+
+def chance_mark(column: Column, scale: Scale) -> tuple[float | None, str]:
+    """Where the value by chance lies on the bar of a map (0 the bad end, 1 the good), and the words beside it."""
+    if not column.chance:
+        return None, ""
+    low, high = column.chances[0], column.chances[-1]
+    if not scale.low <= low <= high <= scale.high:
+        side = "bad" if column.better(scale.low if column.higher else scale.high, (low + high) / 2) else "good"
+        beyond = high < scale.low or low > scale.high
+        return None, f"by chance {column.chance}" + (f", beyond the {side} end" if beyond else "")
+    share = ((low + high) / 2 - scale.low) / (scale.high - scale.low)
+    return (share if scale.higher else 1.0 - share), f"mark: by chance {column.chance}"
 
 
 def _point_values(results: Results, column: Column, name: str) -> Any:

@@ -8,13 +8,15 @@ from matplotlib.figure import Figure
 
 from dreval.errors import InputError
 from dreval.report._column import Column
+from dreval.report._distances import draw_shepard, rank_words, shepard_words
 from dreval.report._lines import curve_words, draw_curves
 from dreval.report._maps import map_values, mapped_column
 from dreval.report._numbers import counted
 from dreval.report._panels import Classes, Scale, class_colours, class_handles, draw_map, draw_points, map_cells
 from dreval.report._panels import scale_of_maps as make_scale
 from dreval.report._reading import Reading, parameter_words
-from dreval.report._style import RAMP, drawing, one_axes, printable
+from dreval.report._scales import ScaleCurve, draw_scales, scale_curves, scale_words
+from dreval.report._style import RAMP, drawing, embedding_colour, one_axes, printable
 from dreval.report._svg import inline_svg
 from dreval.results.table import Results
 
@@ -27,7 +29,8 @@ MAX_CURVES = 6
 def pictures(results: Results, reading: Reading) -> dict[str, Any]:
     """All figures of a page with their legends; parts that a result has no values for are empty."""
     if not reading.computed:
-        return {"panels": [], "legend": [], "map": None, "curves": [], "more_curves": 0}
+        empty: dict[str, Any] = {"panels": [], "legend": [], "map": None, "curves": [], "more_curves": 0}
+        return empty | {"scales": [], "scale_bands": False, "shepard": {"panels": []}}
     classes = class_colours(results.labels)
     column = _mapped(results, reading)
     values = map_values(results, reading.computed, column) if column else {}
@@ -35,11 +38,17 @@ def pictures(results: Results, reading: Reading) -> dict[str, Any]:
     scale = make_scale(shown, column.higher) if column else None
     with drawing():
         panels = [_panel(results, reading, name, classes, column, scale, values) for name in reading.computed]
+        whole = scale_curves(results, reading)
+        scales = [_scale(reading, curve, i) for i, curve in enumerate(whole.values())]
+        diagrams = _shepard(results, reading)
         curves = [_curve(reading, family, i) for i, family in enumerate(reading.curves[:MAX_CURVES])]
     return {
         "panels": panels,
         "legend": list(class_handles(classes)) if classes else [],
         "map": _legend(column, scale) if column and scale else None,
+        "scales": scales,
+        "scale_bands": any(curve.banded for curve in whole.values()),
+        "shepard": diagrams,
         "curves": curves,
         "more_curves": max(len(reading.curves) - MAX_CURVES, 0),
     }
@@ -101,8 +110,32 @@ def _curve(reading: Reading, family: tuple[Column, ...], number: int) -> dict[st
     return {"title": title, "aside": aside, "drawing": inline_svg(figure, f"k{number}", about)}
 
 
+def _scale(reading: Reading, curve: ScaleCurve, number: int) -> dict[str, str]:
+    """A figure of a curve over every K with the words above it."""
+    title, aside = scale_words(curve)
+    figure = draw_scales(curve, {name: reading.names.index(name) for name in reading.computed}, titled=False)
+    names = ", ".join(printable(name) for name in curve.values)
+    about = f"{title} against the number of neighbors K on a log scale, for {names}"
+    return {"title": title, "aside": aside, "drawing": inline_svg(figure, f"r{number}", about)}
+
+
+def _shepard(results: Results, reading: Reading) -> dict[str, Any]:
+    """The Shepard diagrams of all embeddings that have one."""
+    panels = []
+    for name in (name for name in reading.computed if name in results.shepard):
+        place = reading.names.index(name)
+        figure, ax = one_axes(SIDE, SIDE, 0.4, 0.06, 0.24, 0.06)
+        draw_shepard(ax, results.shepard[name], embedding_colour(place), size=9.0)
+        about = f"Distances in embedding {printable(name)} against those in the data"
+        drawing = inline_svg(figure, f"d{place}", about)
+        panels.append({"name": name, "place": place, "rank": rank_words(reading, name), "drawing": drawing})
+    first = next(iter(results.shepard.values()), None)
+    return {"panels": panels, "words": shepard_words(first) if first else ""}
+
+
 def _legend(column: Column, scale: Scale) -> dict[str, Any]:
     """Words and colours of the scale that maps share."""
     worst, best = scale.ends()
     words = f"{column.named}, {parameter_words(column.parameters)}" if column.parameters else column.named
-    return {"words": words, "worst": worst, "best": best, "ramp": list(RAMP)}
+    ends = {"worst": f"bad, {worst}", "best": f"{best}, good"}
+    return {"words": words, "chance": f"by chance {column.chance}" if column.chance else "", "ramp": list(RAMP), **ends}

@@ -12,9 +12,18 @@ from dreval.registry import INDICES
 from dreval.report._column import Cell, Column
 from dreval.results.table import Results
 
-__all__ = ["Reading", "parameter", "parameter_words", "read_results", "without"]
+__all__ = ["SCALE", "Reading", "parameter", "parameter_words", "read_results", "without"]
 
 SCALE = "n_neighbors"
+# What an index speaks of, by what it reads, in the order of the first table; the first that applies.
+SUBJECTS: dict[str, set[str]] = {
+    "Classes": {"labels"},
+    "Latent variables": {"latent"},
+    "Who is near": {"ranks", "full_ranks"},
+    "Shape nearby": {"neighbors"},
+    "The whole": {"pairs", "coordinates"},
+}
+ORDER = ("Who is near", "Shape nearby", "The whole", "Latent variables", "Classes", "")
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,11 @@ class Reading:
     def find(self, index: str) -> Column | None:
         """The main column of an index, if it was run."""
         return next((column for column in self.main if column.index == index), None)
+
+    @cached_property
+    def by_subject(self) -> tuple[Column, ...]:
+        """The main columns, those that speak of one subject side by side."""
+        return tuple(sorted(self.main, key=lambda column: ORDER.index(column.subject)))
 
     @cached_property
     def curves(self) -> tuple[tuple[Column, ...], ...]:
@@ -137,7 +151,17 @@ def _column(index: str, parameters: str, rows: list[dict[str, Any]]) -> Column:
         higher=direction != "lower",
         bounds=(float(bounds[0]), float(bounds[1])),
         cells={row["embedding"]: _cell(row) for row in rows},
+        subject=_subject(card),
     )
+
+
+def _subject(card: Any) -> str:
+    """What an index speaks of, by what it reads; empty where no card says it."""
+    needs = set(card.needs) if card else set()
+    for subject, words in SUBJECTS.items():
+        if needs & words:
+            return subject
+    return ""
 
 
 def _cell(row: Mapping[str, Any]) -> Cell:

@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from dreval.report._column import Cell, Column
 from dreval.report._numbers import of_hundred
 
-__all__ = ["HOLDS", "MOST", "MOSTLY", "RULES", "WHOLE_FAILS", "WHOLE_HOLDS", "above_chance", "in_chance", "say"]
+__all__ = [
+    "ALIKE",
+    "HOLDS",
+    "MOST",
+    "MOSTLY",
+    "RULES",
+    "WHOLE_FAILS",
+    "WHOLE_HOLDS",
+    "above_chance",
+    "in_chance",
+    "say",
+]
 
 # How far from chance (0) to perfect (1) a value must lie for the words to say that something holds, or mostly holds.
 HOLDS, MOSTLY = 0.9, 0.8
@@ -146,6 +157,39 @@ def _compose_classes(_: Column, cell: Cell, verdict: str | None, ties: str) -> s
     return f"Neighbors tell the class of {shown} of 100 points{rest}"
 
 
+def _judge_area(column: Column, cell: Cell) -> tuple[bool, str]:
+    """Whether most of what is beyond chance is kept over all sizes of neighborhoods."""
+    if in_chance(column, cell):
+        return False, CHANCE
+    share = above_chance(column, cell)
+    if math.isnan(share):
+        return True, ""
+    verdict = "most" if share > MOST else "half" if share >= 1 - MOST else "few"
+    return verdict != "few", verdict
+
+
+def _compose_area(column: Column, cell: Cell, verdict: str | None, ties: str) -> str:
+    if verdict in (None, CHANCE):
+        return _named(column, cell, verdict, ties)
+    kept = {"most": "mostly kept", "half": "about half kept", "few": "mostly lost"}[verdict or ""]
+    way = f"{of_hundred(above_chance(column, cell))}\u00a0% of the way from chance to a perfect copy"
+    return _named(column, cell, f"Over all sizes, neighborhoods are {kept}: {way}", ties)
+
+
+def _judge_triplets(column: Column, cell: Cell) -> tuple[bool, str]:
+    """Whether more triplets keep their order than by chance."""
+    return (False, CHANCE) if in_chance(column, cell) else (True, "tell")
+
+
+def _compose_triplets(_: Column, cell: Cell, verdict: str | None, ties: str) -> str:
+    shown, rest = of_hundred(cell.value), f"{_against(cell)}{_left_open(ties)}."
+    if verdict == CHANCE:
+        return (
+            f"Which of two points is nearer to a third cannot be told from the picture: right for {shown} of 100{rest}"
+        )
+    return f"Of two points the one nearer to a third is shown nearer for {shown} of 100{rest}"
+
+
 # The order in which the indices are read; the first one with a value gives the lead.
 RULES: dict[str, Rule] = {
     "neighborhood_overlap": Rule(_judge_overlap, _compose_overlap, _share),
@@ -159,10 +203,45 @@ RULES: dict[str, Rule] = {
         "Points close in the data are mostly shown close",
         "Points close in the data may be shown far apart",
     ),
+    "jaccard": _shape("Neighborhoods agree with those of the data", "Most neighborhoods differ from those of the data"),
+    "mrre_false": _ranks(
+        "Neighbors shown have nearly their ranks of the data",
+        "Neighbors shown have about their ranks of the data",
+        "Neighbors shown may be far down in the order of the data",
+    ),
+    "mrre_missing": _ranks(
+        "Neighbors in the data are shown nearly at their ranks",
+        "Neighbors in the data are shown about at their ranks",
+        "Neighbors in the data may be shown far down in the order",
+    ),
+    "r_nx_auc": Rule(_judge_area, _compose_area, _value),
     "procrustes_rc": _shape("Neighborhoods keep their shape", "Do not read shapes within neighborhoods"),
+    "procrustes_rn_opt": _shape(
+        "At one scale for the whole picture, neighborhoods keep shape and size",
+        "At one scale for the whole picture, neighborhoods lose shape or size",
+    ),
+    "local_radius_correlation": _shape("Dense regions are shown dense", "Do not read densities"),
     "spearman_distance": _shape("Distances keep their order", "Do not read distances between groups"),
+    "pearson_distance": _shape("Distances grow in proportion", "Do not read distances between groups"),
+    "kendall_distance": _shape("Distances keep their order", "Do not read distances between groups"),
+    "triplet_accuracy": Rule(_judge_triplets, _compose_triplets, _share),
     "procrustes_disparity": _shape(
         "The whole has the shape of the data", "Do not read the shape of the whole or distances between groups"
     ),
+    "latent_r2": _shape("The true latent variables can be read off", "Do not read off the true latent variables"),
+    "label_trustworthiness": _shape(
+        "Classes apart in the data are shown apart", "Classes apart in the data may be shown mixed"
+    ),
+    "label_continuity": _shape(
+        "Classes mixed in the data are shown mixed", "Classes mixed in the data may be shown apart"
+    ),
     "knn_accuracy": Rule(_judge_classes, _compose_classes, _share),
+}
+# Indices that answer the question of another one: where that one has a value, they are left to the tables.
+ALIKE = {
+    "jaccard": "neighborhood_overlap",
+    "mrre_false": "trustworthiness",
+    "mrre_missing": "continuity",
+    "pearson_distance": "spearman_distance",
+    "kendall_distance": "spearman_distance",
 }

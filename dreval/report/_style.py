@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-SYMBOL = re.compile(r"(?<![\w$])([A-Z])_([A-Z]+(?:,[a-z]+)?)(?!\w)")  # such as R_N,opt
+from dreval.results.symbols import math_symbols
 
 __all__ = [
     "CLASS_COLOURS",
@@ -23,11 +22,11 @@ __all__ = [
     "LIGHT",
     "PLAIN",
     "RAMP",
-    "SYMBOL",
     "css_variables",
     "drawing",
     "embedding_colour",
     "grid",
+    "grid_columns",
     "math_words",
     "new_figure",
     "one_axes",
@@ -168,19 +167,29 @@ def one_axes(width: float, height: float, left: float, right: float, bottom: flo
     return figure, figure.add_axes(box)
 
 
-def grid(count: int, panel: float, head: float, foot: float) -> tuple[Figure, list[Axes]]:
-    """A figure with ``count`` square panels of that many inches, at most five a row, and margins above and below."""
-    columns = count if count <= 4 else {5: 3, 6: 3, 9: 5, 10: 5}.get(count, 4)
+def grid_columns(count: int) -> int:
+    """How many of ``count`` panels stand in a row."""
+    return count if count <= 4 else {5: 3, 6: 3, 9: 5, 10: 5}.get(count, 4)
+
+
+def grid(
+    count: int, panel: float, head: float, foot: float, beside: float = 0.0, below: float = 0.0
+) -> tuple[Figure, list[Axes]]:
+    """A figure with ``count`` square panels of that many inches, at most five a row, and margins above and below.
+
+    ``beside`` and ``below`` are the room left of and under each panel for the numbers of its axes.
+    """
+    columns = grid_columns(count)
     rows = -(-count // columns)
     gap, title, edge = 0.16, 0.3, 0.18
-    width = max(columns * panel + (columns - 1) * gap, 2.6) + 2 * edge
-    height = rows * (panel + title) + (rows - 1) * gap + edge + head + foot
+    width = max(columns * (panel + beside) + (columns - 1) * gap, 2.6) + 2 * edge
+    height = rows * (panel + title + below) + (rows - 1) * gap + edge + head + foot
     figure = new_figure(width, height)
     axes = []
     for place in range(count):
         row, column = divmod(place, columns)
-        x = edge + column * (panel + gap)
-        y = height - head - edge / 2 - (row + 1) * (panel + title) - row * gap
+        x = edge + beside + column * (panel + beside + gap)
+        y = height - head - edge / 2 - (row + 1) * (panel + title) - row * (gap + below)
         axes.append(figure.add_axes((x / width, y / height, panel / width, panel / height)))
     return figure, axes
 
@@ -205,6 +214,5 @@ def printable(value: Any) -> str:
 
 def math_words(words: str, ours: bool) -> dict[str, Any]:
     """Keywords of a text whose symbols have their index set low, where the words are ours; any other as it stands."""
-    if not ours or "$" in words or not SYMBOL.search(words):
-        return {"label": words}
-    return {"label": SYMBOL.sub(r"\1$_{\\mathregular{\2}}$", words), "parse_math": True}
+    made = words if "$" in words or not ours else math_symbols(words)
+    return {"label": made} if made == words else {"label": made, "parse_math": True}

@@ -13,12 +13,14 @@ from matplotlib.lines import Line2D
 
 from dreval._check import check_one_of
 from dreval.errors import InputError
+from dreval.report._distances import shepard_figure
 from dreval.report._lines import draw_curves
-from dreval.report._maps import map_values, mapped_column
+from dreval.report._maps import chance_mark, map_values, mapped_column
 from dreval.report._names import short_name, short_names
 from dreval.report._numbers import fixed, p_words
 from dreval.report._panels import class_colours, class_handles, draw_map, draw_points, map_cells, scale_of_maps
 from dreval.report._reading import Reading, parameter_words, read_results
+from dreval.report._scales import draw_scales, scale_curves
 from dreval.report._style import LIGHT, RAMP, drawing, embedding_colour, grid, math_words, one_axes
 from dreval.results.table import Results
 from dreval.results.test import IndependenceTest
@@ -35,12 +37,18 @@ def plot(results: Results, kind: str = "embedding", **options: Any) -> Figure:
     ----------
     results : Results
         What ``Evaluation.run`` gave.
-    kind : {"embedding", "map", "curve"}
+    kind : {"embedding", "map", "curve", "shepard"}
         "embedding": the points of each embedding, coloured by label. "map": the quality of an index where the points
-        lie (each point, or cell means of many), on one colour scale. "curve": an index against the number of
-        neighbors, one line for each embedding, with its intervals where there are any and the value by chance.
+        lie (each point, or cell means of many), on one colour scale from bad (orange) to good (blue) with a mark at
+        the value by chance. "curve": an index against the number of neighbors, one line for each embedding, with its
+        intervals where there are any and the value by chance; an index that has a value at every K (``r_nx``) with K
+        on a log scale, where the area under the line of ``r_nx`` is ``r_nx_auc``, and with the value of a perfect
+        copy. "shepard": distances in the embedding against those in the data, their nearest ascending step function,
+        and their rank correlation where ``spearman_distance`` was run.
     index : str, optional
         For "map" and "curve": the index; the first that can be drawn by default.
+    embedding : str, optional
+        For "shepard": the one embedding to draw, short for ``names=[embedding]``.
     n_neighbors : int, optional
         For "map": the number of neighbors; 15, the only, or the middle one by default.
     names : list of str, optional
@@ -56,13 +64,19 @@ def plot(results: Results, kind: str = "embedding", **options: Any) -> Figure:
     UnknownName
         If there is no such kind, option, index or embedding; the nearest right name is given.
     InputError
-        If nothing was computed, an index has no values per point ("map"), or was run at one number of neighbors only
-        ("curve").
+        If nothing was computed, an index has no values per point ("map"), was run at one number of neighbors only
+        ("curve"), or no index of pairs was run ("shepard").
 
     Notes
     -----
     Of embeddings with three and more columns the first two are shown, and the title says so; one column is drawn as a
     strip, its height without meaning. O(n) time and memory for each embedding.
+
+    "shepard" draws a table of counts (60 x 60 cells) that the evaluation made of the pairs which its indices had
+    measured anyway, all up to 5000 points, else a random sample or those of the anchors. So it needs no data, costs
+    O(N) once for N pairs, is saved with the result, and shows the very pairs of the printed indices; with the data
+    at hand all pairs would be measured and sorted again for the same picture. Bands of a curve are intervals at each
+    K alone, not for the whole curve.
 
     Examples
     --------
@@ -80,7 +94,10 @@ def plot(results: Results, kind: str = "embedding", **options: Any) -> Figure:
     if not reading.computed:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in reading.failed.items())
         raise InputError("results", "must hold an embedding that was computed", "none", f"All failed. {reasons}")
-    names = _names(reading, options.pop("names", None))
+    if options.get("embedding") is not None and options.get("names") is not None:
+        raise InputError("embedding", "must stand alone", "names as well", "Pass one of the two.")
+    one = options.pop("embedding", None)
+    names = _names(reading, options.pop("names", one))
     with drawing():
         return draw(results, reading, names, **options)
 
@@ -144,33 +161,41 @@ def _map_figure(
     values = map_values(results, reading.computed, column)
     shown = [map_cells(results.embeddings[name], values[name])[1] for name in reading.computed]
     scale = scale_of_maps(shown, column.higher)
-    figure, axes = grid(len(names), PANEL, 0.0, 0.62)
+    figure, axes = grid(len(names), PANEL, 0.0, 0.8)
     for ax, name in zip(axes, names, strict=True):
         draw_map(ax, results.embeddings[name], values[name], scale)
         _panel_title(ax, reading, name, results.embeddings)
     width, height = figure.get_size_inches()
     left = axes[0].get_position().x0
-    bar = figure.add_axes((left, 0.24 / height, 1.6 / width, 0.1 / height))
+    bar = figure.add_axes((left, 0.42 / height, PANEL / width, 0.1 / height))
     bar.imshow(np.arange(len(RAMP))[None], aspect="auto", cmap=ListedColormap(list(RAMP)), extent=(0, 1, 0, 1))
     bar.set(yticks=[], xticks=[])
     bar.spines["bottom"].set_visible(False)
     worst, best = scale.ends()
-    bar.text(0, -0.5, worst, ha="left", va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)
-    bar.text(1, -0.5, best, ha="right", va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)
+    bar.text(0, -0.5, f"{worst} (bad)", ha="left", va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)
+    bar.text(1, -0.5, f"{best} (good)", ha="right", va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)
+    at, chance = chance_mark(column, scale)
+    if at is not None:
+        bar.plot([at, at], [-0.35, 1.35], color=LIGHT["ink"], linewidth=1.2, clip_on=False, transform=bar.transAxes)
+    bar.text(0, -1.9, chance, ha="left", va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)
     words = f"{column.title}, {parameter_words(column.parameters)}" if column.parameters else column.title
     said = math_words(words, bool(column.symbol))
     bar.text(0, 1.5, said.pop("label"), ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes, **said)
     return figure
 
 
-def _curve_figure(_: Results, reading: Reading, names: list[str], index: str | None = None) -> Figure:
+def _curve_figure(results: Results, reading: Reading, names: list[str], index: str | None = None) -> Figure:
     """One index against the number of neighbors."""
+    places = {name: reading.names.index(name) for name in names}
     families = {family[0].index: family for family in reading.curves}
-    ran = {column.index for column in reading.columns}
+    whole = scale_curves(results, reading)
+    if index in whole or (index is None and whole and not families):
+        return draw_scales(whole[index] if index is not None else next(iter(whole.values())), places)
+    ran = {column.index for column in reading.columns} | set(whole)
     if index is not None:
         check_one_of(index, ran, "index")
     if not families or (index is not None and index not in families):
-        have = f" Those that have: {', '.join(sorted(families))}." if families else ""
+        have = f" Those that have: {', '.join(sorted({*families, *whole}))}." if families or whole else ""
         raise InputError(
             "index",
             "must have been run at several numbers of neighbors",
@@ -178,13 +203,14 @@ def _curve_figure(_: Results, reading: Reading, names: list[str], index: str | N
             f"Pass n_neighbors=[5, 15, 50] to Evaluation.{have}",
         )
     family = families[index] if index is not None else next(iter(families.values()))
-    return draw_curves(family, {name: reading.names.index(name) for name in names})
+    return draw_curves(family, places)
 
 
 KINDS: dict[str, tuple[Callable[..., Figure], tuple[str, ...]]] = {
     "embedding": (_embedding_figure, ("names",)),
     "map": (_map_figure, ("names", "index", "n_neighbors")),
     "curve": (_curve_figure, ("names", "index")),
+    "shepard": (shepard_figure, ("names", "embedding")),
 }
 
 

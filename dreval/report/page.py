@@ -14,7 +14,8 @@ from dreval.errors import InputError
 from dreval.report._content import content
 from dreval.report._pictures import pictures
 from dreval.report._reading import read_results
-from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, SYMBOL, printable
+from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, printable
+from dreval.results.symbols import html_symbols, plain_symbols
 from dreval.results.table import Results
 
 __all__ = ["write_report"]
@@ -98,7 +99,9 @@ def _environment(html: bool) -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters.update(symbol=_symbol, md=_markdown, code=_code, nobreak=_nobreak, breaks=_breaks, lines=_lines)
+    environment.filters.update(
+        symbol=_symbol, plain=plain_symbols, md=_markdown, code=_code, nobreak=_nobreak, breaks=_breaks, lines=_lines
+    )
     return environment
 
 
@@ -115,7 +118,7 @@ def _variables(colours: Mapping[str, str], embeddings: tuple[str, ...]) -> Marku
 
 def _symbol(text: str) -> Markup:
     """Text in which symbols such as ``R_N,opt`` have their index set low."""
-    return Markup(SYMBOL.sub(r"\1<sub>\2</sub>", str(escape(printable(text)))))
+    return Markup(html_symbols(str(escape(printable(text)))))
 
 
 def _nobreak(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dreval.report._column import Column
 from dreval.report._numbers import in_words, ordered
 from dreval.report._reading import Reading
-from dreval.report._rules import RULES, say
+from dreval.report._rules import ALIKE, RULES, say
 
 __all__ = ["Verdict", "verdicts"]
 
@@ -98,7 +98,7 @@ def _read(reading: Reading, name: str) -> tuple[str, list[str], list[str]]:
     for index in RULES:
         column = reading.find(index)
         cell = column.cells.get(name) if column else None
-        if column is None or cell is None or cell.missing:
+        if column is None or cell is None or cell.missing or _has(reading, ALIKE.get(index), name):
             continue
         holds, sentence = say(column, cell)
         if sentence and not lead:
@@ -106,6 +106,12 @@ def _read(reading: Reading, name: str) -> tuple[str, list[str], list[str]]:
         elif sentence:
             (trust if holds else doubt).append(sentence)
     return lead, trust, doubt
+
+
+def _has(reading: Reading, index: str | None, name: str) -> bool:
+    """Whether an embedding has a value of an index."""
+    column = reading.find(index) if index else None
+    return column is not None and name in column.values
 
 
 def _standing(

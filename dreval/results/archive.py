@@ -15,6 +15,7 @@ import numpy as np
 from dreval._check import check_path
 from dreval.errors import InputError
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
+from dreval.results.shepard import Shepard
 from dreval.results.table import Results, curves_frame, groups_frame, tidy_frame
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def _write_all(path: Path, results: Results, manifest: dict[str, Any]) -> None:
         _write(archive, "table.csv", results.table.to_csv(index=False))
         _write(archive, "groups.csv", results.groups.to_csv(index=False))
         _write(archive, "curves.csv", results.curves.to_csv(index=False))
+        shepard = {name: table.plain() for name, table in results.shepard.items()}
+        _write(archive, "shepard.json", json.dumps(shepard, ensure_ascii=False))
         for i, name in enumerate(manifest["embeddings"]):
             _write(archive, f"points_{i}.csv", results.points[name].to_csv(index=False))
             buffer = io.BytesIO()
@@ -126,6 +129,7 @@ def _read_all(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Results:
         ids=_loaded(manifest["ids"]),
         recipe=manifest["recipe"],
         curves=_curves(archive),
+        shepard=_shepard(archive),
     )
 
 
@@ -133,9 +137,18 @@ def _curves(archive: zipfile.ZipFile) -> pd.DataFrame:
     """The curves; results saved before there were any have none."""
     if "curves.csv" not in archive.namelist():
         return curves_frame([])
-    cells = _cells(archive, "curves.csv")[list(curves_frame([]).columns)]
-    cells[["K", "value"]] = _floats(cells[["K", "value"]])
+    cells = _cells(archive, "curves.csv")
+    cells = cells[[name for name in curves_frame([]).columns if name in cells or not name.startswith("ci_")]]
+    numbers = [name for name in cells.columns if name not in ("embedding", "index")]
+    cells[numbers] = _floats(cells[numbers])
     return curves_frame(_rows(cells))
+
+
+def _shepard(archive: zipfile.ZipFile) -> dict[str, Shepard]:
+    """The Shepard tables; results saved before there were any have none."""
+    if "shepard.json" not in archive.namelist():
+        return {}
+    return {name: Shepard.of_plain(saved) for name, saved in json.loads(archive.read("shepard.json")).items()}
 
 
 def _cells(archive: zipfile.ZipFile, name: str) -> pd.DataFrame:

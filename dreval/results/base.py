@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
+from dreval.results.symbols import html_symbols, latex_symbols, plain_symbols
+
 __all__ = ["Block", "Summary", "format_number", "format_p", "shortened", "significance_stars"]
 
 WIDTH = 78
@@ -93,7 +95,7 @@ class Summary:
             lines.append(f"{_pair(a, b)}  {_pair(c, d)}".rstrip())
         for block in self.blocks:
             table = str(block.fitted(WIDTH).simple_table())
-            lines += ["", block.title, *(line.rstrip() for line in table.split("\n"))]
+            lines += ["", plain_symbols(block.title), *(line.rstrip() for line in table.split("\n"))]
         if self.notes:
             lines += ["", "Notes"]
             for i, note in enumerate(self.notes, 1):
@@ -104,7 +106,13 @@ class Summary:
         """GitHub-flavoured Markdown."""
         parts = [f"## {self.title}", "", *(f"- **{_md(a)}** {_md(b)}" for a, b in self.header)]
         for block in self.blocks:
-            parts += ["", f"### {block.title}", "", _md_row(block.columns), _md_row(["---"] * len(block.columns))]
+            parts += [
+                "",
+                f"### {_md(plain_symbols(block.title))}",
+                "",
+                _md_row(block.columns),
+                _md_row(["---"] * len(block.columns)),
+            ]
             parts += [_md_row(row) for row in block.rows]
         parts += ["", *(f"{i}. {_md(note)}" for i, note in enumerate(self.notes, 1))]
         return "\n".join(parts) + "\n"
@@ -112,14 +120,16 @@ class Summary:
     def as_html(self) -> str:
         """HTML tables without style."""
         head = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.header)
-        tables = "".join(f"<h3>{escape(b.title)}</h3>{b.simple_table(escape).as_html()}" for b in self.blocks)
+        tables = "".join(
+            f"<h3>{html_symbols(escape(b.title))}</h3>{b.simple_table(escape).as_html()}" for b in self.blocks
+        )
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return f"<h2>{escape(self.title)}</h2><table>{head}</table>{tables}<ol>{notes}</ol>"
 
     def as_latex(self) -> str:
         """LaTeX tabular environments."""
         head = [f"% {a} {b}" for a, b in self.header]
-        tables = [f"% {b.title}\n{b.simple_table(_latex).as_latex_tabular()}" for b in self.blocks]
+        tables = [f"% {latex_symbols(b.title)}\n{b.simple_table(_latex).as_latex_tabular()}" for b in self.blocks]
         notes = [f"% {' '.join(note.split())}" for note in self.notes]
         return "\n\n".join(["\n".join([f"% {self.title}", *head]), *tables, *notes])
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dreval.results.base import Summary
+    from dreval.results.shepard import Shepard
 
 __all__ = ["Results", "curves_frame", "groups_frame", "point_column", "tidy_frame"]
 
@@ -49,7 +50,9 @@ def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Curves over K as a table, its types the same whether it has rows or not."""
     import pandas as pd
 
-    kinds = {"embedding": "object", "index": "object", "K": "int64", "value": "float64"}
+    kinds = {"embedding": "object", "index": "object", "K": "int64", "value": "float64"} | dict.fromkeys(
+        ("ci_low", "ci_high"), "float64"
+    )
     return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
 
 
@@ -81,7 +84,10 @@ class Results:
     data : ndarray or None
         The data, in memory only; a saved result holds their hash.
     curves : DataFrame
-        Indices that have a value for every number of neighbors: embedding, index, K, value; see ``curve``.
+        Indices that have a value for every number of neighbors: embedding, index, K, value, and the ends of the
+        95 % interval at each K (of each alone, not of the whole curve) up to K = n/2; see ``curve``.
+    shepard : dict of str to Shepard
+        Distances in each embedding against those in the data, counted in cells; where an index of pairs was run.
     """
 
     table: pd.DataFrame
@@ -93,6 +99,7 @@ class Results:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     data: npt.NDArray[np.float64] | None = field(default=None, repr=False)
     curves: pd.DataFrame = field(default_factory=lambda: curves_frame([]))
+    shepard: dict[str, Shepard] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -168,10 +175,12 @@ class Results:
 
         Parameters
         ----------
-        kind : {"embedding", "map", "curve"}
-            Points coloured by class; points coloured by their contribution to an index; an index against k.
+        kind : {"embedding", "map", "curve", "shepard"}
+            Points coloured by class; points coloured by their contribution to an index; an index against the number
+            of neighbors; distances in the embedding against those in the data.
         **options
-            ``names`` (list of embeddings), ``index`` (name, for map and curve), ``n_neighbors`` (for map).
+            ``names`` (list of embeddings), ``index`` (name, for map and curve), ``n_neighbors`` (for map),
+            ``embedding`` (name, for shepard).
 
         Returns
         -------

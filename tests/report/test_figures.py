@@ -203,6 +203,34 @@ def test_points_are_placed_inside_the_panel_at_one_scale(Y):
             np.testing.assert_allclose(ratio[0] * spans[1], ratio[1] * spans[0], rtol=1e-6, atol=1e-6 * spans.max())
 
 
+@pytest.mark.parametrize(
+    ("index", "chance", "words", "share"),
+    [
+        ("trustworthiness", 0.2, "by chance 0.200, beyond the bad end", None),
+        ("trustworthiness", 0.5, "mark: by chance 0.500", 0.5),
+        ("procrustes_rc", 0.5, "mark: by chance 0.500", 0.5),
+        ("procrustes_rc", 0.41, "mark: by chance 0.410", 0.75),
+        ("procrustes_rc", 0.9, "by chance 0.900, beyond the bad end", None),
+    ],
+)
+def test_a_map_says_which_end_is_bad_and_where_chance_lies(index, chance, words, share):
+    """The bad end of the bar is at the left whichever way the index goes, and chance is marked where it is in reach."""
+    values = np.linspace(0.3, 0.7, 41).round(9)
+    spots = {"a": np.column_stack([values, values])}
+    points = {"a": pd.DataFrame({f"{index}(n_neighbors=15)": values})}
+    results = make_results([index_row("a", index, "n_neighbors=15", 0.75, chance)], spots, points=points)
+    figure = plot(results, "map", index=index)
+    bar = figure.axes[-1]
+    bad, good = ("0.320 or less", "0.680 or more") if index == "trustworthiness" else ("0.680 or more", "0.320 or less")
+    seen = {t.get_text(): t.get_position()[0] for t in bar.texts}
+
+    assert words in seen
+    assert seen[f"{bad} (bad)"] < seen[f"{good} (good)"]
+    assert len(bar.lines) == (share is not None)
+    if share is not None:
+        np.testing.assert_allclose(bar.lines[0].get_xdata(), share, atol=0.02)
+
+
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.booleans())
 def test_the_scale_of_maps_orders_colours_as_quality(values, higher):
     """A better value never has a worse colour, and the ends of the scale say when values lie beyond them."""

@@ -365,6 +365,19 @@ def test_a_reason_of_a_failure_is_not_repeated(tmp_path):
     assert "<table" not in page
 
 
+def test_the_first_table_is_grouped_by_what_it_speaks_of(tmp_path):
+    """Subjects span their columns, in the order of the columns; k is said once above; one subject alone is not said."""
+    page = write_report(simulated_results(), tmp_path / "a.html").read_text("utf-8")
+    subjects = re.findall(r'<th scope="colgroup" colspan="(\d)">([^<]*)</th>', page)
+    rows = [index_row("a", name, "n_neighbors=15", 0.9, 0.5) for name in ("continuity", "trustworthiness")]
+    one = write_report(make_results(rows, {"a": np.eye(9)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
+
+    assert subjects == [("3", "Who is near"), ("1", "Shape nearby"), ("1", "The whole"), ("1", "Classes")]
+    assert "<small>T</small>" in page
+    assert "Neighborhoods at k\u00a0=\u00a015." in page
+    assert 'scope="colgroup"' not in one
+
+
 def test_names_break_at_underscores_and_curves_have_real_subscripts(reports, tmp_path):
     """Long names may break behind a mark; symbols over curves are set low in pages and figures alike."""
     results = simulated_results(("a_b-c", "d"), ks=(5, 15))

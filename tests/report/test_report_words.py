@@ -108,6 +108,49 @@ def test_all_indices_are_claimed_only_by_who_leads_all(reading):
                 assert compared <= held
 
 
+def said_of(index, value, chance):
+    """The words on one embedding of which one index is known."""
+    rows = [index_row("a", index, "", value, chance)]
+    return verdicts(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})))[0]
+
+
+@pytest.mark.parametrize(
+    ("index", "value", "chance", "words"),
+    [
+        ("r_nx_auc", 0.7, 0.0, "Over all sizes, neighborhoods are mostly kept: 70\u00a0% of the way from chance to"),
+        ("r_nx_auc", 0.5, 0.0, "are about half kept: 50\u00a0%"),
+        ("r_nx_auc", 0.2, 0.0, "are mostly lost: 20\u00a0%"),
+        ("r_nx_auc", -0.1, 0.0, "Area under R_NX cannot be told from chance (AUC\u00a0−0.100)."),
+        ("triplet_accuracy", 0.81, 0.5, "is shown nearer for 81 of 100, against 50 by chance."),
+        ("triplet_accuracy", 0.5, 0.5, "cannot be told from the picture: right for 50 of 100"),
+        ("procrustes_rn_opt", 0.02, 0.9, "neighborhoods keep shape and size (R_N,opt\u00a00.0200)."),
+        ("procrustes_rn_opt", 0.6, 0.9, "neighborhoods lose shape or size (R_N,opt\u00a00.600)."),
+        ("mrre_false", 0.01, 0.5, "Neighbors shown have nearly their ranks of the data"),
+        ("mrre_missing", 0.3, 0.5, "Neighbors in the data may be shown far down in the order"),
+        ("jaccard", 0.95, 0.01, "Neighborhoods agree with those of the data"),
+        ("local_radius_correlation", 0.95, 0.0, "Dense regions are shown dense"),
+        ("local_radius_correlation", 0.2, 0.0, "Do not read densities"),
+        ("kendall_distance", 0.95, 0.0, "Distances keep their order"),
+        ("pearson_distance", 0.3, 0.0, "Do not read distances between groups"),
+        ("latent_r2", 0.97, 0.05, "The true latent variables can be read off"),
+        ("label_trustworthiness", 0.3, 0.0, "Classes apart in the data may be shown mixed"),
+        ("label_continuity", 0.3, 0.0, "Classes mixed in the data may be shown apart"),
+    ],
+)
+def test_words_of_one_index(index, value, chance, words):
+    """Each index is put into words against its chance value, by the thresholds that the report names."""
+    assert words in said_of(index, value, chance).lead
+
+
+def test_an_index_that_answers_the_same_question_is_silent():
+    """Pearson beside Spearman says nothing, alone it speaks; one without a value gives way."""
+    pearson = index_row("a", "pearson_distance", "", 0.3, 0.0)
+    for value, count in ((0.95, 0), (math.nan, 1)):
+        rows = [index_row("a", "spearman_distance", "", value, 0.0, note="why"), pearson]
+        said = spoken(verdicts(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})))[0])
+        assert said.count("Do not read distances") == count
+
+
 KINDS = {"Best": "best", "Ahead": "unsettled", "Shares": "shared", "Last": "last"}
 
 

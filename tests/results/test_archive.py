@@ -147,7 +147,15 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
     results = dreval.Evaluation(X, {"e": Y}, n_neighbors=3, random_state=0).run()
     results.save(tmp_path / "r.dreval")
     with zipfile.ZipFile(tmp_path / "r.dreval") as archive:
-        names = ["manifest.json", "table.csv", "groups.csv", "curves.csv", "points_0.csv", "embedding_0.npy"]
+        names = [
+            "manifest.json",
+            "table.csv",
+            "groups.csv",
+            "curves.csv",
+            "shepard.json",
+            "points_0.csv",
+            "embedding_0.npy",
+        ]
         assert archive.namelist() == names
         manifest = json.loads(archive.read("manifest.json"), parse_constant=lambda word: pytest.fail(word))
         table = pd.read_csv(io.BytesIO(archive.read("table.csv")))

@@ -1,0 +1,135 @@
+"""The Shepard table: counts and steps against slow twins, and that nothing is measured for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.spatial.distance import pdist
+from strategies import pairs
+
+import dreval
+from dreval.geometry import pairs as owner
+from dreval.geometry.blocks import sweep
+from dreval.geometry.pairs import pairs_of
+from dreval.geometry.shepard import CELLS, STEPS, shepard
+from dreval.results.shepard import Shepard
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 4))
+Y = 1e-3 * (X[:, :2] + 0.3 * RNG.normal(size=(90, 2)))
+
+
+def view_of(X, Y):
+    return sweep(X, {"e": Y}, k=1)["e"]
+
+
+def table_of(X, Y):
+    view = view_of(X, Y)
+    pairs_of(view)
+    return shepard(view)
+
+
+def test_counts_are_those_of_a_loop():
+    """Every pair in its cell, by distances of another program."""
+    table, x, y = table_of(X, Y), pdist(X), pdist(Y)
+    slow = np.zeros((CELLS, CELLS), int)
+    for a, b in zip(x, y, strict=True):
+        slow[min(int(a / x.max() * CELLS), CELLS - 1), min(int(b / y.max() * CELLS), CELLS - 1)] += 1
+
+    np.testing.assert_array_equal(table.counts, slow)
+    np.testing.assert_allclose(table.x_edges, np.linspace(0, x.max(), CELLS + 1), rtol=1e-12)
+    np.testing.assert_allclose(table.y_edges, np.linspace(0, y.max(), CELLS + 1), rtol=1e-12)
+    assert table.pairs == table.total == len(x)
+
+
+def test_steps_are_the_nearest_ascending_ones():
+    """Pool adjacent violators, by hand, of the means of equal parts of the ordered pairs."""
+    table, x, y = table_of(X, Y), pdist(X), pdist(Y)
+    y = y[np.argsort(x)]
+    x = np.sort(x)
+    parts = np.split(y, (np.linspace(0, len(x), STEPS + 1).astype(int))[1:-1])
+    pools = []
+    for part in parts:
+        pools.append([part.sum(), len(part), 1])
+        while len(pools) > 1 and pools[-2][0] / pools[-2][1] >= pools[-1][0] / pools[-1][1]:
+            total, count, steps = pools.pop()
+            pools[-1] = [pools[-1][0] + total, pools[-1][1] + count, pools[-1][2] + steps]
+    slow = [total / count for total, count, steps in pools for _ in range(steps)]
+
+    np.testing.assert_allclose(table.steps, slow, rtol=1e-10)
+    np.testing.assert_allclose(table.step_edges[[0, -1]], [x[0], x[-1]], rtol=1e-12)
+
+
+@given(pair=pairs(max_n=14))
+def test_of_any_cloud(pair):
+    """All pairs are counted, edges ascend, steps ascend and have the mean of the distances; saved and read the same."""
+    cloud, image = pair
+    table = table_of(np.asarray(cloud, float), np.asarray(image, float))
+    if table is None:
+        return
+    y = pdist(np.asarray(image, float).reshape(len(image), -1))
+    assert table.counts.sum() == table.pairs == table.total == len(y)
+    assert (np.diff(table.x_edges) > 0).all()
+    assert (np.diff(table.y_edges) > 0).all()
+    assert (np.diff(table.step_edges) >= 0).all()
+    assert (np.diff(table.steps) >= 0).all()
+    assert len(table.steps) == len(table.step_edges) - 1
+    assert table.steps.min() >= 0
+    assert table.steps.max() <= y.max() * (1 + 1e-9)
+    again = Shepard.of_plain(table.plain())
+    for name, value in vars(table).items():
+        np.testing.assert_array_equal(getattr(again, name), value)
+
+
+def test_pairs_equally_far_in_the_data_share_a_step():
+    """Three distances only: three steps, each the mean of its pairs."""
+    points = np.array([0.0, 1.0, 2.0, 3.0])[:, None]
+    image = np.array([0.0, 2.0, 3.0, 7.0])[:, None]
+    table = table_of(points, image)
+
+    np.testing.assert_allclose(table.step_edges, [1, 2, 3, 3])
+    np.testing.assert_allclose(table.steps, [(2 + 1 + 4) / 3, (3 + 5) / 2, 7])
+
+
+def test_nothing_is_measured_for_it(monkeypatch):
+    """Without an index of pairs there is no table; with one, pairs are made once for each embedding."""
+    assert shepard(view_of(X, Y)) is None
+    made = []
+    real = owner._make
+    monkeypatch.setattr(owner, "_make", lambda view: made.append(1) or real(view))
+    ev = dreval.Evaluation(X, {"a": Y, "b": X[:, :1]}, n_neighbors=3, random_state=0)
+    assert ev.run("trustworthiness", ci=None).shepard == {}
+    assert not made
+    assert list(ev.run("spearman_distance", ci=None).shepard) == ["a", "b"]
+    assert len(made) == 2
+
+
+def test_drawn_pairs_and_anchors_are_said(monkeypatch):
+    """Where pairs are drawn the table says how many of how many; from anchors it counts those that were seen."""
+    monkeypatch.setattr(owner, "EXACT_POINTS", 50)
+    monkeypatch.setattr(owner, "SAMPLED_PAIRS", 1000)
+    ev = dreval.Evaluation(X, {"a": Y}, n_neighbors=3, random_state=0)
+    drawn = ev.run("spearman_distance", ci=None).shepard["a"]
+    assert (drawn.pairs, drawn.total) == (1000, 90 * 89 // 2)
+    assert drawn.counts.sum() == 1000
+    monkeypatch.setattr(owner, "SAMPLED_PAIRS", 10**6)
+    anchors = dreval.Evaluation(X, {"a": Y}, n_neighbors=3, random_state=0, anchors=20)
+    seen = anchors.run("spearman_distance").shepard["a"]
+    assert (seen.pairs, seen.anchored, drawn.anchored) == (20 * 89, True, False)
+
+
+def test_saved_and_loaded(tmp_path):
+    """The table comes back to the last bit."""
+    results = dreval.Evaluation(X, {"a": Y}, n_neighbors=3, random_state=0).run("spearman_distance", ci=None)
+    loaded = dreval.load_results(results.save(tmp_path / "r.dreval"))
+    for name, value in vars(results.shepard["a"]).items():
+        np.testing.assert_array_equal(getattr(loaded.shepard["a"], name), value)
+
+
+@pytest.mark.parametrize("image", [np.zeros((12, 2)), np.full((12, 1), 1e300) * np.arange(12)[:, None] / 12])
+def test_the_ends_of_the_scale(image):
+    """All points in one place, and distances near the largest number: a table that can be drawn, or none."""
+    table = table_of(X[:12], image)
+    assert table is None or np.isfinite(table.y_edges).all()
+    assert table is None or table.counts.sum() == 66

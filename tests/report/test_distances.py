@@ -1,0 +1,111 @@
+"""Shepard diagrams as figures: the cells and steps are those of the table, and the words say which pairs they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from report_cases import index_row, make_results, simulated_results, simulated_shepard
+
+import dreval
+from dreval.errors import InputError, UnknownName
+from dreval.report import _style
+from dreval.report._distances import shepard_words
+from dreval.report.page import write_report
+
+NAMES = ("tsne", "umap", "isomap", "pca")
+
+
+def texts(figure):
+    """Every text of a figure."""
+    return [t.get_text() for t in figure.findobj(mpl.text.Text) if t.get_text() and t.get_visible()]
+
+
+def test_cells_and_steps_are_those_of_the_table():
+    """Empty cells are clear, fuller ones darker in the order of their counts; the line runs through the steps."""
+    results = simulated_results(NAMES)
+    for ax, (name, table) in zip(results.plot("shepard").axes, results.shepard.items(), strict=True):
+        image, counts = ax.images[0], table.counts.T
+        opacity = image.get_array()[..., 3]
+        edges, steps = ax.patches[0].get_data().edges, ax.patches[0].get_data().values
+
+        assert image.origin == "lower"
+        assert image.get_extent() == [0, table.x_edges[-1], 0, table.y_edges[-1]]
+        assert (opacity[counts == 0] == 0).all()
+        assert opacity[counts > 0].min() >= 0.1
+        assert (np.diff(opacity[np.unravel_index(np.argsort(counts, axis=None), counts.shape)]) >= 0).all()
+        np.testing.assert_array_equal(edges, table.step_edges)
+        np.testing.assert_array_equal(steps, table.steps)
+        assert ax.get_title(loc="left") == name
+        assert ax.patches[0].get_edgecolor()[:3] == mpl.colors.to_rgb(_style.EMBEDDINGS_LIGHT[NAMES.index(name)])
+
+
+def test_the_rank_correlation_is_that_of_the_table():
+    """It stands at the right of the title, and only where it was computed."""
+    rows = [index_row("a", "spearman_distance", "", 0.8125, 0.0)]
+    results = make_results(rows, {"a": np.eye(9)[:, :2]}, shepard={"a": simulated_shepard(0)})
+    ax = results.plot("shepard", embedding="a").axes[0]
+
+    assert ax.get_title(loc="right") == r"ρ$_{\mathregular{D}}$ 0.812"
+    assert not simulated_results(("a",)).plot("shepard").axes[0].get_title(loc="right")
+
+
+def test_one_embedding_or_some():
+    """``embedding`` is one of the names; both at once are refused, as is one that is not there."""
+    results = simulated_results(NAMES)
+    assert len(results.plot("shepard", embedding="umap").axes) == 1
+    assert len(results.plot("shepard", names=["umap", "pca"]).axes) == 2
+    with pytest.raises(UnknownName, match="Did you mean 'umap'"):
+        results.plot("shepard", embedding="umpa")
+    with pytest.raises(InputError, match="must stand alone"):
+        results.plot("shepard", embedding="umap", names=["pca"])
+
+
+def test_without_pairs_there_is_a_cure():
+    """No index of pairs was run: refused, with what to run."""
+    with pytest.raises(InputError, match="Run an index of pairs, such as spearman_distance"):
+        make_results([], {"a": np.eye(5)[:, :2]}).plot("shepard")
+
+
+def test_which_pairs_are_shown_is_said():
+    """All, a random part, or those of anchors."""
+    table = simulated_shepard(0)
+    assert f"all {table.total:,} pairs" in shepard_words(table)
+    assert f"{table.pairs:,} of 9,999 pairs" in shepard_words(replace(table, total=9999))
+    assert "pairs seen from the anchors" in shepard_words(replace(table, anchored=True))
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_nothing_leaves_the_paper(count):
+    """Words and numbers lie inside, whatever the number of panels."""
+    figure = simulated_results(tuple(f"embedding {i}" for i in range(count))).plot("shepard")
+    figure.canvas.draw()
+    for text in figure.findobj(mpl.text.Text):
+        if text.get_text() and text.get_visible():
+            box = text.get_window_extent()
+            assert box.x0 >= -1, text
+            assert box.x1 <= figure.bbox.x1 + 1, text
+            assert box.y0 >= -1, text
+
+
+def test_a_perfect_copy_is_a_straight_line():
+    """Of an embedding that is the data every pair lies in a cell of the diagonal, and the steps ascend along it."""
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    results = dreval.Evaluation(X, {"copy": 3 * X}, n_neighbors=3, random_state=0).run("spearman_distance", ci=None)
+    table = results.shepard["copy"]
+
+    assert np.abs(np.subtract(*np.nonzero(table.counts))).max() <= 1
+    assert (table.steps >= 3 * table.step_edges[:-1] * (1 - 1e-9)).all()
+    assert (table.steps <= 3 * table.step_edges[1:] * (1 + 1e-9)).all()
+
+
+def test_a_page_shows_them(tmp_path):
+    """One drawing for each embedding, described; a failed embedding has none; without pairs there is no section."""
+    page = write_report(simulated_results(NAMES, failed={"x": "why"}), tmp_path / "a.html").read_text("utf-8")
+    bare = write_report(make_results([], {"a": np.eye(5)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
+
+    assert page.count('against those in the data"') == 4
+    assert "What distances are worth" in page
+    assert "What distances are worth" not in bare

@@ -1,0 +1,150 @@
+"""Curves over every K, as figures: what the lines hold, what stands beside them, and that no label lies on another."""
+
+from __future__ import annotations
+
+import itertools
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from report_cases import curve_rows, index_row, make_results, simulated_results
+
+from dreval.errors import InputError
+from dreval.report import _style
+from dreval.report._reading import read_results
+from dreval.report._scales import scale_curves
+from dreval.report.page import write_report
+
+NAMES = ("tsne", "umap", "isomap", "pca")
+N = 120
+INDICES = ("r_nx", "q_nx", "b_nx", "lcmc")
+
+
+def results_of(*indices, names=NAMES, **options):
+    curves = [row for index in indices for row in curve_rows(index, names, N, **options)]
+    return simulated_results(names, n=N, curves=curves)
+
+
+def texts(figure):
+    """Every text of a figure that is seen."""
+    return [t for t in figure.findobj(mpl.text.Text) if t.get_text() and t.get_visible()]
+
+
+def lines_of(figure, count):
+    """The lines of that many numbers, in the order in which they were drawn."""
+    return [line for line in figure.axes[0].lines if len(line.get_xdata()) == count]
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_lines_are_the_curves_and_references_those_of_the_card(index):
+    """Values of every embedding, bands where intervals are, chance and a perfect copy by their formulas; log K."""
+    results = results_of(index)
+    figure, wide = results.plot("curve", index=index), results.curve(index)
+    ks = wide.index.to_numpy(float)
+    lines = lines_of(figure, len(ks))
+    chance = {"q_nx": ks / (N - 1)}.get(index, np.zeros(len(ks)))
+    perfect = {"b_nx": chance, "lcmc": 1 - ks / (N - 1)}.get(index, np.ones(len(ks)))
+    bands = [c for c in figure.axes[0].collections if c.get_gid()]
+
+    assert figure.axes[0].get_xscale() == "log"
+    for line, name in zip(lines, NAMES, strict=False):
+        np.testing.assert_array_equal(line.get_xdata(), ks)
+        np.testing.assert_array_equal(line.get_ydata(), wide[name])
+        assert line.get_color() == _style.EMBEDDINGS_LIGHT[NAMES.index(name)]
+    drawn = [line.get_ydata() for line in lines[len(NAMES) :]]
+    expected = [chance] if index == "b_nx" else [chance, perfect]
+    assert len(drawn) == len(expected)
+    for mine, theirs in zip(drawn, expected, strict=True):
+        np.testing.assert_allclose(mine, theirs)
+    assert len(bands) == len(NAMES)
+    for band in bands:
+        assert band.get_paths()[0].vertices[:, 0].max() <= N // 2
+
+
+def test_no_band_is_invented():
+    """Without intervals there are none."""
+    assert not results_of("r_nx", intervals=False).plot("curve", index="r_nx").axes[0].collections
+
+
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("count", [1, 4, 10])
+def test_labels_lie_apart_and_inside(index, count):
+    """All names and references are there; no two texts overlap, and none leaves the paper."""
+    names = tuple(f"embedding {place}" for place in range(count))
+    figure = results_of(index, names=names).plot("curve", index=index)
+    figure.canvas.draw()
+    seen = texts(figure)
+    boxes = [t.get_window_extent().padded(-1.0) for t in seen]
+    words = {t.get_text() for t in seen}
+
+    assert set(names) <= words
+    assert {"chance, perfect"} <= words if index == "b_nx" else {"by chance", "perfect"} <= words
+    for a, b in itertools.combinations(range(len(seen)), 2):
+        assert not boxes[a].overlaps(boxes[b]), (seen[a].get_text(), seen[b].get_text())
+    for box, text in zip(boxes, seen, strict=True):
+        assert box.x0 >= 0, text
+        assert box.x1 <= figure.bbox.x1, text
+
+
+def test_labels_of_lines_that_meet_are_ordered_as_where_they_lie_apart():
+    """All curves of shares end in one place: their labels keep the order of the lines, without leaders."""
+    names = ("low", "high")
+    rows = [
+        {"embedding": name, "index": "q_nx", "K": k, "value": value}
+        for name, values in (("low", (0.1, 0.3, 1.0)), ("high", (0.2, 0.6, 1.0)))
+        for k, value in zip((1, 10, 99), values, strict=True)
+    ]
+    figure = make_results([], {name: np.eye(100)[:, :2] for name in names}, curves=rows).plot("curve")
+    height = {t.get_text(): t.get_position()[1] for t in texts(figure)}
+
+    assert height["perfect"] > height["high"] > height["low"] > height["by chance"]
+    assert len(figure.axes[0].lines) == 4
+
+
+def test_the_area_stands_behind_the_name():
+    """The value of ``r_nx_auc``, in the colour of its line; without that index there is no number."""
+    rows = [index_row(name, "r_nx_auc", "", 0.4 - 0.1 * i, 0.0) for i, name in enumerate(NAMES)]
+    curves = curve_rows("r_nx", NAMES, N)
+    spots = {name: np.eye(N)[:, :2] for name in NAMES}
+    figure = make_results(rows, spots, curves=curves).plot("curve", index="r_nx")
+    bare = make_results([], spots, curves=curves).plot("curve", index="r_nx")
+    place = {t.get_text(): (t.get_position()[1], t.get_color()) for t in texts(figure)}
+
+    for i, name in enumerate(NAMES):
+        assert place[f"{0.4 - 0.1 * i:.3f}"] == place[name]
+    assert any("AUC" in text for text in place)
+    assert not any("AUC" in t.get_text() or t.get_text() == "0.400" for t in texts(bare))
+
+
+def test_which_curve_is_drawn():
+    """Curves alone are drawn by default; beside several k on request; an unknown one is refused with all there are."""
+    curves = [*curve_rows("lcmc", NAMES, N), *curve_rows("r_nx", NAMES, N)]
+    several = simulated_results(NAMES, n=N, ks=(5, 15), curves=curves)
+    title = several.plot("curve").axes[0].get_title(loc="left")
+
+    assert title.startswith("Trustworthiness")
+    assert "LCMC" in simulated_results(NAMES, n=N, curves=curves).plot("curve").axes[0].get_title(loc="left")
+    with pytest.raises(InputError, match=r"Those that have: .*lcmc.*r_nx.*trustworthiness"):
+        several.plot("curve", index="procrustes_disparity")
+
+
+def test_one_embedding_and_one_that_lacks_values():
+    """Names that are left out are not drawn, and one without numbers is no line."""
+    curves = [row | {"value": np.nan} if row["embedding"] == "umap" else row for row in curve_rows("r_nx", NAMES, N)]
+    results = simulated_results(NAMES, n=N, curves=curves)
+    words = {t.get_text() for t in texts(results.plot("curve", index="r_nx", names=["umap", "pca"]))}
+
+    assert "pca" in words
+    assert not {"umap", "tsne"} & words
+    assert scale_curves(results, read_results(results))["r_nx"].banded
+
+
+def test_a_page_shows_them(tmp_path):
+    """One drawing for each curve, described, with what its dashes mean; a result without curves has no such words."""
+    page = write_report(results_of("r_nx", "q_nx"), tmp_path / "a.html").read_text("utf-8")
+    bare = write_report(simulated_results(NAMES), tmp_path / "b.html").read_text("utf-8")
+
+    assert page.count("against the number of neighbors K on a log scale, for tsne, umap, isomap, pca") == 2
+    assert "dotted: a perfect copy" in page
+    assert "at each K alone" in page
+    assert "log scale; dashed" not in bare
