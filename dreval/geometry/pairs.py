@@ -28,7 +28,6 @@ __all__ = [
     "estimate",
     "estimate_by_points",
     "left_out_anchors",
-    "listed_distances",
     "pairs_of",
     "rank_correlation",
     "remember_whole",
@@ -135,7 +134,7 @@ def pairs_of(view: View) -> Pairs:
         made: Pairs = view.once("pairs", lambda: _make(view))
         return made
     table = pairs_of(whole)
-    stay = np.zeros(len(view.X), np.bool_)
+    stay = np.zeros(len(view.Y), np.bool_)
     stay[view.population] = True
     return table.only(stay[table.first] & stay[table.second], view.population, view.rows)
 
@@ -145,14 +144,16 @@ def _make(view: View) -> Pairs:
     ordered = len(view.rows) < view.n
     possible = len(view.rows) * (view.n - 1) if ordered else view.n * (view.n - 1) // 2
     sampled = possible > SAMPLED_PAIRS if ordered else view.n > EXACT_POINTS
-    data, embedding = Space.of(view.X), Space.of(view.Y)
+    data, embedding = view.data_space(), Space.of(view.Y)
     if ordered or sampled:
         draw = stream(view.seed, "pairs")
         chosen = draw.choice(possible, SAMPLED_PAIRS, replace=False, shuffle=False) if sampled else np.arange(possible)
         first, second = _from_anchors(view, chosen) if ordered else _unranked(view.population, chosen)
-        x, y = (listed_distances(space.points, first, second, view.n_jobs) for space in (data, embedding))
+        x, y = (space.listed(first, second, view.n_jobs) for space in (data, embedding))
     else:
-        x, y, first, second = _all_pairs(view, data.points, embedding.points)
+        columns = data.points if data.plain else embedding.points
+        x, y, first, second = _all_pairs(view, columns, embedding.points)
+        x = x if data.plain else data.listed(first, second, view.n_jobs)
     y *= data.scale / embedding.scale
     y_id, n_ids = _numbered(y)
     order = _order(x, y_id)
@@ -198,19 +199,6 @@ def _all_pairs(view: View, X: FloatArray, Y: FloatArray) -> tuple[FloatArray, Fl
     return out
 
 
-def listed_distances(
-    points: FloatArray, first: npt.NDArray[Any], second: npt.NDArray[Any], n_jobs: int | None = None
-) -> FloatArray:
-    """Distances of some pairs, by blocks."""
-    from dreval.geometry._loops import pairs as loops
-
-    out = np.empty(len(first))
-    one, other = first.astype(np.int32), second.astype(np.int32)
-    parts = [slice(at, at + 100_000) for at in range(0, len(first), 100_000)]
-    run_blocks(lambda part: loops.listed_distances(points, one[part], other[part], out[part]), parts, n_jobs)
-    return out
-
-
 def _from_anchors(view: View, chosen: IntArray) -> tuple[Short, Short]:
     """Pairs (anchor, other point) by their number; the anchor itself is stepped over."""
     anchor, place = np.divmod(chosen, view.n - 1)
@@ -250,7 +238,7 @@ def _without_anchors(view: View, table: Pairs, statistic: Statistic, value: floa
     """Values of a statistic of pairs without each group of anchors."""
 
     def without(stay: Keep) -> float:
-        kept = np.zeros(len(view.X), np.bool_)
+        kept = np.zeros(len(view.Y), np.bool_)
         kept[view.rows[stay]] = True
         return statistic(table.only(kept[table.first], rows=view.rows[stay]))[0]
 
@@ -275,7 +263,7 @@ def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate
     table = pairs_of(part)
 
     def without(stay: Keep) -> float:
-        kept = np.zeros(len(view.X), np.bool_)
+        kept = np.zeros(len(view.Y), np.bool_)
         kept[part.rows[stay]] = True
         points = part.rows[stay]
         return statistic(table.only(kept[table.first] & kept[table.second], points, points))[0]

@@ -80,9 +80,9 @@ def _tie_bounds(view: View, k: int) -> Extremes:
     from dreval.geometry._loops import ties as loops
 
     rows = np.flatnonzero(view.ambiguous)
-    place = np.full(len(view.X), -1)
+    place = np.full(len(view.Y), -1)
     place[view.population] = np.arange(view.n)
-    data, embedding = Space.of(view.X[view.population]), Space.of(view.Y[view.population])
+    data, embedding = view.data_space(view.population), Space.of(view.Y[view.population])
     out = np.empty((len(rows), 6))
 
     def one(part: slice) -> None:

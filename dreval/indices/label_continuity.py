@@ -14,7 +14,7 @@ from dreval.indices._index import index
     title="Label-continuity",
     question="Are classes that are mixed in the data not torn apart in the embedding?",
     level="global",
-    needs=("coordinates", "labels"),
+    needs=("coordinates", "features", "labels"),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance="permutation",
@@ -45,6 +45,6 @@ def label_continuity(view: View) -> float:
     0.333
     """
     classes = members(view, least=2)
-    data = pair_matching(view.X[view.population], classes)
+    data = pair_matching(view.features(), classes)
     embedding = pair_matching(view.Y[view.population], classes)
     return float(1.0 - np.mean(np.maximum(embedding - data, 0.0)))

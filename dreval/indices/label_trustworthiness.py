@@ -14,7 +14,7 @@ from dreval.indices._index import index
     title="Label-trustworthiness",
     question="Are classes that are apart in the data kept apart in the embedding?",
     level="global",
-    needs=("coordinates", "labels"),
+    needs=("coordinates", "features", "labels"),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance="permutation",
@@ -46,6 +46,6 @@ def label_trustworthiness(view: View) -> float:
     0.333
     """
     classes = members(view, least=2)
-    data = pair_matching(view.X[view.population], classes)
+    data = pair_matching(view.features(), classes)
     embedding = pair_matching(view.Y[view.population], classes)
     return float(1.0 - np.mean(np.maximum(data - embedding, 0.0)))
