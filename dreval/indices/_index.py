@@ -106,8 +106,8 @@ class IndexCard:
     def check_metric(self, metric: str) -> None:
         """Refuse a metric under which the data have no coordinates, where it needs them."""
         if metric == "precomputed" and "features" in self.needs:
-            rule = f"must leave coordinates of the data, which {self.name} needs"
-            raise UndefinedIndex("metric", rule, repr(metric), "Pass the data themselves, with the metric's name.")
+            rule = f"must not be 'precomputed' for {self.name}, which needs the coordinates of the data"
+            raise UndefinedIndex("metric", rule, "distances only", "Pass the data themselves, with a metric by name.")
 
     def metric_note(self, metric: str) -> str:
         """What a metric other than the Euclidean one does not reach."""
