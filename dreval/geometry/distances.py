@@ -78,16 +78,22 @@ class Space:
         if metric in ("manhattan", "hamming", "precomputed"):
             return cls._measured(np.ascontiguousarray(points), scale, metric)
         points = np.ascontiguousarray(points)
+        if metric != "euclidean":
+            return cls._angular(points, metric)
         n, p = points.shape
-        kind: dict[str, Any] = {"metric": metric, "width": p}
         if p <= DIRECT_COLUMNS:
-            return cls(points, _columns(points), points, np.zeros(n), 0.0, scale, **kind)
-        centred = points - points.mean(axis=0)
-        norms = np.einsum("ij,ij->i", centred, centred)
-        gamma = (4 * p + 32) * 2.0**-53
-        if _single_is_enough(centred, norms):
-            centred, gamma = centred.astype(np.float32), (2 * p + 16) * 2.0**-24
-        return cls(points, NO_COLUMNS, centred, norms, gamma, scale, **kind)
+            return cls(points, _columns(points), points, np.zeros(n), 0.0, scale, width=p)
+        return cls(points, NO_COLUMNS, *_for_products(points), scale, width=p)
+
+    @classmethod
+    def _angular(cls, points: FloatArray, metric: str) -> Space:
+        """Dense rows of norm 1: products as for plain points, and direct values that know orthogonal rows."""
+        from dreval.geometry._loops import direct as loops
+
+        rows, p = loops.Measured(points, _columns(points), loops.COSINE), points.shape[1]
+        if p <= DIRECT_COLUMNS:
+            return cls(rows, NO_COLUMNS, points, np.zeros(len(points)), 0.0, 1.0, metric, p)
+        return cls(rows, NO_COLUMNS, *_for_products(points), 1.0, metric, p)
 
     @classmethod
     def _measured(cls, points: FloatArray, scale: float, metric: str) -> Space:
@@ -107,9 +113,10 @@ class Space:
         from dreval.geometry._loops import direct as loops
 
         width, few = int(points.shape[1]), compact(points)
-        kind = {"manhattan": loops.ABSOLUTE, "hamming": loops.DIFFERING}.get(metric, loops.SQUARES)
+        kinds = {"manhattan": loops.ABSOLUTE, "hamming": loops.DIFFERING, "cosine": loops.COSINE}
+        kind = kinds.get(metric, loops.SQUARES)
         rows = loops.SparseRows(few.data, few.indices, few.indptr, kind)
-        if kind != loops.SQUARES:
+        if kind in (loops.ABSOLUTE, loops.DIFFERING):
             return cls(rows, NO_COLUMNS, None, np.zeros(few.shape[0]), 0.0, scale, metric=metric, width=width)
         norms = np.asarray(few.multiply(few).sum(axis=1), np.float64).reshape(-1)
         gamma = (4 * int(np.diff(few.indptr).max()) + 32) * 2.0**-53
@@ -120,17 +127,12 @@ class Space:
 
         Direct ones, or squared distances from products.
         """
-        from dreval.geometry._loops import direct as values
         from dreval.geometry._loops import rows as loops
 
         asking = queries or self
         block = out[: len(rows)]
         if self.given:
-            measured = isinstance(self.points, values.Measured)
-            if measured and self.points.kind == values.GIVEN:
-                block[:] = self.points.rows[rows]
-            else:
-                (values.fill_measured if measured else values.fill_values)(self.points, rows, block)
+            self._direct(rows, block)
         elif self.gamma == 0.0:
             loops.fill_direct(asking.points, rows, self.columns, block)
         else:
@@ -160,17 +162,25 @@ class Space:
 
     def direct_block(self, rows: IntArray) -> FloatArray:
         """Direct values whatever the number of columns; (len(rows), n)."""
-        from dreval.geometry._loops import direct as values
         from dreval.geometry._loops import rows as loops
 
         block = np.empty((len(rows), self.n))
-        if self.given:
-            return self.block(rows, block)
         if isinstance(self.points, np.ndarray):
             loops.fill_direct(self.points, rows, self.columns if self.gamma == 0.0 else _columns(self.points), block)
         else:
-            values.fill_values(self.points, rows, block)
+            self._direct(rows, block)
         return block
+
+    def _direct(self, rows: IntArray, block: FloatArray) -> None:
+        """Direct values of points that are no plain array."""
+        from dreval.geometry._loops import direct as loops
+
+        if isinstance(self.points, loops.SparseRows):
+            loops.fill_values(self.points, rows, block)
+        elif self.points.kind == loops.GIVEN:
+            block[:] = self.points.rows[rows]
+        else:
+            loops.fill_measured(self.points, rows, block)
 
     def listed(self, first: npt.NDArray[Any], second: npt.NDArray[Any], n_jobs: int | None = None) -> FloatArray:
         """Distances of some pairs, by blocks, in the metric's own definition; times ``scale``."""
@@ -216,6 +226,16 @@ def pairwise_squared(points: FloatArray, others: FloatArray | None = None) -> Fl
     from scipy.spatial.distance import cdist
 
     return np.asarray(cdist(points, points if others is None else others, "sqeuclidean"))
+
+
+def _for_products(points: FloatArray) -> tuple[npt.NDArray[np.floating[Any]], FloatArray, float]:
+    """Centred points, their squared norms, and the error bound of their products."""
+    p = points.shape[1]
+    centred = points - points.mean(axis=0)
+    norms = np.einsum("ij,ij->i", centred, centred)
+    if _single_is_enough(centred, norms):
+        return centred.astype(np.float32), norms, (2 * p + 16) * 2.0**-24
+    return centred, norms, (4 * p + 32) * 2.0**-53
 
 
 def _single_is_enough(centred: FloatArray, norms: FloatArray) -> bool:

@@ -1,7 +1,8 @@
 """What each metric makes of the data: points whose direct values decide the order, and the distance of such a value.
 
 euclidean      squared differences; the distance is the root
-cosine         squared differences of rows of norm 1: |u - v|^2 = 2 (1 - cos), so the distance is a half of it
+cosine         squared differences of rows of norm 1: |u - v|^2 = 2 (1 - cos), so the distance is a half of it;
+               exactly 1 where the inner product is exactly 0
 correlation    as cosine, of rows less their means
 manhattan      sums of absolute differences
 hamming        numbers of differing columns; the distance is their share

@@ -1,7 +1,8 @@
 """The value that decides an order, of one pair of points at a time: by direct differences, for every kind of points.
 
 Plain arrays and sparse rows of kind SQUARES give squared Euclidean distances. A sparse row gives the same bits as the
-dense one: terms are added in the order of the columns, and a zero adds nothing.
+dense one: terms are added in the order of the columns, and a zero adds nothing. COSINE is squared Euclidean between
+rows of norm 1, exactly 2 where their inner product is exactly 0: rows without a common entry are ties.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from numba.extending import overload
 
 from dreval.geometry._loops._jit import loop
 
-SQUARES, ABSOLUTE, DIFFERING, GIVEN = range(4)
+SQUARES, ABSOLUTE, DIFFERING, GIVEN, COSINE = range(5)
+ORTHOGONAL = 2.0  # squared difference of two rows of norm 1 without any product
 
 
 class Measured(NamedTuple):
@@ -46,30 +48,32 @@ def _squares(points, i, others, j):
 @loop(inline="always")
 def _term(step, kind):
     """What one column adds to a value."""
-    if kind == SQUARES:
-        return step * step
     if kind == ABSOLUTE:
         return abs(step)
-    return 1.0 if step != 0.0 else 0.0
+    if kind == DIFFERING:
+        return 1.0 if step != 0.0 else 0.0
+    return step * step
 
 
 @loop()
 def _measured(points, i, others, j):
     if points.kind == GIVEN:
         return points.rows[i, j]
-    total = 0.0
+    total, product = 0.0, 0.0
     for c in range(points.rows.shape[1]):
         total += _term(points.rows[i, c] - others.rows[j, c], points.kind)
-    return total
+        product += points.rows[i, c] * others.rows[j, c]
+    return ORTHOGONAL if points.kind == COSINE and product == 0.0 else total
 
 
 @loop()
 def _merged(points, i, others, j):
-    a, b, total = points.starts[i], others.starts[j], 0.0
+    a, b, total, product = points.starts[i], others.starts[j], 0.0, 0.0
     stop_a, stop_b = points.starts[i + 1], others.starts[j + 1]
     while a < stop_a and b < stop_b:
         if points.columns[a] == others.columns[b]:
             total += _term(points.values[a] - others.values[b], points.kind)
+            product += points.values[a] * others.values[b]
             a += 1
             b += 1
         elif points.columns[a] < others.columns[b]:
@@ -82,7 +86,7 @@ def _merged(points, i, others, j):
         total += _term(points.values[t], points.kind)
     for t in range(b, stop_b):
         total += _term(others.values[t], points.kind)
-    return total
+    return ORTHOGONAL if points.kind == COSINE and product == 0.0 else total
 
 
 def _value(points, i, others, j):
@@ -116,17 +120,27 @@ def fill_values(points, rows, out):
 @loop()
 def fill_measured(points, rows, out):
     """As ``fill_values`` for dense rows, a column at a time; terms are added in the same order."""
+    product = np.empty(out.shape[1])
     for b in range(rows.shape[0]):
         line = out[b]
         line[:] = 0.0
+        product[:] = 0.0
         for c in range(points.columns.shape[0]):
             own, column = points.rows[rows[b], c], points.columns[c]
             if points.kind == ABSOLUTE:
                 for j in range(line.shape[0]):
                     line[j] += abs(own - column[j])
-            else:
+            elif points.kind == DIFFERING:
                 for j in range(line.shape[0]):
                     line[j] += own != column[j]
+            else:
+                for j in range(line.shape[0]):
+                    step = own - column[j]
+                    line[j] += step * step
+                    product[j] += own * column[j]
+        if points.kind == COSINE:
+            for j in range(line.shape[0]):
+                line[j] = ORTHOGONAL if product[j] == 0.0 else line[j]
 
 
 @loop()
