@@ -177,13 +177,15 @@ def check_exact(array: npt.NDArray[Any], argument: str) -> None:
         raise InputError(argument, "must hold integers up to 2**53", f"one of size {largest}", cure)
 
 
-def check_finite(array: npt.NDArray[Any], argument: str, columns: Sequence[object] | None = None) -> None:
-    """No NaN and no infinity; the first offending cells are named."""
-    bad = ~np.isfinite(array)
+def check_finite(array: Any, argument: str, columns: Sequence[object] | None = None) -> None:
+    """No NaN and no infinity in an array or sparse matrix; the first offending cells are named."""
+    stored = array.data if hasattr(array, "indptr") else array
+    bad = ~np.isfinite(stored)
     if not bad.any():
         return
-    cells = np.argwhere(bad)
-    shown = ", ".join(_cell(array, cell, columns) for cell in cells[:3])
+    cells = np.argwhere(bad) if stored is array else np.stack(array.tocoo().coords, axis=1)[bad]
+    values = stored[bad]
+    shown = ", ".join(_cell(value, cell, columns) for value, cell in zip(values[:3], cells[:3], strict=True))
     more = f" and {len(cells) - 3} more" if len(cells) > 3 else ""
     raise InputError(
         argument,
@@ -193,8 +195,8 @@ def check_finite(array: npt.NDArray[Any], argument: str, columns: Sequence[objec
     )
 
 
-def _cell(array: npt.NDArray[Any], cell: npt.NDArray[Any], columns: Sequence[object] | None) -> str:
-    what = "NaN" if np.isnan(array[tuple(cell)]) else "infinity"
+def _cell(value: float, cell: npt.NDArray[Any], columns: Sequence[object] | None) -> str:
+    what = "NaN" if np.isnan(value) else "infinity"
     if len(cell) == 1:
         return f"{what} at position {cell[0]}"
     column = cell[1] if columns is None else repr(columns[cell[1]])

@@ -72,6 +72,7 @@ def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str 
             found.rows.append(missing_row(name, task, "needs latent variables; pass latent= to Evaluation"))
             continue
         try:
+            task.card.check_metric(view.metric)
             if task.card.curve:
                 found.curves += _curve_rows(name, view, task, left)
                 continue
@@ -108,6 +109,7 @@ def _index_row(
     """One row; contributions of points and leave-a-group-out values go to their own tables."""
     got = answer(task.thing, view, task.parameters)
     row = {"embedding": name, "index": task.name, "parameters": task.words, "value": got.value, "note": got.note}
+    row["note"] = "; ".join(filter(None, [got.note, task.card.metric_note(view.metric)]))
     row.update(_card_columns(task))
     row["chance"] = chance_value(task.thing, view, task.parameters, root)
     _add_ties(row, task, view)
@@ -131,7 +133,7 @@ def _add_ties(row: dict[str, Any], task: IndexTask, view: View) -> None:
 
 def _spread(points: npt.NDArray[np.float64], view: View) -> npt.NDArray[np.float64]:
     """Contributions at the places of their points; the others are missing."""
-    full = np.full(len(view.X), np.nan)
+    full = np.full(len(view.Y), np.nan)
     full[view.rows] = points
     return full
 

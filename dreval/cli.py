@@ -21,6 +21,7 @@ from typing import Any
 from dreval import __version__
 from dreval.errors import DrevalError, DrevalWarning, InputError
 from dreval.inputs._paths import split_member
+from dreval.inputs.metric import METRICS
 from dreval.registry import DATASETS, INDICES, METHODS, TESTS
 
 __all__ = ["main"]
@@ -32,6 +33,7 @@ OPTIONS = (
     "covariates",
     "ids",
     "n_neighbors",
+    "metric",
     "indices",
     "tests",
     "ci",
@@ -120,6 +122,7 @@ def _add_evaluate(verbs: Any) -> None:
     verb.add_argument(
         "-k", "--n-neighbors", type=_whole_numbers, default=[15], metavar="K[,K...]", help="numbers of neighbors (15)"
     )
+    verb.add_argument("--metric", choices=METRICS, default=METRICS[0], help="distance in the data (euclidean)")
     verb.add_argument("--indices", type=_words, default="default", help=f"default, all, or of: {', '.join(INDICES)}")
     verb.add_argument("--tests", type=_words, default="default", help=f"default, all, none, or of: {', '.join(TESTS)}")
     verb.add_argument("--ci", default="default", help="intervals: default, points, anchors or none")
@@ -214,6 +217,7 @@ def _evaluate(options: Any) -> int:
         covariates=options.covariates,
         ids=options.ids,
         n_neighbors=options.n_neighbors,
+        metric=options.metric,
         anchors=options.anchors,
         random_state=options.random_state,
         n_jobs=options.n_jobs,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,13 +28,13 @@ from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.geometry.blocks import View, n_blocks, random_groups, sweep
 from dreval.inputs.data import Data, as_data
+from dreval.inputs.metric import METRICS
 from dreval.inputs.source import Source, as_source
 from dreval.results.table import Results, curves_frame, groups_frame, tidy_frame
 
 __all__ = ["Evaluation"]
 
 FloatArray = npt.NDArray[np.float64]
-METRICS = ("euclidean",)
 GROUPS = 20  # groups of the jackknife
 
 
@@ -45,7 +44,10 @@ class Evaluation:
     Parameters
     ----------
     data : (n, p) array, DataFrame, sparse matrix, AnnData, data set or path
-        The data; rows are points. They are never scaled silently.
+        The data; rows are points. They are never scaled silently. A sparse matrix (also in a .mtx, .npz or .h5ad file)
+        stays sparse: neighbors, ranks, pairs and local Procrustes read it by blocks of rows and give the values of the
+        dense array. Methods, estimators and callables that are run get a dense copy, as do the indices whose page says
+        so and ``metric="correlation"``; above 8 GiB that is refused, with its reason.
     embeddings : dict of name to source, optional
         A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform``, a
         callable ``(X, n_components) -> Y``, or the name of a bundled method. More can follow with ``add``.
@@ -61,8 +63,14 @@ class Evaluation:
         Layer of an AnnData object.
     n_neighbors : int or list of int, default 15
         Numbers k of neighbors; an index gives one row for each, from one pass.
-    metric : {"euclidean"}
-        Distance in the data space.
+    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
+        Distance in the data space, as ``scipy.spatial.distance`` defines it; the embedding is always Euclidean.
+        "cosine" refuses rows of zeros, "correlation" constant rows. "precomputed": ``data`` is the symmetric (n, n)
+        matrix of distances. Indices that need coordinates of the data (local and global Procrustes, energy ratio,
+        label-trustworthiness) are then missing with that reason, and methods are run only where they read distances
+        (``"classical_mds"``, an estimator set to "precomputed", a callable, which gets the matrix). Under the other
+        metrics such indices measure the coordinates as they are, on neighbors by the metric; their note says so.
+        Methods that are run know nothing of it.
     anchors : int, optional
         Number m of points from which neighborhoods are seen, drawn without replacement. Cost is then m n instead of
         n^2, and every point-level index has a standard error from the design.
@@ -111,8 +119,9 @@ class Evaluation:
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.data: Data = as_data(data, labels=labels, latent=latent, covariates=covariates, ids=ids, layer=layer)
         self.metric = check_one_of(metric, METRICS, "metric")
+        given = {"labels": labels, "latent": latent, "covariates": covariates, "ids": ids, "layer": layer}
+        self.data: Data = as_data(data, **given, metric=self.metric)
         self.n_neighbors = check_k(n_neighbors, self.data.n)[0]
         self.anchors = None if anchors is None else check_int(anchors, "anchors", low=2, high=self.data.n)
         check_random_state(random_state)
@@ -165,7 +174,8 @@ class Evaluation:
         return copy
 
     def __repr__(self) -> str:
-        return f"Evaluation({self.data!r}, embeddings={list(self.sources)}, n_neighbors={self.n_neighbors})"
+        metric = "" if self.metric == "euclidean" else f", metric={self.metric!r}"
+        return f"Evaluation({self.data!r}, embeddings={list(self.sources)}, n_neighbors={self.n_neighbors}{metric})"
 
     def run(
         self,
@@ -284,6 +294,7 @@ class Evaluation:
             groups=groups,
             n_jobs=self.n_jobs,
             advance=bar.update,
+            metric=self.metric,
         )
         more: dict[str, Any] = {"labels": None if self.data.labels is None else self.data.labels.codes}
         more["latent"] = self.data.latent
@@ -329,13 +340,14 @@ class Evaluation:
     def _recipe(self, failed: dict[str, str], adjust: str | None, seconds: float) -> dict[str, Any]:
         notes = [*self.data.notes]
         for source in self.sources.values():
-            notes += [f"{source.name}: {note}" for note in source.notes]
+            made_dense = self.data.dense_notes() if source.can_embed else ()
+            notes += [f"{source.name}: {note}" for note in (*source.notes, *made_dense)]
         return {
             "dataset": self.data.name,
             "n": self.data.n,
             "p": self.data.p,
-            "data_sha256": hashlib.sha256(self.data.X.tobytes()).hexdigest(),
-            "columns": None if self.data.columns is None else list(self.data.columns),
+            "data_sha256": self.data.sha256(),
+            "columns": None if self.data.columns is None or self.data.p is None else list(self.data.columns),
             "metric": self.metric,
             "n_neighbors": self.n_neighbors,
             "anchors": self.anchors,
@@ -355,6 +367,7 @@ class Evaluation:
         head += "" if self.data.latent is None else ", latent=latent"
         head += ", covariates=covariates" if self.data.covariates else ""
         head += f", n_neighbors={self.n_neighbors}, random_state={self.seed}"
+        head += "" if self.metric == "euclidean" else f", metric={self.metric!r}"
         head += "" if self.anchors is None else f", anchors={self.anchors}"
         given: dict[str, tuple[Any, Any]] = {
             "indices": (indices, "default"),

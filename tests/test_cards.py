@@ -33,6 +33,7 @@ CLOSED = {
 CLOSED_SETS = {
     ("indices", "needs"): {
         "coordinates",
+        "features",
         "full_ranks",
         "labels",
         "latent",

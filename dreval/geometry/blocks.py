@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval.geometry.distances import Space, block_rows
+from dreval.geometry.metrics import take
 from dreval.geometry.workers import run_blocks
+from dreval.inputs.sparse import densify, is_sparse
 
 __all__ = ["Groups", "View", "leave_out", "n_blocks", "random_groups", "sweep"]
 
@@ -48,8 +50,12 @@ class View:
 
     Attributes
     ----------
-    X, Y : ndarray (n, p), (n, d)
-        All points of the data and of the embedding.
+    X : ndarray or sparse matrix (n, p), or (n, n) distances
+        All points of the data, or their precomputed distances.
+    Y : ndarray (n, d)
+        All points of the embedding.
+    metric : str
+        The distance in the data; that in the embedding is Euclidean.
     rows : ndarray (m,)
         The points from which it is seen: all n, or anchors.
     population : ndarray
@@ -60,7 +66,7 @@ class View:
         Rank in the data of each embedding neighbor; rank in the embedding of each data neighbor.
     """
 
-    X: FloatArray
+    X: Any
     Y: FloatArray
     rows: IntArray
     population: IntArray
@@ -76,12 +82,25 @@ class View:
     latent: FloatArray | None = None
     seed: int = 0
     n_jobs: int | None = None
+    metric: str = "euclidean"
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n(self) -> int:
         """Number of points that count."""
         return len(self.population)
+
+    def data_space(self, places: IntArray | None = None) -> Space:
+        """The data (or some of their points) made ready for distances."""
+        return Space.of(self.X if places is None else take(self.X, places, self.metric), self.metric)
+
+    def features(self) -> FloatArray:
+        """Coordinates in the data of the points that count, for an index that needs them all at once.
+
+        Sparse data are made dense, up to 8 GiB. The card of such an index says that it needs "features".
+        """
+        X = self.X[self.population]
+        return densify(X, "data")[0] if is_sparse(X) else X
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
         """A value that several indices share, computed when first asked for (it depends on nothing but the view)."""
@@ -164,7 +183,7 @@ class _Lists:
 
 
 def sweep(
-    X: FloatArray,
+    X: Any,
     embeddings: Mapping[str, FloatArray],
     *,
     k: int,
@@ -173,12 +192,13 @@ def sweep(
     groups: Groups | None = None,
     n_jobs: int | None = None,
     advance: Callable[[int], Any] | None = None,
+    metric: str = "euclidean",
 ) -> dict[str, View]:
     """One pass over blocks of rows; gives a view of every embedding.
 
     Parameters
     ----------
-    X : ndarray (n, p)
+    X : ndarray or sparse matrix (n, p), or (n, n) distances
         The data.
     embeddings : mapping of name to ndarray (n, d)
         Their embeddings.
@@ -194,15 +214,17 @@ def sweep(
         Threads; the result does not depend on it.
     advance : callable, optional
         Called with the number of finished blocks.
+    metric : str
+        The distance in the data.
 
     Notes
     -----
     O(m n (p + d)) time and O(n k) memory beside one block for each thread.
     """
-    n = len(X)
+    n = X.shape[0]
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
     kept = k if groups is None else min(n - 1, k + _extra(k, groups, len(rows)))
-    space = Space.of(X)
+    space = Space.of(X, metric)
     spaces = {name: Space.of(Y) for name, Y in embeddings.items()} if ranks else {}
     data = _empty_lists(len(rows), kept, 0, groups)
     lists = {name: _empty_lists(len(rows), kept, kept, groups) for name in spaces}
@@ -230,6 +252,7 @@ def sweep(
             data_counts=mine.data_counts,
             embedding_counts=mine.embedding_counts,
             n_jobs=n_jobs,
+            metric=metric,
         )
     return views
 
@@ -244,15 +267,16 @@ def leave_out(view: View, group: int, k: int) -> View:
     left = view.without(group, k)
     if left is not None:
         return left
-    codes = view.groups.codes if view.groups else np.full(len(view.X), -1)
+    codes = view.groups.codes if view.groups else np.full(len(view.Y), -1)
     stay, rows = view.population[codes[view.population] != group], view.rows[codes[view.rows] != group]
     again = sweep(
-        view.X[stay],
+        take(view.X, stay, view.metric),
         {"": view.Y[stay]},
         k=k,
         ranks=view.data_rank.size > 0,
         rows=np.searchsorted(stay, rows),
         n_jobs=view.n_jobs,
+        metric=view.metric,
     )[""]
     lists = {"nearest_data": stay[again.nearest_data].astype(np.int32)}  # positions among all n points, as in ``view``
     lists["nearest_embedding"] = stay[again.nearest_embedding].astype(np.int32)
@@ -297,11 +321,9 @@ def _only_neighbors(space: Space, rows: IntArray, place: slice, kept: int, data:
     """Neighbors in the data of a block of rows."""
     from dreval.geometry._loops import rows as loops
 
-    block = space.block(rows, np.empty((len(rows), len(space.points))))
+    block, points = space.block(rows, np.empty((len(rows), space.n))), space.arrays().points
     index, value = np.empty((len(rows), kept), np.int64), np.empty((len(rows), kept))
-    loops.select_rows(
-        block, rows, True, space.points, space.norms, space.points, space.norms, space.gamma, kept, index, value
-    )
+    loops.select_rows(block, rows, True, points, space.norms, points, space.norms, space.gamma, kept, index, value)
     data.nearest[place] = index
 
 

@@ -89,7 +89,7 @@ def coranking(view: View) -> Coranking:
     O(m n (p + d + log n)) time for m rows and O(n) memory beside one block for each thread. Distances that decide a
     rank are direct differences, equal ones are ordered by index, and the point itself is left out by index.
     """
-    made: Coranking = view.once(KEY, lambda: _pass(view, np.zeros(len(view.X), np.int64), np.array([-1]))[0])
+    made: Coranking = view.once(KEY, lambda: _pass(view, np.zeros(len(view.Y), np.int64), np.array([-1]))[0])
     return made
 
 
@@ -121,37 +121,34 @@ def _weights(n: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Points:
-    """Points that are sorted by distance: direct differences of few columns, else products in double precision."""
+    """Points that are sorted by distance: direct values where the space has them, else products in double precision."""
 
     space: Space
-    columns: FloatArray
     centred: FloatArray
     gamma: float
 
     @classmethod
-    def of(cls, points: FloatArray) -> _Points:
-        """Prepare an (n, p) array."""
-        space = Space.of(points)
-        if space.gamma == 0.0:
-            return cls(space, space.columns, space.centred, 0.0)
-        p = points.shape[1]
-        gamma = (4 * p + 32) * 2.0**-53  # the error bound of products in double precision, as for every Space
-        return cls(space, space.columns, space.points - space.points.mean(axis=0), gamma)
+    def of(cls, space: Space) -> _Points:
+        """Prepare a space."""
+        if space.gamma == 0.0 or not isinstance(space.points, np.ndarray):
+            return cls(space, np.empty((0, 0)), space.gamma)
+        gamma = (4 * space.width + 32) * 2.0**-53  # the error bound of products in double precision, as for every Space
+        return cls(space, space.points - space.points.mean(axis=0), gamma)
 
     def orders(self, rows: IntArray, tied: npt.NDArray[np.bool_]) -> IntArray:
         """All points from the nearest to the farthest, seen from some rows; each row's own point stands last."""
         from dreval.geometry._loops import coranking as loops
         from dreval.geometry._loops import rows as fill
 
-        block = np.empty((len(rows), len(self.centred)))
-        if self.gamma == 0.0:
-            fill.fill_direct(self.space.points, rows, self.columns, block)
+        block = np.empty((len(rows), self.space.n))
+        if len(self.centred) == 0:
+            self.space.block(rows, block)
         else:
             np.matmul(self.centred[rows], self.centred.T, out=block)
             fill.finish_products(block, rows, self.space.norms, self.space.norms, block)
         block[np.arange(len(rows)), rows] = np.inf
         orders = np.argsort(block, axis=1)
-        loops.settle_rows(block, orders, rows, self.space.points, self.space.norms, self.gamma, tied)
+        loops.settle_rows(block, orders, rows, self.space.arrays().points, self.space.norms, self.gamma, tied)
         return orders
 
 
@@ -165,7 +162,7 @@ def _pass(view: View, codes: IntArray, drops: IntArray) -> list[Coranking]:
     weights = np.zeros((len(drops), len(population)))
     for at, size in enumerate(sizes):
         weights[at, :size] = _weights(size)
-    data, embedding = _Points.of(view.X[population]), _Points.of(view.Y[population])
+    data, embedding = (_Points.of(space) for space in (view.data_space(population), Space.of(view.Y[population])))
     counts = np.zeros((len(drops), 3, len(population)), np.int64)
     sums, tied, lock = np.zeros((len(drops), len(rows))), np.zeros(len(rows), np.bool_), Lock()
 
@@ -210,7 +207,7 @@ def _tied_pass(view: View) -> tuple[Coranking, Coranking]:
     if not len(rows):
         return found, found
     own, n = np.searchsorted(population, view.rows[rows]), len(population)
-    data, embedding = _Points.of(view.X[population]), _Points.of(view.Y[population])
+    data, embedding = (_Points.of(space) for space in (view.data_space(population), Space.of(view.Y[population])))
     weights, codes, drops = np.zeros((1, n)), np.zeros(n, np.int64), np.array([-1])
     weights[0, :n] = _weights(n)
     counts, sums, lock = np.zeros((3, 1, 3, n), np.int64), np.zeros((3, 1, len(rows))), Lock()

@@ -1,4 +1,4 @@
-"""Squared Euclidean distances, a block of rows at a time."""
+"""Distances, a block of rows at a time: squared Euclidean ones, and the values that stand for other metrics."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from dreval.geometry.metrics import compact, scaled
+from dreval.geometry.workers import run_blocks
+from dreval.inputs.sparse import is_sparse
 
 __all__ = ["DIRECT_COLUMNS", "Space", "SpaceArrays", "block_rows", "pairwise_squared"]
 
@@ -21,7 +25,7 @@ BLOCK_BYTES = 8_000_000  # a block is large enough for a matrix product to be wo
 class SpaceArrays(NamedTuple):
     """Points (n, p), their columns (p, n), squared norms (n,) and the error bound of products."""
 
-    points: FloatArray
+    points: Any
     columns: FloatArray
     norms: FloatArray
     gamma: float
@@ -29,69 +33,177 @@ class SpaceArrays(NamedTuple):
 
 @dataclass(frozen=True)
 class Space:
-    """Points made ready for distances.
+    """Points made ready for distances of a metric.
 
-    ``points`` are the given ones times a power of two that brings the largest entry near 1: the order of distances is
-    the same, and their squares neither overflow nor vanish. ``centred`` and ``norms`` serve the products; a product
-    differs from the direct value by at most ``gamma * (norm_i + norm_j)``, and ``gamma`` is 0 where no product is used.
-    ``columns`` (p, n) are the points once more, stored by column, where direct differences are used
-    (else empty). ``centred`` is in
-    single precision where neighbors are far enough apart for that to decide nearly every order.
+    ``points`` are what direct values are taken from: squared differences of an array or of sparse rows, or the values
+    of another metric (``dreval.geometry.metrics``). They are the given ones times a power of two that brings the
+    largest entry near 1: the order of distances is the same, and their squares neither overflow nor vanish; or rows of
+    norm 1. ``centred`` and ``norms`` serve the products; a product differs from the direct value by at most
+    ``gamma * (norm_i + norm_j)``, and ``gamma`` is 0 where no product is used. ``columns`` (p, n) are the points once
+    more, stored by column, where direct squared differences are used (else empty). ``centred`` is in single precision
+    where neighbors are far enough apart for that to decide nearly every order. ``scale`` leads from distances of the
+    data to those of the points, ``width`` is the number of columns.
     """
 
-    points: FloatArray
+    points: Any
     columns: FloatArray
-    centred: npt.NDArray[np.floating[Any]]
+    centred: Any
     norms: FloatArray
     gamma: float
     scale: float
+    metric: str = "euclidean"
+    width: int = 0
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.norms)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the points are an array and their distances Euclidean."""
+        return self.metric == "euclidean" and isinstance(self.points, np.ndarray)
+
+    @property
+    def given(self) -> bool:
+        """Whether blocks hold direct values that compiled loops do not compute themselves."""
+        return self.gamma == 0.0 and not isinstance(self.points, np.ndarray)
 
     @classmethod
-    def of(cls, points: FloatArray) -> Space:
-        """Prepare an (n, p) array; costs O(n p)."""
-        scale = power_of_two(points)
-        scaled = np.ascontiguousarray(points * scale)
-        n, p = scaled.shape
+    def of(cls, points: Any, metric: str = "euclidean") -> Space:
+        """Prepare an (n, p) array or sparse matrix, or an (n, n) matrix of distances; costs O(n p)."""
+        points, scale = scaled(points, metric)
+        if is_sparse(points):
+            return cls._sparse(points, scale, metric)
+        if metric in ("manhattan", "hamming", "precomputed"):
+            return cls._measured(np.ascontiguousarray(points), scale, metric)
+        points = np.ascontiguousarray(points)
+        if metric != "euclidean":
+            return cls._angular(points, metric)
+        n, p = points.shape
         if p <= DIRECT_COLUMNS:
-            return cls(scaled, _columns(scaled), scaled, np.zeros(n), 0.0, scale)
-        centred = scaled - scaled.mean(axis=0)
-        norms = np.einsum("ij,ij->i", centred, centred)
-        gamma = (4 * p + 32) * 2.0**-53
-        if _single_is_enough(centred, norms):
-            centred, gamma = centred.astype(np.float32), (2 * p + 16) * 2.0**-24
-        return cls(scaled, NO_COLUMNS, centred, norms, gamma, scale)
+            return cls(points, _columns(points), points, np.zeros(n), 0.0, scale, width=p)
+        return cls(points, NO_COLUMNS, *_for_products(points), scale, width=p)
+
+    @classmethod
+    def _angular(cls, points: FloatArray, metric: str) -> Space:
+        """Dense rows of norm 1: products as for plain points, and direct values that know orthogonal rows."""
+        from dreval.geometry._loops import direct as loops
+
+        rows, p = loops.Measured(points, _columns(points), loops.COSINE), points.shape[1]
+        if p <= DIRECT_COLUMNS:
+            return cls(rows, NO_COLUMNS, points, np.zeros(len(points)), 0.0, 1.0, metric, p)
+        return cls(rows, NO_COLUMNS, *_for_products(points), 1.0, metric, p)
+
+    @classmethod
+    def _measured(cls, points: FloatArray, scale: float, metric: str) -> Space:
+        """Dense points of another metric, all of whose values are direct."""
+        from dreval.geometry._loops import direct as loops
+
+        n, p = points.shape
+        kind = {"manhattan": loops.ABSOLUTE, "hamming": loops.DIFFERING, "precomputed": loops.GIVEN}[metric]
+        columns = NO_COLUMNS if metric == "precomputed" else _columns(points)
+        return cls(
+            loops.Measured(points, columns, kind), NO_COLUMNS, points, np.zeros(n), 0.0, scale, metric=metric, width=p
+        )
+
+    @classmethod
+    def _sparse(cls, points: Any, scale: float, metric: str) -> Space:
+        """Sparse points; products, which are not centred, have as many terms as the fullest row has entries."""
+        from dreval.geometry._loops import direct as loops
+
+        width, few = int(points.shape[1]), compact(points)
+        kinds = {"manhattan": loops.ABSOLUTE, "hamming": loops.DIFFERING, "cosine": loops.COSINE}
+        kind = kinds.get(metric, loops.SQUARES)
+        rows = loops.SparseRows(few.data, few.indices, few.indptr, kind)
+        if kind in (loops.ABSOLUTE, loops.DIFFERING):
+            return cls(rows, NO_COLUMNS, None, np.zeros(few.shape[0]), 0.0, scale, metric=metric, width=width)
+        norms = np.asarray(few.multiply(few).sum(axis=1), np.float64).reshape(-1)
+        gamma = (4 * int(np.diff(few.indptr).max()) + 32) * 2.0**-53
+        return cls(rows, NO_COLUMNS, (few, few.T.tocsr()), norms, gamma, scale, metric=metric, width=width)
 
     def block(self, rows: IntArray, out: FloatArray, queries: Space | None = None) -> FloatArray:
-        """Squared distances of the query rows (own rows by default) to all points, written into ``out``."""
+        """Values of the query rows (own rows by default) and all points, written into ``out``.
+
+        Direct ones, or squared distances from products.
+        """
         from dreval.geometry._loops import rows as loops
 
         asking = queries or self
         block = out[: len(rows)]
-        if self.gamma == 0.0:
+        if self.given:
+            self._direct(rows, block)
+        elif self.gamma == 0.0:
             loops.fill_direct(asking.points, rows, self.columns, block)
         else:
-            single = self.centred.dtype == np.float32
-            products = np.matmul(asking.centred[rows], self.centred.T, out=None if single else block)
+            single = not isinstance(self.centred, tuple) and self.centred.dtype == np.float32
+            products = asking._products(rows, self, None if single else block)
             loops.finish_products(products, rows, asking.norms, self.norms, block)
         return block
 
+    def _products(self, rows: IntArray, others: Space, out: FloatArray | None = None) -> Any:
+        """Products of some centred points with all others."""
+        if isinstance(self.centred, tuple):
+            return (self.centred[0][rows] @ others.centred[1]).toarray(out=out)
+        return np.matmul(self.centred[rows], others.centred.T, out=out)
+
     def products(self, rows: IntArray) -> npt.NDArray[np.floating[Any]]:
-        """Products of some centred points with all, in the precision of ``centred``; empty where none are used."""
-        if self.gamma == 0.0:
-            return np.empty((0, 0))
-        return np.asarray(np.matmul(self.centred[rows], self.centred.T))
+        """Products of some centred points with all, in the precision of ``centred``; compiled loops read them.
+
+        In their place direct values that the loops do not compute themselves, or nothing.
+        """
+        if self.given:
+            return self.block(rows, np.empty((len(rows), self.n)))
+        return np.empty((0, 0)) if self.gamma == 0.0 else np.asarray(self._products(rows, self))
 
     def arrays(self) -> SpaceArrays:
         """What compiled loops read."""
-        return SpaceArrays(self.points, self.columns, self.norms, self.gamma)
+        return SpaceArrays(NO_COLUMNS if self.given else self.points, self.columns, self.norms, self.gamma)
 
     def direct_block(self, rows: IntArray) -> FloatArray:
-        """Squared distances by direct differences whatever the number of columns; (len(rows), n)."""
+        """Direct values whatever the number of columns; (len(rows), n)."""
         from dreval.geometry._loops import rows as loops
 
-        block = np.empty((len(rows), len(self.points)))
-        loops.fill_direct(self.points, rows, _columns(self.points), block)
+        block = np.empty((len(rows), self.n))
+        if isinstance(self.points, np.ndarray):
+            loops.fill_direct(self.points, rows, self.columns if self.gamma == 0.0 else _columns(self.points), block)
+        else:
+            self._direct(rows, block)
         return block
+
+    def _direct(self, rows: IntArray, block: FloatArray) -> None:
+        """Direct values of points that are no plain array."""
+        from dreval.geometry._loops import direct as loops
+
+        if isinstance(self.points, loops.SparseRows):
+            loops.fill_values(self.points, rows, block)
+        elif self.points.kind == loops.GIVEN:
+            block[:] = self.points.rows[rows]
+        else:
+            loops.fill_measured(self.points, rows, block)
+
+    def listed(self, first: npt.NDArray[Any], second: npt.NDArray[Any], n_jobs: int | None = None) -> FloatArray:
+        """Distances of some pairs, by blocks, in the metric's own definition; times ``scale``."""
+        from dreval.geometry._loops import direct as loops
+
+        out = np.empty(len(first))
+        one, other = first.astype(np.int32), second.astype(np.int32)
+
+        def part(at: slice) -> None:
+            loops.listed_values(self.points, one[at], other[at], out[at])
+            self._finish(out[at])
+
+        run_blocks(part, [slice(at, at + 100_000) for at in range(0, len(first), 100_000)], n_jobs)
+        return out
+
+    def _finish(self, values: FloatArray) -> None:
+        """Turn direct values into distances, in place."""
+        if self.metric == "euclidean":
+            np.sqrt(values, out=values)
+        elif self.metric in ("cosine", "correlation"):
+            values *= 0.5
+        elif self.metric == "hamming":
+            values /= self.width
 
     def query(self, points: FloatArray) -> Space:
         """Other points in the scale and centre of this space."""
@@ -104,12 +216,6 @@ class Space:
         return Space(scaled, NO_COLUMNS, centred.astype(self.centred.dtype), norms, self.gamma, self.scale)
 
 
-def power_of_two(points: FloatArray) -> float:
-    """The power of two that brings the largest entry to [1/2, 1), so that scaling rounds nothing; 1 for all zeros."""
-    largest = float(np.max(np.abs(points), initial=0.0))
-    return 2.0 ** -int(np.clip(np.frexp(largest)[1], -1000, 1000)) if largest > 0 else 1.0
-
-
 def block_rows(n: int) -> int:
     """Number of rows of one block, so that a block of distances to ``n`` points stays small."""
     return int(np.clip(BLOCK_BYTES // (8 * n), 16, 256))
@@ -120,6 +226,16 @@ def pairwise_squared(points: FloatArray, others: FloatArray | None = None) -> Fl
     from scipy.spatial.distance import cdist
 
     return np.asarray(cdist(points, points if others is None else others, "sqeuclidean"))
+
+
+def _for_products(points: FloatArray) -> tuple[npt.NDArray[np.floating[Any]], FloatArray, float]:
+    """Centred points, their squared norms, and the error bound of their products."""
+    p = points.shape[1]
+    centred = points - points.mean(axis=0)
+    norms = np.einsum("ij,ij->i", centred, centred)
+    if _single_is_enough(centred, norms):
+        return centred.astype(np.float32), norms, (2 * p + 16) * 2.0**-24
+    return centred, norms, (4 * p + 32) * 2.0**-53
 
 
 def _single_is_enough(centred: FloatArray, norms: FloatArray) -> bool:

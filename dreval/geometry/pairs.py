@@ -30,7 +30,6 @@ __all__ = [
     "estimate_by_points",
     "known_pairs",
     "left_out_anchors",
-    "listed_distances",
     "n_pairs",
     "pairs_of",
     "rank_correlation",
@@ -169,7 +168,7 @@ def pairs_of(view: View) -> Pairs:
         made: Pairs = view.once("pairs", lambda: _make(view))
         return made
     table = pairs_of(whole)
-    stay = np.zeros(len(view.X), np.bool_)
+    stay = np.zeros(len(view.Y), np.bool_)
     stay[view.population] = True
     return table.only(stay[table.first] & stay[table.second], view.population, view.rows)
 
@@ -185,7 +184,7 @@ def _make(view: View) -> Pairs:
     other: View | None = view.once("same data", lambda: None)
     table = _in_data(view) if other is None else pairs_of(other)
     embedding = Space.of(view.Y)
-    y = listed_distances(embedding.points, table.first, table.second, view.n_jobs)
+    y = embedding.listed(table.first, table.second, view.n_jobs)
     y *= 1.0 / (table.unit * embedding.scale)
     return _in_order(replace(table, y=y))
 
@@ -208,16 +207,18 @@ def _in_data(view: View) -> Pairs:
     ordered = len(view.rows) < view.n
     possible = len(view.rows) * (view.n - 1) if ordered else view.n * (view.n - 1) // 2
     sampled = possible > SAMPLED_PAIRS if ordered else view.n > EXACT_POINTS
-    data = Space.of(view.X)
-    kind = np.uint16 if len(view.X) < 2**16 else np.int32
+    data = view.data_space()
+    kind = np.uint16 if len(view.Y) < 2**16 else np.int32
     first, second = np.empty(0, kind), np.empty(0, kind)
     if ordered or sampled:
         draw = stream(view.seed, "pairs")
         chosen = draw.choice(possible, SAMPLED_PAIRS, replace=False, shuffle=False) if sampled else np.arange(possible)
         first, second = _from_anchors(view, chosen) if ordered else _unranked(view.population, chosen)
-        x = listed_distances(data.points, first, second, view.n_jobs)
-    else:
+        x = data.listed(first, second, view.n_jobs)
+    elif data.plain:
         x = condensed_distances(data.points[view.population], view.n_jobs)
+    else:
+        x = data.listed(*_unranked(view.population, np.arange(possible)), view.n_jobs)
     keys, width = _sorted(x)
     if ordered or sampled:
         order = np.empty(len(x), np.int32)
@@ -256,20 +257,6 @@ def condensed_distances(points: FloatArray, n_jobs: int | None = None) -> FloatA
     steps = -(-n // 64)
     blocks = [np.arange(start, n, steps) for start in range(steps)]  # long and short rows in every block
     run_blocks(lambda rows: loops.condensed_distances(columns, rows, out), blocks, n_jobs)
-    return out
-
-
-def listed_distances(
-    points: FloatArray, first: npt.NDArray[Any], second: npt.NDArray[Any], n_jobs: int | None = None
-) -> FloatArray:
-    """Distances of some pairs, by blocks."""
-    from dreval.geometry._loops import pairs as loops
-
-    out = np.empty(len(first))
-    if first.dtype.itemsize > 4 or first.dtype != second.dtype:
-        first, second = first.astype(np.int32), second.astype(np.int32)
-    parts = [slice(at, at + 100_000) for at in range(0, len(first), 100_000)]
-    run_blocks(lambda part: loops.listed_distances(points, first[part], second[part], out[part]), parts, n_jobs)
     return out
 
 
@@ -329,7 +316,7 @@ def _without_anchors(view: View, table: Pairs, statistic: Statistic, value: floa
     """Values of a statistic of pairs without each group of anchors."""
 
     def without(stay: Keep) -> float:
-        kept = np.zeros(len(view.X), np.bool_)
+        kept = np.zeros(len(view.Y), np.bool_)
         kept[view.rows[stay]] = True
         return statistic(table.only(kept[table.first], rows=view.rows[stay]))[0]
 
@@ -354,7 +341,7 @@ def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate
     table = pairs_of(part)
 
     def without(stay: Keep) -> float:
-        kept = np.zeros(len(view.X), np.bool_)
+        kept = np.zeros(len(view.Y), np.bool_)
         kept[part.rows[stay]] = True
         points = part.rows[stay]
         return statistic(table.only(kept[table.first] & kept[table.second], points, points))[0]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval.geometry.blocks import View
-from dreval.geometry.distances import power_of_two
+from dreval.geometry.metrics import compact, gather, group_width, power_of_two, spread
 from dreval.geometry.workers import run_blocks
+from dreval.inputs.sparse import is_sparse
 
 __all__ = [
     "LocalParts",
@@ -23,6 +25,7 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 CHUNK_BYTES = 8_000_000
 
 
@@ -65,17 +68,36 @@ def _local_parts(view: View, k: int) -> LocalParts:
         return [part[place] for part in parts]
 
     def one(place: slice) -> None:
-        loops.local_parts(X, Y, view.rows[place], np.ascontiguousarray(view.nearest_data[place, :k]), k, *places(place))
+        loops.local_parts(*_neighborhoods(view, X, Y, place, k), k, *places(place))
 
-    run_blocks(one, [slice(at, at + 2048) for at in range(0, m, 2048)], view.n_jobs)
+    size = _chunk_size(view, k) if is_sparse(X) else 2048
+    run_blocks(one, [slice(at, at + size) for at in range(0, m, size)], view.n_jobs)
     return LocalParts(*parts, unit=scale / other, area=scale**-2)
 
 
-def _unit_size(view: View, which: str) -> tuple[FloatArray, float]:
+def _neighborhoods(
+    view: View, X: Any, Y: FloatArray, place: slice, k: int
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    """Points of both spaces, the rows among them and their neighbors; of sparse data the neighborhoods alone."""
+    rows, nearest = view.rows[place], np.ascontiguousarray(view.nearest_data[place, :k])
+    if not is_sparse(X):
+        return X, Y, rows, nearest
+    members = np.concatenate([rows[:, None], nearest], axis=1)
+    few = gather(X, members)
+    rows = np.arange(len(members)) * (k + 1)
+    return (
+        few.reshape(-1, few.shape[2]),
+        Y[members.reshape(-1)],
+        rows,
+        (rows[:, None] + np.arange(1, k + 1)).astype("i4"),
+    )
+
+
+def _unit_size(view: View, which: str) -> tuple[Any, float]:
     """Data or embedding at size 1, and the power of two that did it; a copy only where it is far from there."""
 
-    def make() -> tuple[FloatArray, float]:
-        points: FloatArray = getattr(view, which)
+    def make() -> tuple[Any, float]:
+        points = getattr(view, which)
         scale = power_of_two(points)
         return (points, 1.0) if 1e-30 < scale < 1e30 else (points * scale, scale)
 
@@ -105,7 +127,7 @@ def _local_spectra(view: View, k: int) -> LocalSpectra:
     data, embedding = _unit_size(view, "X")[0], _unit_size(view, "Y")[0]
     out = []
     for members in _chunks(view, k):
-        X, Y = _centred(data[members]), _centred(embedding[members])
+        X, Y = _centred(gather(data, members)), _centred(embedding[members])
         left, sizes, _ = np.linalg.svd(X, full_matrices=False)
         beyond = (sizes[:, d:] ** 2).sum(axis=1)
         within = (sizes[:, :d] ** 2).sum(axis=1)
@@ -115,9 +137,15 @@ def _local_spectra(view: View, k: int) -> LocalSpectra:
     return LocalSpectra(*(np.concatenate(part) for part in zip(*out, strict=True)))
 
 
+def _chunk_size(view: View, k: int) -> int:
+    """How many neighborhoods are held at a time."""
+    width = group_width(view.X, k + 1) + view.Y.shape[1]
+    return max(1, CHUNK_BYTES // (8 * (k + 1) * width))
+
+
 def _chunks(view: View, k: int) -> Iterator[npt.NDArray[np.int64]]:
     """Members (self first) of some neighborhoods at a time."""
-    size = max(1, CHUNK_BYTES // (8 * (k + 1) * (view.X.shape[1] + view.Y.shape[1])))
+    size = _chunk_size(view, k)
     for at in range(0, len(view.rows), size):
         own = view.rows[at : at + size, None]
         yield np.concatenate([own, view.nearest_data[at : at + size, :k]], axis=1)
@@ -129,18 +157,35 @@ def _centred(blocks: FloatArray) -> FloatArray:
     return moved - moved.mean(axis=1, keepdims=True)
 
 
-def disparity(X: FloatArray, Y: FloatArray) -> float:
+def disparity(X: Any, Y: FloatArray) -> float:
     """Share of the data's variance left by the best translation, rotation and scaling of Y: 1 - s^2 / (|HX|^2 |HY|^2).
 
     In [0, 1]; 1 for a constant Y. The narrower of the two counts as padded with zero columns, which changes nothing.
+    Sparse data are not centred as a whole: O(entries x d) time, O(entries + columns with an entry x d) memory.
     """
     A, B = (points * power_of_two(points) for points in (X, Y))
-    A, B = A - A.mean(axis=0), B - B.mean(axis=0)
-    size_a, size_b = float(np.linalg.norm(A)), float(np.linalg.norm(B))
+    B = B - B.mean(axis=0)
+    size_b = float(np.linalg.norm(B))
+    cross, size_a = _sparse_cross(A, B) if is_sparse(A) else _dense_cross(A, B)
     if size_a == 0.0 or size_b == 0.0:
         return 1.0
-    share = np.linalg.svd((A / size_a).T @ (B / size_b), compute_uv=False).sum()
+    share = np.linalg.svd(cross / size_a / size_b, compute_uv=False).sum()
     return float(np.clip(1.0 - share**2, 0.0, 1.0))
+
+
+def _dense_cross(A: FloatArray, B: FloatArray) -> tuple[FloatArray, float]:
+    """A' B of the centred A and its norm."""
+    A = A - A.mean(axis=0)
+    return A.T @ B, float(np.linalg.norm(A))
+
+
+def _sparse_cross(A: Any, B: FloatArray) -> tuple[FloatArray, float]:
+    """As ``_dense_cross``; in a column, cells that are not stored lie at minus its mean."""
+    moved, means, squared = spread(compact(A))
+    stored = moved.copy()
+    stored.data = np.ones_like(moved.data)
+    unstored = B.sum(axis=0) - stored.T @ B
+    return moved.T @ B - means[:, None] * unstored, math.sqrt(squared)
 
 
 def conformal(parts: LocalParts) -> FloatArray:

@@ -73,9 +73,9 @@ def _tie_bounds(view: View, k: int) -> Extremes:
     rows, out = np.flatnonzero(view.ambiguous), np.empty((int(view.ambiguous.sum()), 6))
     if not len(rows):
         return Extremes(rows, out[:, 0:2], out[:, 2:4], out[:, 4:6])
-    place = np.full(len(view.X), -1)
+    place = np.full(len(view.Y), -1)
     place[view.population] = np.arange(view.n)
-    data, embedding = Space.of(view.X[view.population]), Space.of(view.Y[view.population])
+    data, embedding = view.data_space(view.population), Space.of(view.Y[view.population])
 
     def one(part: slice) -> None:
         own = place[view.rows[rows[part]]]

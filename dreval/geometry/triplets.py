@@ -33,8 +33,8 @@ def triplets(view: View, wanted: int) -> Triplets:
     """
     from dreval.geometry._loops import pairs as loops
 
-    X, Y = Space.of(view.X).points, Space.of(view.Y).points
-    n, m = len(X), len(view.rows)
+    X, Y = view.data_space().points, Space.of(view.Y).points
+    n, m = len(Y), len(view.rows)
     drawn = (n - 1) * (n - 2) // 2 > max(wanted, EVERY)
     share, used = np.empty(m), np.empty(m, np.int64)
     stay = np.zeros(n, np.bool_)

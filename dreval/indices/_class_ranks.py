@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dreval._random import stream
 from dreval.geometry.blocks import View, sweep
+from dreval.geometry.metrics import take
 from dreval.geometry.ranks import rank_share
 
 __all__ = ["class_aware_share", "ranked"]
@@ -32,7 +33,8 @@ def _seen_again(view: View, k: int) -> View:
     if len(rows) > CHANCE_ROWS:
         rows = np.sort(stream(view.seed, "rows for chance").choice(rows, CHANCE_ROWS, replace=False))
     places = np.searchsorted(stay, rows)
-    again = sweep(view.X[stay], {"": view.Y[stay]}, k=k, rows=places, n_jobs=view.n_jobs)[""]
+    X = take(view.X, stay, view.metric)
+    again = sweep(X, {"": view.Y[stay]}, k=k, rows=places, metric=view.metric, n_jobs=view.n_jobs)[""]
     return replace(again, labels=None if view.labels is None else view.labels[stay])
 
 

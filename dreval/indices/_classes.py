@@ -81,12 +81,12 @@ def pair_matching(points: FloatArray, classes: Members) -> FloatArray:
 def matchings(view: View) -> tuple[FloatArray, FloatArray]:
     """How well centroids separate each pair of classes in the data and in the embedding; at least two are needed."""
     classes = members(view, least=2)
-    return pair_matching(view.X[view.population], classes), pair_matching(view.Y[view.population], classes)
+    return pair_matching(view.features(), classes), pair_matching(view.Y[view.population], classes)
 
 
 PAIRS_OF_CLASSES: dict[str, Any] = {  # what the cards of label-trustworthiness and label-continuity share
     "level": "global",
-    "needs": ("coordinates", "labels"),
+    "needs": ("coordinates", "features", "labels"),
     "direction": "higher",
     "bounds": (-1.0, 1.0),
     "chance": "permutation",

@@ -14,10 +14,12 @@ import numpy.typing as npt
 
 from dreval._check import check_k, check_one_of, check_random_state
 from dreval._random import root_seed, stream
-from dreval.errors import ApproximationWarning, DrevalError, InputError
+from dreval.errors import ApproximationWarning, DrevalError, InputError, UndefinedIndex
 from dreval.geometry.blocks import View, sweep
 from dreval.geometry.pairs import Estimate, n_pairs, remember_data
+from dreval.indices._page import docstring, signature
 from dreval.inputs.data import as_data
+from dreval.inputs.metric import METRICS
 from dreval.inputs.source import as_source
 
 __all__ = ["Answer", "IndexCard", "answer", "chance_value", "curve_values", "index", "tie_values"]
@@ -42,9 +44,9 @@ class IndexCard:
     level : {"point", "global", "pair"}
         Whether the value is a mean of contributions of points, speaks of the picture as a whole, or is a statistic of
         pairs of points, which anchors see from their side.
-    needs : tuple of {"neighbors", "ranks", "full_ranks", "coordinates", "labels", "latent", "pairs"}
-        What it reads: data neighbors; both neighbors and cross ranks; all ranks; coordinates alone; classes; known
-        latent variables; distances of pairs.
+    needs : tuple of {"neighbors", "ranks", "full_ranks", "coordinates", "features", "labels", "latent", "pairs"}
+        What it reads: data neighbors; both neighbors and cross ranks; all ranks; coordinates alone; coordinates of the
+        data, which precomputed distances do not have; classes; known latent variables; distances of pairs.
     direction : {"higher", "lower", "zero"}
         Which way is better; "zero": a curve that is better the nearer it is to 0.
     bounds : (float, float)
@@ -99,6 +101,25 @@ class IndexCard:
     def shares_neighbors(self) -> bool:
         """Whether its number of neighbors is that of the evaluation (one with a default of its own keeps it)."""
         return self.parameters.get("n_neighbors") == SHARED_NEIGHBORS
+
+    @property
+    def measures(self) -> bool:
+        """Whether it reads distances in the data, so that their metric matters."""
+        return not {"neighbors", "ranks", "full_ranks", "pairs"}.isdisjoint(self.needs)
+
+    def check_metric(self, metric: str) -> None:
+        """Refuse a metric under which the data have no coordinates, where it needs them."""
+        if metric == "precomputed" and "features" in self.needs:
+            rule = f"must not be 'precomputed' for {self.name}, which needs the coordinates of the data"
+            raise UndefinedIndex("metric", rule, "distances only", "Pass the data themselves, with a metric by name.")
+
+    def metric_note(self, metric: str) -> str:
+        """What a metric other than the Euclidean one does not reach."""
+        if metric == "euclidean" or "features" not in self.needs:
+            return ""
+        if self.measures:
+            return f"neighbors by the metric {metric!r}, measured in the coordinates as they are"
+        return f"measured in the coordinates as they are, not by the metric {metric!r}"
 
 
 class Answer(NamedTuple):
@@ -214,8 +235,8 @@ def _public(card: IndexCard, rule: Callable[..., Any]) -> Callable[..., Any]:
     public.card, public.rule = card, rule
     public.__name__ = public.__qualname__ = card.name
     public.__module__ = rule.__module__
-    public.__signature__ = _signature(card)
-    public.__doc__ = _docstring(card, inspect.getdoc(rule) or "")
+    public.__signature__ = signature(card)
+    public.__doc__ = docstring(card, inspect.getdoc(rule) or "")
     return call
 
 
@@ -254,14 +275,17 @@ def _named_view(card: IndexCard, given: dict[str, Any]) -> View:
 
 def _view(card: IndexCard, given: dict[str, Any]) -> View:
     """The view of one embedding that the index needs; frames with equal row names are aligned."""
-    data = as_data(given["X"], labels=given.get("labels"), latent=given.get("latent"))
+    metric = check_one_of(given.get("metric", "euclidean"), METRICS, "metric")
+    card.check_metric(metric)
+    data = as_data(given["X"], labels=given.get("labels"), latent=given.get("latent"), metric=metric)
     Y = as_source(given["Y"], "Y", data).coordinates(data)
     n_jobs = given.get("n_jobs")
     reads = "ranks" in card.needs or "neighbors" in card.needs
-    k = check_k(given["n_neighbors"], len(data.X))[0][-1] if "n_neighbors" in card.parameters else 1
-    every = np.arange(len(data.X))
+    k = check_k(given["n_neighbors"], data.n)[0][-1] if "n_neighbors" in card.parameters else 1
+    every = np.arange(data.n)
     rows = every if reads else every[:0]  # coordinates alone need no pass
-    view = sweep(data.X, {"Y": Y}, k=k, ranks="ranks" in card.needs, rows=rows, n_jobs=n_jobs)["Y"]
+    reading = {"ranks": "ranks" in card.needs, "rows": rows, "n_jobs": n_jobs, "metric": metric}
+    view = sweep(data.X, {"Y": Y}, k=k, **reading)["Y"]
     changes: dict[str, Any] = {"rows": every}
     if "labels" in card.needs:
         changes["labels"] = None if data.labels is None else data.labels.codes
@@ -280,95 +304,3 @@ def _given_latent(latent: FloatArray | None) -> FloatArray:
         cure = "Pass the true latent variables, one row per point."
         raise InputError("latent", "must be given", "None", cure)
     return latent
-
-
-def _signature(card: IndexCard) -> inspect.Signature:
-    """(X, Y, *, parameters of the index, then what its needs ask for)."""
-    plain, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter(name, plain) for name in ("X", "Y")]
-    if "labels" in card.needs:
-        parameters.append(inspect.Parameter("labels", named))
-    if "latent" in card.needs:
-        parameters.append(inspect.Parameter("latent", named))
-    parameters += [inspect.Parameter(name, named, default=value) for name, value in card.parameters.items()]
-    if "n_folds" in card.parameters or "pairs" in card.needs:
-        parameters.append(inspect.Parameter("random_state", named, default=None))
-    if card.ties is not None:
-        parameters.append(inspect.Parameter("ties", named, default="index"))
-    if card.needs != ("coordinates",):
-        parameters.append(inspect.Parameter("n_jobs", named, default=None))
-    return inspect.Signature(parameters)
-
-
-_PARAMETER_DOCS = {
-    "X": "X : (n, p) array, DataFrame, sparse matrix or path\n    The data; rows are points.",
-    "Y": (
-        "Y : (n, d) array, DataFrame or path\n    The embedding of the same points; frames with equal row names are "
-        "matched, all else goes\n    by row."
-    ),
-    "labels": (
-        "labels : (n,) array of text, booleans or integers, column of X by name, or path\n    Class of each point."
-    ),
-    "latent": "latent : (n, q) array, DataFrame or path\n    True latent variables of the points.",
-    "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, below n.",
-    "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation.",
-    "n_triplets": "n_triplets : int, default {default}\n    Triplets drawn for each point that has too many.",
-    "sigma": (
-        "sigma : float, default {default}\n    Width of the kernel, in squares of the largest distance; at least 1e-12."
-    ),
-    "kind": 'kind : {"normalized", "kruskal", "raw"}, default "{default}"\n    Which of the forms above.',
-    "random_state": (
-        "random_state : int, Generator or None, default None\n    Seed of what is drawn: folds, or pairs where "
-        "there are too many."
-    ),
-    "ties": (
-        'ties : {"index", "bounds"}, default "index"\n    Equal distances are ordered by index; "bounds" also gives '
-        "the worst and the best value\n    over all orders of distances that are equal up to rounding."
-    ),
-    "n_jobs": "n_jobs : int, optional\n    Threads; all cores by default. The value does not depend on it.",
-}
-
-
-def _docstring(card: IndexCard, text: str) -> str:
-    """A numpydoc docstring: the rule's own text, and everything the card knows."""
-    body, _, examples = text.partition("Examples\n--------\n")
-    defaults = {**card.parameters}
-    documented = [
-        _PARAMETER_DOCS[name].replace("{default}", str(defaults.get(name))) for name in _signature(card).parameters
-    ]
-    low, high = card.bounds
-    span = f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
-    returns = "float\n    The value."
-    if card.curve:
-        returns = "Series\n    The values, by K."
-    elif "n_neighbors" in card.parameters:
-        returns = "float or Series\n    The value; for a list of k a Series over k."
-    if card.ties is not None:
-        returns += ' With ``ties="bounds"`` worst, value and best: a Series, or a\n    DataFrame over k or K.'
-    sections = [
-        ("Parameters", "\n".join(documented)),
-        ("Returns", returns),
-        ("Raises", "DrevalError\n    If an argument is not what it must be; the message names the rule and the cure."),
-        ("Notes", f"Range {span}; {_better(card)}. By chance: {_chance_words(card)}.\n\n{card.cost}"),
-        ("References", card.reference),
-        ("Examples", examples.rstrip()),
-    ]
-    return (
-        "\n\n".join([body.rstrip(), *(f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections)]) + "\n"
-    )
-
-
-def _better(card: IndexCard) -> str:
-    """Which way is better, in words."""
-    return "better the nearer to 0" if card.direction == "zero" else f"{card.direction} is better"
-
-
-def _chance_words(card: IndexCard) -> str:
-    """The card's chance value in words."""
-    if card.chance is None:
-        return "not defined, the index does not depend on how points are paired"
-    if card.chance == "permutation":
-        return "computed by exchanging the embedding's points at random"
-    if callable(card.chance):
-        return f"{card.chance(1000, 15):.3g} at n = 1000 and k = 15, computed for every n and k"
-    return f"{card.chance:g}"

@@ -16,7 +16,7 @@ SHARES = (0.8, 0.9)
     title="Energy ratio of the data",
     question="How much of the variance of the data can any linear picture of so many dimensions hold?",
     level="global",
-    needs=("coordinates",),
+    needs=("coordinates", "features"),
     direction="higher",
     bounds=(0.0, 1.0),
     chance=None,
@@ -42,7 +42,7 @@ def energy_ratio(view: View) -> tuple[float, str]:
     >>> [round(dreval.energy_ratio(X, X[:, :d]), 4) for d in (1, 2, 3)]
     [0.6429, 0.9286, 1.0]
     """
-    ratio = _ratios(view.X[view.population])
+    ratio = _ratios(view.features())
     value = float(ratio[min(view.Y.shape[1], len(ratio)) - 1])
     found = [int(np.searchsorted(ratio, share * (1.0 - 1e-12))) + 1 for share in SHARES]
     held = " and ".join(f"{count} dimensions hold {share:.0%}" for count, share in zip(found, SHARES, strict=True))

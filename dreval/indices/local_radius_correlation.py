@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.geometry.pairs import Estimate, left_out_anchors, listed_distances, rank_correlation
+from dreval.geometry.distances import Space
+from dreval.geometry.pairs import Estimate, left_out_anchors, rank_correlation
 from dreval.indices._index import FloatArray, index
 
 
@@ -40,8 +41,8 @@ def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
     >>> dreval.local_radius_correlation(X, np.zeros((200, 2)))
     0.0
     """
-    x = _radii(view, view.X, view.nearest_data, n_neighbors)
-    y = _radii(view, view.Y, view.nearest_embedding, n_neighbors)
+    x = _radii(view, view.data_space(), view.nearest_data, n_neighbors)
+    y = _radii(view, Space.of(view.Y), view.nearest_embedding, n_neighbors)
     value, note = rank_correlation(x, y)
     if len(view.rows) == view.n:
         return Estimate(value, note)
@@ -50,6 +51,6 @@ def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
     )
 
 
-def _radii(view: View, points: FloatArray, nearest: np.ndarray, k: int) -> FloatArray:
+def _radii(view: View, space: Space, nearest: np.ndarray, k: int) -> FloatArray:
     """Distance from each row to its k-th neighbor."""
-    return listed_distances(points, view.rows, nearest[:, k - 1], view.n_jobs)
+    return space.listed(view.rows, nearest[:, k - 1], view.n_jobs)

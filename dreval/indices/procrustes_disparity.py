@@ -12,7 +12,7 @@ from dreval.indices._index import index
     title="Procrustes disparity",
     question="Does the picture as a whole have the shape of the data, up to its unit?",
     level="global",
-    needs=("coordinates",),
+    needs=("coordinates", "features"),
     direction="lower",
     bounds=(0.0, 1.0),
     chance="permutation",

@@ -12,7 +12,7 @@ from dreval.indices._index import FloatArray, index
     title="Lower bound of local Procrustes",
     question="How much of each neighborhood no embedding of this dimension can show?",
     level="point",
-    needs=("neighbors",),
+    needs=("neighbors", "features"),
     direction="lower",
     bounds=(0.0, 1.0),
     chance=None,

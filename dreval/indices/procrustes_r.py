@@ -12,7 +12,7 @@ from dreval.indices._index import FloatArray, index
     title="Local Procrustes R",
     question="Is each neighborhood shown in its true size and shape? In squared units of the data.",
     level="point",
-    needs=("neighbors",),
+    needs=("neighbors", "features"),
     direction="lower",
     bounds=(0.0, float("inf")),
     chance="permutation",

@@ -12,7 +12,7 @@ from dreval.indices._index import FloatArray, index
     title="Local Procrustes R_C",
     question="Is each neighborhood shown in its true shape, whatever its scale?",
     level="point",
-    needs=("neighbors",),
+    needs=("neighbors", "features"),
     direction="lower",
     bounds=(0.0, 1.0),
     chance="permutation",

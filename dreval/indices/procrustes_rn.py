@@ -12,7 +12,7 @@ from dreval.indices._index import FloatArray, index
     title="Local Procrustes R_N",
     question="Is each neighborhood shown in its true size and shape? Relative to its size.",
     level="point",
-    needs=("neighbors",),
+    needs=("neighbors", "features"),
     direction="lower",
     bounds=(0.0, float("inf")),
     chance="permutation",

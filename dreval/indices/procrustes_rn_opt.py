@@ -12,7 +12,7 @@ from dreval.indices._index import FloatArray, index
     title="Local Procrustes R_N at the best scale",
     question="Is each neighborhood shown in its true size and shape, once the whole picture is scaled best?",
     level="point",
-    needs=("neighbors",),
+    needs=("neighbors", "features"),
     direction="lower",
     bounds=(0.0, 1.0),
     chance="permutation",

@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import nearest_name
 from dreval.errors import InputError, UnknownName
 
-__all__ = ["densify", "read_h5ad", "read_matrix_market", "read_numpy", "read_parquet"]
+__all__ = ["read_h5ad", "read_matrix_market", "read_numpy", "read_parquet"]
 
-DENSE_LIMIT = 8 * 2**30
 _PREFERRED = ("X", "data", "Y", "embedding")
 _BROKEN = (
     ValueError,
@@ -40,21 +38,6 @@ _BROKEN = (
 )
 
 
-def densify(matrix: Any, argument: str) -> tuple[npt.NDArray[Any], str]:
-    """A sparse matrix as a dense array, with a note; one that needs more than 8 GiB is refused."""
-    rows, columns = matrix.shape
-    needed = rows * columns * 8
-    size = f"{needed / 2**30:.1f} GiB" if needed >= 2**30 else f"{max(needed / 2**20, 0.1):.1f} MiB"
-    if needed > DENSE_LIMIT:
-        raise InputError(
-            argument,
-            "must fit into memory when made dense",
-            f"a sparse matrix of {rows} x {columns} that needs {size}",
-            "Select columns or reduce the data first, for instance to 50 principal components.",
-        )
-    return np.asarray(matrix.toarray()), f"A sparse matrix of {rows} x {columns} was made dense."
-
-
 def _unreadable(path: Path, argument: str, kind: str, why: object) -> InputError:
     """The error for a file that is not what its suffix says."""
     text = " ".join(str(why).split())[:120]
@@ -69,8 +52,8 @@ def _pickled(path: Path, argument: str) -> InputError:
     )
 
 
-def read_numpy(path: Path, argument: str, member: str | None) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
-    """The array in a .npy file, or the one meant in a .npz file."""
+def read_numpy(path: Path, argument: str, member: str | None) -> Any:
+    """The array in a .npy file, or the array or sparse matrix meant in a .npz file."""
     kind = path.suffix.lower()
     try:
         with path.open("rb") as file:
@@ -83,7 +66,7 @@ def read_numpy(path: Path, argument: str, member: str | None) -> tuple[npt.NDArr
         raise _unreadable(path, argument, kind, error) from error
 
 
-def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
     """What numpy reads from an open file."""
     start = file.read(6)
     if start.startswith(b"\x80"):
@@ -93,19 +76,18 @@ def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> tupl
     file.seek(0)
     loaded = np.load(file, allow_pickle=False)
     if isinstance(loaded, np.ndarray):
-        return loaded, ()
+        return loaded
     with loaded:
         return _member(loaded, path, argument, member)
 
 
-def _member(archive: Any, path: Path, argument: str, member: str | None) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+def _member(archive: Any, path: Path, argument: str, member: str | None) -> Any:
     """The array that is meant among those of a .npz file; a scipy.sparse file is one matrix."""
     names = list(archive.files)
     if {"format", "shape", "data"} <= set(names) and member is None:
         from scipy.sparse import load_npz
 
-        dense, note = densify(load_npz(path), argument)
-        return dense, (note,)
+        return load_npz(path)
     if member is not None and member not in names:
         near = nearest_name(member, names)
         cure = (f"Did you mean {near!r}? " if near else "") + f"It holds: {', '.join(sorted(names))}."
@@ -115,7 +97,7 @@ def _member(archive: Any, path: Path, argument: str, member: str | None) -> tupl
         example = f"Name one of them: '{path.name}:{names[0]}'." if names else "Write the file again."
         got = f"{str(path)!r} with {', '.join(sorted(names)) or 'no array'}"
         raise InputError(argument, "must hold one array, or name one", got, example)
-    return np.asarray(archive[wanted[0]]), ()
+    return np.asarray(archive[wanted[0]])
 
 
 def read_parquet(path: Path, argument: str) -> pd.DataFrame:
@@ -130,22 +112,14 @@ def read_parquet(path: Path, argument: str) -> pd.DataFrame:
     return frame
 
 
-def read_matrix_market(path: Path, argument: str) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
-    """The matrix in a .mtx file (Matrix Market)."""
-    from scipy.io import mminfo, mmread
-    from scipy.sparse import issparse
+def read_matrix_market(path: Path, argument: str) -> Any:
+    """The matrix in a .mtx file (Matrix Market): an array, or a sparse matrix."""
+    from scipy.io import mmread
 
     try:
-        rows, columns = mminfo(path)[:2]
-        if rows * columns * 8 > DENSE_LIMIT:
-            raise OverflowError(f"{rows} x {columns} numbers do not fit into memory when made dense")
-        matrix = mmread(path)
-        if issparse(matrix):
-            dense, note = densify(matrix, argument)
-            return dense, (note,)
+        return mmread(path)
     except _BROKEN as error:
         raise _unreadable(path, argument, ".mtx", error) from error
-    return np.asarray(matrix), ()
 
 
 def read_h5ad(path: Path, argument: str) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ import pandas as pd
 
 from dreval._check import check_numeric, describe, nearest_name
 from dreval.errors import InputError, UnknownName
-from dreval.inputs._binary import densify, read_h5ad
+from dreval.inputs._binary import read_h5ad
 from dreval.inputs._paths import has_suffix, locate, stem_of
 from dreval.inputs.read import find_column, read_table
+from dreval.inputs.sparse import as_csr, check_real, densify, is_sparse
 from dreval.registry import DATASETS
 from dreval.results.value import Embedding
 
@@ -25,7 +26,10 @@ __all__ = ["Raw", "is_path", "row_names", "take_column", "unpack"]
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """A table as it came: ``frame`` has the columns, ``index`` the row names (None when rows are only numbered)."""
+    """A table as it came: ``frame`` has the columns, ``index`` the row names (None when rows are only numbered).
+
+    A table that stays sparse lies in ``matrix``, its names in ``names``; ``frame`` then has its rows and no column.
+    """
 
     frame: pd.DataFrame
     named: bool = False
@@ -36,6 +40,34 @@ class Raw:
     latent: Any = None
     extra: pd.DataFrame | None = None
     obsm: Mapping[str, Any] = field(default_factory=dict)
+    matrix: Any = None
+    names: pd.Index[Any] | None = None
+
+    @property
+    def columns(self) -> pd.Index[Any]:
+        """Names of the columns, or their numbers."""
+        if self.matrix is None:
+            return self.frame.columns
+        return pd.RangeIndex(self.matrix.shape[1]) if self.names is None else self.names
+
+    def renamed(self, names: Iterable[Any]) -> Raw:
+        """The same table with other names of the columns."""
+        index = pd.Index([str(name) for name in names])
+        if self.matrix is not None:
+            return replace(self, names=index, named=True)
+        frame = self.frame.copy(deep=False)
+        frame.columns = index
+        return replace(self, frame=frame, named=True)
+
+    def taken(self, name: object, argument: str, what: str) -> tuple[pd.Series[Any], Raw]:
+        """A column by its name, and the table without it."""
+        position = find_column(self.columns, name, argument, what)
+        keep = np.arange(len(self.columns)) != position
+        if self.matrix is None:
+            return self.frame.iloc[:, position], replace(self, frame=self.frame.loc[:, keep])
+        values = self.matrix[:, [position]].toarray().ravel()
+        left = replace(self, matrix=self.matrix[:, keep], names=None if self.names is None else self.names[keep])
+        return pd.Series(values, name=self.columns[position]), left
 
 
 def is_path(value: object) -> bool:
@@ -54,12 +86,15 @@ def row_names(index: pd.Index[Any]) -> pd.Index[Any] | None:
     return None if counts else index
 
 
-def unpack(value: Any, argument: str, layer: str | None = None) -> Raw:
-    """Rows and columns from an array, frame, sparse matrix, tensor, AnnData, data set, embedding or path."""
+def unpack(value: Any, argument: str, layer: str | None = None, *, sparse: bool = False) -> Raw:
+    """Rows and columns from an array, frame, sparse matrix, tensor, AnnData, data set, embedding or path.
+
+    With ``sparse`` a sparse matrix stays one; else it is made dense.
+    """
     if isinstance(value, str | os.PathLike):
-        return _from_path(value, argument, layer)
+        return _from_path(value, argument, layer, sparse)
     if _is_anndata(value):
-        return _from_anndata(value, argument, layer)
+        return _from_anndata(value, argument, layer, sparse)
     if layer is not None:
         raise InputError("layer", "is only known for AnnData", repr(layer), "Leave it out.")
     if isinstance(value, Embedding):
@@ -70,13 +105,13 @@ def unpack(value: Any, argument: str, layer: str | None = None) -> Raw:
     if isinstance(value, pd.DataFrame):
         return _from_frame(value, argument)
     if _is_dataset(value):
-        return _from_dataset(value, argument)
+        return _from_dataset(value, argument, sparse)
     if hasattr(value, "to_pandas") and not hasattr(value, "__array__"):
         return _from_frame(value.to_pandas(), argument)
-    return _from_array(value, argument)
+    return _from_array(value, argument, sparse)
 
 
-def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None) -> Raw:
+def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool) -> Raw:
     """The table in a file; what is no file is refused, with the bundled data set of that name where there is one."""
     if isinstance(value, str) and not is_path(value) and not os.path.exists(value):
         if value in DATASETS:
@@ -89,19 +124,15 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None) 
         raise UnknownName(argument, "must be data or an existing file", repr(value), cure)
     name = stem_of(value)
     if os.fspath(value).lower().endswith(".h5ad"):
-        return _rename(_from_anndata(read_h5ad(locate(value, argument).path, argument), argument, layer), name)
+        found = read_h5ad(locate(value, argument).path, argument)
+        return replace(_from_anndata(found, argument, layer, sparse), name=name)
     table = read_table(value, argument)
     if isinstance(table.values, pd.DataFrame):
         frame = table.values if table.column is None else table.values[[table.column]]
         raw = _from_frame(frame, argument, named=table.columns is not None)
     else:
-        raw = _from_array(table.values, argument)
-    return _rename(raw, name, table.notes)
-
-
-def _rename(raw: Raw, name: str, notes: tuple[str, ...] = ()) -> Raw:
-    """The same table under a name, with the notes of its file first."""
-    return Raw(raw.frame, raw.named, raw.index, name, (*notes, *raw.notes), raw.labels, raw.latent, raw.extra, raw.obsm)
+        raw = _from_array(table.values, argument, sparse)
+    return replace(raw, name=name, notes=(*table.notes, *raw.notes))  # the notes of the file come first
 
 
 def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None) -> Raw:
@@ -127,7 +158,7 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None) -
     return Raw(frame, named, index, notes=notes)
 
 
-def _from_anndata(value: Any, argument: str, layer: str | None) -> Raw:
+def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) -> Raw:
     """X or a layer of an AnnData object, with its obs columns, obsm arrays and names."""
     layers = getattr(value, "layers", None) or {}
     if layer is not None and layer not in layers:
@@ -138,13 +169,11 @@ def _from_anndata(value: Any, argument: str, layer: str | None) -> Raw:
     if matrix is None:
         cure = "Name a layer: layer='counts'."
         raise InputError(argument, "must have values in X", "an AnnData object without X", cure)
-    raw = unpack(np.asarray(matrix) if isinstance(matrix, np.ndarray) else matrix, argument)
+    raw = unpack(np.asarray(matrix) if isinstance(matrix, np.ndarray) else matrix, argument, sparse=sparse)
     names = getattr(value, "var_names", None)
-    if names is not None:
-        raw.frame.columns = pd.Index([str(name) for name in names])
+    raw = replace(raw, named=False) if names is None else raw.renamed(names)
     index = row_names(pd.Index(value.obs_names))
-    obs = pd.DataFrame(value.obs)
-    return Raw(raw.frame, names is not None, index, notes=raw.notes, extra=obs, obsm=dict(value.obsm))
+    return replace(raw, index=index, name="data", extra=pd.DataFrame(value.obs), obsm=dict(value.obsm))
 
 
 def _is_anndata(value: Any) -> bool:
@@ -158,24 +187,24 @@ def _is_dataset(value: Any) -> bool:
     return not plain and hasattr(value, "data") and (hasattr(value, "labels") or hasattr(value, "target"))
 
 
-def _from_dataset(value: Any, argument: str) -> Raw:
+def _from_dataset(value: Any, argument: str, sparse: bool) -> Raw:
     """The data of a data set, with its labels and latent variables; of a bunch only the data are used."""
-    raw = unpack(value.data, argument)
+    raw = unpack(value.data, argument, sparse=sparse)
     names = getattr(value, "feature_names", None)
-    if names is not None and len(names) == raw.frame.shape[1]:
-        frame = raw.frame.copy(deep=False)
-        frame.columns = pd.Index([str(name) for name in names])
-        raw = Raw(frame, True, raw.index, notes=raw.notes)
+    if names is not None and len(names) == len(raw.columns):
+        raw = raw.renamed(names)
     notes = raw.notes
     if not hasattr(value, "labels"):
         notes = (*notes, "The target of the data set was not used; pass it as `labels` where it holds classes.")
     name = getattr(getattr(value, "card", None), "name", None) or getattr(value, "name", None) or "data"
     labels, latent = getattr(value, "labels", None), getattr(value, "latent", None)
-    return Raw(raw.frame, raw.named, raw.index, str(name), notes, labels, latent)
+    return replace(raw, name=str(name), notes=notes, labels=labels, latent=latent)
 
 
-def _from_array(value: Any, argument: str) -> Raw:
-    """Anything that numpy understands as a two-dimensional array of real numbers."""
+def _from_array(value: Any, argument: str, sparse: bool = False) -> Raw:
+    """Anything that numpy understands as a two-dimensional array of real numbers, or what stays sparse."""
+    if sparse and is_sparse(value) and len(value.shape) == 2 and value.shape[1]:
+        return Raw(pd.DataFrame(index=pd.RangeIndex(value.shape[0])), matrix=as_csr(value, argument))
     array, notes = _to_array(value, argument)
     array = check_numeric(array, argument) if array.ndim else array
     if array.ndim == 1:
@@ -189,9 +218,8 @@ def _from_array(value: Any, argument: str) -> Raw:
 
 def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
     """A numpy array and notes; sparse matrices are made dense, tensors are detached, masked cells become NaN."""
-    if hasattr(value, "tocsr") and hasattr(value, "toarray"):
-        if value.dtype.kind not in "biuf":
-            raise InputError(argument, "must hold real numbers", describe(value), "Convert it with .astype(float).")
+    if is_sparse(value):
+        check_real(value, argument)
         dense, note = densify(value, argument)
         return dense, (note,)
     if inspect.isclass(value) or callable(value) or hasattr(value, "fit"):
@@ -211,6 +239,5 @@ def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], tuple[str, .
 
 def take_column(frame: pd.DataFrame, name: object, argument: str, what: str) -> tuple[pd.Series[Any], pd.DataFrame]:
     """A column by its name, and the frame without it."""
-    position = find_column(frame, name, argument, what)
-    keep = np.arange(frame.shape[1]) != position
-    return frame.iloc[:, position], frame.loc[:, keep]
+    column, left = Raw(frame).taken(name, argument, what)
+    return column, left.frame

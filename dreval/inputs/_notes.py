@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-__all__ = ["describe_columns"]
+__all__ = ["describe_columns", "describe_distances"]
 
 FloatArray = npt.NDArray[np.float64]
 _ID_NAMES = frozenset({"id", "ids", "index", "cell", "cell_id", "row", "rowid", "sample", "sample_id"})
@@ -34,6 +34,14 @@ def describe_columns(X: FloatArray, columns: tuple[str, ...] | None) -> list[str
     if repeated:
         notes.append(f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} an earlier one.")
     return notes
+
+
+def describe_distances(D: FloatArray) -> list[str]:
+    """A note on points that coincide by their distances; columns mean nothing here."""
+    pairs = (np.count_nonzero(D == 0) - len(D)) // 2
+    if not pairs:
+        return []
+    return [f"{pairs} pair{'s' if pairs > 1 else ''} of points {'are' if pairs > 1 else 'is'} at distance 0."]
 
 
 def looks_like_ids(name: object, values: FloatArray) -> bool:

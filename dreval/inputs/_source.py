@@ -99,7 +99,7 @@ class Source:
 
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
         """The embedding of the data, (n, d); a fresh array."""
-        return self.embed(data.X, n_components or self.n_components, random_state, data.labels)
+        return self.embed(data.dense(), n_components or self.n_components, random_state, data.labels)
 
     def embed(
         self, X: FloatArray, n_components: int | None, random_state: Seed = None, labels: Any = None
@@ -118,6 +118,15 @@ class Source:
             own = np.array(X, order="C")
             value = self._run(own, n_components, seed_of(random_state), y if self.supervised else None)
         return check_embedding(value, len(X), self.argument, self.what)
+
+    def on_distances(self) -> Source:
+        """The source made ready for a matrix of distances in place of features; refused where it cannot read one."""
+        return self
+
+    def _cannot_read(self, cure: str) -> UndefinedIndex:
+        """The refusal of a source that reads features."""
+        got = f"{self.what}, which reads features"
+        return UndefinedIndex(self.argument, "must read distances where metric='precomputed'", got, cure)
 
     @property
     def what(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,6 +65,12 @@ class EstimatorSource(Source):
     def supervised(self) -> bool:
         """Whether labels are part of its fit."""
         return self.labelled
+
+    def on_distances(self) -> Source:
+        """The estimator as it is, if one of its parameters is set to "precomputed"."""
+        if not any(isinstance(value, str) and value == "precomputed" for value in _params(self.estimator).values()):
+            raise self._cannot_read('Set its parameter (metric, dissimilarity, affinity) to "precomputed".')
+        return self
 
     def _components(self) -> Any:
         """The estimator's own parameter; None where it has none or does not set it."""
@@ -160,6 +166,12 @@ class MethodSource(Source):
     def card(self) -> Any:
         """The card of the method."""
         return self.method.card
+
+    def on_distances(self) -> Source:
+        """The method with metric="precomputed", if its card says that it knows this."""
+        if not self.card.distances:
+            raise self._cannot_read("Pass its coordinates, made from the data, or 'classical_mds'.")
+        return replace(self, parameters={**self.parameters, "metric": "precomputed"})
 
     @property
     def supervised(self) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ import pandas as pd
 from dreval._check import MIN_POINTS, check_finite, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._align import Rows, align, as_ids
-from dreval.inputs._forms import Raw, is_path, take_column, unpack
-from dreval.inputs._notes import describe_columns
+from dreval.inputs._forms import Raw, is_path, unpack
+from dreval.inputs._notes import describe_columns, describe_distances
 from dreval.inputs._numbers import frame_numbers
 from dreval.inputs._paths import nearest_file
 from dreval.inputs._variables import LabelVector, Taken, as_covariates, as_label_vector, as_latent
+from dreval.inputs.metric import fit_metric
+from dreval.inputs.sparse import densify, describe_sparse, is_sparse
 
 __all__ = ["Data", "LabelVector", "align", "as_data"]
 
@@ -30,8 +33,9 @@ class Data:
 
     Attributes
     ----------
-    X : ndarray (n, p)
-        Features: finite, float64, C-ordered, a copy of what came in.
+    X : ndarray or csr_array (n, p)
+        Features: finite, float64, a copy of what came in; an array is C-ordered, a sparse matrix stays sparse. Of
+        precomputed distances the symmetric (n, n) matrix.
     columns : tuple of str or None
         Names of the features.
     ids : pandas.Index or None
@@ -50,9 +54,11 @@ class Data:
         Embeddings that came with an AnnData object.
     counted : bool
         Whether the data are a frame whose index only counts its rows.
+    metric : str
+        The distance in the data space, for which the data were checked.
     """
 
-    X: FloatArray
+    X: Any
     columns: tuple[str, ...] | None = None
     ids: pd.Index[Any] | None = None
     labels: LabelVector | None = None
@@ -63,20 +69,41 @@ class Data:
     obsm: Mapping[str, Any] = field(default_factory=dict)
     ids_given: bool = False
     counted: bool = False
+    metric: str = "euclidean"
 
     @property
     def n(self) -> int:
         """Number of points."""
-        return len(self.X)
+        return int(self.X.shape[0])
 
     @property
-    def p(self) -> int:
-        """Number of features."""
-        return int(self.X.shape[1])
+    def p(self) -> int | None:
+        """Number of features; None where there are distances in place of features."""
+        return None if self.metric == "precomputed" else int(self.X.shape[1])
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the features are kept as a sparse matrix."""
+        return is_sparse(self.X)
+
+    def dense(self) -> FloatArray:
+        """The features as an array, for what cannot read a sparse matrix; refused above 8 GiB."""
+        return densify(self.X, "data")[0] if self.sparse else self.X
+
+    def dense_notes(self) -> tuple[str, ...]:
+        """What to say where ``dense`` was asked for."""
+        n, p = self.X.shape
+        return (f"A sparse matrix of {n} x {p} was made dense.",) if self.sparse else ()
+
+    def sha256(self) -> str:
+        """Hash of the numbers (and of where they stand, if sparse)."""
+        parts = (self.X.indptr, self.X.indices, self.X.data) if self.sparse else (self.X,)
+        return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
     def __repr__(self) -> str:
         extra = "" if self.labels is None else f", {len(self.labels.classes)} classes"
-        return f"Data({self.name}: {self.n} points, {self.p} features{extra})"
+        what = "distances" if self.p is None else f"{self.p} features"
+        return f"Data({self.name}: {self.n} points, {what}{extra})"
 
 
 def as_data(
@@ -88,6 +115,7 @@ def as_data(
     ids: Any = None,
     name: str | None = None,
     layer: str | None = None,
+    metric: str = "euclidean",
 ) -> Data:
     """Check data once and bring them to normal form.
 
@@ -112,6 +140,9 @@ def as_data(
         Name of the data in tables; by default the file's or data set's name, else ``"data"``.
     layer : str, optional
         Layer of an AnnData object that is used in place of ``X``.
+    metric : str
+        One of ``dreval.inputs.metric.METRICS``, the distance in the data space. "precomputed": the data are the
+        symmetric (n, n) matrix of distances, and nothing is a feature.
 
     Returns
     -------
@@ -122,13 +153,15 @@ def as_data(
     ------
     InputError
         Fewer than 4 rows, columns that are not numbers, missing or infinite cells, rows that are all equal, ids that
-        occur twice, labels that are no classes, lengths or row names that do not match, sparse data above 8 GiB.
+        occur twice, labels that are no classes, lengths or row names that do not match; rows for which the metric is
+        not defined (zeros for "cosine", constant ones for "correlation"), or what is no matrix of distances.
     UnknownName
         A column, a layer or a file that does not exist; the nearest right name is given.
 
     Notes
     -----
-    Time and memory O(n p). Repeated rows are found by hashing.
+    Time and memory O(n p), of a sparse matrix linear in its entries and columns: it stays sparse, except that
+    "correlation", which moves every row off zero, makes it dense (up to 8 GiB). Repeated rows are found by hashing.
 
     Examples
     --------
@@ -140,8 +173,8 @@ def as_data(
     (('x', 'y'), (4, 2), ['a', 'b'])
     """
     if isinstance(data, Data):
-        return _as_is(data, labels, latent, covariates, ids, name, layer)
-    raw = unpack(data, "data", layer)
+        return _as_is(data, metric, labels, latent, covariates, ids, name, layer)
+    raw = unpack(data, "data", layer, sparse=metric != "correlation")
     raw, index, given = _take_ids(raw, ids)
     counted = index is None and isinstance(data, pd.DataFrame)
     rows = Rows(len(raw.frame), index, given, counted)
@@ -154,15 +187,23 @@ def as_data(
         raise InputError("covariates", "must have names of their own beside labels", "one called 'labels'", cure)
     latent = raw.latent if latent is None else latent
     true, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
-    X, columns = _features(raw)
-    notes = (*raw.notes, *label_notes, *other_notes, *latent_notes, *describe_columns(X, columns))
-    return Data(X, columns, index, vector, others, name or raw.name, notes, true, raw.obsm, given, counted)
+    X, columns = _features(raw, metric)
+    X = fit_metric(X, metric, "data")
+    notes = (*raw.notes, *label_notes, *other_notes, *latent_notes, *_describe(X, columns, metric))
+    return Data(X, columns, index, vector, others, name or raw.name, notes, true, raw.obsm, given, counted, metric)
 
 
-def _as_is(data: Data, *others: Any) -> Data:
+def _describe(X: Any, columns: tuple[str, ...] | None, metric: str) -> list[str]:
+    """Notes on the features, or on the distances."""
+    if metric == "precomputed":
+        return describe_distances(X)
+    return describe_sparse(X, columns) if is_sparse(X) else describe_columns(X, columns)
+
+
+def _as_is(data: Data, metric: str, *others: Any) -> Data:
     """Data in normal form, which stay as they are."""
-    if any(value is not None for value in others):
-        cure = "Pass the original data together with labels, ids and covariates."
+    if any(value is not None for value in others) or metric != data.metric:
+        cure = "Pass the original data together with labels, ids, covariates and metric."
         raise InputError("data", "must be given once", "data in normal form with further arguments", cure)
     return data
 
@@ -184,9 +225,9 @@ def _take_ids(raw: Raw, ids: Any) -> tuple[Raw, pd.Index[Any] | None, bool]:
 def _take(raw: Raw, name: object, argument: str) -> tuple[Raw, pd.Series[Any]]:
     """A column by its name, from the features (it is then no feature any more) or from obs."""
     if raw.extra is not None and str(name) in {str(c) for c in raw.extra.columns}:
-        return raw, take_column(raw.extra, name, argument, "a column of obs")[0]
-    column, frame = take_column(raw.frame, name, argument, "a column of the data")
-    return replace(raw, frame=frame), column
+        return raw, Raw(raw.extra).taken(name, argument, "a column of obs")[0]
+    column, left = raw.taken(name, argument, "a column of the data")
+    return left, column
 
 
 def _take_named(raw: Raw, value: Any, argument: str) -> tuple[Raw, Any]:
@@ -197,7 +238,7 @@ def _take_named(raw: Raw, value: Any, argument: str) -> tuple[Raw, Any]:
         value = str(value)
     if not isinstance(value, str):
         return raw, value
-    columns = {str(c) for frame in (raw.frame, raw.extra) if frame is not None for c in frame.columns}
+    columns = {str(c) for table in (raw, raw.extra) if table is not None for c in table.columns}
     if value not in columns and is_path(value):
         return raw, value
     if value not in columns:
@@ -228,17 +269,31 @@ def _take_covariates(raw: Raw, value: Any) -> tuple[Raw, Any]:
     return raw, out
 
 
-def _features(raw: Raw) -> tuple[FloatArray, tuple[str, ...] | None]:
+def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None]:
     """The features as float64, complete and not all equal, and their names."""
-    columns = tuple(str(name) for name in raw.frame.columns) if raw.named else None
-    if raw.frame.shape[1] == 0:
+    columns = tuple(str(name) for name in raw.columns) if raw.named else None
+    if raw.matrix is not None and metric == "precomputed":
+        cure = "Pass a dense (n, n) array: what is not stored would count as 0."
+        raise InputError("data", "must hold all pairwise distances", "a sparse matrix", cure)
+    if len(raw.columns) == 0:
         cure = "Leave at least one column that is neither label, id nor covariate."
         raise InputError("data", "must have features", "no column of numbers", cure)
-    X = frame_numbers(raw.frame, "data", "Name it as labels={column!r} or ids={column!r}, or drop it.")
-    if len(X) < MIN_POINTS:
+    cure = "Name it as labels={column!r} or ids={column!r}, or drop it."
+    X = raw.matrix if raw.matrix is not None else frame_numbers(raw.frame, "data", cure)
+    n = X.shape[0]
+    if n < MIN_POINTS:
         cure = "Rows are points; transpose the array if columns are."
-        raise InputError("data", f"must have at least {MIN_POINTS} rows", f"{len(X)} rows", cure)
+        raise InputError("data", f"must have at least {MIN_POINTS} rows", f"{n} rows", cure)
     check_finite(X, "data", columns)
-    if bool((X == X[0]).all()):
-        raise InputError("data", "must vary", f"{len(X)} rows that are all equal", "Check how the data were read.")
+    if _all_equal(X):
+        raise InputError("data", "must vary", f"{n} rows that are all equal", "Check how the data were read.")
     return X, columns
+
+
+def _all_equal(X: Any) -> bool:
+    """Whether all rows are equal."""
+    if not is_sparse(X):
+        return bool((X == X[0]).all())
+    own = X.indptr[1]  # entries of the first row: the others have as many, at the same places
+    alike = bool((np.diff(X.indptr) == own).all())
+    return alike and all((part.reshape(-1, own) == part[:own]).all() for part in (X.indices, X.data) if own)

@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import nearest_name
@@ -24,7 +23,7 @@ class Table:
 
     Attributes
     ----------
-    values : DataFrame or ndarray
+    values : DataFrame, ndarray or sparse matrix
         The whole table; of a ``.npz`` file the array that was meant.
     columns : tuple of str or None
         Column names; None when the file has none.
@@ -36,7 +35,7 @@ class Table:
         What was assumed in reading it.
     """
 
-    values: pd.DataFrame | npt.NDArray[Any]
+    values: Any
     columns: tuple[str, ...] | None
     path: str
     column: str | None = None
@@ -91,11 +90,9 @@ def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
     """
     found = locate(path, argument)
     if found.suffix in (".npy", ".npz"):
-        array, notes = read_numpy(found.path, argument, found.member)
-        return Table(array, None, str(found.path), None, notes)
+        return Table(read_numpy(found.path, argument, found.member), None, str(found.path))
     if found.suffix == ".mtx":
-        array, notes = read_matrix_market(found.path, argument)
-        return Table(array, None, str(found.path), None, notes)
+        return Table(read_matrix_market(found.path, argument), None, str(found.path))
     if found.suffix == ".h5ad":
         cure = "Pass it as `data`; its obs columns and obsm keys can then be used by name."
         raise InputError(argument, "must be a file with one table", repr(str(found.path)), cure)
@@ -111,15 +108,15 @@ def _frame_table(found: Located, argument: str) -> Table:
         frame, named, notes = read_text(found.path, found.suffix, argument)
     column = None
     if found.member is not None:
-        position = find_column(frame, found.member, argument, f"a column of {str(found.path)!r}")
+        position = find_column(frame.columns, found.member, argument, f"a column of {str(found.path)!r}")
         column = str(frame.columns[position])
     names = tuple(str(name) for name in frame.columns) if named else None
     return Table(frame, names, str(found.path), column, notes)
 
 
-def find_column(frame: pd.DataFrame, name: object, argument: str, what: str) -> int:
+def find_column(columns: pd.Index[Any], name: object, argument: str, what: str) -> int:
     """Position of a column by its name (``3`` and ``"3"`` are one name); unknown and repeated names are refused."""
-    names = [str(column) for column in frame.columns]
+    names = [str(column) for column in columns]
     if (times := names.count(str(name))) == 1:
         return names.index(str(name))
     if times > 1:

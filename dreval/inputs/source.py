@@ -68,7 +68,8 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     Raises
     ------
     InputError
-        Coordinates that are not finite, have other rows than the data or more columns than rows, a class in place of an
+        A method or an estimator that cannot read precomputed distances where the data are such; coordinates that are
+        not finite, have other rows than the data or more columns than rows, a class in place of an
         instance, a callable that cannot take ``(X, n_components)``.
     UnknownName
         A string that is neither key, method nor file, or an unknown parameter; the nearest right name is given.
@@ -90,6 +91,12 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     (20, 1)
     """
     argument = f"embeddings[{name!r}]"
+    made = _made(value, name, data, argument, ids, options)
+    return made.on_distances() if data.metric == "precomputed" and made.can_embed else made
+
+
+def _made(value: Any, name: str, data: Data, argument: str, ids: Any, options: dict[str, Any]) -> Source:
+    """The source of whatever kind."""
     if isinstance(value, Source):
         no_options(options, argument, "a source that is already made")
         return replace(value, name=name)
@@ -154,7 +161,7 @@ def embed(
 
     Notes
     -----
-    Cost is that of the method (its card says it), and one copy of the data.
+    Cost is that of the method (its card says it), and one copy of the data; sparse data are made dense, up to 8 GiB.
 
     Examples
     --------
@@ -177,8 +184,8 @@ def embed(
     check_random_state(random_state)
     seed = None if source.reseed_reason is not None else seed_of(root_seed(random_state))
     start = time.perf_counter()
-    Y = source.embed(data.X, n_components, seed, data.labels)
+    Y = source.embed(data.dense(), n_components, seed, data.labels)
     seconds = time.perf_counter() - start
     recipe = {"n_components": n_components, **parameters}
-    notes = (*data.notes, *embedding_notes(Y, "method"))
-    return Embedding(Y, str(name), recipe, seed, data.ids, (data.n, data.p), seconds, notes)
+    notes = (*data.notes, *data.dense_notes(), *embedding_notes(Y, "method"))
+    return Embedding(Y, str(name), recipe, seed, data.ids, (data.n, data.X.shape[1]), seconds, notes)

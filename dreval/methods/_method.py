@@ -24,7 +24,7 @@ class MethodCard:
 
     ``max_components`` is a function of n, p and the method's parameters; ``deterministic`` means that the same data
     give the same embedding whatever the seed; ``out_of_sample`` and ``inverse`` say whether the method itself defines
-    ``transform`` and ``inverse_transform``.
+    ``transform`` and ``inverse_transform``; ``distances`` whether ``metric="precomputed"`` makes it read distances.
     """
 
     name: str
@@ -38,6 +38,7 @@ class MethodCard:
     complexity: str
     max_components: Callable[[int, int, dict[str, Any]], int]
     reference: str
+    distances: bool = False
 
 
 def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:

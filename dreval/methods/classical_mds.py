@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dreval._check import check_one_of
-from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
+from dreval.inputs.metric import check_distances
 from dreval.methods._method import FloatArray, Method, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
 
@@ -23,6 +23,7 @@ METRICS = ("euclidean", "precomputed")
     inverse=False,
     supervised=False,
     complexity="O(n^2 (p + d)) time, O(n^2) memory",
+    distances=True,
     max_components=lambda n, p, parameters: n - 1 if parameters["metric"] == "precomputed" else min(n - 1, p),
     reference="Torgerson, W. S. (1952). Multidimensional scaling: I. Theory and method. Psychometrika 17, 401-419.",
 )
@@ -96,7 +97,7 @@ class ClassicalMDS(Method):
 
     def _fit(self, X: FloatArray) -> None:
         precomputed = check_one_of(self.metric, METRICS, "metric") == "precomputed"
-        squared = _check_distances(X) ** 2 if precomputed else pairwise_squared(X - X.mean(axis=0))
+        squared = check_distances(X, "X") ** 2 if precomputed else pairwise_squared(X - X.mean(axis=0))
         self._points = None if precomputed else X
         self.embedding_, self.eigenvalues_, self._means = principal_coordinates(
             squared, self.n_components, type(self).__name__
@@ -110,15 +111,3 @@ class ClassicalMDS(Method):
         rows = self._new_points(X)
         squared = rows**2 if self._points is None else pairwise_squared(rows, self._points)
         return add_by_gower(squared, self.embedding_, self.eigenvalues_, self._means)
-
-
-def _check_distances(D: FloatArray) -> FloatArray:
-    """A symmetric matrix of non-negative numbers with a zero diagonal, or a refusal."""
-    rule, cure = "must be a symmetric matrix of distances with a zero diagonal", "Pass all pairwise distances (n, n)"
-    if D.shape[0] != D.shape[1]:
-        raise InputError("X", rule, f"shape {D.shape}", f'{cure}, or metric="euclidean" for points.')
-    if (D < 0).any() or np.diag(D).any():
-        raise InputError("X", rule, "a negative entry, or one not 0 on the diagonal", f"{cure}, not similarities.")
-    if np.abs(D - D.T).max() > 1e-8 * D.max():
-        raise InputError("X", rule, "entries (i, j) and (j, i) that differ", f"{cure}, for example (D + D.T) / 2.")
-    return D

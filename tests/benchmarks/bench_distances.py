@@ -12,7 +12,7 @@ import json
 import sys
 from typing import Any
 
-from bench_ranks import K, P, SIZE, cloud, in_own_process, timed
+from bench_ranks import SIZE, K, P, cloud, in_own_process, timed
 
 RANKS = {
     "tnc": ("trustworthiness", "continuity"),

@@ -16,6 +16,7 @@ from strategies import clouds, pairs
 from dreval.geometry import coranking as module
 from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.coranking import Coranking, coranking, share_coranking
+from dreval.geometry.distances import Space
 
 ANY_PAIR = st.one_of(pairs(max_n=25), pairs(min_n=15, max_n=25, min_p=13, max_p=30))
 
@@ -48,7 +49,7 @@ def test_histograms_are_those_of_the_matrix(pair):
 def test_sorted_rows_are_stable_sorts_of_direct_distances(X):
     """By (direct distance, index), the point itself last; also along runs of more than 32 equal distances."""
     tied = np.zeros(len(X), bool)
-    ours = module._Points.of(X).orders(np.arange(len(X)), tied)
+    ours = module._Points.of(Space.of(X)).orders(np.arange(len(X)), tied)
     assert_array_equal(ours[:, :-1], orders(X))
     assert_array_equal(ours[:, -1], np.arange(len(X)))
     scaled = X * 2.0 ** -np.frexp(np.abs(X).max())[1]  # so that no small distance vanishes when it is squared
@@ -62,7 +63,7 @@ def test_products_that_cannot_decide_are_settled_by_direct_distances():
     rng = np.random.default_rng(0)
     X = 1e3 + np.repeat(rng.normal(size=(4, 20)), 30, axis=0) + 1e-9 * rng.normal(size=(120, 20))
     X[:40] = X[0]
-    order = module._Points.of(X).orders(np.arange(120), np.zeros(120, bool))
+    order = module._Points.of(Space.of(X)).orders(np.arange(120), np.zeros(120, bool))
     assert_array_equal(order[:, :-1], orders(X))
 
 

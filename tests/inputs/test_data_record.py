@@ -93,10 +93,16 @@ def test_dtype_and_form_do_not_matter(dtype: str, data: st.DataObject) -> None:
 
 @given(X=clouds())
 def test_data_are_taken_as_they_are(X: np.ndarray) -> None:
-    """Real clouds of any scale, with ties and duplicates, pass unchanged; frames and sparse matrices hold the same."""
+    """Real clouds of any scale, with ties and duplicates, pass unchanged; frames and sparse matrices hold the same.
+
+    A sparse matrix stays sparse, with the notes of the dense one.
+    """
     before = X.copy()
     for value in (X, pd.DataFrame(X), sparse.csr_array(X), sparse.coo_matrix(X)):
-        assert np.array_equal(as_data(value).X, X)
+        record = as_data(value)
+        assert np.array_equal(record.dense(), X)
+        assert record.sparse == sparse.issparse(value)
+        assert record.notes == as_data(X).notes
     assert np.array_equal(X, before)
 
 
@@ -212,14 +218,15 @@ def test_latent_variables_are_a_table() -> None:
 
 
 def test_anndata_gives_names_columns_and_layers() -> None:
-    """Names, obs columns, layers and obsm come along; sparse X is made dense with a note."""
+    """Names, obs columns, layers and obsm come along; sparse X stays sparse, and a gene can be a covariate."""
     X = np.arange(12.0).reshape(4, 3) ** 2
     record = as_data(anndata(sparse.csr_matrix(X), layers={"counts": X + 1}), labels="kind", covariates="depth")
     assert record.columns == ("gene0", "gene1", "gene2")
     assert list(record.ids) == ["cell0", "cell1", "cell2", "cell3"]
     assert record.labels.classes.tolist() == ["a", "b"]
     assert record.covariates["depth"].tolist() == [0, 0.5, 1, 1.5]
-    assert "A sparse matrix of 4 x 3 was made dense." in record.notes
+    assert np.array_equal(record.X.toarray(), X)
+    assert as_data(anndata(sparse.csr_matrix(X)), covariates="gene1").columns == ("gene0", "gene2")
     assert np.array_equal(as_data(anndata(X, layers={"counts": X + 1}), layer="counts").X, X + 1)
 
 

@@ -32,7 +32,7 @@ FRAME = pd.DataFrame(X, columns=list("wxyz"), index=pd.Index(IDS))
 ADATA = SimpleNamespace(
     X=X, obs=pd.DataFrame({"kind": IDS}), obsm={"X_umap": X[:, :2]}, obs_names=pd.Index(IDS), layers={"counts": X}
 )
-HUGE = sparse.csr_array((10**6, 20_000))
+HUGE = sparse.csr_array(([1.0], ([0], [0])), (10**6, 20_000))
 
 TEXTS = {
     "blank.csv": b"\n \n",
@@ -180,7 +180,15 @@ VALUES: dict[str, Case] = {
     "three rows": lambda: as_data(X[:3]),
     "constant": lambda: as_data(np.ones((5, 2))),
     "no features left": lambda: as_data(FRAME[["w"]].astype(int), labels="w"),
-    "too large to be dense": lambda: as_data(HUGE),
+    "too large to be dense": lambda: as_data(HUGE).dense(),
+    "sparse with a gap": lambda: as_data(sparse.csr_array(np.where(X > 400, np.nan, X))),
+    "sparse and constant": lambda: as_data(sparse.csr_array(np.ones((5, 2)))),
+    "a row of zeros": lambda: as_data(X - X[[2]], metric="cosine"),
+    "two constant rows": lambda: as_data(np.vstack([X, np.ones((2, 4))]), metric="correlation"),
+    "distances that are no square": lambda: as_data(X, metric="precomputed"),
+    "similarities": lambda: as_data(np.eye(6), metric="precomputed"),
+    "distances one way": lambda: as_data(np.triu(X @ X.T, 1), metric="precomputed"),
+    "sparse distances": lambda: as_data(sparse.csr_array(np.ones((6, 6)) - np.eye(6)), metric="precomputed"),
     "complex sparse": lambda: as_data(sparse.csr_array(X * 1j)),
     "no file, but a method": lambda: as_data("wdbcc"),
     "layer of an array": lambda: as_data(X, layer="counts"),

@@ -25,6 +25,8 @@ X = np.arange(24.0).reshape(8, 3) ** 2
 Y = X[:, :2]
 EV = dreval.Evaluation(X, {"umap": Y}, n_neighbors=3, random_state=0)
 LABELLED = dreval.Evaluation(X, {"umap": Y}, labels=list("abab" * 2), n_neighbors=3, random_state=0)
+D = np.abs(X[:, :1] - X[:, 0])
+DISTANCES = dreval.Evaluation(D, {"umap": Y}, n_neighbors=3, metric="precomputed", random_state=0)
 RESULTS = EV.add("short", Y[:5]).run("continuity", None, None)
 Case = Callable[[], Any]
 
@@ -43,7 +45,8 @@ DOOR: dict[str, Case] = {
     "a name over two lines": lambda: EV.add("a\nb", Y),
     "a name that is taken": lambda: EV.add("umap", Y),
     "unknown method": lambda: EV.add("tsne", "isomp"),
-    "unknown metric": lambda: dreval.Evaluation(X, metric="cosine"),
+    "unknown metric": lambda: dreval.Evaluation(X, metric="cosin"),
+    "metric without coordinates": lambda: dreval.procrustes_rc(D, Y, n_neighbors=3, metric="precomputed"),
     "too many neighbors": lambda: dreval.Evaluation(X, n_neighbors=8),
     "default neighbors beyond the data": lambda: dreval.Evaluation(X),
     "no neighbors": lambda: dreval.Evaluation(X, n_neighbors=[]),
@@ -80,6 +83,9 @@ RUN: dict[str, Case] = {
 NOTES: dict[str, Case] = {
     "row: number of components": lambda: raise_failure(EV.add("e", "pca", n_components=0)),
     "row: other rows": lambda: raise_failure(EV.add("e", Y[:5])),
+    "row: a method on distances": lambda: raise_failure(DISTANCES.add("e", "pca")),
+    "row: an estimator on distances": lambda: raise_failure(DISTANCES.add("e", METHODS.get("pca")())),
+    "row: an index of coordinates on distances": lambda: raise_missing(DISTANCES),
     "row: test of a constant embedding": lambda: raise_note(LABELLED.add("e", Y * 0)),
     "row: test of one class": lambda: raise_note(one_class()),
 }
@@ -146,6 +152,11 @@ def one_class() -> dreval.Evaluation:
 def raise_failure(ev: dreval.Evaluation) -> None:
     """The reason of the last embedding's failure, as an error."""
     raise RowNote(ev.run("continuity", None, None).failed["e"])
+
+
+def raise_missing(ev: dreval.Evaluation) -> None:
+    """The reason of a missing index, as an error."""
+    raise RowNote(ev.run("procrustes_disparity", None, None).tidy()["note"].iloc[0])
 
 
 def raise_note(ev: dreval.Evaluation) -> None:

@@ -40,13 +40,6 @@ def condensed_distances(columns, rows, out):
 
 
 @njit(cache=True, nogil=True)
-def listed_distances(points, first, second, out):
-    """Distances of the listed pairs."""
-    for t in range(first.shape[0]):
-        out[t] = np.sqrt(direct(points, first[t], points, second[t]))
-
-
-@njit(cache=True, nogil=True)
 def compress(keep, count, values):
     """The values to keep, in their order."""
     out, at = np.empty(count, values.dtype), 0
@@ -242,7 +235,7 @@ def drawn_triplets(X, Y, rows, stay, key, wanted, share, used):
 
     The draws of a row depend on ``key`` and the row only.
     """
-    n = np.uint64(X.shape[0])
+    n = np.uint64(Y.shape[0])
     for b in range(rows.shape[0]):
         i = rows[b]
         state = mix(key ^ mix(np.uint64(i) + _ONE))

@@ -43,10 +43,11 @@ def _place(thresholds, ids, at, value, j, ties):
 
 
 @loop()
-def _sort_targets(points, i, targets, thresholds, ids, position):
+def _sort_targets(line, gamma, points, i, targets, thresholds, ids, position):
     """Direct distances of the targets of point i, sorted by (distance, index)."""
     for t in range(targets.shape[0]):
-        value, index = direct(points, i, points, targets[t]), targets[t]
+        index = targets[t]
+        value = line[index] if gamma == 0.0 else direct(points, i, points, index)
         b = t - 1
         while b >= 0 and (thresholds[b] > value or (thresholds[b] == value and ids[b] > index)):
             thresholds[b + 1], ids[b + 1], position[b + 1] = thresholds[b], ids[b], position[b]
@@ -95,7 +96,7 @@ def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank
     thresholds, ids, position, hist, ties, cells, tally, where, doubtful = scratch
     points, norms, gamma = space.points, space.norms, space.gamma
     own = norms[i]
-    _sort_targets(points, i, targets, thresholds, ids, position)
+    _sort_targets(line, gamma, points, i, targets, thresholds, ids, position)
     hist[:] = 0
     ties[:] = 0
     origin, density = _table(thresholds, gamma * (own + largest) + ROUNDING * thresholds[-1], cells)
@@ -130,9 +131,11 @@ def _rank_scratch(n, k, n_groups):
 
 @loop()
 def _fill(space, products, b, i, line):
-    """Squared distances of one row, direct or from its products."""
-    if space.gamma == 0.0:
-        fill_line(space.points[i], space.columns, line)
+    """Squared distances of one row, direct or from its products; other values come in place of products."""
+    if space.gamma == 0.0 and space.columns.shape[0] == 0:
+        line[:] = products[b]
+    elif space.gamma == 0.0:
+        fill_line(space.columns[:, i], space.columns, line)
     else:
         finish_line(products[b], space.norms[i], space.norms, line)
 
@@ -162,13 +165,13 @@ def _select(space, largest, line, i, scratch, index, value, near):
 def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data, embedding, tied_x, tied):
     """Neighbors of some rows in two spaces, and the rank in each of the neighbors in the other.
 
-    ``X`` and ``Y`` are (points, columns, norms, gamma); products are those of the rows with all points, and are not
-    read where gamma is 0. ``data`` and ``embedding`` are (neighbors, ranks of them in the other space, counts of these
-    ranks by group). ``fresh`` says whether the neighbors in the data are still to be found. ``tied_x`` and ``tied``
-    mark rows in which equal distances occur among the data neighbors, and anywhere. A row stays in the processor's
-    nearest cache while it is filled, searched and ranked.
+    ``X`` and ``Y`` are (points, columns, norms, gamma); products are those of the rows with all points. Where gamma is
+    0 they are not read, or are the direct values themselves if there are no columns. ``data`` and ``embedding`` are
+    (neighbors, ranks of them in the other space, counts of these ranks by group). ``fresh`` says whether the neighbors
+    in the data are still to be found. ``tied_x`` and ``tied`` mark rows in which equal distances occur among the data
+    neighbors, and anywhere. A row stays in the processor's nearest cache while it is filled, searched and ranked.
     """
-    n, k = X.points.shape[0], data[0].shape[1]
+    n, k = X.norms.shape[0], data[0].shape[1]
     wanted = min(k + 1, n - 1)
     index, value = np.empty(wanted, np.int64), np.empty(wanted)
     line_x, line_y = np.empty(n), np.empty(n)

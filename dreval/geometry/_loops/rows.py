@@ -3,7 +3,8 @@
 A row holds squared distances of one point to all others, either direct (sums of squared differences: exact to
 rounding) or from a matrix product with an error of at most ``gamma * (norm_i + norm_j)``. Whatever decides an order is
 decided by direct values: a product is only trusted where its error cannot change the outcome. Equal distances are
-ordered by index; the point itself is left out by index.
+ordered by index; the point itself is left out by index. Where ``gamma`` is 0 the row itself is direct, and the points
+are not read.
 """
 
 from __future__ import annotations
@@ -11,16 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry._loops._jit import loop
-
-
-@loop(inline="always")
-def direct(points, i, others, j):
-    """Squared Euclidean distance by direct differences, in the order of the columns."""
-    total = 0.0
-    for c in range(points.shape[1]):
-        step = points[i, c] - others[j, c]
-        total += step * step
-    return total
+from dreval.geometry._loops.direct import direct
 
 
 @loop()
@@ -177,7 +169,7 @@ def select_scratch(n, k):
 @loop()
 def select_rows(block, rows, skip_self, queries, query_norms, points, norms, gamma, k, out_index, out_value):
     """The k nearest points of each row of a block of squared distances."""
-    scratch, largest = select_scratch(points.shape[0], k), norms.max()
+    scratch, largest = select_scratch(norms.shape[0], k), norms.max()
     for b in range(rows.shape[0]):
         i = rows[b]
         skip, own = i if skip_self else -1, query_norms[i]

@@ -1,0 +1,116 @@
+"""The signature and the page of an index's public function, made from its card."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+from dreval.inputs.metric import METRICS
+
+__all__ = ["docstring", "signature"]
+
+
+def signature(card: Any) -> inspect.Signature:
+    """(X, Y, *, parameters of the index, then what its needs ask for)."""
+    plain, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(name, plain) for name in ("X", "Y")]
+    if "labels" in card.needs:
+        parameters.append(inspect.Parameter("labels", named))
+    if "latent" in card.needs:
+        parameters.append(inspect.Parameter("latent", named))
+    parameters += [inspect.Parameter(name, named, default=value) for name, value in card.parameters.items()]
+    if card.measures:
+        parameters.append(inspect.Parameter("metric", named, default="euclidean"))
+    if "n_folds" in card.parameters or "pairs" in card.needs:
+        parameters.append(inspect.Parameter("random_state", named, default=None))
+    if card.ties is not None:
+        parameters.append(inspect.Parameter("ties", named, default="index"))
+    if card.measures or "labels" in card.needs or "latent" in card.needs:
+        parameters.append(inspect.Parameter("n_jobs", named, default=None))
+    return inspect.Signature(parameters)
+
+
+_PARAMETER_DOCS = {
+    "X": "X : (n, p) array, DataFrame, sparse matrix or path\n    The data; rows are points.",
+    "Y": (
+        "Y : (n, d) array, DataFrame or path\n    The embedding of the same points; frames with equal row names are "
+        "matched, all else goes\n    by row."
+    ),
+    "labels": (
+        "labels : (n,) array of text, booleans or integers, column of X by name, or path\n    Class of each point."
+    ),
+    "latent": "latent : (n, q) array, DataFrame or path\n    True latent variables of the points.",
+    "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, below n.",
+    "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation.",
+    "n_triplets": "n_triplets : int, default {default}\n    Triplets drawn for each point that has too many.",
+    "sigma": (
+        "sigma : float, default {default}\n    Width of the kernel, in squares of the largest distance; at least 1e-12."
+    ),
+    "kind": 'kind : {"normalized", "kruskal", "raw"}, default "{default}"\n    Which of the forms above.',
+    "random_state": (
+        "random_state : int, Generator or None, default None\n    Seed of what is drawn: folds, or pairs where "
+        "there are too many."
+    ),
+    "ties": (
+        'ties : {"index", "bounds"}, default "index"\n    Equal distances are ordered by index; "bounds" also gives '
+        "the worst and the best value\n    over all orders of distances that are equal up to rounding."
+    ),
+    "n_jobs": "n_jobs : int, optional\n    Threads; all cores by default. The value does not depend on it.",
+}
+
+
+def docstring(card: Any, text: str) -> str:
+    """A numpydoc docstring: the rule's own text, and everything the card knows."""
+    body, _, examples = text.partition("Examples\n--------\n")
+    defaults = {**card.parameters}
+    pages = {**_PARAMETER_DOCS, "metric": _metric_words(card)}
+    documented = [pages[name].replace("{default}", str(defaults.get(name))) for name in signature(card).parameters]
+    low, high = card.bounds
+    span = f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
+    returns = "float\n    The value."
+    if card.curve:
+        returns = "Series\n    The values, by K."
+    elif "n_neighbors" in card.parameters:
+        returns = "float or Series\n    The value; for a list of k a Series over k."
+    if card.ties is not None:
+        returns += ' With ``ties="bounds"`` worst, value and best: a Series, or a\n    DataFrame over k or K.'
+    sections = [
+        ("Parameters", "\n".join(documented)),
+        ("Returns", returns),
+        ("Raises", "DrevalError\n    If an argument is not what it must be; the message names the rule and the cure."),
+        ("Notes", f"Range {span}; {_better(card)}. By chance: {_chance_words(card)}.\n\n{card.cost}"),
+        ("References", card.reference),
+        ("Examples", examples.rstrip()),
+    ]
+    return (
+        "\n\n".join([body.rstrip(), *(f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections)]) + "\n"
+    )
+
+
+def _metric_words(card: Any) -> str:
+    """The entry of the metric: its names, and what it does not reach."""
+    legal = [name for name in METRICS if name != "precomputed" or "features" not in card.needs]
+    words = "{" + ", ".join(f'"{name}"' for name in legal) + "}"
+    what = "Distance in the data, as scipy.spatial.distance defines it; in the embedding it is Euclidean."
+    if "features" in card.needs:
+        what += "\n    It chooses the neighbors; what is measured on them are their coordinates."
+    else:
+        what += '\n    "precomputed": X is the symmetric (n, n) matrix of distances.'
+    return f'metric : {words}, default "euclidean"\n    {what}'
+
+
+def _better(card: Any) -> str:
+    """Which way is better, in words."""
+    return "better the nearer to 0" if card.direction == "zero" else f"{card.direction} is better"
+
+
+def _chance_words(card: Any) -> str:
+    """The card's chance value in words."""
+    if card.chance is None:
+        return "not defined, the index does not depend on how points are paired"
+    if card.chance == "permutation":
+        return "computed by exchanging the embedding's points at random"
+    if callable(card.chance):
+        return f"{card.chance(1000, 15):.3g} at n = 1000 and k = 15, computed for every n and k"
+    return f"{card.chance:g}"

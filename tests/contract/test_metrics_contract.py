@@ -1,0 +1,179 @@
+"""What every index promises of the metric of the data and of sparse data, asked of each over the registry."""
+
+from __future__ import annotations
+
+import inspect
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+import dreval
+from dreval._random import stream
+from dreval.cli import main
+from dreval.errors import UndefinedIndex
+from dreval.geometry.blocks import random_groups
+from dreval.inputs.metric import METRICS
+from dreval.registry import INDICES
+
+NAMES = list(INDICES)
+MEASURING = [name for name in NAMES if INDICES.card(name).measures]
+DISTANCE_ONLY = [name for name in MEASURING if "features" not in INDICES.card(name).needs]
+LABELS = np.arange(40) % 3
+
+
+def _cloud(seed=0):
+    """Sparse continuous data in general position, and a picture of them."""
+    rng = np.random.default_rng(seed)
+    X = rng.gamma(1.0, size=(40, 25)) * (rng.random((40, 25)) < 0.4)
+    X[np.arange(40), rng.integers(0, 25, 40)] += 0.5
+    return X, X[:, :2] + 0.3 * rng.normal(size=(40, 2))
+
+
+def _distances(X, metric):
+    D = cdist(X, X, {"manhattan": "cityblock"}.get(metric, metric))
+    D = (D + D.T) / 2
+    np.fill_diagonal(D, 0.0)
+    return D
+
+
+def _value(name, X, Y, **options):
+    """The value of an index, as an array."""
+    known = {"labels": LABELS, "latent": Y[:, 0] + 1, "random_state": 0, "n_neighbors": 6}
+    accepted = inspect.signature(getattr(dreval, name)).parameters
+    chosen = {key: value for key, value in known.items() if key in accepted}
+    return np.asarray(getattr(dreval, name)(X, Y, **chosen, **options))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation", "manhattan"])
+@pytest.mark.parametrize("name", DISTANCE_ONLY)
+def test_precomputed_distances_are_the_metric(name, metric):
+    """The matrix of a metric's distances gives what the metric gives, for every index that needs no coordinates."""
+    X, Y = _cloud()
+    expected = _value(name, X, Y, metric=metric)
+    np.testing.assert_allclose(_value(name, _distances(X, metric), Y, metric="precomputed"), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "hamming"])
+@pytest.mark.parametrize("name", NAMES)
+def test_sparse_data_have_the_values_of_dense_data(name, metric):
+    """To the last bit where distances alone are read; else to rounding of products."""
+    X, Y = _cloud(1)
+    options = {"metric": metric} if name in MEASURING else {}
+    dense, few = (_value(name, Z, Y, **options) for Z in (X, sparse.csc_array(X)))
+    if name in DISTANCE_ONLY:
+        np.testing.assert_array_equal(few, dense)
+    np.testing.assert_allclose(few, dense, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_metric_is_a_parameter_where_it_matters(name):
+    """Who reads distances of the data has it and changes with it; who needs coordinates refuses precomputed ones."""
+    X, Y = _cloud(2)
+    assert ("metric" in inspect.signature(getattr(dreval, name)).parameters) == (name in MEASURING)
+    if name in MEASURING and name not in {"k_max"}:  # a whole number, which may stay
+        assert not np.array_equal(_value(name, X, Y, metric="cosine"), _value(name, X, Y))
+    if name in MEASURING and name not in DISTANCE_ONLY:
+        with pytest.raises(UndefinedIndex, match="`metric` must not be 'precomputed'"):
+            _value(name, _distances(X, "cosine"), Y, metric="precomputed")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_an_evaluation_has_the_values_of_the_functions(metric):
+    """All indices under each metric: the plain function's value, or missing with the reason; intervals recompute."""
+    X, Y = _cloud(3)
+    data = _distances(X, "euclidean") if metric == "precomputed" else X
+    ev = dreval.Evaluation(data, {"e": Y}, metric=metric, labels=LABELS, n_neighbors=6, random_state=0)
+    results = ev.run("all", None, options={"knn_accuracy": {"n_neighbors": 6}})
+    assert results.recipe["metric"] == metric
+    assert f"Metric: {metric}" in " ".join(str(results.summary()).split())
+    assert (
+        (f"metric={metric!r}" in repr(ev))
+        == (metric != "euclidean")
+        == (f"metric={metric!r}" in results.recipe["call"])
+    )
+    rows = results.tidy().drop_duplicates("index").set_index("index")
+    for name, row in rows.iterrows():
+        needs_features = "features" in INDICES.card(name).needs
+        if metric == "precomputed" and needs_features:
+            assert pd.isna(row["value"])
+            assert "needs the coordinates of the data" in row["note"]
+            continue
+        assert ("in the coordinates as they are" in row["note"]) == (needs_features and metric != "euclidean")
+        if name in MEASURING and "n_folds" not in INDICES.card(name).parameters:
+            assert row["value"] == pytest.approx(float(_value(name, data, Y, metric=metric)), abs=1e-12)
+
+
+def test_left_out_groups_are_recomputed_under_a_metric():
+    """The jackknife's values are those of the plain function on the remaining points."""
+    X, Y = _cloud(4)
+    ev = dreval.Evaluation(sparse.csr_array(X), {"e": Y}, metric="cosine", n_neighbors=6, random_state=0)
+    results = ev.run(["trustworthiness", "stress", "r_nx_auc"], None)
+    stay = random_groups(40, 20, stream(0, "groups")).codes != 3
+    groups = results.groups[results.groups["group"] == 3].set_index("index")["value"]
+    for name in ("trustworthiness", "stress", "r_nx_auc"):
+        assert groups[name] == pytest.approx(float(_value(name, X[stay], Y[stay], metric="cosine")), abs=1e-12)
+
+
+def test_methods_on_distances():
+    """Classical scaling reads the matrix; a callable gets it; anchors see the same distances."""
+    X, Y = _cloud(5)
+    D = _distances(X, "euclidean")
+    sources = {"mds": "classical_mds", "rows": lambda M, n_components: M[:, :n_components]}
+    ev = dreval.Evaluation(D, sources, metric="precomputed", n_neighbors=6, random_state=0)
+    results = ev.run(["trustworthiness", "stress"], None)
+    same = dreval.Evaluation(X, {"mds": "classical_mds"}, n_neighbors=6, random_state=0).run(
+        ["trustworthiness", "stress"], None
+    )
+    assert results.failed == {}
+    np.testing.assert_allclose(results.tidy()["value"][:2], same.tidy()["value"], atol=1e-9)
+    assert results.recipe["p"] is None
+    few = dreval.Evaluation(D, {"e": Y}, metric="precomputed", n_neighbors=6, anchors=40, random_state=0)
+    assert few.run("trustworthiness", None).tidy()["value"][0] == _value("trustworthiness", X, Y)
+
+
+def test_sparse_data_beyond_memory():
+    """300 x 5,000,000 numbers, 11 GiB if dense, are evaluated in less than 1 GiB; what cannot be says why."""
+    n, p, rng = 300, 5_000_000, np.random.default_rng(0)
+    places = np.repeat(np.arange(n), 20), rng.integers(0, p, 20 * n)
+    data = sparse.csr_array((rng.gamma(1.0, size=20 * n), places), (n, p))
+    used = np.unique(data.indices)
+    Y = rng.normal(size=(n, 2))
+    indices = ["trustworthiness", "procrustes_rc", "r_nx_auc", "stress", "energy_ratio", "procrustes_disparity"]
+    tracemalloc.start()
+    ev = dreval.Evaluation(data, {"e": Y, "pca": "pca"}, random_state=0)
+    results = ev.run(indices, None, None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**30
+    table = results.tidy().set_index(["embedding", "index"])
+    assert "must fit into memory when made dense" in table.loc[("e", "energy_ratio"), "note"]
+    assert "must fit into memory when made dense" in results.failed["pca"]
+    dense = data[:, used].toarray()
+    for name in ("trustworthiness", "r_nx_auc", "stress"):
+        assert table.loc[("e", name), "value"] == getattr(dreval, name)(dense, Y)
+    for name in ("procrustes_rc", "procrustes_disparity"):
+        assert table.loc[("e", name), "value"] == pytest.approx(getattr(dreval, name)(dense, Y), abs=1e-12)
+
+
+def test_a_dense_copy_is_said():
+    """A method that is run on sparse data gets a dense copy, and the result says so."""
+    X, _ = _cloud(6)
+    results = dreval.Evaluation(sparse.coo_array(X), {"pca": "pca"}, n_neighbors=6).run("trustworthiness", None, None)
+    assert "pca: A sparse matrix of 40 x 25 was made dense." in results.recipe["notes"]
+
+
+def test_the_command_line_takes_the_metric(tmp_path, capsys):
+    """``--metric`` is the keyword; the choices are the same list."""
+    X, Y = _cloud(7)
+    np.savetxt(tmp_path / "data.csv", X, delimiter=",")
+    np.savetxt(tmp_path / "e.csv", Y, delimiter=",")
+    words = ["evaluate", str(tmp_path / "data.csv"), "-e", str(tmp_path / "e.csv"), "-k", "6", "--random-state", "0"]
+    assert main([*words, "--metric", "manhattan", "--indices", "trustworthiness"]) == 0
+    assert "manhattan" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([*words, "--metric", "chebyshev"])
+    assert "choose from" in capsys.readouterr().err
