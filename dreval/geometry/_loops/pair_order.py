@@ -6,7 +6,9 @@ import numpy as np
 
 from dreval.geometry._loops._jit import loop
 
-KEY_BITS = 33  # leading bits of a distance that are sorted by, three digits of 11; what they leave open is settled after
+KEY_BITS = (
+    33  # leading bits of a distance that are sorted by, three digits of 11; what they leave open is settled after
+)
 DIGIT = 11
 SHORT = 32  # runs up to this length are sorted by insertion
 WHOLE = 62  # bits of a whole number that hold key and place
@@ -138,9 +140,7 @@ def number(values, keys, width, out):
     mask, count = (1 << width) - 1, 0
     for t in range(keys.shape[0]):
         place = keys[t] & mask
-        if t > 0 and (
-            keys[t] >> width != keys[t - 1] >> width or values[place] != values[keys[t - 1] & mask]
-        ):
+        if t > 0 and (keys[t] >> width != keys[t - 1] >> width or values[place] != values[keys[t - 1] & mask]):
             count += 1
         out[place] = count
     return count + 1
@@ -166,10 +166,10 @@ def unranked(keys, width, points, first, second):
 @loop()
 def has_runs(values):
     """Whether two neighbors of a sorted list are equal."""
-    for t in range(1, values.shape[0]):
-        if values[t] == values[t - 1]:
-            return True
-    return False
+    t = 1
+    while t < values.shape[0] and values[t] != values[t - 1]:
+        t += 1
+    return t < values.shape[0]
 
 
 @loop()
