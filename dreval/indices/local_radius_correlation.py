@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.geometry.pairs import Estimate, left_out_anchors, listed_distances, rank_correlation
+from dreval.geometry.correlations import rank_correlation
+from dreval.geometry.pairs import Estimate, left_out_anchors, listed_distances
 from dreval.indices._index import FloatArray, index
 
 

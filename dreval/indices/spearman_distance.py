@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import Groups, View
-from dreval.geometry.pairs import Estimate, Pairs, correlation, estimate, rank_products, rank_products_without
+from dreval.geometry.correlations import correlation, rank_products, rank_products_without
+from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.indices._index import FloatArray, index
 
 
