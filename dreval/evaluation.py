@@ -234,7 +234,9 @@ class Evaluation:
         with open_progress(progress) as bar:
             embedded, failed, seconds = self._embed(bar)
             views = self._sweep(embedded, plan, kind, bar)
-            found = {name: self._judge(name, views[name], plan, test_plan, kind, seconds, bar) for name in views}
+            found = {
+                name: self._judge(name, views.pop(name), plan, test_plan, kind, seconds, bar) for name in list(views)
+            }
         rows = self._rows(found, failed, plan, test_plan)
         table = adjust_p_values(tidy_frame(rows), adjust)
         recipe = self._recipe(failed, adjust, time.perf_counter() - began)

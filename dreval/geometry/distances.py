@@ -187,10 +187,9 @@ class Space:
         from dreval.geometry._loops import direct as loops
 
         out = np.empty(len(first))
-        one, other = first.astype(np.int32), second.astype(np.int32)
 
         def part(at: slice) -> None:
-            loops.listed_values(self.points, one[at], other[at], out[at])
+            loops.listed_values(self.points, first[at].astype(np.int32), second[at].astype(np.int32), out[at])
             self._finish(out[at])
 
         run_blocks(part, [slice(at, at + 100_000) for at in range(0, len(first), 100_000)], n_jobs)

@@ -26,7 +26,7 @@ __all__ = ["Answer", "IndexCard", "answer", "chance_value", "curve_values", "ind
 
 FloatArray = npt.NDArray[np.float64]
 SHARED_NEIGHBORS = 15
-CHANCE_DRAWS, CHANCE_POINTS, CHANCE_PAIRS = 20, 200_000, 25_000_000
+CHANCE_DRAWS, CHANCE_POINTS, CHANCE_PAIRS = 20, 200_000, 12_500_000
 Chance = float | Callable[[int, int], float] | str | None
 TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
 
@@ -171,7 +171,8 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
     """Value that an embedding unrelated to the data would have; NaN where that has no meaning.
 
     Where it is found by exchanging points it is the mean of up to 20 draws, fewer for large n, where one draw is
-    already a mean over many points, or over many pairs of them. The draws depend on ``root`` only, so equal embeddings have equal values.
+    already a mean over many points, or over many pairs of them. The draws depend on ``root`` only, so equal embeddings
+    have equal values.
     """
     chance = thing.card.chance  # type: ignore[attr-defined]
     if chance is None:

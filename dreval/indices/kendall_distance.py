@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.pairs import Estimate, Pairs, correlation, estimate
+from dreval.geometry.correlations import correlation
+from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.indices._index import index
 
 
@@ -18,7 +19,7 @@ from dreval.indices._index import index
     chance=0.0,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (400 MB there); beyond, 2,000,000 random pairs."
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
     ),
     reference="Kendall (1945), The treatment of ties in ranking problems; Knight (1966) for the algorithm.",
 )

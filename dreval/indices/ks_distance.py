@@ -22,7 +22,7 @@ TOLERANCE = 1e-10  # division by the mean rounds; equal distances must stay equa
     chance=None,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (550 MB there); beyond, 2,000,000 random pairs."
     ),
     reference="none: the two-sample Kolmogorov-Smirnov statistic (Smirnov 1939) of distances over their means.",
 )

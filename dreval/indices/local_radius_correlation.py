@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
+from dreval.geometry.correlations import rank_correlation
 from dreval.geometry.distances import Space
-from dreval.geometry.pairs import Estimate, left_out_anchors, rank_correlation
+from dreval.geometry.pairs import Estimate, left_out_anchors
 from dreval.indices._index import FloatArray, index
 
 

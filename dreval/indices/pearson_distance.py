@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.pairs import Estimate, Pairs, correlation, estimate
+from dreval.geometry.correlations import correlation
+from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.indices._index import index
 
 

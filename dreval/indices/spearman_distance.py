@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import Groups, View
-from dreval.geometry.pairs import Estimate, Pairs, correlation, estimate, rank_products, rank_products_without
+from dreval.geometry.correlations import correlation, rank_products, rank_products_without
+from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.indices._index import FloatArray, index
 
 
@@ -21,7 +22,7 @@ from dreval.indices._index import FloatArray, index
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=8,
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
     ),
     reference=(
         "Espadoto et al. (2021), Toward a quantitative survey of dimension reduction techniques, Section 3 (Shepard\n"

@@ -20,7 +20,7 @@ from dreval.indices._index import index
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost=(
-        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (700 MB there); beyond, 2,000,000 random pairs."
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (400 MB there); beyond, 2,000,000 random pairs."
     ),
     reference=(
         "Kruskal (1964), Multidimensional scaling by optimizing goodness of fit to a nonmetric hypothesis (stress-1,\n"

@@ -2,8 +2,9 @@
 
 ``python tests/benchmarks/bench_distances.py`` prints a row per tool: all shared indices at once, then the rank, the
 distance and the class indices alone. Each tool runs in a process of its own with one thread, after a warm-up on 60
-points. dreval also computes the value by chance of each index in that time. Then what ZADU does not have: the R_NX
-curve at every K, and the default indices with intervals.
+points; processor time stands beside the clock, which a busy machine stretches. dreval also computes the value by
+chance of each index in that time. Then what ZADU does not have: the R_NX curve at every K, and the default indices
+with intervals.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from bench_ranks import SIZE, K, P, cloud, in_own_process, timed
 RANKS = {
     "tnc": ("trustworthiness", "continuity"),
     "mrre": ("mrre_false", "mrre_missing"),
+    "lcmc": ("neighborhood_overlap",),  # the same but for the chance value K / (n - 1), which ours lists beside
     "proc": ("procrustes_rn",),
 }
 DISTANCES = {
@@ -38,14 +40,14 @@ CLASSES = {
 }
 SETS = {"all shared indices": {**RANKS, **DISTANCES, **CLASSES}, "ranks": RANKS, "distances": DISTANCES}
 SETS["classes"] = CLASSES
-WITH_K = ("tnc", "mrre", "proc", "nh", "ca_tnc", "topo")
+WITH_K = ("tnc", "mrre", "lcmc", "proc", "nh", "ca_tnc", "topo")
 
 
 def shared(name: str) -> dict[str, tuple[str, ...]]:
     """The measures of ZADU in a set, and their indices here; those that the registry does not know are left out."""
     import dreval
 
-    known = set(dreval.list_indices().index)
+    known = set(dreval.list_indices())
     return {theirs: ours for theirs, ours in SETS[name].items() if known.issuperset(ours)}
 
 
@@ -96,8 +98,8 @@ def measure(tool: str, name: str, n: int, ci: str | None) -> dict[str, Any]:
     """Seconds, MiB above the process, and how many values; runs inside the tool's process."""
     call = dreval_run(name, ci) if tool == "dreval" else zadu_run(name)
     call(*cloud(60))
-    seconds, mib, values = timed(call, *cloud(n))
-    return {"seconds": seconds, "mib": mib, "values": {key: float(value) for key, value in values.items()}}
+    cost, values = timed(call, *cloud(n))
+    return {**cost, "values": {key: float(value) for key, value in values.items()}}
 
 
 def row(case: str, tool: str, found: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
@@ -107,8 +109,10 @@ def row(case: str, tool: str, found: dict[str, Any], ours: dict[str, Any]) -> di
         "tool": tool,
         "values": len(found["values"]),
         "seconds": found["seconds"],
+        "CPU s": found["cpu"],
         "MiB": found["mib"],
         "time / dreval": found["seconds"] / ours["seconds"],
+        "CPU / dreval": found["cpu"] / ours["cpu"],
         "memory / dreval": found["mib"] / ours["mib"] if ours["mib"] > 0 else float("nan"),
     }
 

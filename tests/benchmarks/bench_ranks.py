@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -111,20 +111,21 @@ def reset_peak() -> None:
         return
 
 
-def timed(call: Callable[..., Any], *arguments: Any) -> tuple[float, float, Any]:
-    """Seconds and peak MiB above the process of a call, and what it gave."""
+def timed(call: Callable[..., Any], *arguments: Any) -> tuple[dict[str, float], Any]:
+    """Seconds, seconds of processor time and peak MiB above the process of a call, and what it gave."""
     reset_peak()
-    before, start = resident("VmRSS"), perf_counter()
+    before, start, used = resident("VmRSS"), perf_counter(), process_time()
     values = call(*arguments)
-    return perf_counter() - start, resident("VmHWM") - before, values
+    cost = {"seconds": perf_counter() - start, "cpu": process_time() - used}
+    return {**cost, "mib": resident("VmHWM") - before}, values
 
 
 def measure(tool: str, n: int, n_jobs: int) -> dict[str, Any]:
     """Seconds, MiB above the process, and both values of one tool; runs inside the tool's process."""
     call = TOOLS[tool](n_jobs)
     call(*cloud(60))
-    seconds, mib, values = timed(call, *cloud(n))
-    return {"seconds": seconds, "mib": mib, "values": [float(v) for v in values]}
+    cost, values = timed(call, *cloud(n))
+    return {**cost, "values": [float(v) for v in values]}
 
 
 def in_own_process(script: str, arguments: list[str], n_jobs: int = 1) -> dict[str, Any]:

@@ -10,11 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import pair_twins as twins
+from scipy.optimize import isotonic_regression
+from scipy.stats import rankdata
 from strategies import pairs as clouds_and_images
 
 import dreval
 from dreval.errors import ApproximationWarning
-from dreval.geometry import pairs
+from dreval.geometry import correlations, pairs
+from dreval.geometry._loops import pair_order as loops
 from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.triplets import triplets
 from dreval.indices._index import answer
@@ -70,6 +73,84 @@ def test_leaving_a_group_out_is_starting_again(pair, seed):
         pairs.remember_whole(left, view)
         for name in PAIR_INDICES:
             assert _value(name, left).value == pytest.approx(_value(name, again).value, rel=1e-10, abs=1e-10)
+
+
+@given(pair=clouds_and_images(min_n=8, max_n=30), seed=st.integers(0, 9))
+def test_ranks_without_a_group_are_ranks_of_the_rest(pair, seed):
+    """Spearman's correlation without each group, from one sorted order, is SciPy's over the pairs that stay."""
+    X, Y = pair
+    view = _view(X, Y, groups=random_groups(len(X), 4, np.random.default_rng(seed)))
+    table, codes = pairs.pairs_of(view), view.groups.codes
+    sums = correlations.rank_products_without(table, view.groups)
+    assert_allclose(correlations.rank_products_without(table, view.groups, n_jobs=1), sums, rtol=0)
+    for group in range(4):
+        stay = (codes[table.first] != group) & (codes[table.second] != group)
+        x, y = (rankdata(z[stay]) - (stay.sum() + 1) / 2 for z in (table.x, table.y))
+        assert_allclose(sums[group], [x @ x, y @ y, x @ y], rtol=1e-12, atol=1e-9)
+        left = leave_out(view, group, 2)
+        pairs.remember_whole(left, view, group)
+        again = _value("spearman_distance", leave_out(view, group, 2)).value
+        assert _value("spearman_distance", left).value == pytest.approx(again, rel=1e-12, abs=1e-12)
+
+
+def test_ranks_without_a_group_over_many_blocks():
+    """More pairs than a chunk and more groups than a pass, with distinct distances and with ties; exact sums."""
+    rng = np.random.default_rng(0)
+    for digits in (15, 1):
+        X = np.round(rng.normal(size=(130, 2)), digits)
+        view = _view(X, np.round(X[:, :1] + rng.normal(size=(130, 1)), digits), groups=random_groups(130, 20, rng))
+        table, codes = pairs.pairs_of(view), view.groups.codes
+        assert (table.n_ids == len(table.y_id)) == (digits == 15)
+        for group, sums in enumerate(correlations.rank_products_without(table, view.groups)):
+            stay = (codes[table.first] != group) & (codes[table.second] != group)
+            x, y = (rankdata(z[stay]) - (stay.sum() + 1) / 2 for z in (table.x, table.y))
+            assert_allclose(sums, [x @ x, y @ y, x @ y], rtol=1e-12)
+
+
+@given(
+    seed=st.integers(0, 99),
+    size=st.integers(1, 400),
+    kind=st.sampled_from(["spread", "tied", "constant", "zeros", "huge and tiny", "nearly equal"]),
+)
+def test_the_order_is_that_of_a_stable_sort(seed, size, kind):
+    """Places ascend in the distance, equal ones in their place, and numbers are equal where the distances are."""
+    rng = np.random.default_rng(seed)
+    values = {
+        "spread": rng.random(size),
+        "tied": rng.integers(0, 5, size) * 0.1,
+        "constant": np.full(size, 3.0),
+        "zeros": rng.random(size) * (rng.random(size) < 0.3),
+        "huge and tiny": 10.0 ** rng.integers(-300, 300, size),
+        "nearly equal": 1.0 + np.spacing(1.0) * rng.integers(0, 50, size),
+    }[kind]
+    keys, width = pairs._sorted(values)
+    order = np.argsort(values, kind="stable")
+    assert_array_equal(keys & ((1 << width) - 1), order)
+    assert_array_equal(loops.taken(values, keys, width), values[order])
+    numbers, count = pairs.numbered(values)
+    distinct, expected = np.unique(values, return_inverse=True)
+    assert_array_equal(numbers, expected)
+    assert count == len(distinct)
+
+
+@given(pair=clouds_and_images())
+def test_the_ascending_fit_is_that_of_scipy(pair):
+    """Pooling neighbors gives the squared distance to SciPy's isotonic regression."""
+    table = pairs.pairs_of(_view(*pair))
+    expected = ((table.y - isotonic_regression(table.y).x) ** 2).sum()
+    assert loops.ascending_gap(table.y) == pytest.approx(expected, rel=1e-10, abs=1e-24 * (table.y**2).sum())
+
+
+@given(pair=clouds_and_images(), seed=st.integers(0, 9))
+def test_exchanged_points_keep_the_order_of_the_data(pair, seed):
+    """The pairs of an embedding with exchanged points are the same, from the data's order or from the start."""
+    view = _view(*pair)
+    one, other = (view.shuffled(np.random.default_rng(seed)) for _ in range(2))
+    pairs.remember_data(one, view)
+    found, expected = pairs.pairs_of(one), pairs.pairs_of(other)
+    assert_array_equal(found.x, expected.x)
+    assert_array_equal(found.y, expected.y)
+    assert found.x is pairs.pairs_of(view).x
 
 
 def test_numbers_of_pairs_are_unranked():

@@ -166,10 +166,10 @@ def unranked(keys, width, points, first, second):
 @loop()
 def has_runs(values):
     """Whether two neighbors of a sorted list are equal."""
-    for t in range(1, values.shape[0]):
-        if values[t] == values[t - 1]:
-            return True
-    return False
+    t = 1
+    while t < values.shape[0] and values[t] != values[t - 1]:
+        t += 1
+    return t < values.shape[0]
 
 
 @loop()
