@@ -11,7 +11,7 @@ from dreval.indices._index import FloatArray, index
 
 
 @index(
-    symbol="KL_sigma",
+    symbol="D_KL",
     title="Divergence of densities",
     question="How far is the density at the points in the picture from that in the data?",
     level="pair",

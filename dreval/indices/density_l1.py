@@ -11,7 +11,7 @@ from dreval.indices._index import index
 
 
 @index(
-    symbol="L1_sigma",
+    symbol="D_1",
     title="Difference of densities",
     question="How much of the density at the points in the picture lies elsewhere than in the data?",
     level="pair",
