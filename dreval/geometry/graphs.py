@@ -209,9 +209,7 @@ def connected_graph(X: FloatArray, n_neighbors: int, components: str = "error") 
     return join_components(knn_graph(X, n_neighbors), X, n_neighbors, components)[0]
 
 
-def join_components(
-    graph: csr_matrix, X: FloatArray, n_neighbors: int, components: str
-) -> tuple[csr_matrix, IntArray]:
+def join_components(graph: csr_matrix, X: FloatArray, n_neighbors: int, components: str) -> tuple[csr_matrix, IntArray]:
     """The connected graph and its added links (c, 2), none where it was connected; see ``connected_graph``."""
     count, parts = connected_parts(graph)
     if count == 1:

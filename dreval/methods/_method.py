@@ -24,7 +24,9 @@ class MethodCard:
 
     ``max_components`` is a function of n, p and the method's parameters; ``deterministic`` means that the same data
     give the same embedding whatever the seed; ``out_of_sample`` and ``inverse`` say whether the method itself defines
-    ``transform`` and ``inverse_transform``.
+    ``transform`` and ``inverse_transform``. Moving the data changes no picture. ``scale`` says what multiplying them by
+    c does: the picture "follows" (is multiplied by c), or scale is "ignored"; ``rotation`` of the data is "ignored" (up
+    to signs), or "read" where the columns mean something.
     """
 
     name: str
@@ -38,6 +40,8 @@ class MethodCard:
     complexity: str
     max_components: Callable[[int, int, dict[str, Any]], int]
     reference: str
+    scale: str = "ignored"
+    rotation: str = "ignored"
 
 
 def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:

@@ -20,6 +20,7 @@ from dreval.methods._spectral import add_by_gower, principal_coordinates
     inverse=False,
     supervised=False,
     complexity="O(n^2 (k + log n + d)) time, O(n^2) memory",
+    scale="follows",
     max_components=lambda n, _p, _: n - 1,
     reference="Tenenbaum, J. B., de Silva, V., Langford, J. C. (2000). A global geometric framework for nonlinear "
     "dimensionality reduction. Science 290, 2319-2323.",

@@ -19,6 +19,7 @@ from dreval.methods._method import FloatArray, Method, fix_signs, method
     inverse=True,
     supervised=False,
     complexity="O(n p min(n, p)) time, O(n p) memory",
+    scale="follows",
     max_components=lambda n, p, _: min(n, p),
     reference="Jolliffe, I. T. (2002). Principal component analysis. Springer.",
 )

@@ -21,9 +21,7 @@ NAMES = METHODS.names()
 each_method = pytest.mark.parametrize("name", NAMES)
 DETERMINISTIC = [name for name in NAMES if METHODS.card(name).deterministic]
 each_deterministic = pytest.mark.parametrize("name", DETERMINISTIC)
-# What multiplying the data by c does to the picture: multiplies it by c, or nothing.
-SCALES = {"pca", "classical_mds", "isomap"}
-IGNORES_SCALE = {"laplacian_eigenmaps"}
+PLAIN = [name for name in DETERMINISTIC if METHODS.card(name).rotation == "ignored"]
 
 
 def _parameters(name):
@@ -68,10 +66,12 @@ def test_the_card_is_complete(name):
     assert issubclass(METHODS.get(name), Method)
 
 
-def test_every_deterministic_method_says_what_scale_does():
-    """The two sets cover the deterministic methods and do not overlap."""
-    assert not SCALES & IGNORES_SCALE
-    assert set(DETERMINISTIC) <= SCALES | IGNORES_SCALE
+@each_method
+def test_the_card_says_what_moving_the_data_does(name):
+    """Scale and rotation are declared in the words of the house."""
+    card = METHODS.card(name)
+    assert card.scale in {"follows", "ignored"}
+    assert card.rotation in {"ignored", "read"}
 
 
 @each_method
@@ -145,7 +145,7 @@ def test_scale_does_what_is_declared(name, X, exponent):
     """The picture of c X is c times the picture of X, or the same picture."""
     c = 2.0**exponent
     Y = _fit(_make(name, len(X), k=8), X)
-    _same_up_to_sign(_fit(_make(name, len(X), k=8), c * X), c * Y if name in SCALES else Y)
+    _same_up_to_sign(_fit(_make(name, len(X), k=8), c * X), c * Y if METHODS.card(name).scale == "follows" else Y)
 
 
 @each_method
@@ -171,7 +171,7 @@ def test_tiny_n(name, n):
 def test_components_are_bounded_by_the_card(name):
     """The card's maximum is reached; one more, and 0, are refused with the number that is allowed."""
     X = np.random.default_rng(0).normal(size=(12, 4))
-    most = METHODS.card(name).max_components(12, 4, _make(name, 12).get_params())
+    most = METHODS.card(name).max_components(12, 4, _make(name, 12, k=5).get_params())
     Y = _fit(_make(name, 12, most, k=5), X)
     assert Y.shape == (12, most)
     with pytest.raises(InputError, match=rf"`n_components` must be at most {most} .*Choose at most {most}\."):
