@@ -125,6 +125,19 @@ class Method:
             )
         return points
 
+    def _scores(self, Y: Any) -> FloatArray:
+        """Rows (m, d) of the embedding in normal form, for ``inverse_transform``."""
+        self._check_fitted()
+        scores = check_points(Y, "Y", min_rows=1)
+        if scores.shape[1] != self.n_components:
+            raise InputError(
+                "Y",
+                f"must have the {self.n_components} columns of the embedding",
+                f"{scores.shape[1]} columns",
+                "Pass rows of the embedding, with all components.",
+            )
+        return scores
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_points
-from dreval.errors import InputError
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 
 
@@ -98,13 +96,4 @@ class PCA(Method):
 
     def inverse_transform(self, Y: Any) -> FloatArray:
         """The points (m, p) of the principal plane with scores Y (m, d): Y V_d' + mean; exact at full rank."""
-        self._check_fitted()
-        scores = check_points(Y, "Y", min_rows=1)
-        if scores.shape[1] != self.n_components:
-            raise InputError(
-                "Y",
-                f"must have the {self.n_components} columns of the embedding",
-                f"{scores.shape[1]} columns",
-                "Pass rows of the embedding, with all components.",
-            )
-        return scores @ self.components_ + self.mean_
+        return self._scores(Y) @ self.components_ + self.mean_
