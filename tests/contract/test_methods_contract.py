@@ -211,7 +211,7 @@ def test_illegal_data_and_seeds_are_refused(name):
         with pytest.raises(InputError, match="`X` must"):
             _make(name, 20).fit(wrong)
     with pytest.raises(InputError, match="random_state"):
-        _make(name, 20, random_state="zero").fit(X)
+        _fit(_make(name, 20, random_state="zero"), X)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "n_neighbors" in _parameters(name)])
