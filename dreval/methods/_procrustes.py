@@ -149,7 +149,9 @@ def laid(X: FloatArray, patches: Patches, d: int) -> FloatArray:
     embed(members[first], scores[first][:, :d])
     open_[first] = False
     while not done.all():
-        j = _next(count, radius, ~done) if (count * ~done).any() else _next(count, radius, open_)
+        j = _next(count, radius, ~done & open_)
+        if done[j] or not open_[j] or count[j] <= d:  # too few points to decide a turn
+            j = _next(count, radius, open_)
         open_[j] = False
         old = done[members[j]]
         if not old.all():

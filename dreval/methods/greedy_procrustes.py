@@ -76,8 +76,9 @@ class GreedyProcrustes(GraphMethod):
     Notes
     -----
     The first point is the one nearest to the mean (the paper draws it), ties in the number of neighbors go to the
-    smaller neighborhood. Without the point itself in its neighborhood the algorithm can stall; where no point left has
-    an embedded neighbor, neighborhoods of embedded points go on.
+    smaller neighborhood. Where no point left has more than d embedded neighbors, which would leave a turn open, the
+    neighborhood of an embedded point goes on. A fold that was laid once stays: on 24 Swiss rolls of 1600 points two
+    were laid with one.
 
     References
     ----------

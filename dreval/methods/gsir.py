@@ -90,7 +90,7 @@ class GSIR(SupervisedMethod, KernelMethod):
         *,
         kernel: str = "gaussian",
         bandwidth: float | None = None,
-        reg: float = 0.01,
+        reg: float = 0.1,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components

@@ -18,7 +18,7 @@ DEFAULT_LANDMARKS = 100
 
 def _count(n: int, wanted: int | None) -> int:
     """Number of landmarks as used."""
-    return min(n, DEFAULT_LANDMARKS if wanted is None else wanted)
+    return min(n, DEFAULT_LANDMARKS if wanted is None else check_int(wanted, "n_landmarks", low=2))
 
 
 @method(
@@ -119,8 +119,6 @@ class LandmarkIsomap(GraphMethod):
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
-        if self.n_landmarks is not None:
-            check_int(self.n_landmarks, "n_landmarks", low=2)
         self.landmarks_, self.geodesics_ = _farthest(X, graph, _count(len(X), self.n_landmarks))
         squared = self.geodesics_**2
         self._coordinates, self.eigenvalues_, self._means = principal_coordinates(
