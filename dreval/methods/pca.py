@@ -80,8 +80,10 @@ class PCA(Method):
 
         d = self.n_components
         self.mean_ = X.mean(axis=0)
-        left, values, axes = svd(X - self.mean_, full_matrices=False)
-        scores = left[:, :d] * values[:d]
+        centred = X - self.mean_
+        tall = len(X) > X.shape[1]  # then the triangular factor has the same values and axes, at no loss of digits
+        _, values, axes = svd(np.linalg.qr(centred, mode="r") if tall else centred, full_matrices=False)
+        scores = centred @ axes[:d].T
         self.embedding_ = fix_signs(scores)
         flipped = np.any(self.embedding_ != scores, axis=0)
         self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes[:d]

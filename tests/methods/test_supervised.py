@@ -97,10 +97,10 @@ def test_sliced_methods_equal_naive_twins(seed, cls, n_slices):
 
 
 def test_the_linear_model_of_li():
-    """Li (1991), model 6.1: y = x1 + x2 + x3 + x4 + e, p = 5, n = 100, H = 10; 100 samples, mean direction (1, 1, 1, 1, 0) / 2.
+    """Li (1991), model 6.1: y = x1 + x2 + x3 + x4 + e, p = 5, n = 100, H = 10, over 100 samples of our own.
 
-    The mean of the unit directions is within .03 of the truth in each coordinate (its own error over 100 samples is near
-    .007; the estimates shrink by a few per cent).
+    The mean of the unit directions is within .03 of (1, 1, 1, 1, 0) / 2 in each coordinate: its own error over 100
+    samples is near .007, and the estimates shrink by a few per cent.
     """
     rng, found = np.random.default_rng(0), []
     for _ in range(100):
