@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 
-from dreval._check import check_one_of
+from dreval._check import check_bool, check_one_of
 from dreval.geometry.graphs import IntArray, neighborhoods
 from dreval.methods._graph import GraphMethod
 from dreval.methods._method import FloatArray
 from dreval.methods._spectral import NORMALIZE, bottom_eigenpairs, scale_columns
 
-__all__ = ["LocalMethod", "aligned", "barycenter_weights", "blocks_of", "tangents"]
+__all__ = ["LocalMethod", "TangentMethod", "aligned", "barycenter_weights", "blocks_of", "tangents"]
 
 Groups = list[tuple[IntArray, IntArray]]
 CHUNK = 1_000_000  # numbers in the neighborhoods that are worked on at a time
@@ -49,6 +49,34 @@ class LocalMethod(GraphMethod):
         M = self._matrix(X, neighborhoods(X, self.n_neighbors, links))
         self.eigenvalues_, functions = bottom_eigenpairs(M, self.n_components)
         self.embedding_ = scale_columns(functions, normalize)
+
+
+class TangentMethod(LocalMethod):
+    """A method on the tangent coordinates of neighborhoods, with the point itself in them or not."""
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        include_self: bool = True,
+        components: str = "error",
+        normalize: str = "unit",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            n_neighbors=n_neighbors,
+            components=components,
+            normalize=normalize,
+            random_state=random_state,
+        )
+        self.include_self = include_self
+
+    def _patch(self, own: IntArray, members: IntArray) -> IntArray:
+        """The points of the neighborhoods."""
+        with_self = check_bool(self.include_self, "include_self")
+        return np.concatenate([own[:, None], members], axis=1) if with_self else members
 
 
 def blocks_of(X: FloatArray, groups: Groups) -> Iterator[tuple[IntArray, IntArray]]:

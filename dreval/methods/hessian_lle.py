@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, LocalMethod, aligned, tangents
+from dreval.methods._local import Groups, TangentMethod, aligned, tangents
 from dreval.methods._method import FloatArray, method
 
 
@@ -29,7 +29,7 @@ def _most(n: int, p: int, parameters: dict[str, Any]) -> int:
     reference="Donoho, D. L., Grimes, C. (2003). Hessian eigenmaps: locally linear embedding techniques for "
     "high-dimensional data. PNAS 100, 5591-5596.",
 )
-class HessianLLE(LocalMethod):
+class HessianLLE(TangentMethod):
     r"""Hessian eigenmaps: functions on the data whose second derivatives vanish as nearly as possible.
 
     On each neighborhood the functions 1, the d tangent coordinates and their d (d + 1) / 2 products are made
@@ -47,10 +47,13 @@ class HessianLLE(LocalMethod):
         Number d of coordinates: at most min(n - 1, p), and (d + 1) (d + 2) / 2 <= k.
     n_neighbors : int
         Number k of neighbors, 1 to n - 1; the point itself is not counted.
+    include_self : bool
+        Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is nobody's
+        neighbor is held by nothing: each such point adds a picture that shows it alone, with eigenvalue 0.
     components : {"error", "connect", "largest", "separate"}
         What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side.
-        All but the first warn.
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
     normalize : {"unit", "sqrt_n"}
         Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).
     random_state : int, Generator or None
@@ -101,10 +104,11 @@ class HessianLLE(LocalMethod):
         d = self.n_components
         first, second = np.triu_indices(d)
 
-        def local(_: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
-            linear = tangents(X, members, d)
-            products = linear[:, :, 1 + first] * linear[:, :, 1 + second] * members.shape[1]
+        def local(own: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
+            points = self._patch(own, members)
+            linear = tangents(X, points, d)
+            products = linear[:, :, 1 + first] * linear[:, :, 1 + second] * points.shape[1]
             hessian = np.linalg.qr(np.concatenate([linear, products], axis=2))[0][:, :, d + 1 :]
-            return members, hessian @ hessian.transpose(0, 2, 1)
+            return points, hessian @ hessian.transpose(0, 2, 1)
 
         return aligned(X, groups, local)

@@ -41,7 +41,7 @@ class Isomap(GraphMethod):
     components : {"error", "connect", "largest", "separate"}
         What to do when the graph is not connected, so that distances between its parts do not exist: refuse; join the
         parts by their shortest links; embed the largest part and set other points on the nearest point of it; or embed
-        each part by itself, side by side. All but the first warn.
+        each part by itself, side by side (fitted copies in ``parts_``). All but the first warn.
     random_state : int, Generator or None
         Not used: the answer does not depend on chance.
 

@@ -51,8 +51,8 @@ class LandmarkIsomap(GraphMethod):
         Number m of landmarks, at least 2; by default 100. With n landmarks or more it is Isomap.
     components : {"error", "connect", "largest", "separate"}
         What to do when the graph is not connected: refuse; join the parts by their shortest links; embed the largest
-        part and set other points on the nearest point of it; or embed each part by itself, side by side. All but the
-        first warn.
+        part and set other points on the nearest point of it; or embed each part by itself, side by side (fitted copies
+        in ``parts_``). All but the first warn.
     random_state : int, Generator or None
         Not used: the answer does not depend on chance.
 

@@ -54,7 +54,7 @@ class LaplacianEigenmaps(GraphMethod):
     components : {"error", "connect", "largest", "separate"}
         What to do when the graph is not connected, so that the first coordinates would only tell its parts apart:
         refuse; join the parts by their shortest links; embed the largest part and set other points on the nearest point
-        of it; or embed each part by itself, side by side. All but the first warn.
+        of it; or embed each part by itself, side by side (fitted copies in ``parts_``). All but the first warn.
     normalize : {"unit", "sqrt_n"}
         Length of each column of the embedding: 1 (diagonal of Y'Y is 1) or sqrt(n).
     random_state : int, Generator or None

@@ -56,8 +56,8 @@ class LLE(LocalMethod):
         Number k of neighbors, 1 to n - 1; the point itself is not counted.
     components : {"error", "connect", "largest", "separate"}
         What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side.
-        All but the first warn.
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
     normalize : {"unit", "sqrt_n"}
         Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).
     random_state : int, Generator or None

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval.geometry.graphs import IntArray
-from dreval.methods._local import Groups, LocalMethod, aligned, tangents
+from dreval.methods._local import Groups, TangentMethod, aligned, tangents
 from dreval.methods._method import FloatArray, method
 
 
@@ -22,7 +22,7 @@ from dreval.methods._method import FloatArray, method
     reference="Zhang, Z., Zha, H. (2004). Principal manifolds and nonlinear dimensionality reduction via tangent space "
     "alignment. SIAM Journal on Scientific Computing 26, 313-338.",
 )
-class LTSA(LocalMethod):
+class LTSA(TangentMethod):
     r"""Local tangent space alignment: coordinates that are affine in the tangent coordinates of each neighborhood.
 
     The tangent coordinates of a neighborhood are its d leading principal scores. With :math:`Q_i` an orthonormal basis
@@ -38,10 +38,13 @@ class LTSA(LocalMethod):
         Number d of coordinates, at most min(n - 1, p, k - 1).
     n_neighbors : int
         Number k of neighbors, 1 to n - 1; the point itself is not counted.
+    include_self : bool
+        Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is nobody's
+        neighbor is held by nothing: each such point adds a picture that shows it alone, with eigenvalue 0.
     components : {"error", "connect", "largest", "separate"}
         What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side.
-        All but the first warn.
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
     normalize : {"unit", "sqrt_n"}
         Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).
     random_state : int, Generator or None
@@ -70,8 +73,8 @@ class LTSA(LocalMethod):
 
     Notes
     -----
-    Where the data are flat, any affine picture of them is a minimum: the unit of the embedding says nothing. Zhang and
-    Zha count the point itself among its neighbors, scikit-learn does not; here it is not counted.
+    Where the data are flat, any affine picture of them is a minimum: the unit of the embedding says nothing. As
+    in the paper, the point itself belongs to its neighborhood.
 
     References
     ----------
@@ -87,8 +90,9 @@ class LTSA(LocalMethod):
     """
 
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
-        def local(_: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
-            basis = tangents(X, members, self.n_components)
-            return members, np.eye(members.shape[1]) - basis @ basis.transpose(0, 2, 1)
+        def local(own: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
+            points = self._patch(own, members)
+            basis = tangents(X, points, self.n_components)
+            return points, np.eye(points.shape[1]) - basis @ basis.transpose(0, 2, 1)
 
         return aligned(X, groups, local)

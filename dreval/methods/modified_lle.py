@@ -45,8 +45,8 @@ class ModifiedLLE(LocalMethod):
         Number k of neighbors, 1 to n - 1; the point itself is not counted.
     components : {"error", "connect", "largest", "separate"}
         What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side.
-        All but the first warn.
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
     normalize : {"unit", "sqrt_n"}
         Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).
     random_state : int, Generator or None
@@ -77,7 +77,8 @@ class ModifiedLLE(LocalMethod):
     -----
     Only :math:`P_i = V_i V_i'` is needed: :math:`W_i W_i' = P_i + (1 - \alpha_i)(w_i u_i' + u_i w_i')
     + (1 - \alpha_i)^2 s_i w_i w_i'` with :math:`u_i = P_i 1 / \alpha_i`, :math:`\alpha_i = |P_i 1| / \sqrt{s_i}`. At
-    least one direction is kept in each neighborhood.
+    least one direction is kept in each neighborhood. scikit-learn does not bound :math:`s_i` by k - d: pictures differ
+    where a neighborhood is nearly of fewer than d dimensions.
 
     References
     ----------

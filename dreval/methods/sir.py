@@ -75,8 +75,8 @@ class SIR(SlicedMethod):
     >>> X = np.random.default_rng(0).normal(size=(500, 5))
     >>> y = np.exp(X[:, 0] + X[:, 1])
     >>> sir = dreval.methods.SIR(n_components=1).fit(X, y)
-    >>> sir.directions_[:, 0].round(1).tolist()
-    [0.7, 0.7, 0.0, -0.0, 0.0]
+    >>> bool(abs(sir.directions_[:, 0] - [0.7, 0.7, 0, 0, 0]).max() < 0.1)
+    True
     """
 
     def _matrix(self, Z: FloatArray, codes: Any) -> FloatArray:

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import clouds
@@ -54,6 +54,15 @@ def _fit(method, X, y=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DrevalWarning)
         return method.fit_transform(X, _response(method, X) if y is None else y)
+
+
+def _assume_unique(method):
+    """Leave out samples on which a null space is larger than it should be, so that the picture is not unique.
+
+    Hessian eigenmaps have d (d + 1) / 2 conditions a neighborhood; a few points at an end can satisfy all of theirs.
+    """
+    if method.card.family == "local linear" and hasattr(method, "eigenvalues_"):
+        assume(method.eigenvalues_[0] > 1e-10)
 
 
 def _same_up_to_sign(Y, Z, tolerance=1e-6):
@@ -140,6 +149,7 @@ def test_order_of_rows_does_not_matter(name, X, seed):
     method = _make(name, len(X), k=8)
     y = _response(method, X)
     Y = _fit(method, X, y)
+    _assume_unique(method)
     _same_up_to_sign(_fit(method, X[order], None if y is None else y[order]), Y[order])
 
 
@@ -152,6 +162,7 @@ def test_translation_rotation_and_reflection_do_not_matter(name, X, seed):
     method = _make(name, len(X), k=8)
     y = _response(method, X)
     Y = _fit(method, X, y)
+    _assume_unique(method)
     _same_up_to_sign(_fit(method, X + shift, y), Y)
     if METHODS.card(name).rotation == "ignored":
         _same_up_to_sign(_fit(method, X @ turn + shift, y), Y)
@@ -165,6 +176,7 @@ def test_scale_does_what_is_declared(name, X, exponent):
     method = _make(name, len(X), k=8)
     y = _response(method, X)
     Y = _fit(method, X, y)
+    _assume_unique(method)
     _same_up_to_sign(_fit(method, c * X, y), c * Y if METHODS.card(name).scale == "follows" else Y)
 
 

@@ -36,7 +36,18 @@ def test_spans_what_scikit_learn_finds(data, method):
     cls, k = METHODS[method]
     X = DATA[data]()
     theirs = Oracle(n_neighbors=k, n_components=2, method=method, eigen_solver="dense").fit_transform(X)
-    assert _apart(cls(2, n_neighbors=k).fit_transform(X), theirs) < 1e-6
+    without = {"include_self": False} if cls in (LTSA, HessianLLE) else {}
+    assert _apart(cls(2, n_neighbors=k, **without).fit_transform(X), theirs) < 1e-6
+
+
+@pytest.mark.parametrize("cls", [LTSA, HessianLLE])
+def test_a_point_that_is_nobodys_neighbor_is_held_by_its_own_neighborhood(cls):
+    """Without itself in its neighborhood an outlier has an eigenvalue 0 of its own; by default it has not."""
+    X = np.vstack([dreval.simulate("s4", n=200, random_state=0).data, [[60.0, 60.0, 60.0]]])
+    loose, held = (cls(2, n_neighbors=12, include_self=own).fit(X) for own in (False, True))
+    assert loose.eigenvalues_[0] < 1e-12
+    assert abs(loose.embedding_[-1, 0]) > 0.99
+    assert held.eigenvalues_[0] > 1e-8
 
 
 def test_lle_places_new_points_like_scikit_learn():
@@ -53,9 +64,10 @@ def _naive_hessian(X, k, d):
     n, neighbors = len(X), nearest(X, k)[0]
     M = np.zeros((n, n))
     for i in range(n):
-        rows = X[neighbors[i]] - X[neighbors[i]].mean(axis=0)
+        own = np.r_[i, neighbors[i]]
+        rows = X[own] - X[own].mean(axis=0)
         U = np.linalg.svd(rows)[0][:, :d]
-        columns = [np.ones(k), *U.T] + [U[:, a] * U[:, b] for a in range(d) for b in range(a, d)]
+        columns = [np.ones(k + 1), *U.T] + [U[:, a] * U[:, b] for a in range(d) for b in range(a, d)]
         basis = []
         for column in columns:
             for _ in range(2):
@@ -63,7 +75,7 @@ def _naive_hessian(X, k, d):
                     column = column - unit * (unit @ column)
             basis.append(column / np.linalg.norm(column))
         W = np.array(basis[d + 1 :]).T
-        M[np.ix_(neighbors[i], neighbors[i])] += W @ W.T
+        M[np.ix_(own, own)] += W @ W.T
     return M
 
 
@@ -101,7 +113,7 @@ def test_matrices_equal_naive_twins(name, seed, d):
     """Eigenvalues and vectors are those of the matrix written out point by point (k = 8)."""
     cls, naive = TWINS[name]
     X = np.random.default_rng(seed).uniform(size=(30, 3)) * [4, 2, 1]
-    mine, M = cls(d, n_neighbors=8, components="connect").fit(X), naive(X, 8, d)
+    mine, M = cls(d, n_neighbors=8).fit(X), naive(X, 8, d)
     assert_allclose(M @ np.ones(30), 0, atol=1e-9)
     assert_allclose(M @ mine.embedding_, mine.embedding_ * mine.eigenvalues_, atol=1e-9)
     assert_allclose(mine.eigenvalues_, np.linalg.eigvalsh(M)[1 : d + 1], atol=1e-9)
