@@ -28,6 +28,8 @@ CLOSED = {
     ("indices", "level"): {"point", "global", "pair", "algorithm"},
     ("indices", "direction"): {"higher", "lower", "zero"},
     ("independence", "variables"): {"2", "many"},
+    ("methods", "scale"): {"follows", "ignored"},
+    ("methods", "rotation"): {"ignored", "read"},
     ("datasets", "kind"): {"bundled", "loader", "simulated"},
 }
 CLOSED_SETS = {

@@ -16,7 +16,16 @@ from dreval._check import check_int, check_k, check_one_of
 from dreval.errors import ApproximationWarning, MethodFailed
 from dreval.geometry.neighbors import nearest
 
-__all__ = ["COMPONENTS", "connect_components", "connected_graph", "connected_parts", "geodesics", "knn_graph"]
+__all__ = [
+    "COMPONENTS",
+    "connect_components",
+    "connected_graph",
+    "connected_parts",
+    "geodesics",
+    "join_components",
+    "knn_graph",
+    "neighborhoods",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -197,12 +206,15 @@ def connected_graph(X: FloatArray, n_neighbors: int, components: str = "error") 
     12
     """
     check_one_of(components, COMPONENTS, "components")
-    graph = knn_graph(X, n_neighbors)
+    return join_components(knn_graph(X, n_neighbors), X, n_neighbors, components)[0]
+
+
+def join_components(graph: csr_matrix, X: FloatArray, n_neighbors: int, components: str) -> tuple[csr_matrix, IntArray]:
+    """The connected graph and its added links (c, 2), none where it was connected; see ``connected_graph``."""
     count, parts = connected_parts(graph)
     if count == 1:
-        return graph
-    sizes = sorted(np.bincount(parts).tolist(), reverse=True)
-    found = f"{count} components of {', '.join(map(str, sizes[:5]))}{' ...' if count > 5 else ''} points"
+        return graph, np.empty((0, 2), np.int64)
+    found = describe_parts(parts)
     if components == "error":
         raise MethodFailed(
             "n_neighbors",
@@ -217,9 +229,51 @@ def connected_graph(X: FloatArray, n_neighbors: int, components: str = "error") 
         f"The graph of {n_neighbors} nearest neighbors has {found}. They were joined by {len(links)} links of length "
         f"up to {longest:.4g} (the median edge has {np.median(graph.data):.4g}), and paths between them use these.",
         ApproximationWarning,
-        stacklevel=2,
+        stacklevel=3,
     )
-    return connected
+    return connected, links
+
+
+def describe_parts(parts: IntArray) -> str:
+    """Number and sizes of the components, in words, the largest five first."""
+    sizes = sorted(np.bincount(parts).tolist(), reverse=True)
+    return f"{len(sizes)} components of {', '.join(map(str, sizes[:5]))}{' ...' if len(sizes) > 5 else ''} points"
+
+
+def neighborhoods(X: FloatArray, n_neighbors: int, links: IntArray) -> list[tuple[IntArray, IntArray]]:
+    """The neighbors of all points, themselves left out, in groups of equal number.
+
+    Parameters
+    ----------
+    X : ndarray (n, p)
+        Points.
+    n_neighbors : int
+        Number k of nearest neighbors.
+    links : ndarray (c, 2)
+        Further pairs, neighbors of each other (those that ``join_components`` added).
+
+    Returns
+    -------
+    list of (rows, members)
+        Rows (m,) and their neighbors (m, k'), nearest first; one group where there are no links.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> neighborhoods(np.array([[0.0], [1.0], [3.0]]), 1, np.empty((0, 2), int))[0][1].ravel().tolist()
+    [1, 0, 1]
+    """
+    neighbors, n = nearest(X, n_neighbors)[0], len(X)
+    if not len(links):
+        return [(np.arange(n), neighbors)]
+    ends, others = np.r_[links[:, 0], links[:, 1]], np.r_[links[:, 1], links[:, 0]]
+    degree = np.bincount(ends, minlength=n)
+    groups = []
+    for count in np.unique(degree):
+        rows = np.flatnonzero(degree == count)
+        added = np.array([others[ends == i] for i in rows], dtype=np.int64).reshape(len(rows), count)
+        groups.append((rows, np.hstack([neighbors[rows], added])))
+    return groups
 
 
 def geodesics(graph: csr_matrix) -> FloatArray:

@@ -22,7 +22,7 @@ from dreval._check import (
 )
 from dreval.errors import DegenerateDataWarning, InputError
 
-__all__ = ["KERNELS", "Gram", "center", "gram_matrix", "is_classes", "median_bandwidth"]
+__all__ = ["KERNELS", "Gram", "center", "cross_gram", "gram_matrix", "is_classes", "median_bandwidth"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -188,6 +188,29 @@ def center(matrix: FloatArray) -> FloatArray:
     matrix -= means[:, None]
     matrix -= means[None, :]
     return matrix
+
+
+def cross_gram(new: FloatArray, points: FloatArray, kernel: str, bandwidth: float | None) -> FloatArray:
+    """Kernel values (m, n) between new rows and the points of a ``gram_matrix`` with this kernel and bandwidth.
+
+    The linear kernel takes deviations from the means of ``points``. With "precomputed" the rows are the values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cross_gram(np.array([[1.0]]), np.array([[1.0], [2.0]]), "rational_quadratic", 1.0).round(3).tolist()
+    [[1.0, 0.667]]
+    """
+    from scipy.spatial.distance import cdist
+
+    if kernel == "precomputed":
+        return new
+    if bandwidth is None:
+        centre = points.mean(axis=0)
+        return np.asarray((new - centre) @ (points - centre).T)
+    scaled = (new - points[0]) / bandwidth, (points - points[0]) / bandwidth
+    with np.errstate(over="ignore", under="ignore"):
+        return _RADIAL[kernel](cdist(*scaled, "sqeuclidean"))
 
 
 def _radial(value: Any, argument: str, kernel: str, bandwidth: float | None) -> Gram:

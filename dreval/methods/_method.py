@@ -25,6 +25,9 @@ class MethodCard:
     ``max_components`` is a function of n, p and the method's parameters; ``deterministic`` means that the same data
     give the same embedding whatever the seed; ``out_of_sample`` and ``inverse`` say whether the method itself defines
     ``transform`` and ``inverse_transform``; ``distances`` whether ``metric="precomputed"`` makes it read distances.
+    Moving the data changes no picture. ``scale`` says what multiplying them by c does: the picture "follows" (is
+    multiplied by c), or scale is "ignored"; ``rotation`` of the data is "ignored" (up to signs), or "read" where the
+    columns mean something.
     """
 
     name: str
@@ -39,6 +42,8 @@ class MethodCard:
     max_components: Callable[[int, int, dict[str, Any]], int]
     reference: str
     distances: bool = False
+    scale: str = "ignored"
+    rotation: str = "ignored"
 
 
 def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:
@@ -121,6 +126,19 @@ class Method:
                 "Pass new points as rows, with the same columns in the same order.",
             )
         return points
+
+    def _scores(self, Y: Any) -> FloatArray:
+        """Rows (m, d) of the embedding in normal form, for ``inverse_transform``."""
+        self._check_fitted()
+        scores = check_points(Y, "Y", min_rows=1)
+        if scores.shape[1] != self.n_components:
+            raise InputError(
+                "Y",
+                f"must have the {self.n_components} columns of the embedding",
+                f"{scores.shape[1]} columns",
+                "Pass rows of the embedding, with all components.",
+            )
+        return scores
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"

@@ -12,11 +12,21 @@ from dreval._random import stream
 from dreval.errors import DegenerateDataWarning
 from dreval.methods._method import fix_signs
 
-__all__ = ["NORMALIZE", "add_by_gower", "principal_coordinates", "scale_columns", "start_vector", "top_eigenpairs"]
+__all__ = [
+    "NORMALIZE",
+    "add_by_gower",
+    "bottom_eigenpairs",
+    "factorised",
+    "principal_coordinates",
+    "scale_columns",
+    "start_vector",
+    "top_eigenpairs",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
 DENSE_ROWS = 400  # up to here the dense solver is as fast as Lanczos
+NULL_SHIFT = -1e-12  # below a spectrum that begins at 0, relative to the largest entry of the diagonal
 NORMALIZE = ("unit", "sqrt_n")
 
 
@@ -79,3 +89,40 @@ def scale_columns(Y: FloatArray, normalize: Any) -> FloatArray:
     """Columns of length 1 ("unit") or sqrt(n) ("sqrt_n"), their signs fixed."""
     length = 1.0 if normalize == "unit" else np.sqrt(len(Y))
     return fix_signs(length * Y / np.linalg.norm(Y, axis=0))
+
+
+def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
+    """The d smallest eigenvalues (d,), ascending, and vectors (n, d) of a sparse M >= 0 with M 1 = 0, next to 1.
+
+    The constant is taken out beforehand, not dropped afterwards: where other eigenvalues are 0 too, a solver mixes them
+    with it. Above a few hundred rows Lanczos on the inverse, from one sparse factorisation; else a dense solver.
+    """
+    from scipy.linalg import eigh
+    from scipy.sparse import identity
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    n, size = M.shape[0], float(M.diagonal().max())
+    if n > DENSE_ROWS and 10 * d < n:
+        shift = NULL_SHIFT * size
+        solve = factorised((M - shift * identity(n)).tocsc()).solve
+
+        def inverse(v: FloatArray) -> FloatArray:
+            w = solve(v - v.mean())
+            return w - w.mean()
+
+        start = start_vector(n)
+        operator = LinearOperator((n, n), matvec=inverse, dtype=np.float64)
+        vectors = eigsh(M, k=d, sigma=shift, OPinv=operator, v0=start - start.mean())[1]
+    else:
+        dense = M.toarray() + size  # the constant gets an eigenvalue above all others
+        vectors = eigh((dense + dense.T) / 2, subset_by_index=(0, d - 1))[1]
+    values = np.einsum("ij,ij->j", vectors, M @ vectors)
+    order = np.argsort(values, kind="stable")
+    return np.maximum(values[order], 0.0), vectors[:, order]
+
+
+def factorised(A: Any) -> Any:
+    """Sparse factors of a symmetric positive definite matrix; ``.solve(b)`` solves A x = b."""
+    from scipy.sparse.linalg import splu
+
+    return splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})

@@ -24,6 +24,7 @@ METRICS = ("euclidean", "precomputed")
     supervised=False,
     complexity="O(n^2 (p + d)) time, O(n^2) memory",
     distances=True,
+    scale="follows",
     max_components=lambda n, p, parameters: n - 1 if parameters["metric"] == "precomputed" else min(n - 1, p),
     reference="Torgerson, W. S. (1952). Multidimensional scaling: I. Theory and method. Psychometrika 17, 401-419.",
 )

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dreval.geometry.graphs import connected_graph, geodesics
-from dreval.geometry.neighbors import nearest
-from dreval.methods._method import FloatArray, Method, method
+from dreval.geometry.graphs import geodesics
+from dreval.methods._graph import GraphMethod, paths_to_new
+from dreval.methods._method import FloatArray, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
 
 
@@ -20,11 +20,12 @@ from dreval.methods._spectral import add_by_gower, principal_coordinates
     inverse=False,
     supervised=False,
     complexity="O(n^2 (k + log n + d)) time, O(n^2) memory",
+    scale="follows",
     max_components=lambda n, _p, _: n - 1,
     reference="Tenenbaum, J. B., de Silva, V., Langford, J. C. (2000). A global geometric framework for nonlinear "
     "dimensionality reduction. Science 290, 2319-2323.",
 )
-class Isomap(Method):
+class Isomap(GraphMethod):
     """Isomap: classical multidimensional scaling of geodesic distances.
 
     Distances along the data are the lengths of shortest paths in the graph that joins two points when either is among
@@ -37,9 +38,10 @@ class Isomap(Method):
         Number d of coordinates, at most n - 1.
     n_neighbors : int
         Number k of neighbors, 1 to n - 1. Too many join turns that only lie near each other.
-    components : {"error", "connect"}
-        What to do when the graph is not connected, so that distances between its parts do not exist: refuse, or join
-        the parts by their shortest links, with a warning.
+    components : {"error", "connect", "largest", "separate"}
+        What to do when the graph is not connected, so that distances between its parts do not exist: refuse; join the
+        parts by their shortest links; embed the largest part and set other points on the nearest point of it; or embed
+        each part by itself, side by side (fitted copies in ``parts_``). All but the first warn.
     random_state : int, Generator or None
         Not used: the answer does not depend on chance.
 
@@ -64,7 +66,7 @@ class Isomap(Method):
     Warns
     -----
     ApproximationWarning
-        If parts of the graph were joined.
+        If the graph is not connected, and what was done about it.
     DegenerateDataWarning
         If one of the d leading eigenvalues is negative: the paths are not Euclidean distances in so many dimensions.
         Its column is 0.
@@ -103,19 +105,17 @@ class Isomap(Method):
         self.components = components
         self.random_state = random_state
 
-    def _fit(self, X: FloatArray) -> None:
-        self._points = X
-        self.geodesics_ = geodesics(connected_graph(X, self.n_neighbors, self.components))
+    def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
+        self.geodesics_ = geodesics(graph)
         self.embedding_, self.eigenvalues_, self._means = principal_coordinates(
             self.geodesics_**2, self.n_components, type(self).__name__
         )
 
     def transform(self, X: Any) -> FloatArray:
         """Coordinates (m, d) of new rows (m, p), reached through their nearest fitted points; O(m n k) time."""
-        points = self._new_points(X)
-        neighbors, squared = nearest(self._points, self.n_neighbors, points)
-        steps = np.sqrt(squared)
-        paths = steps[:, :1] + self.geodesics_[neighbors[:, 0]]
-        for c in range(1, self.n_neighbors):
-            np.minimum(paths, steps[:, c, None] + self.geodesics_[neighbors[:, c]], out=paths)
-        return add_by_gower(paths**2, self.embedding_, self.eigenvalues_, self._means)
+
+        def place(fitted: Any, points: FloatArray) -> FloatArray:
+            paths = paths_to_new(fitted._points, fitted.n_neighbors, fitted.geodesics_, points)
+            return add_by_gower(paths**2, fitted.embedding_, fitted.eigenvalues_, fitted._means)
+
+        return self._place(X, place)

@@ -8,8 +8,8 @@ import numpy as np
 
 from dreval._check import check_float, check_one_of
 from dreval.errors import InputError, MethodFailed
-from dreval.geometry.graphs import connected_graph
-from dreval.methods._method import FloatArray, Method, method
+from dreval.methods._graph import GraphMethod
+from dreval.methods._method import FloatArray, method
 from dreval.methods._spectral import DENSE_ROWS, NORMALIZE, scale_columns, start_vector
 
 WEIGHTS = ("connectivity", "heat")
@@ -29,7 +29,7 @@ DISCONNECTED = 1e-13  # a second eigenvalue below this is 0 up to rounding
     reference="Belkin, M., Niyogi, P. (2003). Laplacian eigenmaps for dimensionality reduction and data "
     "representation. Neural Computation 15, 1373-1396.",
 )
-class LaplacianEigenmaps(Method):
+class LaplacianEigenmaps(GraphMethod):
     r"""Laplacian eigenmaps: coordinates that vary as little as possible along the edges of the neighborhood graph.
 
     With weights W on the graph of k nearest neighbors (an edge where either is a neighbor of the other), degrees D and
@@ -51,9 +51,10 @@ class LaplacianEigenmaps(Method):
         :math:`\exp(-|x_i - x_j|^2 / t)`.
     bandwidth : float, optional
         t of the heat weights, a squared distance; by default the median squared length of the edges.
-    components : {"error", "connect"}
+    components : {"error", "connect", "largest", "separate"}
         What to do when the graph is not connected, so that the first coordinates would only tell its parts apart:
-        refuse, or join the parts by their shortest links, with a warning.
+        refuse; join the parts by their shortest links; embed the largest part and set other points on the nearest point
+        of it; or embed each part by itself, side by side (fitted copies in ``parts_``). All but the first warn.
     normalize : {"unit", "sqrt_n"}
         Length of each column of the embedding: 1 (diagonal of Y'Y is 1) or sqrt(n).
     random_state : int, Generator or None
@@ -81,7 +82,7 @@ class LaplacianEigenmaps(Method):
     Warns
     -----
     ApproximationWarning
-        If parts of the graph were joined.
+        If the graph is not connected, and what was done about it.
 
     Notes
     -----
@@ -121,10 +122,9 @@ class LaplacianEigenmaps(Method):
         self.normalize = normalize
         self.random_state = random_state
 
-    def _fit(self, X: FloatArray) -> None:
+    def _fit_connected(self, _: FloatArray, graph: Any, __: Any) -> None:
         check_one_of(self.normalize, NORMALIZE, "normalize")
         check_one_of(self.weights, WEIGHTS, "weights")
-        graph = connected_graph(X, self.n_neighbors, self.components)
         self.bandwidth_ = self._bandwidth(graph.data) if self.weights == "heat" else None
         graph.data = np.ones_like(graph.data) if self.bandwidth_ is None else np.exp(-(graph.data**2) / self.bandwidth_)
         values, functions = _smoothest(graph, self.n_components + 1)

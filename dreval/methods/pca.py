@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_points
-from dreval.errors import InputError
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 
 
@@ -19,6 +17,7 @@ from dreval.methods._method import FloatArray, Method, fix_signs, method
     inverse=True,
     supervised=False,
     complexity="O(n p min(n, p)) time, O(n p) memory",
+    scale="follows",
     max_components=lambda n, p, _: min(n, p),
     reference="Jolliffe, I. T. (2002). Principal component analysis. Springer.",
 )
@@ -81,8 +80,10 @@ class PCA(Method):
 
         d = self.n_components
         self.mean_ = X.mean(axis=0)
-        left, values, axes = svd(X - self.mean_, full_matrices=False)
-        scores = left[:, :d] * values[:d]
+        centred = X - self.mean_
+        tall = len(X) > X.shape[1]  # then the triangular factor has the same values and axes, at no loss of digits
+        _, values, axes = svd(np.linalg.qr(centred, mode="r") if tall else centred, full_matrices=False)
+        scores = centred @ axes[:d].T
         self.embedding_ = fix_signs(scores)
         flipped = np.any(self.embedding_ != scores, axis=0)
         self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes[:d]
@@ -97,13 +98,4 @@ class PCA(Method):
 
     def inverse_transform(self, Y: Any) -> FloatArray:
         """The points (m, p) of the principal plane with scores Y (m, d): Y V_d' + mean; exact at full rank."""
-        self._check_fitted()
-        scores = check_points(Y, "Y", min_rows=1)
-        if scores.shape[1] != self.n_components:
-            raise InputError(
-                "Y",
-                f"must have the {self.n_components} columns of the embedding",
-                f"{scores.shape[1]} columns",
-                "Pass rows of the embedding, with all components.",
-            )
-        return scores @ self.components_ + self.mean_
+        return self._scores(Y) @ self.components_ + self.mean_

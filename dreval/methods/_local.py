@@ -1,0 +1,127 @@
+"""What locally linear methods share: weights, the alignment of neighborhoods, and the null space of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_matrix, csr_matrix
+
+from dreval._check import check_bool, check_one_of
+from dreval.geometry.graphs import IntArray, neighborhoods
+from dreval.methods._graph import GraphMethod
+from dreval.methods._method import FloatArray
+from dreval.methods._spectral import NORMALIZE, bottom_eigenpairs, scale_columns
+
+__all__ = ["LocalMethod", "TangentMethod", "aligned", "barycenter_weights", "blocks_of", "tangents"]
+
+Groups = list[tuple[IntArray, IntArray]]
+CHUNK = 1_000_000  # numbers in the neighborhoods that are worked on at a time
+
+
+class LocalMethod(GraphMethod):
+    """A method whose coordinates span the bottom of a sparse matrix M with M 1 = 0, the constant left out.
+
+    A subclass defines ``_matrix(X, groups)``; ``groups`` are rows and their neighbors, themselves left out.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        components: str = "error",
+        normalize: str = "unit",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.components = components
+        self.normalize = normalize
+        self.random_state = random_state
+
+    def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
+        raise TypeError(f"{type(self).__name__} must define _matrix")
+
+    def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:
+        normalize = check_one_of(self.normalize, NORMALIZE, "normalize")
+        M = self._matrix(X, neighborhoods(X, self.n_neighbors, links))
+        self.eigenvalues_, functions = bottom_eigenpairs(M, self.n_components)
+        self.embedding_ = scale_columns(functions, normalize)
+
+
+class TangentMethod(LocalMethod):
+    """A method on the tangent coordinates of neighborhoods, with the point itself in them or not."""
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        include_self: bool = True,
+        components: str = "error",
+        normalize: str = "unit",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            n_neighbors=n_neighbors,
+            components=components,
+            normalize=normalize,
+            random_state=random_state,
+        )
+        self.include_self = include_self
+
+    def _patch(self, own: IntArray, members: IntArray) -> IntArray:
+        """The points of the neighborhoods."""
+        with_self = check_bool(self.include_self, "include_self")
+        return np.concatenate([own[:, None], members], axis=1) if with_self else members
+
+
+def blocks_of(X: FloatArray, groups: Groups) -> Iterator[tuple[IntArray, IntArray]]:
+    """The groups cut into chunks that are small enough for batches of their neighborhoods."""
+    for rows, members in groups:
+        k = members.shape[1]
+        size = max(1, CHUNK // (k * (X.shape[1] + k)))
+        for at in range(0, len(rows), size):
+            yield rows[at : at + size], members[at : at + size]
+
+
+def barycenter_weights(steps: FloatArray, reg: float) -> FloatArray:
+    """Weights (m, k) with sum 1 that combine the neighbors to their point, from the steps (m, k, p) to them.
+
+    They minimise ``|sum_j w_j s_j|^2 + r |w|^2`` with r = reg x trace of the Gram matrix of the steps.
+    """
+    m, k, _ = steps.shape
+    gram = steps @ steps.transpose(0, 2, 1)
+    trace = np.trace(gram, axis1=1, axis2=2)
+    gram[:, range(k), range(k)] += np.where(trace > 0, reg * trace, reg)[:, None]
+    weights = np.linalg.solve(gram, np.ones((m, k, 1)))[:, :, 0]
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def tangents(X: FloatArray, members: IntArray, d: int) -> FloatArray:
+    """Orthonormal bases (m, k, d + 1) of the functions 1 and tangent coordinates on the points of neighborhoods.
+
+    The coordinates are the left singular vectors of the centred neighborhood; where it is thinner than d they are made
+    up, and orthogonal to 1 all the same.
+    """
+    centred = X[members] - X[members[:, :1]]
+    centred -= centred.mean(axis=1, keepdims=True)
+    left = np.linalg.svd(centred, full_matrices=False)[0][:, :, :d]
+    return np.linalg.qr(np.concatenate([np.ones((*left.shape[:2], 1)), left], axis=2))[0]
+
+
+def aligned(
+    X: FloatArray, groups: Groups, local: Callable[[IntArray, IntArray], tuple[IntArray, FloatArray]]
+) -> csr_matrix:
+    """Sum over neighborhoods of their small matrices; ``local`` gives the points (m, q) and matrices (m, q, q)."""
+    n, rows, columns, values = len(X), [], [], []
+    for own, members in blocks_of(X, groups):
+        points, blocks = local(own, members)
+        rows.append(np.repeat(points, points.shape[1], axis=1).ravel())
+        columns.append(np.tile(points, points.shape[1]).ravel())
+        values.append(blocks.ravel())
+    entries: Any = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    return coo_matrix(entries, shape=(n, n)).tocsr()

@@ -1,0 +1,190 @@
+"""What the methods of Goldberg and Ritov share: neighborhoods with their scores, and the iteration that lowers R(X, Y).
+
+Neighborhoods hold the point itself and its neighbors. R(X, Y) is the mean over them of the Procrustes statistic
+G(X_i, Y_i) = |HX_i|^2 + |HY_i|^2 - 2 (nuclear norm of X_i' H Y_i).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from dreval.geometry.graphs import IntArray, neighborhoods
+from dreval.methods._local import blocks_of
+from dreval.methods._method import FloatArray, fix_signs
+
+__all__ = ["Patches", "laid", "polar", "principal_axes"]
+
+OPEN_TURN = 1e-7  # weight of the identity where known points do not decide how a neighborhood is turned
+
+
+class Patches:
+    """The neighborhoods of all points, in groups of equal size, with the points of each in coordinates of their own.
+
+    ``members`` (m, k + 1) have the point itself first; ``scores`` (m, k + 1, q) are the centred points of a
+    neighborhood on its principal axes ``axes`` (m, p, q), q = min(k + 1, p), padded with zeros up to d.
+    """
+
+    def __init__(self, X: FloatArray, n_neighbors: int, links: IntArray, d: int) -> None:
+        self.n, self.groups = len(X), []
+        for own, others in blocks_of(X, neighborhoods(X, n_neighbors, links)):
+            members = np.concatenate([own[:, None], others], axis=1)
+            centred = X[members] - X[own, None]
+            centred -= centred.mean(axis=1, keepdims=True)
+            left, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+            largest = np.take_along_axis(left, np.abs(left).argmax(axis=1)[:, None, :], axis=1)
+            signs = np.where(largest < 0, -1.0, 1.0)
+            scores, axes = left * (sizes[:, None, :] * signs), axes * signs.transpose(0, 2, 1)
+            missing = max(0, d - scores.shape[2])
+            scores = np.pad(scores, ((0, 0), (0, 0), (0, missing)))
+            axes = np.pad(axes.transpose(0, 2, 1), ((0, 0), (0, 0), (0, missing)))
+            self.groups.append((own, members, scores, axes))
+        flat = np.concatenate([members.ravel() for _, members, _, _ in self.groups])
+        ones = np.ones(len(flat))
+        self._gather = csr_matrix((ones, (flat, np.arange(len(flat)))), shape=(self.n, len(flat)))
+        self._times = np.bincount(flat, minlength=self.n)[:, None]
+        self._size = sum(float((scores**2).sum()) for _, _, scores, _ in self.groups) / self.n
+
+    def round(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """R(X, Y), and the Y of the next round (Eq. 12 and 13): every point at the mean of the places it gets.
+
+        For each neighborhood A_i is the polar factor of X_i' H Y_i and b_i = mean(x_j) - A_i mean(y_j); point j gets
+        the place A_i'(x_j - b_i) = A_i'(x_j - mean(x)) + mean(y).
+        """
+        places, total = [], 0.0
+        for _, members, scores, _ in self.groups:
+            around = Y[members]
+            means = around.mean(axis=1, keepdims=True)
+            around = around - means
+            left, sizes, right = np.linalg.svd(scores.transpose(0, 2, 1) @ around, full_matrices=False)
+            total += float((around**2).sum() - 2 * sizes.sum())
+            places.append((scores @ (left @ right) + means).reshape(-1, Y.shape[1]))
+        value = max(total / self.n + self._size, 0.0)
+        return value, (self._gather @ np.concatenate(places)) / self._times
+
+    def best_scale(self, Y: FloatArray) -> float:
+        """The factor c that minimises R(X, c Y)."""
+        nuclear, size = 0.0, 0.0
+        for _, members, scores, _ in self.groups:
+            around = Y[members] - Y[members].mean(axis=1, keepdims=True)
+            nuclear += float(np.linalg.svd(scores.transpose(0, 2, 1) @ around, compute_uv=False).sum())
+            size += float((around**2).sum())
+        return nuclear / size if size > 0 else 1.0
+
+    def refine(self, Y: FloatArray, max_iter: int, tol: float) -> tuple[FloatArray, FloatArray]:
+        """Rounds until R falls by no more than ``tol`` of its start, and the path of R; the last Y is the best."""
+        path, after = [], Y
+        for _ in range(max_iter + 1):
+            value, following = self.round(after)
+            if path and value > path[-1]:  # rounding only: exact arithmetic does not raise R
+                break
+            path.append(value)
+            Y, after = after, following
+            if len(path) > 1 and path[-2] - path[-1] <= tol * path[0]:
+                break
+        return Y, np.array(path)
+
+    def tangent_frames(self, p: int, d: int) -> FloatArray:
+        """Leading principal axes (n, p, d) of the neighborhoods."""
+        frames = np.empty((self.n, p, d))
+        for own, _, _, axes in self.groups:
+            frames[own] = axes[:, :, :d]
+        return frames
+
+    def fitted_turns(self, Y: FloatArray, d: int) -> FloatArray:
+        """The turns (n, d, d) that bring the d leading scores of the neighborhoods nearest to a picture."""
+        turns = np.empty((self.n, d, d))
+        for own, members, scores, _ in self.groups:
+            turns[own] = polar(
+                scores[:, :, :d].transpose(0, 2, 1) @ (Y[members] - Y[members].mean(axis=1, keepdims=True))
+            )
+        return turns
+
+    def solve(self, X: FloatArray, frames: FloatArray) -> FloatArray:
+        """The Y of mean 0 with the least sum of |H_i (X A_i - Y)|^2 for given frames A_i (Eq. 11)."""
+        from dreval.methods._spectral import factorised
+
+        rows, columns, values, right = [], [], [], np.zeros((self.n, frames.shape[2]))
+        for own, members, _, _ in self.groups:
+            size = members.shape[1]
+            centred = X[members] - X[members].mean(axis=1, keepdims=True)
+            np.add.at(right, members, centred @ frames[own])
+            rows.append(np.repeat(members, size, axis=1).ravel())
+            columns.append(np.tile(members, size).ravel())
+            values.append(np.tile((np.eye(size) - 1 / size).ravel(), len(own)))
+        entries: Any = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+        laplacian = csr_matrix(entries, shape=(self.n, self.n))
+        Y = np.zeros_like(right)
+        Y[1:] = factorised(laplacian[1:, 1:].tocsc()).solve(right[1:])
+        return Y - Y.mean(axis=0)
+
+
+def principal_axes(Y: FloatArray) -> FloatArray:
+    """The same picture, centred and turned to its principal axes, signs fixed: one form of all its motions."""
+    centred = Y - Y.mean(axis=0)
+    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    return fix_signs(left * sizes)
+
+
+def laid(X: FloatArray, patches: Patches, d: int) -> FloatArray:
+    """The picture laid neighborhood after neighborhood (Section 4.1): the greedy algorithm."""
+    n = len(X)
+    members: list[IntArray] = [np.empty(0, np.int64)] * n
+    scores: list[FloatArray] = [np.empty(0)] * n
+    for own, points, values, _ in patches.groups:
+        for i, row, block in zip(own, points, values, strict=True):
+            members[i], scores[i] = row, block
+    holders = _holders(members, n)
+    radius = np.array([(block**2).sum() for block in scores])
+    Y, done, open_, count = np.zeros((n, d)), np.zeros(n, bool), np.ones(n, bool), np.zeros(n)
+
+    def embed(points: IntArray, places: FloatArray) -> None:
+        Y[points], done[points] = places, True
+        for j in points:
+            count[holders[j]] += 1
+
+    first = int(((X - X.mean(axis=0)) ** 2).sum(axis=1).argmin())
+    embed(members[first], scores[first][:, :d])
+    open_[first] = False
+    while not done.all():
+        j = _next(count, radius, ~done & open_)
+        if done[j] or not open_[j] or count[j] <= d:  # too few points to decide a turn
+            j = _next(count, radius, open_)
+        open_[j] = False
+        old = done[members[j]]
+        if not old.all():
+            embed(members[j][~old], _moved(scores[j][old], Y[members[j][old]], scores[j][~old]))
+    return Y
+
+
+def _holders(members: list[IntArray], n: int) -> list[IntArray]:
+    """The neighborhoods in which each point lies."""
+    flat, owner = np.concatenate(members), np.repeat(np.arange(n), [len(row) for row in members])
+    order = np.argsort(flat, kind="stable")
+    return np.split(owner[order], np.cumsum(np.bincount(flat, minlength=n))[:-1])
+
+
+def _next(count: FloatArray, radius: FloatArray, allowed: Any) -> int:
+    """The allowed neighborhood with the most embedded points, the smallest of them on ties."""
+    most = np.where(allowed, count, -1.0)
+    return int(np.where(most == most.max(), radius, np.inf).argmin())
+
+
+def _moved(known: FloatArray, places: FloatArray, new: FloatArray) -> FloatArray:
+    """Places of new points by the motion that brings the known ones nearest to theirs.
+
+    Where they leave a turn open (d known points or fewer), the leading scores go to the axes of the picture.
+    """
+    centre, target = known.mean(axis=0), places.mean(axis=0)
+    cross = (known - centre).T @ (places - target)
+    cross += (OPEN_TURN * (np.linalg.norm(cross) or 1.0)) * np.eye(*cross.shape)
+    left, _, right = np.linalg.svd(cross, full_matrices=False)
+    return (new - centre) @ (left @ right) + target
+
+
+def polar(blocks: FloatArray) -> FloatArray:
+    """The nearest orthogonal matrices (m, d, d)."""
+    left, _, right = np.linalg.svd(blocks)
+    return left @ right

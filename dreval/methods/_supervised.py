@@ -1,0 +1,152 @@
+"""What supervised methods share: the response in normal form, slices of it, and whitened data."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from dreval._check import check_classes, check_int, check_points, check_rows
+from dreval.errors import InputError
+from dreval.geometry.kernels import is_classes
+from dreval.methods._method import FloatArray, Method, fix_signs
+
+__all__ = [
+    "LinearScores",
+    "Response",
+    "SlicedMethod",
+    "SupervisedMethod",
+    "Whitened",
+    "slices",
+    "unit_variance",
+    "whiten",
+]
+
+
+class Response(NamedTuple):
+    """``columns`` (n, q): numbers, or an indicator column for each class. ``codes`` (n,): the classes, else None."""
+
+    columns: FloatArray
+    codes: Any
+
+
+class Whitened(NamedTuple):
+    """Centred data U S V' of rank r: ``left`` U (n, r), ``sizes`` S (r,), ``axes`` V (p, r), and the ``mean`` (p,)."""
+
+    left: FloatArray
+    sizes: FloatArray
+    axes: FloatArray
+    mean: FloatArray
+
+    def directions(self, weights: FloatArray) -> FloatArray:
+        """Directions (p, d) whose scores are ``left @ weights``."""
+        return self.axes @ (weights / self.sizes[:, None])
+
+
+class SupervisedMethod(Method):
+    """A method whose ``_fit`` reads the response ``_response``."""
+
+    _response: Response
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the embedding of the rows of ``X`` (n, p) that tells most of ``y``.
+
+        ``y`` holds numbers, (n,) or (n, q), or classes (n,): text, booleans or integers.
+        """
+        self._response = _response(y, len(check_points(X, "X")))
+        return super().fit(X, y)
+
+
+def _response(y: Any, n: int) -> Response:
+    """The response in normal form, or a refusal."""
+    if y is None:
+        cure = "Pass numbers or classes, one per row: fit(X, y), or labels= in an evaluation."
+        raise InputError("y", "must be given, since the method is supervised", "None", cure)
+    array = np.asarray(y)
+    if is_classes(y) or (array.dtype.kind in "iu" and array.ndim == 1):
+        codes, classes = check_classes(y, n, "y")
+        if len(classes) < 2:
+            raise InputError("y", "must hold at least two classes", "one class", "Give a response that varies.")
+        return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes)
+    columns = check_points(y, "y")
+    check_rows(len(columns), n, "y")
+    if (columns == columns[0]).all():
+        raise InputError("y", "must vary", "a constant", "Give a response that varies.")
+    return Response(columns, None)
+
+
+def whiten(X: FloatArray) -> Whitened:
+    """The thin singular value decomposition of the centred data, of directions above rounding."""
+    moved = X - X[0]  # constant columns become exactly 0, and points far from the origin keep their digits
+    centre = moved.mean(axis=0)
+    left, sizes, axes = np.linalg.svd(moved - centre, full_matrices=False)
+    kept = sizes > max(X.shape) * np.finfo(float).eps * sizes[0]
+    return Whitened(left[:, kept], sizes[kept], axes[kept].T, X[0] + centre)
+
+
+def unit_variance(Y: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
+    """Columns of mean 0 brought to variance 1 (divisor n) with fixed signs, and the factors; missing ones are 0."""
+    out, factors = np.zeros((len(Y), d)), np.zeros(d)
+    r = min(d, Y.shape[1])
+    lengths = np.linalg.norm(Y[:, :r], axis=0)
+    scale = np.divide(np.sqrt(len(Y)), lengths, out=np.zeros(r), where=lengths > 0)
+    out[:, :r] = fix_signs(Y[:, :r] * scale)
+    factors[:r] = scale * np.where(np.any(out[:, :r] != Y[:, :r] * scale, axis=0), -1.0, 1.0)
+    return out, factors
+
+
+class LinearScores(SupervisedMethod):
+    """A supervised method whose coordinates are linear: ``_set_directions(white, weights)`` finishes its fit."""
+
+    mean_: FloatArray
+    directions_: FloatArray
+
+    def _set_directions(self, white: Whitened, weights: FloatArray) -> None:
+        """Directions and embedding from weights (r, q) on the whitened data, variance 1; columns beyond q are 0."""
+        d = self.n_components
+        self.embedding_, factors = unit_variance(white.left @ weights, d)
+        found = white.directions(weights[:, :d]) * factors[: weights.shape[1]]
+        self.mean_ = white.mean
+        self.directions_ = np.pad(found, ((0, 0), (0, d - found.shape[1])))
+
+    def transform(self, X: Any) -> FloatArray:
+        """Coordinates (m, d) of new rows (m, p): (X - mean) times the directions."""
+        return (self._new_points(X) - self.mean_) @ self.directions_
+
+
+class SlicedMethod(LinearScores):
+    """A method that compares slices of the response by a symmetric (r, r) matrix ``_matrix(Z, codes)``."""
+
+    n_slices: int
+
+    def __init__(
+        self, n_components: int = 2, *, n_slices: int = 10, random_state: int | np.random.Generator | None = None
+    ) -> None:
+        self.n_components = n_components
+        self.n_slices = n_slices
+        self.random_state = random_state
+
+    def _matrix(self, Z: FloatArray, codes: Any) -> FloatArray:
+        raise TypeError(f"{type(self).__name__} must define _matrix")
+
+    def _fit(self, X: FloatArray) -> None:
+        white = whiten(X)
+        codes = slices(self._response, self.n_slices)
+        values, vectors = np.linalg.eigh(self._matrix(white.left * np.sqrt(len(X)), codes))
+        d = self.n_components
+        self.eigenvalues_ = np.zeros(d)
+        self.eigenvalues_[: len(values)] = np.maximum(values[::-1][:d], 0.0)
+        self._set_directions(white, vectors[:, ::-1][:, :d])
+
+
+def slices(response: Response, n_slices: Any) -> Any:
+    """The slice (n,) of each point: its class, or one of ``n_slices`` of nearly equal size, ties together."""
+    check_int(n_slices, "n_slices", low=2)
+    if response.codes is not None:
+        return response.codes
+    if response.columns.shape[1] > 1:
+        got = f"{response.columns.shape[1]} columns"
+        raise InputError("y", "must be one column of numbers, or classes", got, "Choose a column; gsir takes several.")
+    values = response.columns[:, 0]
+    below = np.searchsorted(np.sort(values), values)
+    return np.unique(below * n_slices // len(values), return_inverse=True)[1]

@@ -1,0 +1,93 @@
+"""Canonical correlation analysis as a projection of the data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.errors import InputError
+from dreval.methods._method import FloatArray, method
+from dreval.methods._supervised import LinearScores, whiten
+
+
+@method(
+    title="Canonical correlation analysis",
+    family="linear",
+    deterministic=True,
+    out_of_sample=True,
+    inverse=False,
+    supervised=True,
+    complexity="O(n (p^2 + q^2)) time, O(n (p + q)) memory",
+    max_components=lambda n, p, _: min(n - 1, p),
+    reference="Hotelling, H. (1936). Relations between two sets of variates. Biometrika 28, 321-377.",
+)
+class CCA(LinearScores):
+    r"""Canonical correlation analysis: the combinations of X that correlate most with combinations of a second set y.
+
+    The directions :math:`w_j`, and :math:`v_j` of y, maximise :math:`\mathrm{corr}(X w_j, y v_j)`, each pair
+    uncorrelated with the ones before. With :math:`X - \bar X = U_x S_x V_x'` and the same for y, the correlations are
+    the singular values of :math:`U_x' U_y`. For classes (an indicator column each) this is linear discriminant
+    analysis.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of directions: at most min(n - 1, p), and the rank of y (for classes their number less 1).
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Canonical variates of X, uncorrelated with variance 1 (divisor n); in each column the entry of largest size is
+        positive. Columns beyond the rank of the centred data are 0.
+    correlations_ : ndarray (d,)
+        Canonical correlations, descending, in [0, 1].
+    directions_ : ndarray (p, d)
+        The variates are (X - mean_) directions_.
+    mean_ : ndarray (p,)
+        Column means of X.
+    response_ : ndarray (n, d)
+        Canonical variates of y, positively correlated with those of X.
+
+    Raises
+    ------
+    InputError
+        If ``n_components`` is out of its range, or the response ``y`` is missing or constant.
+
+    Notes
+    -----
+    Unchanged by invertible affine maps of X and of y. Correlations are biased upward: with n - 1 or more columns in
+    either set they are 1 whatever the data are; ``dreval.hsic_test`` asks whether there is anything to be seen.
+
+    References
+    ----------
+    Hotelling, H. (1936). Relations between two sets of variates. *Biometrika* 28, 321-377.
+
+    Examples
+    --------
+    >>> import dreval, numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 4))
+    >>> cca = dreval.methods.CCA(n_components=1).fit(X, X[:, :2] @ [[1.0], [2.0]])
+    >>> cca.correlations_.round(6).tolist()
+    [1.0]
+    """
+
+    def __init__(self, n_components: int = 2, *, random_state: int | np.random.Generator | None = None) -> None:
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def _fit(self, X: FloatArray) -> None:
+        d, n = self.n_components, len(X)
+        white, other = whiten(X), whiten(self._response.columns)
+        if d > other.left.shape[1]:
+            most = other.left.shape[1]
+            raise InputError(
+                "n_components", f"must be at most the rank of y, {most}", str(d), f"Choose at most {most}."
+            )
+        left, values, right = np.linalg.svd(white.left.T @ other.left, full_matrices=False)
+        self.correlations_ = np.zeros(d)
+        self.correlations_[: len(values)] = np.minimum(values[:d], 1.0)
+        self._set_directions(white, left[:, :d])
+        signs = np.where(np.einsum("ij,ij->j", self.embedding_[:, : len(values)], white.left @ left[:, :d]) < 0, -1, 1)
+        self.response_ = np.zeros((n, d))
+        self.response_[:, : len(values)] = np.sqrt(n) * (other.left @ right[:d].T) * signs

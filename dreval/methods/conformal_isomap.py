@@ -1,0 +1,113 @@
+"""Conformal Isomap: Isomap on edges measured in units of the local distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval.geometry.graphs import geodesics
+from dreval.geometry.neighbors import nearest
+from dreval.methods._graph import GraphMethod
+from dreval.methods._method import FloatArray, method
+from dreval.methods._spectral import principal_coordinates
+
+
+@method(
+    title="Conformal Isomap",
+    family="geodesic distances",
+    deterministic=True,
+    out_of_sample=False,
+    inverse=False,
+    supervised=False,
+    complexity="O(n^2 (k + log n + d)) time, O(n^2) memory",
+    max_components=lambda n, _p, _: n - 1,
+    reference="de Silva, V., Tenenbaum, J. B. (2003). Global versus local methods in nonlinear dimensionality "
+    "reduction. Advances in Neural Information Processing Systems 15, 705-712.",
+)
+class ConformalIsomap(GraphMethod):
+    r"""Conformal Isomap: classical scaling of path lengths in units of the local spacing of the points.
+
+    The edge between i and j has the length :math:`|x_i - x_j| / \sqrt{M_i M_j}`, where :math:`M_i` is the mean distance
+    of point i to its k nearest neighbors. Where points are drawn uniformly and then stretched by a smooth factor that
+    varies from place to place, the spacing varies with it, so that the picture before the stretching is recovered.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most n - 1.
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1.
+    components : {"error", "connect", "largest", "separate"}
+        What to do when the graph is not connected: refuse; join the parts by their shortest links; embed the largest
+        part and set other points on the nearest point of it; or embed each part by itself, side by side (fitted copies
+        in ``parts_``). All but the first warn.
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates, centred; their unit is the local spacing. In each column the entry of largest size is positive.
+    eigenvalues_ : ndarray (d,)
+        The d largest eigenvalues of the centred matrix, descending, negative ones as they are.
+    geodesics_ : ndarray (n, n)
+        Lengths of the shortest paths, in that unit.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If ``components`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the graph is not connected, and what was done about it.
+    DegenerateDataWarning
+        If one of the d leading eigenvalues is negative; its column is 0.
+
+    Notes
+    -----
+    Multiplying the data changes nothing. A point all of whose neighbors are its copies gets the smallest positive mean
+    distance of the others. Cost as for Isomap.
+
+    References
+    ----------
+    de Silva, V., Tenenbaum, J. B. (2003). Global versus local methods in nonlinear dimensionality reduction. *NIPS* 15,
+    705-712, Section 3.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("swiss_roll", n=400, random_state=0).data
+    >>> dreval.methods.ConformalIsomap(n_components=2, n_neighbors=10).fit_transform(X).shape
+    (400, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        components: str = "error",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.components = components
+        self.random_state = random_state
+
+    def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
+        spacing = np.sqrt(nearest(X, self.n_neighbors)[1]).mean(axis=1)
+        spacing[spacing == 0] = spacing[spacing > 0].min() if spacing.any() else 1.0
+        graph = graph.copy()
+        rows = np.repeat(np.arange(len(X)), np.diff(graph.indptr))
+        graph.data /= np.sqrt(spacing[rows]) * np.sqrt(spacing[graph.indices])
+        self.geodesics_ = geodesics(graph)
+        self.embedding_, self.eigenvalues_, _means = principal_coordinates(
+            self.geodesics_**2, self.n_components, type(self).__name__
+        )

@@ -1,0 +1,119 @@
+"""Greedy Procrustes: the picture is laid neighborhood after neighborhood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_float, check_int
+from dreval.geometry.graphs import IntArray
+from dreval.methods._graph import GraphMethod
+from dreval.methods._method import FloatArray, method
+from dreval.methods._procrustes import Patches, laid, principal_axes
+
+
+@method(
+    title="Greedy Procrustes",
+    family="local Procrustes",
+    deterministic=True,
+    out_of_sample=False,
+    inverse=False,
+    supervised=False,
+    complexity="O(n k^2 p + n^2) time, O(n k min(k, p)) memory",
+    scale="follows",
+    max_components=lambda n, p, _: min(n - 1, p),
+    reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: a measure of embedding quality "
+    "and embedding algorithms. Machine Learning 77, 1-25.",
+)
+class GreedyProcrustes(GraphMethod):
+    """Greedy Procrustes: each neighborhood is laid by the rigid motion that fits it best to what lies already.
+
+    The first neighborhood is embedded by PCA. Then, again and again, of the points not yet embedded the one with the
+    most embedded neighbors is taken; the motion that brings the embedded points of its neighborhood nearest to their
+    places (Procrustes) places the others. Errors add up along the way; rounds of refinement, which lower R(X, Y),
+    follow.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most min(n - 1, p).
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1; a neighborhood is the point and its neighbors.
+    components : {"error", "connect", "largest", "separate"}
+        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
+    max_iter : int
+        Largest number of rounds of refinement, at least 0.
+    tol : float
+        Rounds end when R falls by no more than this share of its start.
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates on the scale of the data, centred, on their principal axes; in each column the entry of largest size
+        is positive.
+    path_ : ndarray (rounds + 1,)
+        R(X, Y) before and after each round.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If a word is not one of those listed.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the graph is not connected, and what was done about it.
+
+    Notes
+    -----
+    The first point is the one nearest to the mean (the paper draws it), ties in the number of neighbors go to the
+    smaller neighborhood. Where no point left has more than d embedded neighbors, which would leave a turn open, the
+    neighborhood of an embedded point goes on. A fold that was laid once stays: on 24 Swiss rolls of 1600 points two
+    were laid with one.
+
+    References
+    ----------
+    Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: a measure of embedding quality and
+    embedding algorithms. *Machine Learning* 77, 1-25, Sections 4.1 and 4.4.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> roll = dreval.simulate("swiss_roll", n=600, random_state=0)
+    >>> Y = dreval.methods.GreedyProcrustes(n_components=2, n_neighbors=8).fit_transform(roll.data)
+    >>> bool(dreval.procrustes_rn(roll.data, Y, n_neighbors=8) < 0.02)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        components: str = "error",
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.components = components
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit_connected(self, X: FloatArray, _: Any, links: IntArray) -> None:
+        check_int(self.max_iter, "max_iter", low=0)
+        check_float(self.tol, "tol", low=0.0)
+        patches = Patches(X, self.n_neighbors, links, self.n_components)
+        Y, self.path_ = patches.refine(laid(X, patches, self.n_components), self.max_iter, self.tol)
+        self.embedding_ = principal_axes(Y)

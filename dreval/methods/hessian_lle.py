@@ -1,0 +1,114 @@
+"""Hessian eigenmaps, also called Hessian LLE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from dreval.geometry.graphs import IntArray
+from dreval.methods._local import Groups, TangentMethod, aligned, tangents
+from dreval.methods._method import FloatArray, method
+
+
+def _most(n: int, p: int, parameters: dict[str, Any]) -> int:
+    """The largest d whose quadratic forms fit on k points: (d + 1) (d + 2) / 2 <= k."""
+    return min(n - 1, p, int(np.sqrt(2 * parameters["n_neighbors"] + 0.25) - 1.5))
+
+
+@method(
+    title="Hessian eigenmaps (Hessian LLE)",
+    family="local linear",
+    deterministic=True,
+    out_of_sample=False,
+    inverse=False,
+    supervised=False,
+    complexity="O(n k (p min(k, p) + d^4)) time and a sparse factorisation of n rows with about n k^2 entries",
+    max_components=_most,
+    reference="Donoho, D. L., Grimes, C. (2003). Hessian eigenmaps: locally linear embedding techniques for "
+    "high-dimensional data. PNAS 100, 5591-5596.",
+)
+class HessianLLE(TangentMethod):
+    r"""Hessian eigenmaps: functions on the data whose second derivatives vanish as nearly as possible.
+
+    On each neighborhood the functions 1, the d tangent coordinates and their d (d + 1) / 2 products are made
+    orthonormal in this order. The last ones, :math:`W_i` (k x d (d + 1) / 2), give the Hessian of a function from its
+    values at the neighbors, and the embedding minimises
+
+    .. math:: \sum_i |W_i' Y_i|^2 = \mathrm{tr}\, Y' M Y
+
+    under :math:`Y'Y = I` and orthogonality to the constant. On a surface that can be flattened without stretching, even
+    one with holes, the null space of M consists of its isometric coordinates.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates: at most min(n - 1, p), and (d + 1) (d + 2) / 2 <= k.
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1; the point itself is not counted.
+    include_self : bool
+        Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is nobody's
+        neighbor is held by nothing: each such point adds a picture that shows it alone, with eigenvalue 0.
+    components : {"error", "connect", "largest", "separate"}
+        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
+    normalize : {"unit", "sqrt_n"}
+        Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates: orthogonal columns of mean 0; in each the entry of largest size is positive.
+    eigenvalues_ : ndarray (d,)
+        Eigenvalues of M, ascending, the constant's left out.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If ``components`` or ``normalize`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the graph is not connected, and what was done about it.
+
+    Notes
+    -----
+    The coordinates are left orthonormal; the paper's last step, a linear map that makes one neighborhood orthonormal,
+    is not made. Up to version 1.9 scikit-learn keeps not the d (d + 1) / 2 columns of the paper but all k - d - 1 that
+    are orthogonal to the tangent coordinates, which is local tangent space alignment; the two agree where k = (d + 1)
+    (d + 2) / 2.
+
+    References
+    ----------
+    Donoho, D. L., Grimes, C. (2003). Hessian eigenmaps: locally linear embedding techniques for high-dimensional data.
+    *PNAS* 100, 5591-5596.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("swiss_roll", n=600, random_state=0).data
+    >>> dreval.methods.HessianLLE(n_components=2, n_neighbors=12).fit_transform(X).shape
+    (600, 2)
+    """
+
+    def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
+        d = self.n_components
+        first, second = np.triu_indices(d)
+
+        def local(own: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
+            points = self._patch(own, members)
+            linear = tangents(X, points, d)
+            products = linear[:, :, 1 + first] * linear[:, :, 1 + second] * points.shape[1]
+            hessian = np.linalg.qr(np.concatenate([linear, products], axis=2))[0][:, :, d + 1 :]
+            return points, hessian @ hessian.transpose(0, 2, 1)
+
+        return aligned(X, groups, local)

@@ -1,0 +1,155 @@
+"""Landmark Isomap: path lengths from a few points only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csgraph
+
+from dreval._check import check_int
+from dreval.geometry.graphs import IntArray
+from dreval.methods._graph import GraphMethod, paths_to_new
+from dreval.methods._method import FloatArray, fix_signs, method
+from dreval.methods._spectral import add_by_gower, principal_coordinates
+
+DEFAULT_LANDMARKS = 100
+
+
+def _count(n: int, wanted: int | None) -> int:
+    """Number of landmarks as used."""
+    return min(n, DEFAULT_LANDMARKS if wanted is None else check_int(wanted, "n_landmarks", low=2))
+
+
+@method(
+    title="Landmark Isomap",
+    family="geodesic distances",
+    deterministic=True,
+    out_of_sample=True,
+    inverse=False,
+    supervised=False,
+    complexity="O(m n (k + log n + d)) time, O(m n) memory for m landmarks",
+    scale="follows",
+    max_components=lambda n, _p, parameters: _count(n, parameters["n_landmarks"]) - 1,
+    reference="de Silva, V., Tenenbaum, J. B. (2003). Global versus local methods in nonlinear dimensionality "
+    "reduction. Advances in Neural Information Processing Systems 15, 705-712.",
+)
+class LandmarkIsomap(GraphMethod):
+    """Landmark Isomap: classical scaling of the path lengths between landmarks, all other points added to it.
+
+    Landmarks are chosen one after the other as far as possible along the data from those chosen (the first is the
+    point farthest from the mean). They are embedded by classical scaling of the path lengths between them; every point
+    is placed from its path lengths to the landmarks by Gower's formula; the picture is turned to its principal axes.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, below the number of landmarks.
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1.
+    n_landmarks : int, optional
+        Number m of landmarks, at least 2; by default 100. With n landmarks or more it is Isomap.
+    components : {"error", "connect", "largest", "separate"}
+        What to do when the graph is not connected: refuse; join the parts by their shortest links; embed the largest
+        part and set other points on the nearest point of it; or embed each part by itself, side by side (fitted copies
+        in ``parts_``). All but the first warn.
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates, centred, on the scale of the data; in each column the entry of largest size is positive.
+    eigenvalues_ : ndarray (d,)
+        Leading eigenvalues of the classical scaling of the landmarks, descending.
+    landmarks_ : ndarray (m,)
+        Rows of the landmarks, in the order of their choice.
+    geodesics_ : ndarray (n, m)
+        Lengths of the shortest paths to the landmarks.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If ``components`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the graph is not connected, and what was done about it.
+    DegenerateDataWarning
+        If one of the d leading eigenvalues is negative; its column is 0.
+
+    Notes
+    -----
+    O(m n (k + log n + d)) time and O(m n) memory, against n^2 for Isomap. New points are placed as the others are.
+
+    References
+    ----------
+    de Silva, V., Tenenbaum, J. B. (2003). Global versus local methods in nonlinear dimensionality reduction. *NIPS* 15,
+    705-712, Section 4.
+    de Silva, V., Tenenbaum, J. B. (2004). Sparse multidimensional scaling using landmark points. Technical report,
+    Stanford University.
+
+    Examples
+    --------
+    >>> import dreval, numpy as np
+    >>> roll = dreval.simulate("swiss_roll", n=800, random_state=0)
+    >>> Y = dreval.methods.LandmarkIsomap(n_components=2, n_neighbors=10).fit_transform(roll.data)
+    >>> bool(abs(np.corrcoef(Y[:, 0], roll.latent[:, 0])[0, 1]) > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        n_landmarks: int | None = None,
+        components: str = "error",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.n_landmarks = n_landmarks
+        self.components = components
+        self.random_state = random_state
+
+    def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
+        self.landmarks_, self.geodesics_ = _farthest(X, graph, _count(len(X), self.n_landmarks))
+        squared = self.geodesics_**2
+        self._coordinates, self.eigenvalues_, self._means = principal_coordinates(
+            squared[self.landmarks_], self.n_components, type(self).__name__
+        )
+        Y = add_by_gower(squared, self._coordinates, self.eigenvalues_, self._means)
+        self._centre = Y.mean(axis=0)
+        self._axes = np.linalg.svd(Y - self._centre, full_matrices=False)[2].T
+        turned = (Y - self._centre) @ self._axes
+        self.embedding_ = fix_signs(turned)
+        self._axes *= np.where(np.any(self.embedding_ != turned, axis=0), -1.0, 1.0)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Coordinates (m, d) of new rows (m, p), reached through their nearest fitted points."""
+
+        def place(fitted: Any, points: FloatArray) -> FloatArray:
+            squared = paths_to_new(fitted._points, fitted.n_neighbors, fitted.geodesics_, points) ** 2
+            Y = add_by_gower(squared, fitted._coordinates, fitted.eigenvalues_, fitted._means)
+            return (Y - fitted._centre) @ fitted._axes
+
+        return self._place(X, place)
+
+
+def _farthest(X: FloatArray, graph: Any, count: int) -> tuple[IntArray, FloatArray]:
+    """Landmarks, each the farthest along the data from those before, and path lengths (n, m) to them."""
+    chosen = [int(np.argmax(((X - X.mean(axis=0)) ** 2).sum(axis=1)))]
+    paths = np.empty((len(X), count))
+    closest = np.full(len(X), np.inf)
+    for c in range(count):
+        paths[:, c] = csgraph.dijkstra(graph, directed=True, indices=chosen[c])
+        closest = np.minimum(closest, paths[:, c])
+        closest[chosen] = -1.0  # a copy of a landmark may become one, a landmark itself may not
+        chosen.append(int(np.argmax(closest)))
+    return np.array(chosen[:count]), paths

@@ -1,0 +1,146 @@
+"""Locally linear embedding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix, identity
+
+from dreval._check import check_float
+from dreval.errors import InputError
+from dreval.geometry.neighbors import nearest
+from dreval.methods._local import Groups, LocalMethod, barycenter_weights, blocks_of
+from dreval.methods._method import FloatArray, method
+
+
+def check_reg(value: Any) -> float:
+    """A positive ridge."""
+    if check_float(value, "reg", low=0.0) == 0.0:
+        cure = "Choose a small positive number, such as 1e-3."
+        raise InputError("reg", "must be above 0, since weights are not unique where k > p", "0", cure)
+    return float(value)
+
+
+@method(
+    title="Locally linear embedding",
+    family="local linear",
+    deterministic=True,
+    out_of_sample=True,
+    inverse=False,
+    supervised=False,
+    complexity="O(n k^2 (p + k)) time and a sparse factorisation of n rows with about n k^2 entries",
+    max_components=lambda n, _p, _: n - 1,
+    reference="Roweis, S. T., Saul, L. K. (2000). Nonlinear dimensionality reduction by locally linear embedding. "
+    "Science 290, 2323-2326.",
+)
+class LLE(LocalMethod):
+    r"""Locally linear embedding: each point keeps the weights by which its neighbors combine to it.
+
+    Weights with :math:`\sum_j w_{ij} = 1` over the k neighbors of each point minimise
+    :math:`|x_i - \sum_j w_{ij} x_j|^2 + r_i |w_i|^2`, where :math:`r_i` is ``reg`` times the sum of squared distances
+    to the neighbors. The embedding minimises
+
+    .. math:: \sum_i |y_i - \sum_j w_{ij} y_j|^2 = \mathrm{tr}\, Y' (I - W)' (I - W) Y
+
+    under :math:`Y'Y = I` and orthogonality to the constant.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most n - 1.
+    reg : float
+        Ridge of the weights, above 0, relative to the trace of the local Gram matrix; without it the weights are not
+        unique where k > p.
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1; the point itself is not counted.
+    components : {"error", "connect", "largest", "separate"}
+        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
+    normalize : {"unit", "sqrt_n"}
+        Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates: orthogonal columns of mean 0; in each the entry of largest size is positive.
+    eigenvalues_ : ndarray (d,)
+        Eigenvalues of :math:`(I - W)'(I - W)`, ascending, the constant's left out.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If ``components`` or ``normalize`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the graph is not connected, and what was done about it.
+
+    Notes
+    -----
+    The unit of the embedding says nothing, and pictures change with ``reg``. Several eigenvalues near 0 can belong to
+    one coordinate (its powers), so that directions are lost; ``modified_lle`` and ``ltsa`` were made against this. New
+    points are combined from their k nearest fitted points (Saul and Roweis, 2003, Section 6.1).
+
+    References
+    ----------
+    Roweis, S. T., Saul, L. K. (2000). Nonlinear dimensionality reduction by locally linear embedding. *Science* 290,
+    2323-2326.
+    Saul, L. K., Roweis, S. T. (2003). Think globally, fit locally: unsupervised learning of low dimensional manifolds.
+    *Journal of Machine Learning Research* 4, 119-155.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("swiss_roll", n=600, random_state=0).data
+    >>> dreval.methods.LLE(n_components=2, n_neighbors=10).fit_transform(X).shape
+    (600, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        reg: float = 1e-3,
+        components: str = "error",
+        normalize: str = "unit",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            n_neighbors=n_neighbors,
+            components=components,
+            normalize=normalize,
+            random_state=random_state,
+        )
+        self.reg = reg
+
+    def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
+        n, reg = len(X), check_reg(self.reg)
+        rows, columns, values = [], [], []
+        for own, members in blocks_of(X, groups):
+            rows.append(np.repeat(own, members.shape[1]))
+            columns.append(members.ravel())
+            values.append(barycenter_weights(X[members] - X[own, None], reg).ravel())
+        entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+        missed = identity(n, format="csr") - csr_matrix(entries, shape=(n, n))
+        return (missed.T @ missed).tocsr()
+
+    def transform(self, X: Any) -> FloatArray:
+        """Coordinates (m, d) of new rows (m, p), combined from those of their k nearest fitted points."""
+
+        def place(fitted: Any, points: FloatArray) -> FloatArray:
+            neighbors = nearest(fitted._points, fitted.n_neighbors, points)[0]
+            weights = barycenter_weights(fitted._points[neighbors] - points[:, None], fitted.reg)
+            return np.einsum("mk,mkd->md", weights, fitted.embedding_[neighbors])
+
+        return self._place(X, place)

@@ -1,0 +1,163 @@
+"""Localized principal component analysis: a plane for each of several regions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_int
+from dreval.geometry.graphs import IntArray
+from dreval.methods._method import FloatArray, Method, method
+
+
+@method(
+    title="Localized principal component analysis",
+    family="local linear",
+    deterministic=True,
+    out_of_sample=True,
+    inverse=True,
+    supervised=False,
+    complexity="O(n p m (d + min(n, p))) time a round for m regions, O(n (p + m)) memory",
+    scale="follows",
+    max_components=lambda n, p, _: min(n, p),
+    reference="Kambhatla, N., Leen, T. K. (1997). Dimension reduction by local principal component analysis. Neural "
+    "Computation 9, 1493-1516.",
+)
+class LocalizedPCA(Method):
+    r"""Localized PCA: regions with a principal plane each, every point in the region whose plane lies nearest.
+
+    Regions and planes are found in turn: a point goes to the region with the least :math:`|(I - V_r V_r')(x - m_r)|^2`,
+    and :math:`m_r, V_r` are the mean and the d leading principal axes of the points of the region. The paper's picture
+    of a point is its region and its scores there. To make one picture of them, the scores are turned so that the axes
+    agree best with those of PCA on all data, and begin at the PCA scores of the region's mean:
+
+    .. math:: y = V'(m_r - \bar x) + O_r' V_r'(x - m_r), \qquad O_r = \mathrm{polar}(V_r' V) .
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of components, at most min(n, p).
+    n_regions : int
+        Largest number m of regions, at least 1. With one region it is PCA.
+    max_iter : int
+        Largest number of rounds, at least 1.
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        The picture; the columns have the signs of PCA's.
+    regions_ : ndarray (n,)
+        Region of each point.
+    means_ : ndarray (m, p)
+        Means of the regions.
+    axes_ : ndarray (m, p, d)
+        Principal axes of the regions, turned towards those of all data.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    The first means are points that lie far apart (the first is farthest from the mean of all data, each next one
+    farthest from those chosen). A region left with d points or fewer is dissolved. Planes of different regions need not
+    meet: the picture may overlap itself, and only distances within regions are to be read. ``inverse_transform`` takes
+    the region whose picture of its mean lies nearest.
+
+    References
+    ----------
+    Kambhatla, N., Leen, T. K. (1997). Dimension reduction by local principal component analysis. *Neural Computation*
+    9, 1493-1516, Section 3.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("spiral", n=300, random_state=0).data
+    >>> local = dreval.methods.LocalizedPCA(n_components=1, n_regions=6).fit(X)
+    >>> local.embedding_.shape, len(local.means_) <= 6
+    ((300, 1), True)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_regions: int = 5,
+        max_iter: int = 50,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_regions = n_regions
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _fit(self, X: FloatArray) -> None:
+        check_int(self.n_regions, "n_regions", low=1)
+        check_int(self.max_iter, "max_iter", low=1)
+        d = self.n_components
+        self.mean_, self._plane = _plane(X, d)
+        scores = (X - self.mean_) @ self._plane
+        self._plane = self._plane * np.where(scores[np.abs(scores).argmax(axis=0), range(d)] < 0, -1.0, 1.0)
+        centres = X[_far_apart(X, min(self.n_regions, len(X)))]
+        regions = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        for _ in range(self.max_iter):
+            planes = [_plane(X[regions == r], d) for r in _large(regions, d)] or [(self.mean_, self._plane)]
+            self.means_, self.axes_ = np.array([m for m, _ in planes]), np.array([axes for _, axes in planes])
+            before, regions = regions, self._assign(X)
+            if np.array_equal(before, regions):
+                break
+        self.regions_ = regions
+        left, _, right = np.linalg.svd(self.axes_.transpose(0, 2, 1) @ self._plane)
+        self.axes_ = self.axes_ @ (left @ right)
+        self.embedding_ = self._picture(X, regions)
+
+    def _assign(self, X: FloatArray) -> IntArray:
+        """The region (m,) with the least squared distance to its plane, the first on ties."""
+        misses = []
+        for mean, axes in zip(self.means_, self.axes_, strict=True):
+            steps = X - mean
+            misses.append((steps**2).sum(axis=1) - ((steps @ axes) ** 2).sum(axis=1))
+        return np.argmin(misses, axis=0)
+
+    def _picture(self, X: FloatArray, regions: IntArray) -> FloatArray:
+        """Coordinates (m, d) of rows with known regions."""
+        steps = X - self.means_[regions]
+        return (self.means_[regions] - self.mean_) @ self._plane + np.einsum("ip,ipd->id", steps, self.axes_[regions])
+
+    def transform(self, X: Any) -> FloatArray:
+        """Coordinates (m, d) of new rows (m, p)."""
+        points = self._new_points(X)
+        return self._picture(points, self._assign(points))
+
+    def inverse_transform(self, Y: Any) -> FloatArray:
+        """Points (m, p) on the planes, each on that of the region whose pictured mean lies nearest to the row of Y."""
+        scores = self._scores(Y)
+        centres = (self.means_ - self.mean_) @ self._plane
+        regions = ((scores[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        return self.means_[regions] + np.einsum("id,ipd->ip", scores - centres[regions], self.axes_[regions])
+
+
+def _plane(X: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
+    """Mean (p,) and d leading principal axes (p, d)."""
+    mean = X.mean(axis=0)
+    axes = np.linalg.svd(X - mean, full_matrices=len(X) < d)[2]
+    return mean, axes[:d].T
+
+
+def _large(regions: IntArray, d: int) -> IntArray:
+    """Regions of more than d points."""
+    return np.flatnonzero(np.bincount(regions) > d)
+
+
+def _far_apart(X: FloatArray, count: int) -> IntArray:
+    """Rows of points far apart, the first farthest from the mean."""
+    chosen = [int(((X - X.mean(axis=0)) ** 2).sum(axis=1).argmax())]
+    nearest = np.full(len(X), np.inf)
+    while len(chosen) < count:
+        nearest = np.minimum(nearest, ((X - X[chosen[-1]]) ** 2).sum(axis=1))
+        chosen.append(int(nearest.argmax()))
+    return np.array(chosen)

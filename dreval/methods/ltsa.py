@@ -1,0 +1,98 @@
+"""Local tangent space alignment."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from dreval.geometry.graphs import IntArray
+from dreval.methods._local import Groups, TangentMethod, aligned, tangents
+from dreval.methods._method import FloatArray, method
+
+
+@method(
+    title="Local tangent space alignment",
+    family="local linear",
+    deterministic=True,
+    out_of_sample=False,
+    inverse=False,
+    supervised=False,
+    complexity="O(n k p min(k, p)) time and a sparse factorisation of n rows with about n k^2 entries",
+    max_components=lambda n, p, parameters: min(n - 1, p, parameters["n_neighbors"] - 1),
+    reference="Zhang, Z., Zha, H. (2004). Principal manifolds and nonlinear dimensionality reduction via tangent space "
+    "alignment. SIAM Journal on Scientific Computing 26, 313-338.",
+)
+class LTSA(TangentMethod):
+    r"""Local tangent space alignment: coordinates that are affine in the tangent coordinates of each neighborhood.
+
+    The tangent coordinates of a neighborhood are its d leading principal scores. With :math:`Q_i` an orthonormal basis
+    of the constant and these scores on the k neighbors of point i, the embedding minimises
+
+    .. math:: \sum_i |(I - Q_i Q_i') Y_i|^2 = \mathrm{tr}\, Y' M Y
+
+    under :math:`Y'Y = I` and orthogonality to the constant, :math:`Y_i` the rows of Y at the neighbors of i.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most min(n - 1, p, k - 1).
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1; the point itself is not counted.
+    include_self : bool
+        Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is nobody's
+        neighbor is held by nothing: each such point adds a picture that shows it alone, with eigenvalue 0.
+    components : {"error", "connect", "largest", "separate"}
+        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
+    normalize : {"unit", "sqrt_n"}
+        Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates: orthogonal columns of mean 0; in each the entry of largest size is positive.
+    eigenvalues_ : ndarray (d,)
+        Eigenvalues of M, ascending, the constant's left out.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If ``components`` or ``normalize`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the graph is not connected, and what was done about it.
+
+    Notes
+    -----
+    Where the data are flat, any affine picture of them is a minimum: the unit of the embedding says nothing. As
+    in the paper, the point itself belongs to its neighborhood.
+
+    References
+    ----------
+    Zhang, Z., Zha, H. (2004). Principal manifolds and nonlinear dimensionality reduction via tangent space alignment.
+    *SIAM Journal on Scientific Computing* 26, 313-338, Section 5.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("swiss_roll", n=600, random_state=0).data
+    >>> dreval.methods.LTSA(n_components=2, n_neighbors=10).fit_transform(X).shape
+    (600, 2)
+    """
+
+    def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
+        def local(own: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
+            points = self._patch(own, members)
+            basis = tangents(X, points, self.n_components)
+            return points, np.eye(points.shape[1]) - basis @ basis.transpose(0, 2, 1)
+
+        return aligned(X, groups, local)

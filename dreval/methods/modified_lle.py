@@ -1,0 +1,160 @@
+"""Modified locally linear embedding, with several weight vectors for each neighborhood."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from dreval.geometry.graphs import IntArray
+from dreval.methods._local import Groups, LocalMethod, aligned, blocks_of
+from dreval.methods._method import FloatArray, method
+
+RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in scikit-learn
+
+
+@method(
+    title="Modified locally linear embedding",
+    family="local linear",
+    deterministic=True,
+    out_of_sample=False,
+    inverse=False,
+    supervised=False,
+    complexity="O(n k^2 (p + k)) time and a sparse factorisation of n rows with about n k^2 entries",
+    max_components=lambda n, _p, parameters: min(n - 1, parameters["n_neighbors"] - 1),
+    reference="Zhang, Z., Wang, J. (2006). MLLE: modified locally linear embedding using multiple weights. Advances in "
+    "Neural Information Processing Systems 19, 1593-1600.",
+)
+class ModifiedLLE(LocalMethod):
+    r"""Modified locally linear embedding: every weight vector that nearly combines a point, not only one of them.
+
+    Where k > p many weights combine the neighbors to their point. Let :math:`V_i` (k x s_i) span the directions in
+    which the Gram matrix of the steps to the neighbors nearly vanishes, :math:`w_i` be the weights of ordinary LLE, and
+    :math:`W_i = (1 - \alpha_i) w_i 1' + V_i H_i`, where the Householder matrix :math:`H_i` makes each of the s_i
+    columns sum to 1. The embedding minimises
+
+    .. math:: \sum_i |y_i 1' - Y_i' W_i|^2 = \mathrm{tr}\, Y' M Y
+
+    under :math:`Y'Y = I` and orthogonality to the constant. :math:`s_i \le k - d` is the largest number of directions
+    whose share of the variance stays below the median, over points, of the variance beyond d relative to that within.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most min(n - 1, k - 1).
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1; the point itself is not counted.
+    components : {"error", "connect", "largest", "separate"}
+        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
+    normalize : {"unit", "sqrt_n"}
+        Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates: orthogonal columns of mean 0; in each the entry of largest size is positive.
+    eigenvalues_ : ndarray (d,)
+        Eigenvalues of M, ascending, the constant's left out.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If ``components`` or ``normalize`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the graph is not connected, and what was done about it.
+
+    Notes
+    -----
+    Only :math:`P_i = V_i V_i'` is needed: :math:`W_i W_i' = P_i + (1 - \alpha_i)(w_i u_i' + u_i w_i')
+    + (1 - \alpha_i)^2 s_i w_i w_i'` with :math:`u_i = P_i 1 / \alpha_i`, :math:`\alpha_i = |P_i 1| / \sqrt{s_i}`. At
+    least one direction is kept in each neighborhood. scikit-learn does not bound :math:`s_i` by k - d: pictures differ
+    where a neighborhood is nearly of fewer than d dimensions.
+
+    References
+    ----------
+    Zhang, Z., Wang, J. (2006). MLLE: modified locally linear embedding using multiple weights. *NIPS* 19, 1593-1600.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("swiss_roll", n=600, random_state=0).data
+    >>> dreval.methods.ModifiedLLE(n_components=2, n_neighbors=12).fit_transform(X).shape
+    (600, 2)
+    """
+
+    def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
+        d = self.n_components
+        shares = [_beyond(_spectrum(X, *block)[0], d) for block in blocks_of(X, groups)]
+        threshold = float(np.median(np.concatenate(shares)))
+
+        def local(own: IntArray, members: IntArray) -> tuple[IntArray, FloatArray]:
+            values, vectors = _spectrum(X, own, members)
+            count = _counts(values, d, threshold, X.shape[1])
+            blocks = _blocks(_weights(values, vectors), vectors, count)
+            return np.concatenate([own[:, None], members], axis=1), blocks
+
+        return aligned(X, groups, local)
+
+
+def _spectrum(X: FloatArray, own: IntArray, members: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues (m, k), descending, and vectors of the Gram matrices of the steps; rounding below 0 is 0."""
+    steps = X[members] - X[own, None]
+    values, vectors = np.linalg.eigh(steps @ steps.transpose(0, 2, 1))
+    values = np.maximum(values[:, ::-1], 0.0)
+    values[:, X.shape[1] :] = 0.0
+    return values, vectors[:, :, ::-1]
+
+
+def _beyond(values: FloatArray, d: int) -> FloatArray:
+    """Variance beyond d directions over that within them; 0 where there is none."""
+    within = values[:, :d].sum(axis=1)
+    return np.divide(values[:, d:].sum(axis=1), within, out=np.zeros(len(values)), where=within > 0)
+
+
+def _counts(values: FloatArray, d: int, threshold: float, p: int) -> IntArray:
+    """s_i: the largest s <= k - d whose last s eigenvalues are below ``threshold`` times the others; at least 1."""
+    k = values.shape[1]
+    before = np.cumsum(values, axis=1)[:, :-1]
+    total = values.sum(axis=1, keepdims=True)
+    share = np.divide(total, before, out=np.ones_like(before), where=before > 0) - 1  # of the last k - 1, ..., 1
+    fits = share < threshold * (1 - 1e-9)  # the median itself is one of the shares, up to rounding
+    fits[:, p - 1 :] = True  # there is no variance beyond p directions
+    return np.clip(fits.sum(axis=1), 1, k - d)
+
+
+def _weights(values: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Weights (m, k) of ordinary LLE, from the spectrum."""
+    total = values.sum(axis=1, keepdims=True)
+    ridge = np.where(total > 0, RIDGE * total, RIDGE)
+    weights = np.einsum("mkj,mj->mk", vectors, vectors.sum(axis=1) / (values + ridge))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def _blocks(weights: FloatArray, vectors: FloatArray, count: IntArray) -> FloatArray:
+    """Matrices (m, k + 1, k + 1) of |y_i 1' - Y_i' W_i|^2, the point itself first."""
+    m, k = weights.shape
+    kept = np.arange(k) >= k - count[:, None]
+    null = vectors * kept[:, None, :]
+    P = null @ null.transpose(0, 2, 1)
+    ones = P.sum(axis=2)
+    alpha = np.linalg.norm(ones, axis=1) / np.sqrt(count)
+    u = np.divide(ones, alpha[:, None], out=np.zeros_like(ones), where=alpha[:, None] > 1e-12)
+    rest = (1 - alpha)[:, None]
+    cross = (rest * weights)[:, :, None] * u[:, None, :]
+    total = u + rest * count[:, None] * weights
+    out = np.empty((m, k + 1, k + 1))
+    out[:, 1:, 1:] = P + cross + cross.transpose(0, 2, 1)
+    out[:, 1:, 1:] += (rest**2 * count[:, None] * weights)[:, :, None] * weights[:, None, :]
+    out[:, 0, 1:] = out[:, 1:, 0] = -total
+    out[:, 0, 0] = count
+    return out

@@ -1,0 +1,205 @@
+"""Procrustes subspaces alignment: the tangent planes of all points are turned to agree, then joined at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import bsr_matrix, csr_matrix, diags
+
+from dreval._check import check_float, check_int, check_one_of
+from dreval._random import root_seed, stream
+from dreval.geometry.graphs import IntArray
+from dreval.methods._graph import GraphMethod
+from dreval.methods._method import FloatArray, method
+from dreval.methods._procrustes import Patches, laid, polar, principal_axes
+from dreval.methods._spectral import DENSE_ROWS, start_vector
+
+ALIGNMENTS = ("spectral", "annealing")
+
+
+@method(
+    title="Procrustes subspaces alignment",
+    family="local Procrustes",
+    deterministic=False,
+    out_of_sample=False,
+    inverse=False,
+    supervised=False,
+    complexity="O(n k (p min(k, p) + d^3)) time and a sparse factorisation of n rows with about n k^2 entries",
+    scale="follows",
+    max_components=lambda n, p, _: min(n - 1, p),
+    reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: a measure of embedding quality "
+    "and embedding algorithms. Machine Learning 77, 1-25.",
+)
+class ProcrustesSubspacesAlignment(GraphMethod):
+    r"""Procrustes subspaces alignment: local PCA planes, turned to agree, decide where every neighborhood lies.
+
+    With :math:`P_i` (p x d) the leading principal axes of the neighborhood of point i, the orthogonal :math:`O_i` make
+
+    .. math:: \sum_i \sum_{j \in N(i)} |P_i O_i - P_j O_j|^2
+
+    small (Eq. 9). With :math:`A_i = P_i O_i` the picture is the Y that minimises
+    :math:`\sum_i |H (X_i A_i - Y_i)|^2` (Eq. 11). Rounds of refinement, which lower R(X, Y), follow.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most min(n - 1, p).
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1; a neighborhood is the point and its neighbors.
+    alignment : {"spectral", "annealing"}
+        How the planes are turned. "spectral": synchronisation by the d leading eigenvectors of the blocks
+        :math:`\mathrm{polar}(P_i' P_j)`, divided by the number of neighbors, their blocks brought to the nearest
+        orthogonal matrices. "annealing": the paper's simulated annealing.
+    n_sweeps : int
+        Turns tried per point by annealing, at least 1.
+    components : {"error", "connect", "largest", "separate"}
+        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
+    max_iter : int
+        Largest number of rounds of refinement, at least 0.
+    tol : float
+        Rounds end when R falls by no more than this share of its start.
+    random_state : int, Generator or None
+        Seed of the annealing; the spectral alignment does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates on the scale of the data, centred, on their principal axes; in each column the entry of largest size
+        is positive.
+    path_ : ndarray (rounds + 1,)
+        R(X, Y) before and after each round.
+    disagreement_ : float
+        Mean of :math:`|P_i O_i - P_j O_j|^2` over the edges of the graph, in [0, 4 d].
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If a word is not one of those listed.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the graph is not connected, and what was done about it.
+
+    Notes
+    -----
+    The spectral alignment replaces an annealing of hours by one eigenproblem of n d rows. Annealing begins at the turns
+    that fit the greedy picture, draws a point and a random turn (any at first, smaller as it cools), and accepts by
+    Metropolis' rule while the temperature falls geometrically from d / 10 to d / 10 000. The paper's outer search for
+    clusters of aligned planes is not made, so that a fold of the greedy picture stays; the spectral alignment has no
+    start to inherit one from.
+
+    References
+    ----------
+    Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: a measure of embedding quality and
+    embedding algorithms. *Machine Learning* 77, 1-25, Sections 4.2 to 4.4.
+
+    Singer, A., Wu, H.-T. (2012). Vector diffusion maps and the connection Laplacian. *Communications on Pure and
+    Applied Mathematics* 65, 1067-1144 (the eigenvectors).
+
+    Examples
+    --------
+    >>> import dreval
+    >>> roll = dreval.simulate("swiss_roll", n=600, random_state=0)
+    >>> psa = dreval.methods.ProcrustesSubspacesAlignment(n_components=2, n_neighbors=8)
+    >>> bool(dreval.procrustes_rn(roll.data, psa.fit_transform(roll.data), n_neighbors=8) < 0.02)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        alignment: str = "spectral",
+        n_sweeps: int = 100,
+        components: str = "error",
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.alignment = alignment
+        self.n_sweeps = n_sweeps
+        self.components = components
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
+        check_one_of(self.alignment, ALIGNMENTS, "alignment")
+        check_int(self.n_sweeps, "n_sweeps", low=1)
+        check_int(self.max_iter, "max_iter", low=0)
+        check_float(self.tol, "tol", low=0.0)
+        d = self.n_components
+        patches = Patches(X, self.n_neighbors, links, d)
+        frames = patches.tangent_frames(X.shape[1], d)
+        overlaps = _overlaps(frames, graph)
+        if self.alignment == "spectral":
+            turns = _synchronised(overlaps, graph, d)
+        else:
+            start = patches.fitted_turns(laid(X, patches, d), d)
+            turns = _annealed(start, overlaps, graph, self.n_sweeps, root_seed(self.random_state))
+        agreement = np.einsum("eab,eac,ebc->e", overlaps, turns[_ends(graph)], turns[graph.indices], optimize=True)
+        self.disagreement_ = float(2 * d - 2 * agreement.mean())
+        Y, self.path_ = patches.refine(patches.solve(X, frames @ turns), self.max_iter, self.tol)
+        self.embedding_ = principal_axes(Y)
+
+
+def _ends(graph: csr_matrix) -> IntArray:
+    """The first end of each stored edge; the second are ``graph.indices``."""
+    return np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+
+
+def _overlaps(frames: FloatArray, graph: csr_matrix) -> FloatArray:
+    """P_i' P_j (edges, d, d) of each edge."""
+    return frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]
+
+
+def _synchronised(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray:
+    """Turns (n, d, d) from the leading eigenvectors of the normalised matrix of blocks."""
+    from scipy.linalg import eigh
+    from scipy.sparse.linalg import eigsh
+
+    n = graph.shape[0]
+    roots = np.repeat(1 / np.sqrt(np.diff(graph.indptr)), d)
+    blocks = bsr_matrix((polar(overlaps), graph.indices, graph.indptr), shape=(n * d, n * d)).tocsr()
+    matrix = diags(roots) @ blocks @ diags(roots)
+    if n * d > DENSE_ROWS and 10 * (2 * d + 2) < n:
+        # Leading eigenvalues nearly coincide; asked for d of them only, Lanczos can miss one and return a later one.
+        values, vectors = eigsh(matrix, k=2 * d + 2, which="LA", v0=start_vector(n * d))
+        vectors = vectors[:, np.argsort(-values, kind="stable")[:d]]
+    else:
+        dense = matrix.toarray()
+        vectors = eigh((dense + dense.T) / 2, subset_by_index=(n * d - d, n * d - 1))[1]
+    return polar((vectors * roots[:, None]).reshape(n, d, d))
+
+
+def _annealed(turns: FloatArray, overlaps: FloatArray, graph: csr_matrix, n_sweeps: int, seed: int) -> FloatArray:
+    """Turns (n, d, d) by simulated annealing from a start, which is overwritten."""
+    n, d = graph.shape[0], overlaps.shape[1]
+    rng = stream(seed, "annealing")
+    for sweep in range(n_sweeps):
+        cooling = sweep / max(n_sweeps - 1, 1)
+        temperature = 0.1 * d * 10.0 ** (-3 * cooling)
+        points, chances = rng.integers(n, size=n), rng.uniform(size=n)
+        tries = polar((1 - cooling) * rng.standard_normal((n, d, d)) + cooling * _small(rng, n, d, temperature))
+        for i, turn, chance in zip(points, tries, chances, strict=True):
+            edges = slice(graph.indptr[i], graph.indptr[i + 1])
+            pull = np.einsum("eab,ebc->ac", overlaps[edges], turns[graph.indices[edges]])
+            gain = 4 * float(((turns[i] @ turn - turns[i]) * pull).sum())
+            if gain >= 0 or chance < np.exp(gain / temperature):
+                turns[i] = turns[i] @ turn
+    return turns
+
+
+def _small(rng: np.random.Generator, n: int, d: int, size: float) -> FloatArray:
+    """Matrices near the identity, or near a reflection, whose polar factors are small turns."""
+    signs = np.where(rng.uniform(size=(n, 1, d)) < 0.25, -1.0, 1.0)
+    return (np.eye(d) + size * rng.standard_normal((n, d, d))) * signs

@@ -1,0 +1,98 @@
+"""What every method on the neighborhood graph does when the graph is not connected: one meaning of ``components``."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from dreval.errors import ApproximationWarning, MethodFailed, UnknownName
+from dreval.methods import Isomap, LandmarkIsomap
+from dreval.registry import METHODS
+
+NAMES = [name for name in METHODS if "components" in inspect.signature(METHODS.get(name)).parameters]
+each_method = pytest.mark.parametrize("name", NAMES)
+
+
+def _parts():
+    """Three flat clusters of 40, 30 and 20 points, far from each other, in mixed order."""
+    rng = np.random.default_rng(0)
+    part = np.repeat([0, 1, 2], [30, 40, 20])
+    X = np.column_stack([rng.uniform(size=(90, 2)) * [2, 1], np.zeros(90)]) + 100 * part[:, None]
+    order = rng.permutation(90)
+    return X[order], part[order]
+
+
+@each_method
+def test_the_default_refuses_and_names_the_cure(name):
+    """Sizes, the parameter, and a way out."""
+    X, _ = _parts()
+    with pytest.raises(MethodFailed, match=r'3 components of 40, 30, 20 points .* or components="connect"'):
+        METHODS.get(name)(2, n_neighbors=8).fit(X)
+
+
+@each_method
+@pytest.mark.parametrize("way", ["connect", "largest", "separate"])
+def test_every_other_way_warns_and_gives_all_rows(name, way):
+    """One warning with the sizes; all rows are finite."""
+    X, _ = _parts()
+    with pytest.warns(ApproximationWarning, match="3 components of 40, 30, 20 points"):
+        Y = METHODS.get(name)(2, n_neighbors=8, components=way).fit_transform(X)
+    assert Y.shape == (90, 2)
+    assert np.isfinite(Y).all()
+
+
+@each_method
+def test_parts_are_embedded_as_if_alone(name):
+    """largest: the largest part has the picture it has alone. separate: each part has, up to its place."""
+    X, part = _parts()
+    cls = METHODS.get(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ApproximationWarning)
+        largest = cls(2, n_neighbors=8, components="largest", random_state=0).fit(X)
+        separate = cls(2, n_neighbors=8, components="separate", random_state=0).fit(X)
+    assert_array_equal(separate.part_, np.array([1, 0, 2])[part])
+    alone = [cls(2, n_neighbors=8, random_state=0).fit(X[part == c]).embedding_ for c in range(3)]
+    assert_array_equal(largest.embedding_[part == 1], alone[1])
+    for c in range(3):
+        steps = separate.embedding_[part == c] - alone[c]
+        assert_allclose(steps, np.tile(steps[0], (len(steps), 1)), atol=1e-12)
+    ends = [(Y[:, 0].min(), Y[:, 0].max()) for Y in (separate.embedding_[part == c] for c in (1, 0, 2))]
+    assert all(a[1] < b[0] for a, b in pairwise(ends))
+
+
+def test_points_outside_the_largest_part_go_to_its_nearest_point():
+    """Each of the other points lies on the image of the nearest point of the largest part."""
+    X, part = _parts()
+    with pytest.warns(ApproximationWarning, match="the other 50 points were set on the nearest point"):
+        Y = Isomap(2, n_neighbors=8, components="largest").fit_transform(X)
+    inside = np.flatnonzero(part == 1)
+    for i in np.flatnonzero(part != 1):
+        j = inside[((X[inside] - X[i]) ** 2).sum(axis=1).argmin()]
+        assert_array_equal(Y[i], Y[j])
+
+
+@pytest.mark.parametrize("cls", [Isomap, LandmarkIsomap])
+def test_new_points_follow_their_part(cls):
+    """With parts, fitted rows keep their places in transform, and rows near a part land in it."""
+    X, _ = _parts()
+    with pytest.warns(ApproximationWarning):
+        method = cls(2, n_neighbors=8, components="separate").fit(X)
+    assert_allclose(method.transform(X), method.embedding_, atol=1e-7)
+    assert_allclose(method.transform(X + 1e-9), method.embedding_, atol=1e-6)
+
+
+def test_small_parts_are_padded_and_words_are_checked():
+    """A part too small for d coordinates has zeros; another word is refused with the known ones."""
+    line = np.column_stack([np.arange(20.0), np.zeros(20), np.zeros(20)])
+    X = np.vstack([line, [[99.0, 0, 0], [99.5, 0, 0], [99, 1, 0]]])
+    with pytest.warns(ApproximationWarning, match="2 components of 20, 3 points"):
+        Y = Isomap(2, n_neighbors=2, components="separate").fit_transform(X)
+    assert_array_equal(Y[20:], np.tile(Y[20], (3, 1)))
+    assert Y[20, 0] > Y[:20, 0].max()
+    with pytest.raises(UnknownName, match="connect, error, largest, separate"):
+        Isomap(2, n_neighbors=2, components="largst").fit(X)

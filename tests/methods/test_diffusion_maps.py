@@ -1,0 +1,74 @@
+"""Diffusion maps against the walk written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import dreval
+from dreval.errors import DegenerateDataWarning, InputError
+from dreval.geometry.neighbors import nearest
+from dreval.methods import DiffusionMaps
+
+
+def _walk(X, sigma, alpha):
+    """Transition matrix and stationary distribution."""
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * sigma**2))
+    q = K.sum(axis=1)
+    W = K / np.outer(q, q) ** alpha
+    D = W.sum(axis=1)
+    return W / D[:, None], D / D.sum()
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 3))
+def test_coordinates_are_eigenfunctions_of_the_walk(seed, alpha, t):
+    """P psi = lambda psi, psi of mean 0 and variance 1 under the stationary law; the coordinates are lambda^t psi."""
+    X = np.random.default_rng(seed).normal(size=(25, 2))
+    maps, start = (DiffusionMaps(3, alpha=alpha, diffusion_time=s).fit(X) for s in (t, 0))
+    P, law = _walk(X, maps.bandwidth_, alpha)
+    psi = start.embedding_
+    assert_allclose(P @ psi, psi * maps.eigenvalues_, atol=1e-9)
+    assert_allclose(law @ psi, 0, atol=1e-9)
+    assert_allclose((law[:, None] * psi).T @ psi, np.eye(3), atol=1e-8)
+    assert_allclose(maps.eigenvalues_, np.sort(np.linalg.eigvals(P).real)[::-1][1:4], atol=1e-9)
+    assert_allclose(maps.embedding_, psi * maps.eigenvalues_**t, atol=1e-10)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 3))
+def test_distances_in_all_coordinates_are_diffusion_distances(seed, t):
+    """|y_i - y_j|^2 = sum_z (p_t(i, z) - p_t(j, z))^2 / law(z), with d = n - 1."""
+    X = np.random.default_rng(seed).normal(size=(9, 2))
+    maps = DiffusionMaps(8, diffusion_time=t).fit(X)
+    P, law = _walk(X, maps.bandwidth_, 1.0)
+    steps = np.linalg.matrix_power(P, t)
+    expected = ((steps[:, None] - steps[None]) ** 2 / law).sum(-1)
+    found = ((maps.embedding_[:, None] - maps.embedding_[None]) ** 2).sum(-1)
+    assert_allclose(found, expected, atol=1e-8 * expected.max())
+
+
+@pytest.mark.parametrize("n", [100, 500])
+def test_new_points_and_the_default_bandwidth(n):
+    """Fitted rows keep their coordinates; sigma is the median distance to the 15th neighbor; a far point is finite."""
+    X = dreval.simulate("swiss_roll", n=n, random_state=0).data
+    maps = DiffusionMaps(2).fit(X)
+    assert maps.bandwidth_ == np.median(np.sqrt(nearest(X, 15)[1][:, -1]))
+    assert_allclose(maps.transform(X), maps.embedding_, atol=1e-8)
+    assert np.isfinite(maps.transform(X[:1] + 1e6)).all()
+
+
+def test_parts_without_a_way_between_them_are_warned_of():
+    """Two far clusters: the second eigenvalue is 1."""
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    X[:20] += 1000
+    with pytest.warns(DegenerateDataWarning, match="leaves the data in parts"):
+        DiffusionMaps(2).fit(X)
+
+
+@pytest.mark.parametrize(("name", "value"), [("bandwidth", 0), ("alpha", 1.5), ("diffusion_time", -1)])
+def test_illegal_parameters_are_refused(name, value):
+    """Each is named."""
+    with pytest.raises(InputError, match=f"`{name}`"):
+        DiffusionMaps(2, **{name: value}).fit(np.random.default_rng(0).normal(size=(30, 2)))

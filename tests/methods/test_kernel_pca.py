@@ -1,0 +1,123 @@
+"""Kernel PCA against scikit-learn, R kernlab, PCA, and the problem that a pre-image solves."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.decomposition import KernelPCA as Oracle
+
+import dreval
+from dreval.errors import InputError
+from dreval.methods import PCA, KernelPCA
+
+DATA = {
+    "swiss_roll": lambda: dreval.simulate("swiss_roll", n=300, random_state=0).data,
+    "s1": lambda: dreval.simulate("s1", n=120, random_state=0).data,
+    "wdbc": lambda: np.asarray(dreval.load_dataset("wdbc").data)[:450],
+}
+
+
+def _same_up_to_sign(Y, Z, tolerance=1e-6):
+    signs = np.sign(np.einsum("ij,ij->j", Y, Z))
+    assert_allclose(Y * signs, Z, atol=tolerance * np.abs(Z).max())
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_equals_scikit_learn(name):
+    """Scores of the data and of new rows, column by column up to sign, at the same gamma."""
+    X = DATA[name]()
+    mine = KernelPCA(3).fit(X)
+    theirs = Oracle(3, kernel="rbf", gamma=0.5 / mine.bandwidth_**2, eigen_solver="dense").fit(X)
+    _same_up_to_sign(mine.embedding_, theirs.transform(X))
+    _same_up_to_sign(mine.transform(X[:30] * 1.01), theirs.transform(X[:30] * 1.01))
+    assert_allclose(mine.eigenvalues_, theirs.eigenvalues_, rtol=1e-8)
+
+
+def test_equals_kernlab(root):
+    """R kernlab's kpca with rbfdot: its scores are sqrt(n) times ours, since it divides the kernel matrix by n."""
+    text = (root / "tests" / "oracles" / "kernlab_kpca.csv").read_text("utf-8")
+    table = np.loadtxt(StringIO(text), delimiter=",", skiprows=2)
+    X, theirs = table[:, :3], table[:, 3:]
+    mine = KernelPCA(3, bandwidth=np.sqrt(2.0)).fit(X)  # sigma 0.25 = 1 / (2 * 2)
+    _same_up_to_sign(mine.embedding_ * np.sqrt(len(X)), theirs, 1e-10)
+
+
+def test_linear_kernel_is_pca():
+    """Scores, new rows and reconstructions are those of PCA."""
+    X = DATA["s1"]()
+    kernel, plain = KernelPCA(2, kernel="linear").fit(X), PCA(2).fit(X)
+    assert_allclose(kernel.embedding_, plain.embedding_, atol=1e-8)
+    assert_allclose(kernel.transform(X[:5] + 1), plain.transform(X[:5] + 1), atol=1e-8)
+    back = plain.inverse_transform(plain.embedding_)
+    assert_allclose(kernel.inverse_transform(kernel.embedding_), back, atol=1e-8)
+    assert_allclose(kernel.denoise(X), back, atol=1e-8)
+
+
+def test_precomputed_is_the_same():
+    """A kernel matrix that is handed in gives what its kernel gives."""
+    X = DATA["s1"]()
+    mine = KernelPCA(2).fit(X)
+    squared = ((X[:, None] - X[None]) ** 2).sum(-1)
+    K = np.exp(-0.5 * squared / mine.bandwidth_**2)
+    other = KernelPCA(2, kernel="precomputed").fit(K)
+    assert_allclose(other.embedding_, mine.embedding_, atol=1e-9)
+    assert_allclose(other.transform(K[:4]), mine.embedding_[:4], atol=1e-9)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4))
+def test_transform_of_the_fitted_rows_is_the_embedding(seed, d):
+    """The empirical kernel map of a fitted row gives its own score."""
+    X = np.random.default_rng(seed).normal(size=(20, 3))
+    kpca = KernelPCA(d).fit(X)
+    assert_allclose(kpca.transform(X), kpca.embedding_, atol=1e-9)
+
+
+def _distance(kpca, X, points, scores):
+    """Squared distance in the kernel's space between images and projections, up to a constant of the projection."""
+    n, a = len(X), kpca.embedding_ / kpca.eigenvalues_
+    weights = scores @ a.T
+    weights += (1 - weights.sum(axis=1, keepdims=True)) / n
+    kernel = np.exp(-0.5 * ((points[:, None] - X[None]) ** 2).sum(-1) / kpca.bandwidth_**2)
+    return 1 - 2 * (weights * kernel).sum(axis=1)
+
+
+@given(st.integers(0, 10**6))
+def test_pre_images_are_never_farther_and_cannot_be_bettered_nearby(seed):
+    """The distance to the projection does not grow from the start, and small steps from the answer do not lower it."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 2))
+    kpca = KernelPCA(3).fit(X)
+    scores, found = kpca.embedding_, kpca.denoise(X)
+    reached = _distance(kpca, X, found, scores)
+    assert (reached <= _distance(kpca, X, X, scores) + 1e-12).all()
+    for step in 1e-3 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]):
+        assert (_distance(kpca, X, found + step, scores) >= reached - 1e-7).all()
+
+
+def test_denoising_a_circle():
+    """A noisy circle comes back to it: less than half of the squared noise is left; PCA cannot do that."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 300)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    noisy = circle + 0.15 * rng.normal(size=circle.shape)
+
+    def off(P):
+        return ((np.linalg.norm(P, axis=1) - 1) ** 2).mean()
+
+    kpca = KernelPCA(4, bandwidth=1.0).fit(noisy)
+    assert off(kpca.denoise(noisy)) < 0.5 * off(noisy)
+    back = kpca.inverse_transform(kpca.transform(noisy))
+    assert off(back) < 0.5 * off(noisy)
+
+
+def test_pre_images_need_a_kernel_that_has_them():
+    """Only the Gaussian and the linear kernel; the message says so."""
+    X = DATA["s1"]()
+    kpca = KernelPCA(2, kernel="laplace").fit(X)
+    with pytest.raises(InputError, match="must be 'gaussian' or 'linear' for pre-images"):
+        kpca.denoise(X)

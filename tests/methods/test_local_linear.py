@@ -1,0 +1,163 @@
+"""LLE, modified LLE, Hessian eigenmaps and LTSA against scikit-learn, naive twins, and flat data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.manifold import LocallyLinearEmbedding as Oracle
+
+import dreval
+from dreval.errors import InputError
+from dreval.geometry.neighbors import nearest
+from dreval.methods import LLE, LTSA, HessianLLE, ModifiedLLE
+
+DATA = {
+    "swiss_roll": lambda: dreval.simulate("swiss_roll", n=800, random_state=2, noise=0.05).data,
+    "s4": lambda: dreval.simulate("s4", n=300, random_state=0).data,
+    "hemisphere": lambda: dreval.simulate("hemisphere", n=500, random_state=0).data,
+}
+# scikit-learn keeps k - d - 1 columns in its Hessian where the paper keeps d (d + 1) / 2: the same for k = 6, d = 2.
+METHODS = {"standard": (LLE, 12), "modified": (ModifiedLLE, 12), "hessian": (HessianLLE, 6), "ltsa": (LTSA, 12)}
+
+
+def _apart(Y, Z):
+    """Largest sine of the angles between the column spaces."""
+    Y, Z = np.linalg.qr(Y)[0], np.linalg.qr(Z)[0]
+    return np.linalg.norm(Y - Z @ (Z.T @ Y), 2)
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("method", METHODS)
+def test_spans_what_scikit_learn_finds(data, method):
+    """The planes of both pictures agree to 1e-6."""
+    cls, k = METHODS[method]
+    X = DATA[data]()
+    theirs = Oracle(n_neighbors=k, n_components=2, method=method, eigen_solver="dense").fit_transform(X)
+    without = {"include_self": False} if cls in (LTSA, HessianLLE) else {}
+    assert _apart(cls(2, n_neighbors=k, **without).fit_transform(X), theirs) < 1e-6
+
+
+@pytest.mark.parametrize("cls", [LTSA, HessianLLE])
+def test_a_point_that_is_nobodys_neighbor_is_held_by_its_own_neighborhood(cls):
+    """Without itself in its neighborhood an outlier has an eigenvalue 0 of its own; by default it has not."""
+    X = np.vstack([dreval.simulate("s4", n=200, random_state=0).data, [[60.0, 60.0, 60.0]]])
+    loose, held = (cls(2, n_neighbors=12, include_self=own).fit(X) for own in (False, True))
+    assert loose.eigenvalues_[0] < 1e-12
+    assert abs(loose.embedding_[-1, 0]) > 0.99
+    assert held.eigenvalues_[0] > 1e-8
+
+
+def test_lle_places_new_points_like_scikit_learn():
+    """Barycenters of the nearest fitted points, by the same weights."""
+    X, new = DATA["s4"](), dreval.simulate("s4", n=40, random_state=1).data
+    mine = LLE(2, n_neighbors=12).fit(X)
+    theirs = Oracle(n_neighbors=12, n_components=2, eigen_solver="dense").fit(X)
+    signs = np.sign(np.einsum("ij,ij->j", mine.embedding_, theirs.embedding_))
+    assert_allclose(mine.transform(new) * signs, theirs.transform(new), atol=1e-6)
+
+
+def _naive_hessian(X, k, d):
+    """Donoho and Grimes, one neighborhood after the other, by Gram-Schmidt in plain loops."""
+    n, neighbors = len(X), nearest(X, k)[0]
+    M = np.zeros((n, n))
+    for i in range(n):
+        own = np.r_[i, neighbors[i]]
+        rows = X[own] - X[own].mean(axis=0)
+        U = np.linalg.svd(rows)[0][:, :d]
+        columns = [np.ones(k + 1), *U.T] + [U[:, a] * U[:, b] for a in range(d) for b in range(a, d)]
+        basis = []
+        for column in columns:
+            for _ in range(2):
+                for unit in basis:
+                    column = column - unit * (unit @ column)
+            basis.append(column / np.linalg.norm(column))
+        W = np.array(basis[d + 1 :]).T
+        M[np.ix_(own, own)] += W @ W.T
+    return M
+
+
+def _naive_modified(X, k, d):
+    """Zhang and Wang, with the Householder matrix written out."""
+    n, neighbors = len(X), nearest(X, k)[0]
+    spectra = []
+    for i in range(n):
+        values, vectors = np.linalg.eigh((X[neighbors[i]] - X[i]) @ (X[neighbors[i]] - X[i]).T)
+        values = np.where(np.arange(k)[::-1] < X.shape[1], values, 0.0)
+        spectra.append((values[::-1], vectors[:, ::-1]))
+    eta = np.median([values[d:].sum() / values[:d].sum() for values, _ in spectra])
+    M = np.zeros((n, n))
+    for i, (values, vectors) in enumerate(spectra):
+        fits = [s for s in range(1, k - d + 1) if values[k - s :].sum() / values[: k - s].sum() < eta]
+        s = max(fits, default=1)
+        gram = vectors @ np.diag(values) @ vectors.T + 1e-3 * values.sum() * np.eye(k)
+        w = np.linalg.solve(gram, np.ones(k))
+        w /= w.sum()
+        V = vectors[:, k - s :]
+        alpha = np.linalg.norm(V.sum(axis=0)) / np.sqrt(s)
+        h = alpha - V.sum(axis=0)
+        h = h / np.linalg.norm(h) if np.linalg.norm(h) > 1e-12 else 0 * h
+        W = np.vstack([-np.ones(s), (1 - alpha) * w[:, None] + V @ (np.eye(s) - 2 * np.outer(h, h))])
+        own = np.r_[i, neighbors[i]]
+        M[np.ix_(own, own)] += W @ W.T
+    return M
+
+
+TWINS = {"hessian": (HessianLLE, _naive_hessian), "modified": (ModifiedLLE, _naive_modified)}
+
+
+@given(st.sampled_from(sorted(TWINS)), st.integers(0, 10**6), st.integers(1, 2))
+def test_matrices_equal_naive_twins(name, seed, d):
+    """Eigenvalues and vectors are those of the matrix written out point by point (k = 8)."""
+    cls, naive = TWINS[name]
+    X = np.random.default_rng(seed).uniform(size=(30, 3)) * [4, 2, 1]
+    mine, M = cls(d, n_neighbors=8).fit(X), naive(X, 8, d)
+    assert_allclose(M @ np.ones(30), 0, atol=1e-9)
+    assert_allclose(M @ mine.embedding_, mine.embedding_ * mine.eigenvalues_, atol=1e-9)
+    assert_allclose(mine.eigenvalues_, np.linalg.eigvalsh(M)[1 : d + 1], atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [200, 900])
+@pytest.mark.parametrize("cls", [LTSA, HessianLLE])
+def test_flat_data_come_back_up_to_an_affine_map(cls, n):
+    """A strip in four dimensions is in the null space: both solvers find it, the constant kept out of the mixture."""
+    rng = np.random.default_rng(0)
+    flat = rng.uniform(size=(n, 2)) * [3, 1]
+    method = cls(2, n_neighbors=10).fit(flat @ rng.normal(size=(2, 4)))
+    assert _apart(method.embedding_, flat - flat.mean(axis=0)) < 1e-6
+    assert_allclose(method.embedding_.sum(axis=0), 0, atol=1e-9)
+    assert method.eigenvalues_.max() < 1e-10
+
+
+def test_flat_data_in_modified_lle():
+    """The ridge of the weights (1e-3) leaves an affine map only up to about its size."""
+    rng = np.random.default_rng(0)
+    flat = rng.uniform(size=(300, 2)) * [3, 1]
+    assert (
+        _apart(ModifiedLLE(2, n_neighbors=10).fit_transform(flat @ rng.normal(size=(2, 4))), flat - flat.mean(0)) < 0.01
+    )
+
+
+@given(st.integers(0, 10**6))
+def test_lle_solves_its_problem(seed):
+    """(I - W)'(I - W) Y = Y diag(eigenvalues), weights by plain least squares; Y'Y = I or n I, mean 0."""
+    X = np.random.default_rng(seed).normal(size=(25, 3))
+    lle, neighbors = LLE(2, n_neighbors=7, normalize="sqrt_n", components="connect").fit(X), nearest(X, 7)[0]
+    W = np.zeros((25, 25))
+    for i, row in enumerate(neighbors):
+        steps = X[row] - X[i]
+        w = np.linalg.solve(steps @ steps.T + 1e-3 * (steps**2).sum() * np.eye(7), np.ones(7))
+        W[i, row] = w / w.sum()
+    M = (np.eye(25) - W).T @ (np.eye(25) - W)
+    Y = lle.embedding_
+    assert_allclose(M @ Y, Y * lle.eigenvalues_, atol=1e-8)
+    assert_allclose(Y.T @ Y, 25 * np.eye(2), atol=1e-8)
+    assert_allclose(Y.mean(axis=0), 0, atol=1e-9)
+
+
+def test_a_ridge_of_zero_is_refused():
+    """Weights are not unique without it."""
+    with pytest.raises(InputError, match="`reg` must be above 0"):
+        LLE(2, n_neighbors=8, reg=0.0).fit(DATA["s4"]())
