@@ -23,6 +23,8 @@ __all__ = ["Resampling", "TestCard", "Variables", "gather", "make_record", "name
 
 P = ParamSpec("P")
 
+HYPOTHESES = {"variable": "the variables are independent", "groups": "both samples come from one law"}
+
 
 @dataclass(frozen=True)
 class TestCard:
@@ -228,6 +230,7 @@ def make_record(
             "variables": names,
             "random_state": resampling.root,
             "parameters": {**parameters, **resampling.parameters()},
+            "hypothesis": HYPOTHESES[card.second],
             "versions": {"dreval": __version__, "numpy": np.__version__},
         },
         notes=(*notes, *_notes_of(found, resampling)),

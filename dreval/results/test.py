@@ -100,7 +100,8 @@ class IndependenceTest:
         interval = "exact" if low == high else "approximate" if low != low else f"[{low:.3f}, {high:.3f}]"
         row = [self.test, statistic, f"{format_p(self.p_value)} {stars:<3}".rstrip(), interval, *quantiles]
         columns = ["test", "statistic", "p", "95 % interval of p", "null mean", "null 95 %"][: len(row)]
-        return Block("H0: the variables are independent", columns, [row])
+        hypothesis = self.recipe.get("hypothesis", "the variables are independent")
+        return Block(f"H0: {hypothesis}", columns, [row])
 
     def _sides(self) -> tuple[str, ...]:
         """Names of the variables."""
