@@ -48,9 +48,9 @@ def mmd_test(
               - \frac{2}{mn} \sum_{ij} k(x_i, y_j),
 
     at least 0; with gaussian, laplace or rational quadratic kernels its population value is 0 only for equal laws.
-    Under the null hypothesis the rows are one sample and group membership is exchanged. The effect size is eta^2, the share
-    of the variance in the kernel's feature space that lies between the groups, (m n / (m + n)) MMD^2 / tr(HKH), in
-    [0, 1]; with the linear kernel it is the classical one. Both are biased upward at small n.
+    Under the null hypothesis the rows are one sample and group membership is exchanged. The effect size is eta^2, the
+    share of the variance in the kernel's feature space that lies between the groups, (m n / (m + n)) MMD^2 / tr(HKH),
+    in [0, 1]; with the linear kernel it is the classical one. Both are biased upward at small n.
 
     Parameters
     ----------
