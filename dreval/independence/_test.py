@@ -13,7 +13,7 @@ from dreval._check import check_int, check_one_of, check_rows
 from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.geometry.workers import n_threads
-from dreval.inference._schemes import SCHEMES, Scheme, make_scheme
+from dreval.inference._schemes import SCHEMES, make_scheme, split_scheme
 from dreval.inference.permutation import PermutationNull, permutation_null
 from dreval.inputs._align import Rows, align
 from dreval.inputs._forms import row_names
@@ -108,12 +108,12 @@ class Resampling:
         name: str,
         resolution: float = 0.0,
         factors: int = 1,
-        split: int = 0,
+        split: Any = None,
     ) -> PermutationNull:
-        """The null distribution of a statistic; ``split``: only the set of the first so many rows matters."""
+        """The null distribution of a statistic; ``split``: only the set of rows that takes these places matters."""
         scheme = make_scheme(self.permutation, self.blocks, n)
-        if split and scheme.kind == "free":
-            scheme = Scheme("split", n, size=split)
+        if split is not None and scheme.kind == "free":
+            scheme = split_scheme(n, split)
         return permutation_null(
             statistic,
             n,

@@ -118,9 +118,10 @@ def dcov_test(
     sides = [(side, side) for side in pair.sides]
     unbiased = unbiased_inner(found.observed * n**2, pair.sides)
     own = [unbiased_inner(side[0].square, side) for side in sides]
-    if min(own) <= 0:
-        cure = "Give variables whose rows differ from each other by different amounts."
-        raise InputError("x" if own[0] <= 0 else "y", "must have distances that vary", "equal distances", cure)
+    flat = [name for name, v, side in zip("xy", own, pair.sides, strict=True) if v * n**2 <= 1e-12 * side.square]
+    if flat:
+        cure = "Give a variable whose rows differ from each other by different amounts."
+        raise InputError(flat[0], "must have distances that vary", "equal distances", cure)
     return make_record(
         dcov_test.card,
         found,

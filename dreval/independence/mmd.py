@@ -118,14 +118,12 @@ def mmd_test(
     rows, codes = _pooled(x, y, groups)
     gram = gram_matrix(rows, "x", kernel, bandwidth)
     sizes = np.bincount(codes)
-    a, order = center(gram.matrix), np.argsort(codes != np.argmin(sizes), kind="stable")
-    a = np.ascontiguousarray(a[np.ix_(order, order)])
-    if resampling.blocks is not None:
-        object.__setattr__(resampling, "blocks", np.asarray(resampling.blocks)[order])
-    statistic = _permuted_mmd(a, int(sizes.min()))
+    group = np.flatnonzero(codes == np.argmin(sizes))  # the smaller one
+    a = center(gram.matrix)
+    statistic = _permuted_mmd(a, group)
     between = float(sizes[0] * sizes[1]) / len(codes)
     total = float(np.trace(a))
-    found = resampling.run(statistic, len(a), "mmd", 1e-14 * total / between, split=int(sizes.min()))
+    found = resampling.run(statistic, len(a), "mmd", 1e-14 * total / between, split=group)
     return make_record(
         mmd_test.card,
         found,
@@ -133,7 +131,7 @@ def mmd_test(
         resampling=resampling,
         effect_size=float(np.clip(between * found.observed / total, 0.0, 1.0)),
         extra={
-            "unbiased": _unbiased(a, int(sizes.min())),
+            "unbiased": _unbiased(a, group),
             "n_first": int(sizes[0]),
             "n_second": int(sizes[1]),
             "kernel": gram.kernel,
@@ -166,22 +164,23 @@ def _pooled(x: Any, y: Any, groups: Any) -> tuple[Any, npt.NDArray[np.int64]]:
     return np.concatenate(samples), np.repeat([0, 1], [len(sample) for sample in samples])
 
 
-def _permuted_mmd(a: FloatArray, size: int) -> Any:
-    """MMD^2 of the first ``size`` rows and the others, as a function of rows of permutations.
+def _permuted_mmd(a: FloatArray, group: npt.NDArray[np.int64]) -> Any:
+    """MMD^2 of a group of rows and the others, as a function of rows of permutations.
 
     ``a`` is centred, so that the sums over both groups and between them are one sum up to sign.
     """
     from dreval.geometry._loops.permutations import permuted_block_sums
 
-    n = len(a)
+    n, size = len(a), len(group)
     factor = (n / (size * (n - size))) ** 2
-    return lambda permutations: factor * permuted_block_sums(a, size, permutations)
+    return lambda permutations: factor * permuted_block_sums(a, np.ascontiguousarray(permutations[:, group]))
 
 
-def _unbiased(a: FloatArray, size: int) -> float:
+def _unbiased(a: FloatArray, group: npt.NDArray[np.int64]) -> float:
     """The U-statistic: means over pairs of different rows."""
-    n, other = len(a), len(a) - size
-    diagonal = np.diagonal(a)
-    first = float(a[:size, :size].sum() - diagonal[:size].sum()) / (size * (size - 1))
-    second = float(a[size:, size:].sum() - diagonal[size:].sum()) / (other * (n - size - 1))
-    return first + second - 2 * float(a[:size, size:].mean())
+    other = np.setdiff1d(np.arange(len(a)), group)
+    within = 0.0
+    for rows in (group, other):
+        block = a[np.ix_(rows, rows)]
+        within += float(block.sum() - np.trace(block)) / (len(rows) * (len(rows) - 1))
+    return within - 2 * float(a[np.ix_(group, other)].mean())

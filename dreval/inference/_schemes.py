@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dreval._check import check_classes, check_one_of
 from dreval.errors import InputError
 
-__all__ = ["SCHEMES", "Permutations", "Scheme", "make_scheme"]
+__all__ = ["SCHEMES", "Permutations", "Scheme", "make_scheme", "split_scheme"]
 
 Permutations = npt.NDArray[np.uint32]
 Positions = npt.NDArray[np.int64]
@@ -34,11 +34,12 @@ class Scheme:
     ----------
     kind : str
         ``free`` all n!; ``within`` those that move rows within their block only; ``blocks`` those that move whole
-        blocks; ``cyclic`` the n shifts; ``split`` all, of which only the set of the first ``size`` rows matters.
+        blocks; ``cyclic`` the n shifts; ``split`` all, of which only the set of rows matters that takes the places of
+        the first ``size`` of ``members``.
     n : int
         Number of rows.
     members : ndarray (n,)
-        Rows sorted by block, where there are blocks.
+        Rows sorted by block, or by group of a split.
     ends : ndarray (number of blocks,)
         Where each block ends in ``members``.
     size : int
@@ -75,7 +76,9 @@ class Scheme:
         if self.kind == "split":
             everyone = set(range(self.n))
             splits = itertools.combinations(range(self.n), self.size)
-            return _rows((*first, *sorted(everyone.difference(first))) for first in splits)
+            first = tuple(self.members[: self.size].tolist())
+            rows = {chosen: (*chosen, *sorted(everyone.difference(chosen))) for chosen in splits}
+            return self._by_member(_rows([rows.pop(tuple(sorted(first))), *rows.values()]))
         return _rows(itertools.permutations(range(self.n)))
 
     def draw(self, key: np.uint64, start: int, stop: int) -> Permutations:
@@ -127,6 +130,12 @@ def make_scheme(kind: Any, blocks: Any, n: int) -> Scheme:
     if kind == "within" and sizes.max() < 2:
         raise InputError("blocks", "must have two rows in some block", "one row in each", "Make the blocks larger.")
     return Scheme(kind, n, members, np.cumsum(sizes))
+
+
+def split_scheme(n: int, group: Positions) -> Scheme:
+    """All permutations of n rows, of which only the set matters that takes the places of a group."""
+    others = np.setdiff1d(np.arange(n), group)
+    return Scheme("split", n, np.concatenate([np.sort(group), others]), size=len(group))
 
 
 def _factorial(n: int) -> float:

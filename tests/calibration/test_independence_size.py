@@ -48,17 +48,26 @@ TESTS = {
 SEEDS = {(test, law): 100 * i + j for i, test in enumerate(TESTS) for j, law in enumerate(LAWS)}
 
 
-def p_values(test: str, law: str, simulations: int) -> np.ndarray:
+def p_values(test: str, law: str, simulations: int, stage: int = 0) -> np.ndarray:
     """P-values of independent variables (of two samples of one law for MMD)."""
     function, columns = TESTS[test]
-    rng = np.random.default_rng(SEEDS[test, law])
+    rng = np.random.default_rng([SEEDS[test, law], stage] if stage else SEEDS[test, law])
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dreval.errors.DegenerateDataWarning)
         for b in range(simulations):
-            variables = [LAWS[law](rng, p) for p in columns]
-            found.append(function(*variables, n_resamples=RESAMPLES, random_state=b, n_jobs=1).p_value)
+            variables = two_samples(law, rng) if test == "mmd" else [LAWS[law](rng, p) for p in columns]
+            seed = stage * 10**6 + b
+            found.append(function(*variables, n_resamples=RESAMPLES, random_state=seed, n_jobs=1).p_value)
     return np.array(found)
+
+
+def two_samples(law, rng):
+    """Two samples of one law; duplicates are of the same 50 points in both."""
+    if law != "duplicates":
+        return [LAWS[law](rng, 2) for _ in range(2)]
+    points = rng.normal(size=(N // 2, 2))
+    return [points[rng.integers(0, N // 2, size=N)] for _ in range(2)]
 
 
 def rates(found: np.ndarray) -> dict[float, float]:
@@ -71,18 +80,27 @@ def error(level: float, simulations: int) -> float:
     return float(np.sqrt(level * (1 - level) / simulations))
 
 
+def outside(found: np.ndarray, law: str) -> dict[float, float]:
+    """Rates beyond three standard errors: above any level; at 1 % and 5 % also below, where there are no ties."""
+    wrong = {}
+    for level, rate in rates(found).items():
+        bound = 3 * error(level, len(found))
+        below = law not in TIED and level in (0.01, 0.05) and rate < level - bound
+        if rate > level + bound or below:
+            wrong[level] = rate
+    return wrong
+
+
 def assert_size(test: str, law: str, simulations: int) -> None:
-    """Super-uniform within three standard errors at all levels; also not below at 1 % and 5 % without ties."""
-    found = rates(p_values(test, law, simulations))
-    for level, rate in found.items():
-        assert rate <= level + 3 * error(level, simulations), (level, rate)
-    for level in (0.01, 0.05) if law not in TIED else ():
-        assert rate_is_not_below(found[level], level, simulations), (level, found[level])
+    """Nominal within three standard errors.
 
-
-def rate_is_not_below(rate: float, level: float, simulations: int) -> bool:
-    """Whether a rate is nominal or larger within three standard errors."""
-    return rate >= level - 3 * error(level, simulations)
+    Of the 28 cases of this file at two levels one in seven runs would show a rate outside by chance alone: such a case
+    is simulated on, four times as long with other seeds, and judged by all its simulations.
+    """
+    found = p_values(test, law, simulations)
+    if outside(found, law):
+        found = np.concatenate([found, p_values(test, law, 4 * simulations, stage=1)])
+    assert outside(found, law) == {}
 
 
 @pytest.mark.parametrize("test", ["cca", "dcov", "mmd"])

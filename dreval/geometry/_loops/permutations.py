@@ -129,17 +129,17 @@ def permuted_products(kernels, permutations):
 
 
 @loop()
-def permuted_block_sums(a, size, permutations):
-    """``sum_{i, j < size} a[p[i], p[j]]`` for every row p of ``permutations``; ``a`` is symmetric."""
-    out = np.zeros(len(permutations))
-    for k in range(len(permutations)):
-        p = permutations[k]
+def permuted_block_sums(a, members):
+    """``sum_ij a[q_i, q_j]`` for every row q of ``members``; ``a`` is symmetric."""
+    out = np.zeros(len(members))
+    for k in range(len(members)):
+        q = members[k]
         total = 0.0
-        for i in range(size):
-            row = a[p[i]]
+        for i in range(len(q)):
+            row = a[q[i]]
             s = 0.0
             for j in range(i):
-                s += row[p[j]]
-            total += 2.0 * s + row[p[i]]
+                s += row[q[j]]
+            total += 2.0 * s + row[q[i]]
         out[k] = total
     return out
