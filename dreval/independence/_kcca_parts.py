@@ -59,7 +59,8 @@ def spectrum_of_factor(low: LowRank, ridge: float) -> Spectrum:
 def _kept(values: FloatArray, vectors: FloatArray, ridge: float, made: Gram | LowRank) -> Spectrum:
     """The directions that matter, from eigenvalues in rising order."""
     scale = values[::-1] / (values[::-1] + ridge)
-    kept = int(np.count_nonzero(values > SMALLEST * ridge))
+    rounding = len(vectors) * np.finfo(float).eps * float(values[-1])
+    kept = int(np.count_nonzero(values > max(SMALLEST * ridge, rounding)))
     factor = vectors[:, ::-1][:, :kept] * scale[:kept]
     return Spectrum(np.ascontiguousarray(factor), made.kernel, made.bandwidth, made.notes)
 

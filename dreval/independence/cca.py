@@ -99,7 +99,7 @@ def cca_test(
     >>> x = rng.normal(size=(50, 2))
     >>> found = dreval.cca_test(x, x[:, 0] + 0.1 * rng.normal(size=50), random_state=0)
     >>> round(found.effect_size, 3), found.p_value
-    (0.997, 0.001)
+    (0.995, 0.001)
     """
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs)
     check_one_of(method, ("permutation", "chi2"), "method")
