@@ -52,6 +52,7 @@ _DOT: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 _SCALED = (*_RADIAL, *_DOT)
 KERNELS = (*_SCALED, "linear", "delta", "precomputed")
 _FLAT = 1e-12  # a kernel matrix that varies less than this, relative to its size, does not vary
+_FAR = 1e8  # squared deviations beyond this, in squared bandwidths, are far
 _LARGEST = 1e140  # entries beyond this, or below its inverse, would overflow or vanish in products
 
 
@@ -273,8 +274,9 @@ def _dot_products(points: FloatArray, sigma: float, kernel: str, argument: str) 
         g = centred @ centred.T
         root = np.sqrt(1.0 + np.diagonal(g))
         matrix = _DOT[kernel](g, np.outer(root, root))
-    if not np.isfinite(matrix).all() or np.max(matrix) > _LARGEST:
-        cure = "Choose a larger `bandwidth`, or kernel='gaussian', which is its normalised form."
+    far = float(np.max(np.diagonal(g))) > _FAR and kernel == "binomial"  # s - g would keep too few digits
+    if far or not np.isfinite(matrix).all() or np.max(matrix) > _LARGEST:
+        cure = "Choose a larger `bandwidth`, or kernel='gaussian'."
         got = f"deviations up to {np.sqrt(np.max(np.diagonal(g))):.3g} bandwidths"
         raise InputError(argument, f"must have no far outliers where its kernel is {kernel!r}", got, cure)
     return matrix

@@ -105,7 +105,7 @@ def test_ranking_keeps_the_names_of_a_frame():
         (lambda x, y: dreval.bandwidth_curve(x, y, test="cca"), "`test` must be a known name"),
         (lambda x, y: dreval.bandwidth_curve(x > 0, y > 0), "`x` or `y` must have a bandwidth"),
         (lambda x, y: dreval.dependence_ranking(x, y[:9]), "`y` must have one row per row of `X`"),
-        (lambda x, y: dreval.dependence_ranking(np.ones(40), y), "`X[:, 0]` must vary"),
+        (lambda _, y: dreval.dependence_ranking(np.ones(40), y), "`X[:, 0]` must vary"),
         (lambda x, y: dreval.dependence_ranking(x, y, n_features=2), "`n_features` must be an integer"),
     ],
 )
