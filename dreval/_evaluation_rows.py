@@ -180,10 +180,13 @@ def evaluate_tests(
     name: str, Y: npt.NDArray[np.float64], tasks: Sequence[TestTask], root: int, n_jobs: int | None
 ) -> list[dict[str, Any]]:
     """One row per test of an embedding."""
-    return [_test_row(name, Y, task, root, n_jobs) for task in tasks]
+    warned: set[str] = set()  # what several tests say of one variable is said once
+    return [_test_row(name, Y, task, root, n_jobs, warned) for task in tasks]
 
 
-def _test_row(name: str, Y: npt.NDArray[np.float64], task: TestTask, root: int, n_jobs: int | None) -> dict[str, Any]:
+def _test_row(
+    name: str, Y: npt.NDArray[np.float64], task: TestTask, root: int, n_jobs: int | None, warned: set[str]
+) -> dict[str, Any]:
     """Statistic, p-value and effect of one test; what the test refuses is the reason in its row."""
     notes = [task.caveat] if task.caveat else []
     variable, options = np.asarray(task.variable), dict(task.options)
@@ -203,7 +206,10 @@ def _test_row(name: str, Y: npt.NDArray[np.float64], task: TestTask, root: int, 
         except DrevalError as reason:
             return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
     for warning in caught:
-        warnings.warn(_in_words_of_the_caller(str(warning.message), name, task), warning.category, stacklevel=6)
+        text = _in_words_of_the_caller(str(warning.message), name, task)
+        if text not in warned:
+            warnings.warn(text, warning.category, stacklevel=6)
+        warned.add(text)
     notes += [_in_words_of_the_caller(note, name, task) for note in got.notes]
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
