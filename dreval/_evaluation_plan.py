@@ -14,6 +14,9 @@ from dreval.registry import INDICES, TESTS
 __all__ = ["IndexTask", "TestTask", "listed", "plan_indices", "plan_tests"]
 
 DEFAULT_TESTS = ("hsic", "kcca")  # those of them that are registered
+DATA_CAVEAT = (
+    "read the effect size: an embedding is computed from the data, so dependence is certain and p says almost nothing"
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class TestTask:
     argument: str
     variable: Any
     options: dict[str, Any]
+    caveat: str = ""
 
 
 def listed(names: Any) -> Any:
@@ -132,28 +136,75 @@ def _plan_curve(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) 
 
 
 def plan_tests(wanted: Any, data: Any, n_resamples: int, options: Mapping[str, Mapping[str, Any]]) -> list[TestTask]:
-    """Every test against labels and covariates; none where there is neither."""
-    variables = [] if data.labels is None else [("labels", "labels", data.labels.codes, "delta")]
-    for name, values in data.covariates.items():
-        variables.append((name, f"covariates[{name!r}]", values, "gaussian" if values.dtype.kind == "f" else "delta"))
+    """Every test against labels and covariates, or against the one that its name ends in (``"hsic:age"``)."""
+    variables = _variables(data)
     groups = {"default": [name for name in DEFAULT_TESTS if name in TESTS], "all": TESTS.names()}
-    names = _names(wanted, "tests", TESTS, groups)
-    if names and wanted != "default" and not variables:
-        raise InputError(
-            "tests", "must have a variable to test against", "no labels and no covariates", "Pass labels or covariates."
-        )
-    return [
-        TestTask(name, target, argument, variable, _test_options(name, kernel, n_resamples, options.get(name, {})))
-        for name in names
-        for target, argument, variable, kernel in variables
-    ]
+    asked = [*wanted] if isinstance(wanted, list) else [wanted]
+    tasks: list[TestTask] = []
+    for item in asked:
+        word, colon, target = item.partition(":") if isinstance(item, str) else (item, "", "")
+        names = _names(word, "tests", TESTS, groups)
+        if colon:
+            chosen = [variables[check_one_of(target, variables, "tests")]]
+        else:
+            chosen = [variable for variable in variables.values() if not variable.caveat]
+        if names and wanted != "default" and not chosen:
+            cure = "Pass labels or covariates."
+            raise InputError("tests", "must have a variable to test against", "no labels and no covariates", cure)
+        tasks += [
+            _test_task(name, variable, n_resamples, options)
+            for name in names
+            for variable in chosen
+            if word not in groups or _fits(name, variable)
+        ]
+    return list({(task.name, task.target): task for task in tasks}.values())
+
+
+@dataclass(frozen=True)
+class _Variable:
+    """What embeddings are tested against; ``kernel`` says whether it holds numbers or classes."""
+
+    target: str
+    argument: str
+    values: Any
+    kernel: str
+    caveat: str = ""
+
+
+def _variables(data: Any) -> dict[str, _Variable]:
+    """Labels, covariates, and the data themselves, which are tested on request only."""
+    known = [_Variable("data", "data", data.X, "gaussian", DATA_CAVEAT)]
+    known += [] if data.labels is None else [_Variable("labels", "labels", data.labels.codes, "delta")]
+    for name, values in data.covariates.items():
+        kernel = "gaussian" if values.dtype.kind == "f" else "delta"
+        known.append(_Variable(name, f"covariates[{name!r}]", values, kernel))
+    return {variable.target: variable for variable in known}
+
+
+def _fits(name: str, variable: _Variable) -> bool:
+    """Whether a test can answer for a variable: a test of groups needs two classes."""
+    if TESTS.card(name).second != "groups":
+        return True
+    return variable.kernel == "delta" and len(set(variable.values.tolist())) == 2
+
+
+def _test_task(name: str, variable: _Variable, n_resamples: int, options: Mapping[str, Mapping[str, Any]]) -> TestTask:
+    """One test; classes are given as text to tests that have no kernel, so that codes are not taken for numbers."""
+    keywords = _test_options(name, variable.kernel, n_resamples, options.get(name, {}))
+    values = variable.values
+    if variable.kernel == "delta" and "kernel" not in signature(TESTS.get(name)).parameters:
+        values = values.astype(str)
+    return TestTask(name, variable.target, variable.argument, values, keywords, variable.caveat)
 
 
 def _test_options(name: str, kernel: str, n_resamples: int, given: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters of a test, those that were given first; seed and threads are the evaluation's own."""
-    known = [key for key in list(signature(TESTS.get(name)).parameters)[2:] if key not in ("random_state", "n_jobs")]
+    parameters = list(signature(TESTS.get(name)).parameters)[2:]
+    known = [key for key in parameters if key not in ("random_state", "n_jobs", "others", "groups")]
     for key in given:
         check_one_of(key, known, f"options[{name!r}]")
     check_int(given.get("n_resamples", n_resamples), f"options[{name!r}]['n_resamples']", low=1)
-    usual = {"n_resamples": n_resamples, "kernel": ("gaussian", kernel)}
+    usual: dict[str, Any] = {"n_resamples": n_resamples}
+    if TESTS.card(name).second == "variable":
+        usual["kernel"] = ("gaussian", kernel)
     return {**{key: value for key, value in usual.items() if key in known}, **given}

@@ -208,26 +208,36 @@ def evaluate_tests(
     name: str, Y: npt.NDArray[np.float64], tasks: Sequence[TestTask], root: int, n_jobs: int | None
 ) -> list[dict[str, Any]]:
     """One row per test of an embedding."""
-    return [_test_row(name, Y, task, root, n_jobs) for task in tasks]
+    warned: set[str] = set()  # what several tests say of one variable is said once
+    return [_test_row(name, Y, task, root, n_jobs, warned) for task in tasks]
 
 
-def _test_row(name: str, Y: npt.NDArray[np.float64], task: TestTask, root: int, n_jobs: int | None) -> dict[str, Any]:
+def _test_row(
+    name: str, Y: npt.NDArray[np.float64], task: TestTask, root: int, n_jobs: int | None, warned: set[str]
+) -> dict[str, Any]:
     """Statistic, p-value and effect of one test; what the test refuses is the reason in its row."""
-    notes = []
-    variable = np.asarray(task.variable)
+    notes = [task.caveat] if task.caveat else []
+    variable, options = np.asarray(task.variable), dict(task.options)
     if len(Y) > TEST_POINTS:
         chosen = np.sort(stream(root, "test points").choice(len(Y), TEST_POINTS, replace=False))
         Y, variable = Y[chosen], variable[chosen]
+        if options.get("blocks") is not None:
+            options["blocks"] = np.asarray(options["blocks"])[chosen]
         notes.append(f"tested on {TEST_POINTS} points drawn at random")
     seed = stream_seed(root, "test", name, task.name, task.target)
+    test = TESTS.get(task.name)
+    second = "groups" if test.card.second == "groups" else "y"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            got = TESTS.get(task.name)(Y, variable, random_state=seed, n_jobs=n_jobs, **task.options)
+            got = test(Y, **{second: variable}, random_state=seed, n_jobs=n_jobs, **options)
         except DrevalError as reason:
             return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
     for warning in caught:
-        warnings.warn(_in_words_of_the_caller(str(warning.message), name, task), warning.category, stacklevel=6)
+        text = _in_words_of_the_caller(str(warning.message), name, task)
+        if text not in warned:
+            warnings.warn(text, warning.category, stacklevel=6)
+        warned.add(text)
     notes += [_in_words_of_the_caller(note, name, task) for note in got.notes]
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
@@ -236,4 +246,5 @@ def _test_row(name: str, Y: npt.NDArray[np.float64], task: TestTask, root: int, 
 
 def _in_words_of_the_caller(text: str, name: str, task: TestTask) -> str:
     """What a test says of its ``x`` and ``y``, said of the embedding and the variable."""
-    return text.replace("`x`", f"`embeddings[{name!r}]`").replace("`y`", f"`{task.argument}`")
+    text = text.replace("`x`", f"`embeddings[{name!r}]`").replace("`groups`", f"`{task.argument}`")
+    return text.replace("`y`", f"`{task.argument}`")

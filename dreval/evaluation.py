@@ -195,7 +195,9 @@ class Evaluation:
         indices : "default", "all", str, list of str or None
             Names from ``dreval.list_indices()``. "all" adds every index the sources can answer; None or "none" is none.
         tests : "default", "all", str, list of str or None
-            Names from ``dreval.list_tests()``; embeddings are tested against labels and covariates.
+            Names from ``dreval.list_tests()``; embeddings are tested against labels and covariates. "default": "hsic"
+            and "kcca" where there are any. "hsic:age" tests against ``age`` only, and "hsic:data" against the data
+            themselves: read its effect size, since p is certain to be small.
         ci : "default", "points", "anchors" or None
             Intervals. "points": the population the points came from, by a delete-a-group jackknife with recomputation
             (20 random groups). "anchors": all points, from the design. "default": anchors where anchors are used,

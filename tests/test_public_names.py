@@ -15,8 +15,11 @@ import dreval
 from dreval.registry import DATASETS, INDICES, METHODS, TESTS
 
 FUNCTIONS = {
+    "bandwidth_curve",
+    "dependence_ranking",
     "embed",
     "index_card",
+    "kappa_curve",
     "list_datasets",
     "list_indices",
     "list_methods",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +23,18 @@ from dreval._check import (
 )
 from dreval.errors import DegenerateDataWarning, InputError
 
-__all__ = ["KERNELS", "Gram", "center", "cross_gram", "gram_matrix", "is_classes", "median_bandwidth"]
+__all__ = [
+    "KERNELS",
+    "Gram",
+    "center",
+    "cross_gram",
+    "delta_codes",
+    "gram_matrix",
+    "is_classes",
+    "median_bandwidth",
+    "radial_columns",
+    "unit_scaled",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -32,8 +44,16 @@ _RADIAL: dict[str, Callable[[FloatArray], FloatArray]] = {
     "laplace": lambda t: np.exp(-np.sqrt(t)),
     "rational_quadratic": lambda t: 1.0 / (1.0 + 0.5 * t),
 }
-KERNELS = (*_RADIAL, "linear", "delta", "precomputed")
+# Kernels of the inner product g_ij of deviations from the means, in units of the squared bandwidth; s_ij stands for
+# sqrt((1 + g_ii)(1 + g_jj)), at least 1 + g_ij by Cauchy and Schwarz.
+_DOT: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+    "exponential": lambda g, _: np.exp(g),
+    "binomial": lambda g, s: s / np.maximum(s - g, 1.0),
+}
+_SCALED = (*_RADIAL, *_DOT)
+KERNELS = (*_SCALED, "linear", "delta", "precomputed")
 _FLAT = 1e-12  # a kernel matrix that varies less than this, relative to its size, does not vary
+_FAR = 1e8  # squared deviations beyond this, in squared bandwidths, are far
 _LARGEST = 1e140  # entries beyond this, or below its inverse, would overflow or vanish in products
 
 
@@ -63,9 +83,10 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
     """The kernel matrix of one variable.
 
     With d the Euclidean distance and sigma the bandwidth: ``gaussian`` exp(-d^2 / (2 sigma^2)), ``laplace``
-    exp(-d / sigma), ``rational_quadratic`` 1 / (1 + d^2 / (2 sigma^2)), ``linear`` the inner product of the columns'
-    deviations from their means, ``delta`` 1 for equal classes and 0 for different ones, ``precomputed`` the matrix that
-    is given.
+    exp(-d / sigma), ``rational_quadratic`` 1 / (1 + d^2 / (2 sigma^2)), ``linear`` the inner product g of the columns'
+    deviations from their means, ``exponential`` exp(g / sigma^2), ``binomial`` 1 / (1 - <u, v>) for the deviations
+    brought into the unit ball by u = x / sqrt(sigma^2 + |x|^2), ``delta`` 1 for equal classes and 0 for different ones,
+    ``precomputed`` the matrix that is given.
 
     Parameters
     ----------
@@ -104,17 +125,35 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
     """
     check_one_of(kernel, KERNELS, "kernel")
     sigma = _check_bandwidth(bandwidth)
-    if kernel in _RADIAL and not is_classes(value):
-        return _radial(value, argument, kernel, sigma)
-    if sigma is not None and kernel not in _RADIAL:
+    if kernel in _SCALED and not is_classes(value):
+        return _scaled(value, argument, kernel, sigma)
+    if sigma is not None and kernel not in _SCALED:
         cure = "Leave `bandwidth` out; for a pair of kernels give a pair with None in this place."
         raise InputError("bandwidth", f"must be None where the kernel is {kernel!r}", str(bandwidth), cure)
     if kernel == "precomputed":
         return Gram(_precomputed(value, argument), kernel, None)
     if kernel == "delta" or is_classes(value):
         note = () if kernel == "delta" else (f"`{argument}` holds classes: its kernel is delta (1 if equal, else 0).",)
-        return Gram(_delta(value, argument), "delta", None, note)
+        codes = delta_codes(value, argument)
+        return Gram((codes[:, None] == codes[None, :]).astype(np.float64), "delta", None, note)
     return Gram(_linear(value, argument), kernel, None)
+
+
+def radial_columns(kernel: str) -> Callable[[FloatArray, FloatArray], FloatArray] | None:
+    """The values of a radial kernel between all points (n, p) and one point (p,), in units of the bandwidth.
+
+    None for kernels of another kind.
+    """
+    if kernel not in _RADIAL:
+        return None
+
+    def column(points: FloatArray, point: FloatArray) -> FloatArray:
+        from scipy.spatial.distance import cdist
+
+        with np.errstate(under="ignore"):
+            return _RADIAL[kernel](cdist(points, point[None], "sqeuclidean")[:, 0])
+
+    return column
 
 
 def is_classes(value: Any) -> bool:
@@ -159,8 +198,16 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
         f"More than half of the pairs of rows of `{argument}` coincide: its bandwidth is the smallest positive "
         "distance, not the median."
     )
-    warnings.warn(note, DegenerateDataWarning, stacklevel=5)
+    warnings.warn(note, DegenerateDataWarning, stacklevel=_level_of_the_caller())
     return float(np.sqrt(squared)), (note,)
+
+
+def _level_of_the_caller() -> int:
+    """The ``stacklevel`` at which a warning of the calling function points at the first line outside the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("dreval."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def center(matrix: FloatArray) -> FloatArray:
@@ -213,29 +260,53 @@ def cross_gram(new: FloatArray, points: FloatArray, kernel: str, bandwidth: floa
         return _RADIAL[kernel](cdist(*scaled, "sqeuclidean"))
 
 
-def _radial(value: Any, argument: str, kernel: str, bandwidth: float | None) -> Gram:
-    """A kernel of the distance, computed in units of a power of two so that squares neither overflow nor vanish."""
+def _scaled(value: Any, argument: str, kernel: str, bandwidth: float | None) -> Gram:
+    """A kernel with a length-scale, in units of a power of two so that squares neither overflow nor vanish."""
     from scipy.spatial.distance import pdist, squareform
 
     points = check_points(value, argument, columns=getattr(value, "columns", None))
-    points, exponent = _unit_scaled(points, argument)
-    squared = pdist(points, "sqeuclidean")
-    notes: tuple[str, ...] = ()
-    if bandwidth is None:
-        sigma, notes = median_bandwidth(squared, argument)
+    points, exponent = unit_scaled(points, argument)
+    squared = pdist(points, "sqeuclidean") if bandwidth is None or kernel in _RADIAL else np.zeros(0)
+    sigma, notes = _length_scale(squared, argument, bandwidth, exponent)
+    if kernel in _RADIAL:
+        with np.errstate(over="ignore", under="ignore"):
+            squared /= sigma
+            squared /= sigma
+            values = _RADIAL[kernel](squared)
+        matrix = squareform(values, checks=False)
+        np.fill_diagonal(matrix, 1.0)
     else:
-        sigma = max(float(np.ldexp(bandwidth, -exponent)), np.finfo(float).tiny)
-    with np.errstate(over="ignore", under="ignore"):
-        squared /= sigma
-        squared /= sigma
-        values = _RADIAL[kernel](squared)
+        matrix = _dot_products(points, sigma, kernel, argument)
+        values = _off_diagonal(matrix)
     _check_varies(values, argument, bandwidth)
-    matrix = squareform(values, checks=False)
-    np.fill_diagonal(matrix, 1.0)
     return Gram(matrix, kernel, float(np.ldexp(sigma, exponent)), notes)
 
 
-def _unit_scaled(points: FloatArray, argument: str) -> tuple[FloatArray, int]:
+def _length_scale(
+    squared: FloatArray, argument: str, bandwidth: float | None, exponent: int
+) -> tuple[float, tuple[str, ...]]:
+    """The given length-scale in scaled units, or the median rule's, with notes."""
+    if bandwidth is None:
+        return median_bandwidth(squared, argument)
+    return max(float(np.ldexp(bandwidth, -exponent)), np.finfo(float).tiny), ()
+
+
+def _dot_products(points: FloatArray, sigma: float, kernel: str, argument: str) -> FloatArray:
+    """A kernel of inner products of deviations from the column means."""
+    with np.errstate(over="ignore"):
+        centred = (points - points.mean(axis=0)) / sigma
+        g = centred @ centred.T
+        root = np.sqrt(1.0 + np.diagonal(g))
+        matrix = _DOT[kernel](g, np.outer(root, root))
+    far = float(np.max(np.diagonal(g))) > _FAR and kernel == "binomial"  # s - g would keep too few digits
+    if far or not np.isfinite(matrix).all() or np.max(matrix) > _LARGEST:
+        cure = "Choose a larger `bandwidth`, or kernel='gaussian'."
+        got = f"deviations up to {np.sqrt(np.max(np.diagonal(g))):.3g} bandwidths"
+        raise InputError(argument, f"must have no far outliers where its kernel is {kernel!r}", got, cure)
+    return matrix
+
+
+def unit_scaled(points: FloatArray, argument: str) -> tuple[FloatArray, int]:
     """The points over a power of two that brings their deviations from the first row below 1, and its exponent."""
     with np.errstate(over="ignore"):
         largest = float(np.max(np.abs(points - points[0])))
@@ -278,7 +349,7 @@ def _off_diagonal(matrix: FloatArray) -> FloatArray:
 def _linear(value: Any, argument: str) -> FloatArray:
     """Inner products of deviations from the column means."""
     points = check_points(value, argument, columns=getattr(value, "columns", None))
-    _unit_scaled(points, argument)
+    unit_scaled(points, argument)
     points = points - points.mean(axis=0)
     with np.errstate(over="ignore", under="ignore"):
         matrix = points @ points.T
@@ -289,8 +360,8 @@ def _linear(value: Any, argument: str) -> FloatArray:
     return matrix
 
 
-def _delta(value: Any, argument: str) -> FloatArray:
-    """1 for equal classes."""
+def delta_codes(value: Any, argument: str) -> npt.NDArray[np.int64]:
+    """Codes of classes of which there are at least two, one of them with two rows."""
     n = len(np.atleast_1d(np.asarray(value)))
     codes, classes = check_classes(value, n, argument)
     if n < MIN_POINTS:
@@ -299,8 +370,7 @@ def _delta(value: Any, argument: str) -> FloatArray:
         got = "one class" if len(classes) == 1 else f"{n} classes for {n} rows"
         cure = "Give classes that some rows share and others do not; numbers are used as numbers when they are floats."
         raise InputError(argument, "must have at least two classes, one of them with two rows", got, cure)
-    matrix: FloatArray = (codes[:, None] == codes[None, :]).astype(np.float64)
-    return matrix
+    return codes
 
 
 def _precomputed(value: Any, argument: str) -> FloatArray:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dreval._check import check_int
-from dreval._random import root_seed
-from dreval.geometry.kernels import center, gram_matrix
-from dreval.independence._test import check_same_rows, make_record, matched_rows, pair_of, test
-from dreval.inference.permutation import permutation_null
+from dreval._check import check_one_of
+from dreval.errors import InputError
+from dreval.geometry.kernels import gram_matrix
+from dreval.independence._factors import EXACT_ROWS, chosen_factors
+from dreval.independence._hsic_parts import Pair, centred_pair, gamma_null, joint_hsic, low_rank_pair, unbiased_inner
+from dreval.independence._test import Resampling, Variables, gather, make_record, named, per_variable, test
 from dreval.results.test import IndependenceTest
 
-FloatArray = npt.NDArray[np.float64]
+METHODS = ("auto", "exact", "lowrank", "gamma")
 
 
 @test(
     title="Hilbert-Schmidt independence criterion",
-    variables="2",
-    null=("permutation",),
+    variables="many",
+    null=("permutation", "gamma"),
     statistic="HSIC",
     effect_size="CKA",
     needs=("kernel",),
@@ -29,14 +29,18 @@ FloatArray = npt.NDArray[np.float64]
 def hsic_test(
     x: Any,
     y: Any,
-    *,
-    kernel: str | tuple[str, str] = "gaussian",
-    bandwidth: float | str | tuple[float | str | None, float | str | None] | None = None,
+    *others: Any,
+    kernel: str | tuple[str, ...] = "gaussian",
+    bandwidth: float | str | tuple[float | str | None, ...] | None = None,
+    method: str = "auto",
+    permutation: str = "free",
+    blocks: Any = None,
     n_resamples: int = 999,
+    stop_after: int | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
 ) -> IndependenceTest:
-    r"""Test whether two variables, each of any dimension or kind, are independent.
+    r"""Test whether variables, each of any dimension or kind, are independent.
 
     With kernel matrices K of ``x`` and L of ``y`` and H = I - 11'/n the statistic is the squared Hilbert-Schmidt norm
     of the empirical cross-covariance operator,
@@ -48,21 +52,46 @@ def hsic_test(
     alignment CKA = <HKH, HLH> / (\|HKH\| \|HLH\|), in [0, 1] for positive semi-definite kernels. CKA and HSIC are
     biased upward at small n: read them beside the mean of the null distribution. The rows of ``y`` are permuted.
 
+    Three and more variables are tested for joint independence by dHSIC, the squared distance between the kernel mean
+    of the joint law and that of the product of the marginal laws,
+
+    .. math:: \mathrm{dHSIC} = \frac{1}{n^2} \sum_{ij} \prod_k K^k_{ij} + \prod_k \frac{1}{n^2} \sum_{ij} K^k_{ij}
+              - \frac{2}{n} \sum_i \prod_k \frac{1}{n} \sum_j K^k_{ij},
+
+    which for two variables is HSIC. All variables but the first are permuted, each by a permutation of its own. The
+    effect size is then dHSIC over the geometric mean of its values for d copies of each variable.
+
     Parameters
     ----------
-    x, y : array, DataFrame or Series
+    x, y, *others : array, DataFrame or Series
         (n,) or (n, p) numbers, or (n,) classes, the same n >= 4 rows; frames with equal row names are matched.
         Text, booleans and categories are classes and get the delta kernel; integers are numbers unless
         ``kernel="delta"``. With ``kernel="precomputed"`` an (n, n) matrix of kernel values.
-    kernel : str or pair of str
+    kernel : str or tuple of str
         ``gaussian`` exp(-d^2 / (2 sigma^2)), ``laplace`` exp(-d / sigma), ``rational_quadratic``
-        1 / (1 + d^2 / (2 sigma^2)), ``linear``, ``delta`` (classes) or ``precomputed``; d is the Euclidean distance.
-        A pair gives x and y their own.
-    bandwidth : float, "median", None or a pair of these
+        1 / (1 + d^2 / (2 sigma^2)), ``linear``, ``exponential``, ``binomial``, ``delta`` (classes) or ``precomputed``;
+        d is the Euclidean distance (``dreval.geometry.kernels.gram_matrix`` has the formulas). A tuple gives each
+        variable its own.
+    bandwidth : float, "median", None or a tuple of these
         The length-scale sigma, in the units of the variable. By default each variable has its own: sigma^2 is the
         median of its squared distances over pairs i < j.
+    method : {"auto", "exact", "lowrank", "gamma"}
+        ``exact`` holds the kernel matrices. ``lowrank`` factors each by pivoted incomplete Cholesky until a share of
+        1e-4 of its trace is left; the statistic is then too small by at most ``extra["error_bound"]``. ``auto`` is
+        exact up to 2000 rows and beyond where the kernels have no small factor and n <= 10,000; what was done is said
+        in the notes. ``gamma`` draws no permutation: p comes from the gamma law with the exact mean and variance of
+        HSIC over all permutations, which is an approximation. Three and more variables are always exact.
+    permutation : {"free", "within", "blocks", "cyclic"}
+        Which rows may be exchanged under the null hypothesis: all; those of the same block; whole ``blocks`` of equal
+        size; or all by a cyclic shift, for a stationary time series.
+    blocks : (n,) array of classes, optional
+        The block of each row, for ``permutation="within"`` and ``"blocks"``.
     n_resamples : int
-        Number B of permutations. When n! <= B all of them are enumerated and p is exact.
+        Number B of permutations. When there are at most B different ones (n! <= B), all of them are enumerated and p
+        is exact.
+    stop_after : int, optional
+        Stop as soon as this many permuted statistics have reached the observed one (Besag & Clifford 1991): fewer
+        permutations where p is large, and still a valid p.
     random_state : int, numpy Generator or None
         Seed; permutation b depends on the seed and b only.
     n_jobs : int, optional
@@ -72,15 +101,15 @@ def hsic_test(
     -------
     IndependenceTest
         ``statistic`` HSIC (the V-statistic above); ``p_value`` = (1 + #{T_b >= T}) / (B + 1), equal up to rounding
-        counting as equal; ``p_interval`` its 95 % Monte Carlo interval; ``effect_size`` CKA; ``extra``: ``cka``,
-        ``unbiased`` (the U-statistic HSIC_1 of Song et al. 2012, which can be negative), ``kernel_x``, ``kernel_y``,
-        ``bandwidth_x``, ``bandwidth_y``.
+        counting as equal; ``p_interval`` its 95 % Monte Carlo interval; ``effect_size`` CKA; ``extra``: ``cka`` and
+        ``unbiased`` (the U-statistic HSIC_1 of Song et al. 2012, which can be negative; two variables), ``method``,
+        ``error_bound`` (low rank), and for each variable ``kernel_x``, ``bandwidth_x``, ``rank_x`` (low rank), ...
 
     Raises
     ------
     InputError
         Different numbers of rows, NaN, fewer than 4 rows, a variable that is constant or looks the same under every
-        permutation, a precomputed matrix that is no kernel.
+        permutation, a precomputed matrix that is no kernel, blocks that fit no permutation.
 
     Warns
     -----
@@ -90,7 +119,8 @@ def hsic_test(
     Notes
     -----
     Cost: n^2 (p + q) / 2 for the kernels and n^2 / 2 multiplications for each permutation. Memory: two n x n matrices
-    of 8-byte numbers and half of one more while they are made (n = 10,000: 2 GB).
+    of 8-byte numbers and half of one more while they are made (n = 10,000: 2 GB). With factors of ranks r and s:
+    n (r^2 + s^2) once, n r s for each permutation, memory n (r + s).
 
     The gaussian statistic does not change under translation and rotation of a variable and, with the median rule,
     under its scale. Between an embedding and the data it was computed from, dependence is certain: there the effect
@@ -101,6 +131,8 @@ def hsic_test(
     Gretton, Bousquet, Smola & Schoelkopf (2005), Measuring statistical dependence with Hilbert-Schmidt norms, ALT.
     Gretton, Fukumizu, Teo, Song, Schoelkopf & Smola (2008), A kernel statistical test of independence, NIPS 20.
     Song, Smola, Gretton, Bedo & Borgwardt (2012), Feature selection via dependence maximization, JMLR 13, 1393-1434.
+    Pfister, Buehlmann, Schoelkopf & Peters (2018), Kernel-based tests for joint independence, JRSS B 80, 5-31.
+    Kazi-Aoual, Hitier, Sabatier & Lebreton (1995), Refined approximations to permutation tests, CSDA 20, 643-656.
 
     Examples
     --------
@@ -113,48 +145,91 @@ def hsic_test(
     >>> found.n_resamples
     999
     """
-    check_int(n_resamples, "n_resamples", low=1)
-    root = root_seed(random_state)
-    n = check_same_rows(x, y)
-    y, matched = matched_rows(x, y)
-    kernels, bandwidths = pair_of(kernel, "kernel"), pair_of(bandwidth, "bandwidth")
-    gram_x = gram_matrix(x, "x", kernels[0], bandwidths[0])
-    gram_y = gram_matrix(y, "y", kernels[1], bandwidths[1])
-    a, b = center(gram_x.matrix), center(gram_y.matrix)
-    size = float(np.linalg.norm(a)) * float(np.linalg.norm(b)) / n**2
-    found = permutation_null(_permuted_hsic(a, b), n, n_resamples, root, "hsic", resolution=1e-14 * size, n_jobs=n_jobs)
-    cka = float(np.clip(found.observed / size, -1.0, 1.0))
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs)
+    check_one_of(method, METHODS, "method")
+    variables = gather(x, y, *others)
+    kernels = per_variable(kernel, variables.names, "kernel")
+    bandwidths = per_variable(bandwidth, variables.names, "bandwidth")
+    settings = {"kernel": kernel, "bandwidth": bandwidth, "method": method}
+    if others:
+        return _joint(variables, kernels, bandwidths, resampling, settings)
+    if method == "gamma" and (permutation != "free" or stop_after is not None):
+        cure = "Leave `permutation` and `stop_after` out, or use another method."
+        raise InputError("method", "must draw permutations where they are restricted", "'gamma'", cure)
+    pair, extra, notes = _measured(variables, kernels, bandwidths, method)
+    if method == "gamma":
+        found = gamma_null(pair)
+        notes = (*notes, "p is an approximation: a gamma law with the mean and variance of all permutations.")
+    else:
+        found = resampling.run(pair.hsic, variables.n, "hsic", 1e-14 * pair.size)
+    cka = float(np.clip(found.observed / pair.size, -1.0, 1.0))
+    unbiased = unbiased_inner(found.observed * variables.n**2, pair.sides)
     return make_record(
         hsic_test.card,
         found,
-        n=n,
-        root=root,
+        n=variables.n,
+        resampling=resampling,
         effect_size=cka,
-        extra={
-            "cka": cka,
-            "unbiased": _unbiased_hsic(a, b),
-            "kernel_x": gram_x.kernel,
-            "kernel_y": gram_y.kernel,
-            "bandwidth_x": gram_x.bandwidth,
-            "bandwidth_y": gram_y.bandwidth,
-        },
-        parameters={"kernel": kernel, "bandwidth": bandwidth, "n_resamples": n_resamples},
-        notes=(*matched, *gram_x.notes, *gram_y.notes),
+        extra={"cka": cka, "unbiased": unbiased, **extra},
+        parameters=settings,
+        notes=(*variables.notes, *notes),
     )
 
 
-def _permuted_hsic(a: FloatArray, b: FloatArray) -> Any:
-    """HSIC of centred kernels as a function of rows of permutations of the second one."""
-    from dreval.geometry._loops.permutations import permuted_inner_products
+def _measured(
+    variables: Variables, kernels: tuple[Any, ...], bandwidths: tuple[Any, ...], method: str
+) -> tuple[Pair, dict[str, Any], tuple[str, ...]]:
+    """The centred kernels in the form that the method asks for, with what is to be said of it."""
+    names, values = variables.names, variables.values
+    factors = chosen_factors(values, names, kernels, bandwidths, "auto" if method == "gamma" else method)
+    if factors is None:
+        grams = [gram_matrix(*variable) for variable in zip(values, names, kernels, bandwidths, strict=True)]
+        extra = named("kernel", [g.kernel for g in grams], names) | named(
+            "bandwidth", [g.bandwidth for g in grams], names
+        )
+        notes = tuple(note for gram in grams for note in gram.notes)
+        if variables.n > EXACT_ROWS and method != "exact":
+            notes = (*notes, f"The kernels have no small factor: all {variables.n} x {variables.n} values were used.")
+        return centred_pair(grams), extra, notes
+    pair, bound = low_rank_pair(*factors)
+    ranks = [factor.factor.shape[1] for factor in factors]
+    extra = {"error_bound": bound, **named("kernel", [f.kernel for f in factors], names)}
+    extra |= named("bandwidth", [f.bandwidth for f in factors], names) | named("rank", ranks, names)
+    shares = " and ".join(f"{f.left / f.trace:.1e}" for f in factors)
+    note = (
+        f"Kernels were approximated by factors of rank {ranks[0]} and {ranks[1]}, which leaves shares of {shares} of "
+        f"their traces: the statistic is too small by at most {bound:.2g}."
+    )
+    return pair, extra, (*(note for factor in factors for note in factor.notes), note)
 
-    return lambda permutations: permuted_inner_products(a, b, permutations) / len(a) ** 2
 
-
-def _unbiased_hsic(a: FloatArray, b: FloatArray) -> float:
-    """HSIC_1 of Song et al. (2012); adding r_i + r_j off the diagonal cancels, so centred kernels give the same."""
-    n = len(a)
-    diag_a, diag_b = np.diagonal(a), np.diagonal(b)
-    rows_a, rows_b = a.sum(axis=0) - diag_a, b.sum(axis=0) - diag_b
-    product = float(np.vdot(a, b) - diag_a @ diag_b)
-    total = float(rows_a.sum() * rows_b.sum()) / ((n - 1) * (n - 2))
-    return (product + total - 2 / (n - 2) * float(rows_a @ rows_b)) / (n * (n - 3))
+def _joint(
+    variables: Variables,
+    kernels: tuple[Any, ...],
+    bandwidths: tuple[Any, ...],
+    resampling: Resampling,
+    settings: dict[str, Any],
+) -> IndependenceTest:
+    """The test of three and more variables."""
+    names = variables.names
+    if settings["method"] in ("lowrank", "gamma"):
+        cure = "Use method='exact', or test pairs of variables."
+        raise InputError(
+            "method", "must be 'auto' or 'exact' for more than two variables", repr(settings["method"]), cure
+        )
+    grams = [gram_matrix(*variable) for variable in zip(variables.values, names, kernels, bandwidths, strict=True)]
+    statistic, resolution, scale = joint_hsic(grams)
+    found = resampling.run(statistic, variables.n, "hsic", resolution, factors=len(names) - 1)
+    extra = named("kernel", [g.kernel for g in grams], names) | named("bandwidth", [g.bandwidth for g in grams], names)
+    return make_record(
+        hsic_test.card,
+        found,
+        n=variables.n,
+        resampling=resampling,
+        effect_size=found.observed / scale,
+        extra=extra,
+        parameters=settings,
+        notes=(*variables.notes, *(note for gram in grams for note in gram.notes)),
+        names=names,
+        effect_size_name="Normalised dHSIC",
+    )

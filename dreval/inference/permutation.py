@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,13 +12,14 @@ import numpy.typing as npt
 from dreval._check import check_int
 from dreval._random import stream
 from dreval.geometry.workers import n_threads, run_blocks
+from dreval.inference._schemes import Permutations, Scheme
 
 __all__ = ["PermutationNull", "clopper_pearson", "draw_permutations", "permutation_null"]
 
 FloatArray = npt.NDArray[np.float64]
-Permutations = npt.NDArray[np.uint32]
 
 CHUNK = 32  # permutations handed to the statistic at once
+WAVE = 8 * CHUNK  # permutations between two looks at whether enough have reached the statistic
 RELATIVE_TIE = 1e-12  # statistics this close to the observed one count as reaching it
 
 
@@ -34,12 +34,15 @@ class PermutationNull:
     null : ndarray (m,)
         Statistics of the permutations, in the order of their numbers.
     p_value : float
-        ``(b + 1) / (m + 1)`` for sampled permutations, ``b / m`` for an enumeration (which holds the identity).
+        ``(b + 1) / (m + 1)`` for sampled permutations, b of which reach the statistic; ``b / m`` for an enumeration
+        (which holds the identity) and where sampling stopped at the b-th that reached it.
     p_interval : (float, float)
-        95 % Clopper-Pearson interval for the p-value that infinitely many permutations would give; both ends are the
-        p-value itself when all permutations were enumerated.
+        95 % Clopper-Pearson interval for the p-value that infinitely many permutations would give (of the negative
+        binomial law where sampling stopped); both ends are the p-value itself when all permutations were enumerated.
     exact : bool
         Whether all permutations were enumerated.
+    stopped : bool
+        Whether sampling stopped before ``n_resamples``.
     """
 
     observed: float
@@ -47,6 +50,7 @@ class PermutationNull:
     p_value: float
     p_interval: tuple[float, float]
     exact: bool
+    stopped: bool = False
 
 
 def permutation_null(
@@ -57,12 +61,15 @@ def permutation_null(
     *names: object,
     resolution: float = 0.0,
     n_jobs: int | None = None,
+    scheme: Scheme | None = None,
+    factors: int = 1,
+    stop_after: int | None = None,
 ) -> PermutationNull:
     """The observed statistic, its values under permutation of n rows, and the p-value (large values are extreme).
 
     Permutation b depends on ``root``, ``names`` and b only: a longer run begins with the same values as a shorter one,
-    and ``n_jobs`` changes nothing. When n! is at most ``n_resamples``, all n! permutations are enumerated instead and
-    p is the share of them, the identity among them, that reach the statistic.
+    and ``n_jobs`` changes nothing. When there are at most ``n_resamples`` different permutations, all of them are
+    enumerated instead and p is the share of them, the identity among them, that reach the statistic.
 
     Parameters
     ----------
@@ -72,7 +79,7 @@ def permutation_null(
     n : int
         Number of rows permuted.
     n_resamples : int
-        Number of sampled permutations, at least 1.
+        Number of sampled permutations, at least 1; the largest number where ``stop_after`` is given.
     root : int
         Root seed.
     *names : object
@@ -82,6 +89,14 @@ def permutation_null(
         is the bound that a permuted one has to reach.
     n_jobs : int, optional
         Number of threads; all cores by default.
+    scheme : Scheme, optional
+        Which permutations may occur; all by default.
+    factors : int
+        Number of variables that are permuted, each by a permutation of its own; with more than one the statistic
+        takes an (m, factors, n) array.
+    stop_after : int, optional
+        Sequential sampling of Besag & Clifford: stop as soon as this many permuted statistics have reached the
+        observed one.
 
     Returns
     -------
@@ -89,8 +104,9 @@ def permutation_null(
 
     Notes
     -----
-    ``(b + 1) / (m + 1)`` makes P(p <= a) <= a under the null hypothesis for every m (Phipson & Smyth 2010). Memory:
-    32 n permutation entries per thread at a time, and the m statistics.
+    ``(b + 1) / (m + 1)`` makes P(p <= a) <= a under the null hypothesis for every m (Phipson & Smyth 2010), and so
+    does ``b / m`` where sampling stops at the b-th success (Besag & Clifford 1991). Memory: 32 n permutation entries
+    per thread at a time, and the m statistics.
 
     Examples
     --------
@@ -102,33 +118,77 @@ def permutation_null(
     """
     check_int(n_resamples, "n_resamples", low=1)
     n_threads(n_jobs)  # refused here, also where no thread is started
-    observed = float(statistic(np.arange(n, dtype=np.uint32)[None, :])[0])
+    limit = n_resamples if stop_after is None else check_int(stop_after, "stop_after", low=1)
+    scheme = scheme or Scheme("free", n)
+    identity = np.tile(np.arange(n, dtype=np.uint32), (1, factors, 1))
+    observed = float(statistic(identity if factors > 1 else identity[:, 0])[0])
     bound = observed - max(RELATIVE_TIE * abs(observed), resolution)
-    exact = n <= 20 and math.factorial(n) <= n_resamples
-    if exact:
-        null = statistic(np.array(list(itertools.permutations(range(n))), dtype=np.uint32))
+    if scheme.count() ** factors <= n_resamples:
+        null = statistic(_every(scheme, factors))
         p = int(np.count_nonzero(null >= bound)) / len(null)
-        return PermutationNull(observed, null, p, (p, p), exact)
-    null = _sampled(statistic, n, n_resamples, _key(root, names), n_jobs)
+        return PermutationNull(observed, null, p, (p, p), True)
+    draw = _drawer(scheme, root, names, factors)
+    if stop_after is not None:
+        return _sequential(statistic, draw, n_resamples, limit, observed, bound, n_jobs)
+    null = np.empty(n_resamples)
+    _fill(null, 0, statistic, draw, n_jobs)
     reached = int(np.count_nonzero(null >= bound))
     p = (reached + 1) / (n_resamples + 1)
-    return PermutationNull(observed, null, p, clopper_pearson(reached, n_resamples), exact)
+    return PermutationNull(observed, null, p, clopper_pearson(reached, n_resamples), False)
 
 
-def _sampled(
-    statistic: Callable[[Permutations], FloatArray], n: int, n_resamples: int, key: np.uint64, n_jobs: int | None
-) -> FloatArray:
-    """Statistics of sampled permutations 0, 1, ..., n_resamples - 1."""
-    from dreval.geometry._loops.permutations import draw_permutations as draw
+def _every(scheme: Scheme, factors: int) -> Permutations:
+    """All permutations; of several factors all combinations."""
+    rows = scheme.every()
+    return rows if factors == 1 else np.array(list(itertools.product(rows, repeat=factors)))
 
-    null = np.empty(n_resamples)
+
+def _drawer(scheme: Scheme, root: int, names: tuple[object, ...], factors: int) -> Callable[[int, int], Permutations]:
+    """A function that gives permutations by their numbers; each factor has a stream of its own."""
+    keys = [_key(root, names if factor == 0 else (*names, f"factor {factor}")) for factor in range(factors)]
+    if factors == 1:
+        return lambda start, stop: scheme.draw(keys[0], start, stop)
+    return lambda start, stop: np.stack([scheme.draw(key, start, stop) for key in keys], axis=1)
+
+
+def _fill(
+    null: FloatArray,
+    begin: int,
+    statistic: Callable[[Permutations], FloatArray],
+    draw: Callable[[int, int], Permutations],
+    n_jobs: int | None,
+) -> None:
+    """Statistics of sampled permutations begin, begin + 1, ..., len(null) - 1."""
 
     def one(start: int) -> None:
-        stop = min(start + CHUNK, n_resamples)
-        null[start:stop] = statistic(draw(key, start, stop, n))
+        stop = min(start + CHUNK, len(null))
+        null[start:stop] = statistic(draw(start, stop))
 
-    run_blocks(one, range(0, n_resamples, CHUNK), n_jobs)
-    return null
+    run_blocks(one, range(begin, len(null), CHUNK), n_jobs)
+
+
+def _sequential(
+    statistic: Callable[[Permutations], FloatArray],
+    draw: Callable[[int, int], Permutations],
+    most: int,
+    wanted: int,
+    observed: float,
+    bound: float,
+    n_jobs: int | None,
+) -> PermutationNull:
+    """Sampling that ends with the permutation at which ``wanted`` of them have reached the statistic."""
+    null = np.empty(most)
+    done, reached = 0, 0
+    while done < most:
+        stop = min(done + WAVE, most)
+        _fill(null[:stop], done, statistic, draw, n_jobs)
+        hits = np.flatnonzero(null[done:stop] >= bound)
+        if reached + len(hits) >= wanted:
+            m = done + int(hits[wanted - reached - 1]) + 1
+            interval = (clopper_pearson(wanted, m)[0], clopper_pearson(wanted - 1, m - 1)[1] if m > 1 else 1.0)
+            return PermutationNull(observed, null[:m].copy(), wanted / m, interval, False, stopped=True)
+        done, reached = stop, reached + len(hits)
+    return PermutationNull(observed, null, (reached + 1) / (most + 1), clopper_pearson(reached, most), False)
 
 
 def draw_permutations(n: int, n_resamples: int, root: int, *names: object) -> Permutations:

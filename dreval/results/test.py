@@ -31,7 +31,8 @@ class IndependenceTest:
         Observed value of the statistic (larger means more dependence).
     p_value : float
         ``(b + 1) / (m + 1)`` for m sampled permutations, b of which reach the statistic; never 0. The share of all
-        permutations where they were enumerated.
+        permutations where they were enumerated, ``b / m`` where sampling stopped at the b-th that reached it, and an
+        approximation, named in ``notes``, where there are none.
     null_distribution : ndarray (m,)
         Statistics under permutation, in the order of the permutations' numbers; read-only.
     n_resamples : int
@@ -41,11 +42,13 @@ class IndependenceTest:
     effect_size_name : str
         Symbol of the effect size.
     p_interval : (float, float)
-        95 % Clopper-Pearson interval of the Monte Carlo p-value; both ends are the p-value where it is exact.
+        95 % Clopper-Pearson interval of the Monte Carlo p-value; both ends are the p-value where it is exact, and
+        NaN where it is an approximation.
     extra : dict
-        Other values the test gives (other forms of the statistic; ``..._x`` and ``..._y`` for one per variable).
+        Other values the test gives (other forms of the statistic; ``..._x``, ``..._y`` and so on for one per variable).
     recipe : dict
-        ``test``, ``n``, ``random_state``, ``parameters`` and ``versions``: what is needed to run it again.
+        ``test``, ``n``, ``variables``, ``random_state``, ``parameters`` and ``versions``: what is needed to run it
+        again.
     notes : tuple of str
         Approximations and assumptions.
 
@@ -94,25 +97,31 @@ class IndependenceTest:
         null, (low, high) = self.null_distribution, self.p_interval
         values = [self.statistic, *((float(np.mean(null)), float(np.quantile(null, 0.95))) if len(null) else ())]
         statistic, *quantiles = _same_digits(values)
-        interval = "exact" if low == high else f"[{low:.3f}, {high:.3f}]"
+        interval = "exact" if low == high else "approximate" if low != low else f"[{low:.3f}, {high:.3f}]"
         row = [self.test, statistic, f"{format_p(self.p_value)} {stars:<3}".rstrip(), interval, *quantiles]
         columns = ["test", "statistic", "p", "95 % interval of p", "null mean", "null 95 %"][: len(row)]
-        return Block("H0: the variables are independent", columns, [row])
+        hypothesis = self.recipe.get("hypothesis", "the variables are independent")
+        return Block(f"H0: {hypothesis}", columns, [row])
+
+    def _sides(self) -> tuple[str, ...]:
+        """Names of the variables."""
+        return tuple(self.recipe.get("variables", ("x", "y")))
 
     def _paired_stems(self) -> list[str]:
-        """What ``extra`` holds per variable: keys that come as ``..._x`` and ``..._y``."""
-        return [key[:-2] for key in self.extra if key.endswith("_x") and f"{key[:-2]}_y" in self.extra]
+        """What ``extra`` holds per variable: keys that come as ``..._x``, ``..._y`` and so on."""
+        stems = [key[:-2] for key in self.extra if key.endswith("_x")]
+        return [stem for stem in stems if all(f"{stem}_{side}" in self.extra for side in self._sides())]
 
     def _single_keys(self) -> list[str]:
         """The other keys of ``extra`` with one value; the effect size is printed already."""
-        paired = {f"{stem}_{side}" for stem in self._paired_stems() for side in "xy"}
+        paired = {f"{stem}_{side}" for stem in self._paired_stems() for side in self._sides()}
         scalars = [key for key, value in self.extra.items() if value is None or isinstance(value, str | float | int)]
         return [key for key in scalars if key not in paired and key != self.effect_size_name.lower()]
 
     def _variable_blocks(self) -> list[Block]:
         """One row per variable, where there is something to say of each."""
         stems = self._paired_stems()
-        rows = [[side, *(_cell(self.extra[f"{stem}_{side}"]) for stem in stems)] for side in "xy"]
+        rows = [[side, *(_cell(self.extra[f"{stem}_{side}"]) for stem in stems)] for side in self._sides()]
         return [Block("Variables", ["", *map(_words, stems)], rows)] if stems else []
 
     def plot(self, ax: Any = None) -> Any:

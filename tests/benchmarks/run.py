@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
-TOOLS = ("dreval", "numpy", "scipy", "numba", "scikit-learn", "zadu", "hyppo")
+TOOLS = ("dreval", "numpy", "scipy", "numba", "scikit-learn", "zadu", "hyppo", "dcor")
 
 
 def text(value: Any) -> str:

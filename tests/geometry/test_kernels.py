@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 from sklearn.gaussian_process.kernels import RationalQuadratic
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from strategies import clouds
@@ -37,6 +37,24 @@ def test_kernels_with_a_length_scale_are_those_of_other_programs(kernel, X, sigm
     np.testing.assert_allclose(gram_matrix(X, "x", kernel, sigma).matrix, ORACLES[kernel](X, sigma), atol=1e-12)
 
 
+@given(X=clouds(kinds=("normal", "curve"), scales=False), sigma=st.floats(0.8, 5.0))
+def test_kernels_of_the_inner_product(X, sigma):
+    """Exponential: exp(<x, y> / sigma^2) of deviations; binomial: 1 / (1 - <u, v>) of points brought into the ball."""
+    Z = X - X.mean(axis=0)
+    expected = np.exp(Z @ Z.T / sigma**2)
+    np.testing.assert_allclose(gram_matrix(X, "x", "exponential", sigma).matrix, expected, rtol=1e-10)
+    U = Z / np.sqrt(sigma**2 + (Z**2).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(gram_matrix(X, "x", "binomial", sigma).matrix, 1 / (1 - U @ U.T), rtol=1e-10)
+
+
+@given(X=clouds(kinds=("normal", "curve"), scales=False))
+def test_exponential_normalised_is_gaussian(X):
+    """k(x, y) / sqrt(k(x, x) k(y, y)) of the exponential kernel is the gaussian one."""
+    K = gram_matrix(X, "x", "exponential", 3.0).matrix
+    root = np.sqrt(np.diagonal(K))
+    np.testing.assert_allclose(K / np.outer(root, root), gram_matrix(X, "x", "gaussian", 3.0).matrix, atol=1e-12)
+
+
 @given(X=clouds(kinds=("normal", "curve"), scales=False))
 def test_linear_kernel_is_the_inner_product_of_deviations(X):
     """The linear kernel equals scikit-learn's on centred columns, so that a shift of the data changes nothing."""
@@ -59,7 +77,7 @@ def test_zero_median_takes_the_smallest_positive_distance_and_warns():
     assert len(gram.notes) == 1
 
 
-@pytest.mark.parametrize("kernel", RADIAL)
+@pytest.mark.parametrize("kernel", [*RADIAL, "exponential", "binomial"])
 @pytest.mark.parametrize("scale", [1e-300, 1e-8, 1e8, 1e290])
 def test_median_rule_removes_the_scale(kernel, scale):
     """Squares of very large or very small differences neither overflow nor vanish."""
@@ -79,11 +97,12 @@ def test_distances_are_direct_beside_a_far_first_point():
 
 
 @pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
-@pytest.mark.parametrize("kernel", [*RADIAL, "linear"])
+@pytest.mark.parametrize("kernel", [*RADIAL, "binomial", "linear"])
 @given(X=clouds(kinds=("normal", "duplicates", "clusters", "outlier"), min_n=5))
 def test_kernel_matrices_are_symmetric_and_positive_semi_definite(kernel, X):
     """Symmetric, no eigenvalue below rounding, and the input is not written to."""
     before = X.copy()
+    assume(kernel != "binomial" or np.ptp(X) < 1e5 * np.median(pdist(X)))  # far outliers are refused
     K = gram_matrix(X, "x", kernel).matrix
     np.testing.assert_array_equal(K, K.T)
     assert np.linalg.eigvalsh(K).min() >= -1e-12 * len(K) * np.abs(K).max()
@@ -141,6 +160,8 @@ REFUSED = [
     ((np.arange(5.0), "gaussian", "mean"), "`bandwidth` must be a positive number"),
     ((np.arange(5.0), "linear", 2.0), "`bandwidth` must be None where the kernel is 'linear': got 2.0"),
     ((np.arange(5.0) * 1e200, "linear"), "`x` must have a usual scale"),
+    ((np.r_[np.arange(9.0), 1e6], "exponential"), "`x` must have no far outliers where its kernel is 'exponential'"),
+    ((np.r_[np.arange(9.0), 1e6], "binomial"), "`x` must have no far outliers where its kernel is 'binomial'"),
     ((["a"] * 5,), "`x` must have at least two classes, one of them with two rows: got one class"),
     ((list("abcde"),), "got 5 classes for 5 rows"),
     ((list("aab"),), "`x` must have at least 4 rows: got 3 rows"),

@@ -264,7 +264,7 @@ def test_card_and_registry():
     """The function is found under its name, with its card, and keeps its signature and its name."""
     assert TESTS.get("hsic") is dreval.hsic_test
     card = TESTS.card("hsic")
-    assert (card.name, card.variables, card.null[0], card.effect_size) == ("hsic", "2", "permutation", "CKA")
+    assert (card.name, card.variables, card.null[0], card.effect_size) == ("hsic", "many", "permutation", "CKA")
     assert dreval.hsic_test.__name__ == "hsic_test"
 
 

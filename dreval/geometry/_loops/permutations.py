@@ -23,29 +23,54 @@ def mix(z):
 
 
 @loop()
+def shuffle(p, low, high, state):
+    """Fisher-Yates on ``p[low:high]`` in place with unbiased bounded integers (Lemire 2019); returns the state."""
+    for i in range(high - low - 1, 0, -1):
+        bound = np.uint64(i) + _ONE
+        state += _GOLDEN
+        product = (mix(state) >> _S32) * bound
+        if (product & _LOW) < bound:
+            reject = (_RANGE - bound) % bound
+            while (product & _LOW) < reject:
+                state += _GOLDEN
+                product = (mix(state) >> _S32) * bound
+        j = low + np.int64(product >> _S32)
+        p[low + i], p[j] = p[j], p[low + i]
+    return state
+
+
+@loop()
 def draw_permutations(key, start, stop, n):
     """Permutations ``start`` to ``stop - 1`` of 0..n-1 as rows; row b depends on ``key`` and b only.
 
-    Permutation b has a splitmix64 sequence of its own, started at ``mix(key ^ mix(b + 1))``; Fisher-Yates with
-    unbiased bounded integers (Lemire 2019).
+    Permutation b has a splitmix64 sequence of its own, started at ``mix(key ^ mix(b + 1))``.
     """
     out = np.empty((stop - start, n), np.uint32)
     for b in range(start, stop):
-        state = mix(key ^ mix(np.uint64(b) + _ONE))
         p = out[b - start]
         for i in range(n):
             p[i] = i
-        for i in range(n - 1, 0, -1):
-            bound = np.uint64(i) + _ONE
-            state += _GOLDEN
-            product = (mix(state) >> _S32) * bound
-            if (product & _LOW) < bound:
-                reject = (_RANGE - bound) % bound
-                while (product & _LOW) < reject:
-                    state += _GOLDEN
-                    product = (mix(state) >> _S32) * bound
-            j = product >> _S32
-            p[i], p[j] = p[j], p[i]
+        shuffle(p, 0, n, mix(key ^ mix(np.uint64(b) + _ONE)))
+    return out
+
+
+@loop()
+def draw_within(key, start, stop, members, ends):
+    """Permutations that move rows within their block only; row b depends on ``key`` and b only.
+
+    ``members`` are the rows by block, of which block g ends at ``ends[g]``.
+    """
+    out = np.empty((stop - start, len(members)), np.uint32)
+    p = np.empty(len(members), np.uint32)
+    for b in range(start, stop):
+        state = mix(key ^ mix(np.uint64(b) + _ONE))
+        p[:] = members
+        low = 0
+        for high in ends:
+            state = shuffle(p, low, high, state)
+            low = high
+        for i in range(len(members)):
+            out[b - start, members[i]] = p[i]
     return out
 
 
@@ -73,4 +98,48 @@ def permuted_inner_products(a, b, permutations):
             for j in range(whole, i):
                 s0 += row_a[j] * row_b[p[j]]
             out[k] += 2.0 * ((s0 + s1) + (s2 + s3)) + row_a[i] * row_b[p[i]]
+    return out
+
+
+@loop()
+def permuted_products(kernels, permutations):
+    """``sum_ij prod_k kernels[k][p_k(i), p_k(j)]`` for every set of permutations p_1, p_2, ...; p_0 is the identity.
+
+    ``kernels`` is (d, n, n), each symmetric; ``permutations`` is (m, d - 1, n).
+    """
+    d, n = kernels.shape[0], kernels.shape[1]
+    m = len(permutations)
+    out = np.zeros(m)
+    product = np.empty(n)
+    for k in range(m):
+        total = 0.0
+        for i in range(n):
+            product[: i + 1] = kernels[0, i, : i + 1]
+            for v in range(1, d):
+                p = permutations[k, v - 1]
+                row = kernels[v, p[i]]
+                for j in range(i + 1):
+                    product[j] *= row[p[j]]
+            s = 0.0
+            for j in range(i):
+                s += product[j]
+            total += 2.0 * s + product[i]
+        out[k] = total
+    return out
+
+
+@loop()
+def permuted_block_sums(a, members):
+    """``sum_ij a[q_i, q_j]`` for every row q of ``members``; ``a`` is symmetric."""
+    out = np.zeros(len(members))
+    for k in range(len(members)):
+        q = members[k]
+        total = 0.0
+        for i in range(len(q)):
+            row = a[q[i]]
+            s = 0.0
+            for j in range(i):
+                s += row[q[j]]
+            total += 2.0 * s + row[q[i]]
+        out[k] = total
     return out

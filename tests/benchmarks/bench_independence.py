@@ -1,9 +1,10 @@
-"""The permutation test of HSIC beside hyppo and a plain scipy one: time, memory above the process, and the answers.
+"""Permutation tests of independence beside hyppo, dcor and a plain scipy one: time, memory above the process, answers.
 
-``python tests/benchmarks/bench_hsic.py`` prints one row per tool. Each tool runs in a process of its own with one
-thread, after a warm-up on 60 points, so that imports and compilation are not counted; dreval runs five times and the
-middle time counts, the others once. A tool that is missing is named as not installed. hyppo's statistic is another one
-(the bandwidth of x serves y too, and it is normalised), so only the times compare; scipy runs on dreval's kernels.
+``make bench ARGS=independence`` prints one row per tool. Each tool runs in a process of its own with one thread, after
+a warm-up on 60 points, so that imports and compilation are not counted; dreval runs five times and the middle time
+counts, the others once. A tool that is missing is named as not
+installed. hyppo's Hsic is another statistic (the bandwidth of x serves y too, and it is normalised), so only the times
+compare; scipy runs on dreval's kernels. The last case is HSIC by low-rank factors on many rows.
 """
 
 from __future__ import annotations
@@ -20,29 +21,41 @@ from typing import Any
 
 from bench_ranks import THREADS, reset_peak, resident
 
-N, PERMUTATIONS = 1000, 1000
+N, PERMUTATIONS, MANY = 1000, 1000, 20_000
 
 Call = Callable[[Any, Any, int], tuple[float, float]]
 
 
-def dreval_test() -> Call:
-    """The public function."""
+def dreval_test(name: str) -> Call:
+    """A public function."""
     import dreval
 
     def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
-        found = dreval.hsic_test(x, y, n_resamples=permutations, random_state=0, n_jobs=1)
+        found = getattr(dreval, f"{name}_test")(x, y, n_resamples=permutations, random_state=0, n_jobs=1)
         return found.statistic, found.p_value
 
     return call
 
 
-def hyppo_test() -> Call:
+def hyppo_test(name: str) -> Call:
     """hyppo's permutation test, not its chi-square approximation."""
-    from hyppo.independence import Hsic
+    from hyppo import independence
 
     def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
-        statistic, p_value = Hsic().test(x, y, reps=permutations, workers=1, auto=False)[:2]
+        statistic, p_value = getattr(independence, name)().test(x, y, reps=permutations, workers=1, auto=False)[:2]
         return statistic, p_value
+
+    return call
+
+
+def dcor_test() -> Call:
+    """dcor's permutation test."""
+    import numpy as np
+    from dcor.independence import distance_covariance_test
+
+    def call(x: Any, y: Any, permutations: int) -> tuple[float, float]:
+        found = distance_covariance_test(x, y, num_resamples=permutations, random_state=np.random.RandomState(0))
+        return found.statistic, found.pvalue
 
     return call
 
@@ -70,10 +83,21 @@ def scipy_test() -> Call:
     return call
 
 
-TOOLS: dict[str, tuple[Callable[[], Call], int]] = {
-    "dreval.hsic_test": (dreval_test, 5),
-    "hyppo Hsic": (hyppo_test, 1),
-    "scipy permutation_test": (scipy_test, 1),
+def case_of(what: str, n: int) -> str:
+    """The heading of a case."""
+    return f"{what}, n={n}, {PERMUTATIONS} permutations, one thread"
+
+
+# Of each tool: its case, how to make the call, how often it runs, on how many rows; the first of a case is dreval's.
+TOOLS: dict[str, tuple[str, Callable[[], Call], int, int]] = {
+    "dreval.hsic_test": (case_of("HSIC", N), lambda: dreval_test("hsic"), 5, N),
+    "hyppo Hsic": (case_of("HSIC", N), lambda: hyppo_test("Hsic"), 1, N),
+    "scipy permutation_test": (case_of("HSIC", N), scipy_test, 1, N),
+    "dreval.dcov_test": (case_of("distance covariance", N), lambda: dreval_test("dcov"), 5, N),
+    "dcor": (case_of("distance covariance", N), dcor_test, 1, N),
+    "hyppo Dcorr": (case_of("distance covariance", N), lambda: hyppo_test("Dcorr"), 1, N),
+    "dreval.kcca_test": (case_of("KCCA", N), lambda: dreval_test("kcca"), 1, N),
+    "dreval.hsic_test, low rank": (case_of("HSIC by factors", MANY), lambda: dreval_test("hsic"), 1, MANY),
 }
 
 
@@ -89,7 +113,7 @@ def sample(n: int) -> tuple[Any, Any]:
 
 def measure(tool: str) -> dict[str, Any]:
     """Seconds, MiB above the process, statistic and p-value of one tool; runs inside the tool's process."""
-    make, repeats = TOOLS[tool]
+    _, make, repeats, n = TOOLS[tool]
     try:
         call = make()
     except ImportError as missing:
@@ -98,7 +122,7 @@ def measure(tool: str) -> dict[str, Any]:
         return {"missing": missing.name or str(missing)}
     warnings.simplefilter("ignore")
     call(*sample(60), 10)
-    x, y = sample(N)
+    x, y = sample(n)
     reset_peak()
     before, times = resident("VmRSS"), []
     for _ in range(repeats):
@@ -121,9 +145,10 @@ def in_own_process(tool: str) -> dict[str, Any]:
 def rows() -> list[dict[str, Any]]:
     """The comparison as rows: case, tool, seconds, MiB, how many times dreval's, statistic and p-value."""
     found = {tool: in_own_process(tool) for tool in TOOLS}
-    ours = found["dreval.hsic_test"]
-    case = f"HSIC, n={N}, {PERMUTATIONS} permutations, one thread"
-    return [row(case, tool, result, ours) for tool, result in found.items()]
+    first: dict[str, dict[str, Any]] = {}
+    for tool, (case, *_) in TOOLS.items():
+        first.setdefault(case, found[tool])
+    return [row(case, tool, found[tool], first[case]) for tool, (case, *_) in TOOLS.items()]
 
 
 def row(case: str, tool: str, result: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,44 @@
+"""Whether the kernels of a test are held whole or as low-rank factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dreval.errors import InputError
+from dreval.geometry.lowrank import TRACE_TOLERANCE, LowRank, low_rank_kernel
+
+__all__ = ["EXACT_ROWS", "MOST_EXACT_ROWS", "chosen_factors"]
+
+EXACT_ROWS = 2000  # up to here matrices are held whole
+MOST_EXACT_ROWS = 10_000  # up to here they are where no small factor is near enough
+
+
+def chosen_factors(
+    values: Sequence[Any],
+    names: Sequence[str],
+    kernels: Sequence[Any],
+    bandwidths: Sequence[Any],
+    method: str,
+    *,
+    tolerance: float = TRACE_TOLERANCE,
+    rows: int = EXACT_ROWS,
+) -> list[LowRank] | None:
+    """Low-rank factors of all variables, or None where the matrices are to be held whole.
+
+    "auto" keeps to factors whose product costs less than a pass over the matrix: rank up to 8 sqrt(n).
+    """
+    n = len(values[0])
+    if method == "lowrank" and "precomputed" in kernels:
+        cure = "Use method='exact': the matrix is in memory already."
+        raise InputError("method", "must be 'auto' or 'exact' where a kernel is precomputed", "'lowrank'", cure)
+    if method == "exact" or (method == "auto" and (n <= rows or "precomputed" in kernels)):
+        return None
+    most = int(8 * n**0.5) if method == "auto" else None
+    factors = []
+    for value, name, kernel, bandwidth in zip(values, names, kernels, bandwidths, strict=True):
+        factor = low_rank_kernel(value, name, kernel, bandwidth, tolerance=tolerance, most=most)
+        if method == "auto" and n <= MOST_EXACT_ROWS and factor.left > tolerance * factor.trace:
+            return None
+        factors.append(factor)
+    return factors

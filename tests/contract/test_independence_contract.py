@@ -1,0 +1,180 @@
+"""What every test of independence keeps, whatever its statistic."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+from strategies import clouds
+
+from dreval.errors import DrevalError, InputError
+from dreval.registry import TESTS
+
+pytestmark = pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
+each_test = pytest.mark.parametrize("name", list(TESTS))
+
+
+def run(name, X, Y, **options):
+    """A test of two variables, or of two samples with the same columns."""
+    if TESTS.card(name).second == "groups":
+        Y = Y[:, : X.shape[1]]
+        X = X[:, : Y.shape[1]]
+    return TESTS.get(name)(X, Y, **{"n_resamples": 39, "random_state": 0, **options})
+
+
+def data(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, 0.5 * X**2 + rng.normal(size=(n, 2))
+
+
+@each_test
+@given(X=clouds(min_n=8, min_p=2, max_p=2), Y=clouds(min_n=8, min_p=2, max_p=2))
+def test_p_values_on_any_data(name, X, Y):
+    """On ties, duplicates, outliers and any scale: a p in (0, 1] inside its interval, or a refusal."""
+    n = min(len(X), len(Y))
+    before = X.copy(), Y.copy()
+    try:
+        found = run(name, X[:n], Y[:n])
+    except InputError:
+        refused = True
+    else:
+        refused = False
+    if refused:
+        event("refused")
+    else:
+        assert 0 < found.p_value <= 1
+        assert found.p_interval[0] <= found.p_value <= found.p_interval[1]
+        assert np.isfinite([found.statistic, found.effect_size]).all()
+        assert np.isfinite(found.null_distribution).all()
+        assert found.effect_size <= 1 + 1e-9
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(Y, before[1])
+
+
+@each_test
+def test_numbers_depend_on_the_seed_only(name):
+    """Any number of threads, and a run again from the recipe, give the same numbers; another seed gives others."""
+    X, Y = data()
+    one, two = run(name, X, Y, n_jobs=1, n_resamples=99), run(name, X, Y, n_jobs=2, n_resamples=99)
+    again = run(name, X, Y, **one.recipe["parameters"], random_state=one.recipe["random_state"])
+    other = run(name, X, Y, n_resamples=99, random_state=1)
+
+    np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
+    np.testing.assert_array_equal(one.null_distribution, again.null_distribution)
+    assert not np.array_equal(one.null_distribution, other.null_distribution)
+
+
+@each_test
+@given(seed=st.integers(0, 1000))
+def test_order_of_the_rows_does_not_matter(name, seed):
+    """The rows of all variables permuted together (within its sample each) keep statistic and effect."""
+    X, Y = data()
+    order = np.random.default_rng(seed).permutation(len(X))
+    one, two = run(name, X, Y, n_resamples=1), run(name, X[order], Y[order], n_resamples=1)
+    assert one.statistic == pytest.approx(two.statistic, rel=1e-8)
+    if name != "kcca":  # whose effect is measured from the permuted mean
+        assert one.effect_size == pytest.approx(two.effect_size, rel=1e-6)
+
+
+@each_test
+def test_frames_are_their_values(name):
+    """A frame and a series give what their arrays give."""
+    X, Y = data()
+    framed = run(name, pd.DataFrame(X, columns=["a", "b"]).to_numpy(), Y)
+    found = TESTS.get(name)(pd.DataFrame(X), pd.DataFrame(Y), n_resamples=39, random_state=0)
+    np.testing.assert_array_equal(framed.null_distribution, found.null_distribution)
+
+
+@each_test
+def test_strong_dependence_is_found(name):
+    """A noisy copy (two far samples) has the smallest possible p."""
+    X, _ = data()
+    Y = X + 0.05 * np.random.default_rng(1).normal(size=X.shape)
+    Y = Y + 5 if TESTS.card(name).second == "groups" else Y
+    assert run(name, X, Y, n_resamples=99).p_value == 0.01
+
+
+@each_test
+def test_stopping_early_keeps_the_draws(name):
+    """Besag & Clifford: the null distribution is the beginning of the full one and ends at the h-th that reaches."""
+    X = np.random.default_rng(5).normal(size=(30, 2))
+    Y = np.random.default_rng(6).normal(size=(30, 2))
+    full = run(name, X, Y, n_resamples=500)
+    few = run(name, X, Y, n_resamples=500, stop_after=5)
+    m = few.n_resamples
+    reached = full.null_distribution[:m] >= full.statistic - 1e-12
+
+    np.testing.assert_array_equal(few.null_distribution, full.null_distribution[:m])
+    assert m < 500
+    assert reached.sum() == 5
+    assert reached[-1]
+    assert few.p_value == 5 / m
+    assert few.p_interval[0] < few.p_value < few.p_interval[1]
+    assert any("Sampling stopped" in note for note in few.notes)
+
+
+@each_test
+@pytest.mark.parametrize("permutation", ["within", "free"])
+def test_enumeration_is_exact(name, permutation):
+    """Of few rows all orders are enumerated: p is the share of them that reach the statistic."""
+    X, Y = data(n=6, seed=3)
+    X, Y = (X[:3], Y[:3]) if TESTS.card(name).second == "groups" else (X[:, :1], Y[:, :1])
+    blocks = np.array([0, 0, 1, 1, 0, 1]) if permutation == "within" else None
+    with_groups = TESTS.card(name).second == "groups"
+    found = TESTS.get(name)(X, Y, permutation=permutation, blocks=blocks, n_resamples=720)
+    count = len(found.null_distribution)
+    expected = {"free": 720, "within": 36}[permutation]
+
+    if with_groups and permutation == "free":
+        expected = 20  # splits into 3 and 3
+    assert count == expected
+    assert found.p_value == pytest.approx(np.mean(found.null_distribution >= found.statistic - 1e-10))
+    assert found.p_interval == (found.p_value, found.p_value)
+
+
+@each_test
+def test_null_distribution_is_that_of_permuted_rows(name):
+    """The enumerated null distribution is the set of statistics of the test called on permuted rows."""
+    rng = np.random.default_rng(4)
+    X, Y = rng.normal(size=(2, 5, 1))
+    function = TESTS.get(name)
+    if TESTS.card(name).second == "groups":
+        pool = np.concatenate([X[:3], Y[:2]])
+        orders = [list(p) for p in itertools.permutations(range(5)) if p[:3] == tuple(sorted(p[:3]))]
+        naive = [function(pool[p[:3]], pool[p[3:]], n_resamples=1).statistic for p in orders if p[3] < p[4]]
+        found = function(pool[:3], pool[3:], n_resamples=120)
+    else:
+        naive = [function(X, Y[list(p)], n_resamples=1).statistic for p in itertools.permutations(range(5))]
+        found = function(X, Y, n_resamples=120)
+    np.testing.assert_allclose(np.sort(found.null_distribution), np.sort(naive), rtol=1e-7, atol=1e-10)
+
+
+@each_test
+def test_refusals(name):
+    """Bad settings of the permutations are refused by name before anything is computed."""
+    X, Y = data()
+    for options, message in (
+        ({"n_resamples": 0}, "`n_resamples` must be an integer >= 1"),
+        ({"stop_after": 0}, "`stop_after` must be an integer >= 1"),
+        ({"n_jobs": 0}, "`n_jobs` must be an integer >= 1"),
+        ({"permutation": "fre"}, "`permutation` must be a known name"),
+        ({"permutation": "within"}, "`blocks` must be given"),
+        ({"blocks": np.zeros(40, int)}, "`blocks` must be None"),
+    ):
+        with pytest.raises(InputError if "known" not in message else DrevalError) as refused:
+            run(name, X, Y, **options)
+        assert message in str(refused.value)
+
+
+@each_test
+def test_summary_fits_eighty_columns(name):
+    """The printed result fits 80 columns, and the picture shows the observed statistic."""
+    X, Y = data()
+    found = run(name, X, Y)
+    assert max(map(len, str(found.summary()).splitlines())) <= 80
+    assert found.plot().get_xlabel() == "statistic of 39 permutations"

@@ -1,0 +1,55 @@
+"""Pivoted incomplete Cholesky against the whole matrix, and low-rank kernels of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import clouds
+
+from dreval.geometry.kernels import center, gram_matrix
+from dreval.geometry.lowrank import low_rank_kernel, pivoted_cholesky
+
+pytestmark = pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
+
+
+@given(n=st.integers(2, 30), r=st.integers(1, 10), seed=st.integers(0, 1000))
+def test_a_matrix_of_low_rank_is_found(n, r, seed):
+    """A positive semi-definite matrix of rank r is factored by r columns or fewer, with nothing left."""
+    A = np.random.default_rng(seed).normal(size=(n, r))
+    K = A @ A.T
+    L, left = pivoted_cholesky(K.diagonal().copy(), lambda i: K[i], 1e-13, n)
+    assert L.shape[1] <= min(n, r)
+    np.testing.assert_allclose(L @ L.T, K, atol=1e-9 * np.trace(K))
+    assert left <= 1e-13 * np.trace(K)
+
+
+@given(X=clouds(min_n=5), tolerance=st.sampled_from([1e-1, 1e-3, 1e-6]))
+def test_what_is_left_is_positive_and_small(X, tolerance):
+    """K - LL' has no negative eigenvalue, and the trace that is reported."""
+    K = gram_matrix(X, "x").matrix
+    L, left = pivoted_cholesky(np.ones(len(X)), lambda i: K[i], tolerance, len(X))
+    rest = K - L @ L.T
+    assert left <= tolerance * len(X) + 1e-12
+    assert np.trace(rest) == pytest.approx(left, abs=1e-9 * len(X))
+    assert np.linalg.eigvalsh(rest).min() > -1e-9 * len(X)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplace", "rational_quadratic", "linear", "binomial"])
+@given(X=clouds(min_n=5, kinds=("normal", "curve", "duplicates")))
+def test_factors_are_those_of_the_kernel(kernel, X):
+    """With a small tolerance the centred factor gives the centred kernel matrix, with the same bandwidth."""
+    gram = gram_matrix(X, "x", kernel)
+    low = low_rank_kernel(X, "x", kernel, tolerance=1e-12)
+    matrix = center(gram.matrix)
+    np.testing.assert_allclose(low.factor @ low.factor.T, matrix, atol=1e-6 * np.abs(matrix).max())
+    assert low.bandwidth == (None if gram.bandwidth is None else pytest.approx(gram.bandwidth))
+
+
+def test_the_number_of_columns_is_bounded():
+    """With ``most`` columns more of the trace is left over, and said."""
+    X = np.random.default_rng(0).normal(size=(50, 5))
+    low = low_rank_kernel(X, "x", most=7)
+    assert low.factor.shape == (50, 7)
+    assert low.left > 1e-4 * low.trace
