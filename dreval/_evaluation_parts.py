@@ -28,6 +28,7 @@ __all__ = [
     "open_progress",
     "plain_ids",
     "versions",
+    "written_call",
 ]
 
 ADJUSTMENTS = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}
@@ -116,3 +117,26 @@ def versions() -> dict[str, str]:
 
     names = ("numpy", "scipy", "pandas", "numba")
     return {"dreval": __version__, "python": platform.python_version(), **{name: _version(name) for name in names}}
+
+
+def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
+    """The Python that makes a result again, where ``data`` and the other names stand for what was passed."""
+    data = evaluation.data
+    made = ", ".join(f"{name!r}: {describe_source(source)}" for name, source in evaluation.sources.items())
+    head = f"data, {{{made}}}"
+    head += "" if data.labels is None else ", labels=labels"
+    head += "" if data.latent is None else ", latent=latent"
+    head += ", covariates=covariates" if data.covariates else ""
+    head += f", n_neighbors={evaluation.n_neighbors}, random_state={evaluation.seed}"
+    head += "" if evaluation.metric == "euclidean" else f", metric={evaluation.metric!r}"
+    head += "" if evaluation.anchors is None else f", anchors={evaluation.anchors}"
+    usual = {
+        "indices": "default",
+        "tests": "default",
+        "ci": "default",
+        "n_resamples": 999,
+        "adjust": "holm",
+        "options": {},
+    }
+    run = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value != usual[key])
+    return f"dreval.Evaluation({head}).run({run})"

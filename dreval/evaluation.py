@@ -17,10 +17,10 @@ from dreval._evaluation_parts import (
     adjust_p_values,
     check_name,
     check_options,
-    describe_source,
     open_progress,
     plain_ids,
     versions,
+    written_call,
 )
 from dreval._evaluation_plan import IndexTask, TestTask, listed, plan_indices, plan_tests
 from dreval._evaluation_rows import Found, evaluate_indices, evaluate_tests, missing_row, missing_test
@@ -242,7 +242,8 @@ class Evaluation:
         rows = self._rows(found, failed, plan, test_plan)
         table = adjust_p_values(tidy_frame(rows), adjust)
         recipe = self._recipe(failed, adjust, time.perf_counter() - began)
-        recipe["call"] = self._call(indices, tests, ci, n_resamples, adjust, options)
+        asked = {"indices": indices, "tests": tests, "ci": ci, "n_resamples": n_resamples, "adjust": adjust}
+        recipe["call"] = written_call(self, {**asked, "options": options})
         return self._results(table, found, embedded, recipe)
 
     # the named steps of run()
@@ -362,25 +363,6 @@ class Evaluation:
             "versions": versions(),
             "seconds": seconds,
         }
-
-    def _call(self, indices: Any, tests: Any, ci: Any, n_resamples: int, adjust: Any, options: Any) -> str:
-        """The Python that makes the result again, where ``data`` and the other names stand for what was passed."""
-        made = ", ".join(f"{name!r}: {describe_source(source)}" for name, source in self.sources.items())
-        head = f"data, {{{made}}}"
-        head += "" if self.data.labels is None else ", labels=labels"
-        head += "" if self.data.latent is None else ", latent=latent"
-        head += ", covariates=covariates" if self.data.covariates else ""
-        head += f", n_neighbors={self.n_neighbors}, random_state={self.seed}"
-        head += "" if self.metric == "euclidean" else f", metric={self.metric!r}"
-        head += "" if self.anchors is None else f", anchors={self.anchors}"
-        given: dict[str, tuple[Any, Any]] = {
-            "indices": (indices, "default"),
-            "tests": (tests, "default"),
-            "ci": (ci, "default"),
-        }
-        given.update({"n_resamples": (n_resamples, 999), "adjust": (adjust, "holm"), "options": (options, {})})
-        run = ", ".join(f"{key}={value!r}" for key, (value, default) in given.items() if value != default)
-        return f"dreval.Evaluation({head}).run({run})"
 
     def _results(
         self, table: Any, found: dict[str, Found], embedded: dict[str, FloatArray], recipe: dict[str, Any]
