@@ -33,7 +33,7 @@ class IndexTask:
     @property
     def words(self) -> str:
         """The parameters as the table shows them."""
-        return ", ".join(f"{k}={v}" for k, v in self.parameters.items())
+        return ", ".join(f"{k}={v}" for k, v in self.parameters.items() if k in self.card.parameters)
 
     @property
     def k(self) -> int:
@@ -78,9 +78,9 @@ def _names(wanted: Any, argument: str, registry: Any, groups: Mapping[str, Seque
     return list(dict.fromkeys(names))
 
 
-def _index_groups(labelled: bool, latent: bool) -> dict[str, list[str]]:
+def _index_groups(labelled: bool, latent: bool, runs: bool) -> dict[str, list[str]]:
     """The indices that can be answered: the default ones in the order of their cards, and all, with those first."""
-    unknown = {name for name, known in (("labels", labelled), ("latent", latent)) if not known}
+    unknown = {name for name, known in (("labels", labelled), ("latent", latent), ("method", runs)) if not known}
     cards = [card for card in INDICES.cards() if unknown.isdisjoint(card.needs)]
     default = sorted((card for card in cards if card.default is not None), key=lambda card: card.default)
     names = [card.name for card in default]
@@ -94,12 +94,16 @@ def plan_indices(
     labelled: bool,
     options: Mapping[str, Mapping[str, Any]],
     latent: bool = False,
+    runs: bool = False,
 ) -> list[IndexTask]:
-    """Every index at every setting, in the order of the table."""
+    """Every index at every setting, in the order of the table; ``runs``: a source can be run on other data."""
     tasks = []
-    for name in _names(wanted, "indices", INDICES, _index_groups(labelled, latent)):
+    for name in _names(wanted, "indices", INDICES, _index_groups(labelled, latent, runs)):
         thing = INDICES.get(name)
         given = dict(options.get(name, {}))
+        if thing.card.level == "algorithm":
+            tasks.append(_plan_algorithm(name, thing, given))
+            continue
         if thing.card.curve:
             tasks.append(_plan_curve(name, thing, given))
             continue
@@ -120,6 +124,16 @@ def plan_indices(
         else:
             tasks.append(IndexTask(name, thing, parameters))
     return tasks
+
+
+def _plan_algorithm(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) -> IndexTask:
+    """An index of a method takes the keywords of its function; labels, seed and number of jobs are the evaluation's."""
+    own = ("labels", "random_state", "progress")
+    for key in given:
+        check_one_of(key, [k for k in list(signature(thing).parameters)[2:] if k not in own], f"options[{name!r}]")
+    for key in thing.card.choices.keys() & given.keys():
+        check_one_of(given[key], thing.card.choices[key], key)
+    return IndexTask(name, thing, {**thing.card.parameters, **given})
 
 
 def _plan_curve(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) -> IndexTask:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_int, check_k, check_one_of, check_random_state
+from dreval._evaluation_algorithms import evaluate_algorithms
 from dreval._evaluation_parts import (
     ADJUSTMENTS,
     Refused,
@@ -211,9 +212,8 @@ class Evaluation:
         options = check_options(options)
         indices, tests = listed(indices), listed(tests)
         labelled = self.data.labels is not None
-        plan = plan_indices(
-            indices, self.n_neighbors, self.data.n, labelled, options, latent=self.data.latent is not None
-        )
+        known = {"latent": self.data.latent is not None, "runs": any(s.can_embed for s in self.sources.values())}
+        plan = plan_indices(indices, self.n_neighbors, self.data.n, labelled, options, **known)
         test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
         if not plan and not test_plan:
             cure = 'Pass indices="default", or tests with labels or covariates.'
@@ -303,7 +303,8 @@ class Evaluation:
         """All rows of one embedding."""
         bar.set_description(f"indices of {name}")
         began = time.perf_counter()
-        found = evaluate_indices(name, view, plan, kind, self.seed)
+        found = evaluate_indices(name, view, [task for task in plan if task.card.level != "algorithm"], kind, self.seed)
+        evaluate_algorithms(found, plan, self.sources[name], self.data, view.Y, self.seed, self.n_jobs, bar)
         found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs)
         spent = seconds[name] + time.perf_counter() - began
         for row in found.rows:

@@ -22,7 +22,16 @@ from dreval._check import (
 )
 from dreval.errors import DegenerateDataWarning, InputError
 
-__all__ = ["KERNELS", "Gram", "center", "gram_matrix", "is_classes", "median_bandwidth"]
+__all__ = [
+    "KERNELS",
+    "RADIAL_KERNELS",
+    "Gram",
+    "center",
+    "gram_matrix",
+    "is_classes",
+    "median_bandwidth",
+    "radial_values",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -32,7 +41,8 @@ _RADIAL: dict[str, Callable[[FloatArray], FloatArray]] = {
     "laplace": lambda t: np.exp(-np.sqrt(t)),
     "rational_quadratic": lambda t: 1.0 / (1.0 + 0.5 * t),
 }
-KERNELS = (*_RADIAL, "linear", "delta", "precomputed")
+RADIAL_KERNELS = tuple(_RADIAL)
+KERNELS = (*RADIAL_KERNELS, "linear", "delta", "precomputed")
 _FLAT = 1e-12  # a kernel matrix that varies less than this, relative to its size, does not vary
 _LARGEST = 1e140  # entries beyond this, or below its inverse, would overflow or vanish in products
 
@@ -161,6 +171,19 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
     )
     warnings.warn(note, DegenerateDataWarning, stacklevel=5)
     return float(np.sqrt(squared)), (note,)
+
+
+def radial_values(squared_distances: FloatArray, kernel: str, bandwidth: float) -> FloatArray:
+    """Values of a kernel with a length-scale at squared distances of any shape; 1 at distance 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> radial_values(np.array([0.0, 8.0]), "rational_quadratic", 2.0)
+    array([1. , 0.5])
+    """
+    with np.errstate(under="ignore"):
+        return _RADIAL[kernel](squared_distances / bandwidth / bandwidth)
 
 
 def center(matrix: FloatArray) -> FloatArray:

@@ -134,13 +134,19 @@ def disparity(X: FloatArray, Y: FloatArray) -> float:
 
     In [0, 1]; 1 for a constant Y. The narrower of the two counts as padded with zero columns, which changes nothing.
     """
-    A, B = (points * power_of_two(points) for points in (X, Y))
+    A, B = (_moved(points) for points in (X, Y))
     A, B = A - A.mean(axis=0), B - B.mean(axis=0)
     size_a, size_b = float(np.linalg.norm(A)), float(np.linalg.norm(B))
     if size_a == 0.0 or size_b == 0.0:
         return 1.0
     share = np.linalg.svd((A / size_a).T @ (B / size_b), compute_uv=False).sum()
     return float(np.clip(1.0 - share**2, 0.0, 1.0))
+
+
+def _moved(points: FloatArray) -> FloatArray:
+    """Points at size 1 with the first one at the origin: coinciding points stay so after centring, to the last bit."""
+    scaled: FloatArray = points * power_of_two(points)
+    return scaled - scaled[0]
 
 
 def conformal(parts: LocalParts) -> FloatArray:

@@ -181,4 +181,4 @@ def embed(
     seconds = time.perf_counter() - start
     recipe = {"n_components": n_components, **parameters}
     notes = (*data.notes, *embedding_notes(Y, "method"))
-    return Embedding(Y, str(name), recipe, seed, data.ids, (data.n, data.p), seconds, notes)
+    return Embedding(Y, str(name), recipe, seed, data.ids, (data.n, data.p), seconds, notes, data.X)
