@@ -39,11 +39,6 @@ class Refused(Source):
 
     error: DrevalError
 
-    @property
-    def reason(self) -> str | None:
-        """Why it cannot be run."""
-        return str(self.error)
-
     def coordinates(self, *_: Any, **__: Any) -> npt.NDArray[np.float64]:
         """Raise what was found when it was read."""
         raise self.error

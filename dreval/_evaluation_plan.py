@@ -78,9 +78,9 @@ def _names(wanted: Any, argument: str, registry: Any, groups: Mapping[str, Seque
     return list(dict.fromkeys(names))
 
 
-def _index_groups(labelled: bool, latent: bool, runs: bool) -> dict[str, list[str]]:
+def _index_groups(labelled: bool, latent: bool) -> dict[str, list[str]]:
     """The indices that can be answered: the default ones in the order of their cards, and all, with those first."""
-    unknown = {name for name, known in (("labels", labelled), ("latent", latent), ("method", runs)) if not known}
+    unknown = {name for name, known in (("labels", labelled), ("latent", latent)) if not known}
     cards = [card for card in INDICES.cards() if unknown.isdisjoint(card.needs)]
     default = sorted((card for card in cards if card.default is not None), key=lambda card: card.default)
     names = [card.name for card in default]
@@ -94,11 +94,10 @@ def plan_indices(
     labelled: bool,
     options: Mapping[str, Mapping[str, Any]],
     latent: bool = False,
-    runs: bool = False,
 ) -> list[IndexTask]:
-    """Every index at every setting, in the order of the table; ``runs``: a source can be run on other data."""
+    """Every index at every setting, in the order of the table."""
     tasks = []
-    for name in _names(wanted, "indices", INDICES, _index_groups(labelled, latent, runs)):
+    for name in _names(wanted, "indices", INDICES, _index_groups(labelled, latent)):
         thing = INDICES.get(name)
         given = dict(options.get(name, {}))
         if thing.card.level == "algorithm":

@@ -184,7 +184,8 @@ class Evaluation:
         Parameters
         ----------
         indices : "default", "all", str, list of str or None
-            Names from ``dreval.list_indices()``. "all" adds every index the sources can answer; None or "none" is none.
+            Names from ``dreval.list_indices()``. "all" adds every other one, also those that run
+            the methods again (coordinates alone have the reason there instead); None or "none" is none.
         tests : "default", "all", str, list of str or None
             Names from ``dreval.list_tests()``; embeddings are tested against labels and covariates.
         ci : "default", "points", "anchors" or None
@@ -212,8 +213,9 @@ class Evaluation:
         options = check_options(options)
         indices, tests = listed(indices), listed(tests)
         labelled = self.data.labels is not None
-        known = {"latent": self.data.latent is not None, "runs": any(s.can_embed for s in self.sources.values())}
-        plan = plan_indices(indices, self.n_neighbors, self.data.n, labelled, options, **known)
+        plan = plan_indices(
+            indices, self.n_neighbors, self.data.n, labelled, options, latent=self.data.latent is not None
+        )
         test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
         if not plan and not test_plan:
             cure = 'Pass indices="default", or tests with labels or covariates.'

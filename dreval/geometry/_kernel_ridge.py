@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval.geometry.distances import pairwise_squared, power_of_two
-from dreval.geometry.kernels import center, median_bandwidth, radial_values
+from dreval.geometry.kernels import center, median_rule, radial_values
 
 __all__ = ["KernelRidge", "RidgeFit", "Scaled", "scaled_points"]
 
@@ -43,7 +43,7 @@ def scaled_points(points: FloatArray, argument: str, bandwidth: float | None = N
         return Scaled(moved, scale, 0.0, (f"`{argument}` puts all points in one place.",))
     if bandwidth is not None:
         return Scaled(moved, scale, bandwidth * scale, ())
-    sigma, notes = median_bandwidth(pdist(moved, "sqeuclidean"), argument)
+    sigma, notes = median_rule(pdist(moved, "sqeuclidean"), argument)
     return Scaled(moved, scale, sigma, notes)
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "gram_matrix",
     "is_classes",
     "median_bandwidth",
+    "median_rule",
     "radial_values",
 ]
 
@@ -161,6 +162,14 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
     >>> median_bandwidth(np.array([1.0, 4.0, 9.0]), "x")
     (2.0, ())
     """
+    sigma, notes = median_rule(squared_distances, argument)
+    for note in notes:
+        warnings.warn(note, DegenerateDataWarning, stacklevel=5)
+    return sigma, notes
+
+
+def median_rule(squared_distances: FloatArray, argument: str) -> tuple[float, tuple[str, ...]]:
+    """The same without a warning, for records that hold the note themselves."""
     squared = float(np.median(squared_distances))
     if squared > 0:
         return float(np.sqrt(squared)), ()
@@ -169,7 +178,6 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
         f"More than half of the pairs of rows of `{argument}` coincide: its bandwidth is the smallest positive "
         "distance, not the median."
     )
-    warnings.warn(note, DegenerateDataWarning, stacklevel=5)
     return float(np.sqrt(squared)), (note,)
 
 

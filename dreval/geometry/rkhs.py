@@ -281,7 +281,7 @@ def make_transformations(
 
 
 def _pair(first: Any, second: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[FloatArray, FloatArray]:
-    a, b = check_points(first, names[0]), check_points(second, names[1])
+    a, b = check_points(first, names[0], min_rows=2), check_points(second, names[1], min_rows=2)
     check_rows(len(b), len(a), names[1])
     return a, b
 
