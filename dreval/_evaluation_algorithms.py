@@ -47,9 +47,8 @@ def evaluate_algorithms(
 def _row(task: IndexTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None) -> dict[str, Any]:
     """One row; what cannot be answered is missing with its reason."""
     options = dict(task.parameters)
-    if "n_components" in options and options["n_components"] == task.card.parameters["n_components"]:
-        options["n_components"] = d  # unless another number was asked for, that of the embedding
-    said = IndexTask(task.name, task.thing, options)
+    if "n_components" in task.card.parameters:
+        options.setdefault("n_components", d)
     if "n_jobs" in task.thing.__wrapped__.__kwdefaults__:  # type: ignore[attr-defined]
         options.setdefault("n_jobs", n_jobs)
     seed = stream_seed(root, "embedding", source.name)
@@ -58,7 +57,7 @@ def _row(task: IndexTask, source: Source, data: Data, d: int, root: int, n_jobs:
     except DrevalError as error:
         if error.argument in options and error.argument != "n_components":  # of which a method may have a limit
             raise
-        return missing_row(source.name, said, str(error))
-    row = missing_row(source.name, said, "; ".join([got.words, *(note.rstrip(".") for note in got.notes)]))
+        return missing_row(source.name, task, str(error))
+    row = missing_row(source.name, task, "; ".join([got.words, *(note.rstrip(".") for note in got.notes)]))
     row.update(value=got.value, chance=got.chance, n_resamples=got.n_resamples)
     return row

@@ -132,7 +132,8 @@ def _plan_algorithm(name: str, thing: Callable[..., Any], given: Mapping[str, An
         check_one_of(key, [k for k in list(signature(thing).parameters)[2:] if k not in own], f"options[{name!r}]")
     for key in thing.card.choices.keys() & given.keys():
         check_one_of(given[key], thing.card.choices[key], key)
-    return IndexTask(name, thing, {**thing.card.parameters, **given})
+    usual = {key: value for key, value in thing.card.parameters.items() if key != "n_components"}
+    return IndexTask(name, thing, {**usual, **given})  # the number of components is each embedding's own
 
 
 def _plan_curve(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) -> IndexTask:

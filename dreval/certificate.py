@@ -36,7 +36,9 @@ def certify(
     f is the reconstruction of the data from the picture. The residuals are those of fitted points, so that permuting
     them would be no valid test; the null distribution is a *residual bootstrap with refit*: new data X* = f(Y) + e*,
     with e* drawn with replacement from the centred residuals e_i / sqrt(1 - S_ii) (S maps data to fits), f is learned
-    again with its own ridge, and the dependence of the new residual on Y is measured again. p = (b + 1) / (m + 1).
+    again with its own ridge, and the dependence of the new residual on Y is measured again. p = (b + 1) / (m + 1). The
+    residuals are those of a tenth of the ridge that reconstructs best: what that one smooths away would pass for
+    dependence.
 
     Parameters
     ----------

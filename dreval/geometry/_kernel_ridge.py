@@ -106,6 +106,10 @@ class KernelRidge:
         error = float(np.vdot(left_out, left_out)) / total if total > 0 else 0.0
         return RidgeFit(ridge, residuals / ridge, residuals, left_out, error)
 
+    def best_ridge(self, responses: FloatArray) -> float:
+        """The ridge of the path with the least leave-one-out error for centred responses (n, r)."""
+        return self._best_ridge(self.vectors.T @ responses)
+
     def _best_ridge(self, scores: FloatArray) -> float:
         """The ridge of the path with the least leave-one-out error; wide responses are turned to n columns first."""
         if scores.shape[1] > len(scores):

@@ -81,9 +81,9 @@ class Transformations:
         """Centres and columns (m, 2), spread evenly over the columns; a longer choice begins with a shorter one."""
         n, p = self.X.shape
         count = transform_count(count, n, p)
-        columns = stream(root, "columns").permutation(p)
+        columns = stream(root, "columns").permutation(p)[:count]
         rounds = -(-count // p)
-        orders = {j: stream(root, "centres", int(j)).permutation(n)[:rounds] for j in columns[:count]}
+        orders = {j: stream(root, "centres", int(j)).permutation(n)[:rounds] for j in columns}
         pairs = [(orders[j][r], j) for r in range(rounds) for j in columns]
         return np.array(pairs[:count], dtype=np.int64)
 
