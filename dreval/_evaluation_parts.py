@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from dreval._check import check_one_of, describe
 from dreval.errors import DrevalError, InputError
+from dreval.geometry.workers import open_progress
 from dreval.inputs.source import Source
 from dreval.registry import INDICES, TESTS
 
@@ -86,16 +86,6 @@ def adjust_p_values(table: Any, adjust: str | None) -> Any:
 
     table.loc[rows, "p_adjusted"] = multipletests(table.loc[rows, "p_value"], method=ADJUSTMENTS[adjust])[1]
     return table
-
-
-def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:
-    """A bar on stderr: by default only on a terminal, and only after two seconds."""
-    import sys
-
-    from tqdm import tqdm
-
-    disable = None if wanted is None else not wanted
-    return tqdm(total=0, delay=0 if wanted else 2, disable=disable, file=sys.stderr, leave=False)
 
 
 def plain_ids(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:

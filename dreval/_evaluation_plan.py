@@ -36,7 +36,7 @@ class IndexTask:
     @property
     def words(self) -> str:
         """The parameters as the table shows them."""
-        return ", ".join(f"{k}={v}" for k, v in self.parameters.items())
+        return ", ".join(f"{k}={v}" for k, v in self.parameters.items() if k in self.card.parameters)
 
     @property
     def k(self) -> int:
@@ -104,6 +104,9 @@ def plan_indices(
     for name in _names(wanted, "indices", INDICES, _index_groups(labelled, latent)):
         thing = INDICES.get(name)
         given = dict(options.get(name, {}))
+        if thing.card.level == "algorithm":
+            tasks.append(_plan_algorithm(name, thing, given))
+            continue
         if thing.card.curve:
             tasks.append(_plan_curve(name, thing, given))
             continue
@@ -126,6 +129,17 @@ def plan_indices(
         else:
             tasks.append(IndexTask(name, thing, parameters))
     return tasks
+
+
+def _plan_algorithm(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) -> IndexTask:
+    """An index of a method takes the keywords of its function; labels, seed and number of jobs are the evaluation's."""
+    own = ("labels", "random_state", "progress")
+    for key in given:
+        check_one_of(key, [k for k in list(signature(thing).parameters)[2:] if k not in own], f"options[{name!r}]")
+    for key in thing.card.choices.keys() & given.keys():
+        check_one_of(given[key], thing.card.choices[key], key)
+    usual = {key: value for key, value in thing.card.parameters.items() if key != "n_components"}
+    return IndexTask(name, thing, {**usual, **given})  # the number of components is each embedding's own
 
 
 def _plan_curve(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) -> IndexTask:

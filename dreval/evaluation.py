@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_int, check_k, check_one_of, check_random_state
+from dreval._evaluation_algorithms import evaluate_algorithms
 from dreval._evaluation_parts import (
     ADJUSTMENTS,
     Refused,
@@ -193,7 +194,8 @@ class Evaluation:
         Parameters
         ----------
         indices : "default", "all", str, list of str or None
-            Names from ``dreval.list_indices()``. "all" adds every index the sources can answer; None or "none" is none.
+            Names from ``dreval.list_indices()``. "all" adds every other one, also those that run
+            the methods again (coordinates alone have the reason there instead); None or "none" is none.
         tests : "default", "all", str, list of str or None
             Names from ``dreval.list_tests()``; embeddings are tested against labels and covariates. "default": "hsic"
             and "kcca" where there are any. "hsic:age" tests against ``age`` only, and "hsic:data" against the data
@@ -319,7 +321,8 @@ class Evaluation:
         """All rows of one embedding."""
         bar.set_description(f"indices of {name}")
         began = time.perf_counter()
-        found = evaluate_indices(name, view, plan, kind, self.seed)
+        found = evaluate_indices(name, view, [task for task in plan if task.card.level != "algorithm"], kind, self.seed)
+        evaluate_algorithms(found, plan, self.sources[name], self.data, view.Y, self.seed, self.n_jobs, bar)
         found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs)
         spent = seconds[name] + time.perf_counter() - began
         for row in found.rows:

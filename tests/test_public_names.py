@@ -31,7 +31,7 @@ FUNCTIONS = {
 }
 CLASSES = {"Evaluation", "Results"}
 MODULES = {"errors", "glossary", "methods"}
-VERBS = ["tidy", "glance", "augment", "summary", "plot", "report", "save"]
+VERBS = ["tidy", "glance", "augment", "summary", "plot", "report", "save", "certificate", "embed_new", "reconstruct"]
 
 
 def parameters(function: Any) -> dict[str, Any]:
@@ -136,11 +136,11 @@ def test_results_have_their_verbs(verb: str) -> None:
 
 @pytest.mark.parametrize("name", list(INDICES))
 def test_indices_are_called_alike(name: str) -> None:
-    """Every index takes data and embedding by place, everything else by name only."""
+    """Every index takes data and embedding, or what makes it, by place, everything else by name only."""
     signature = inspect.signature(getattr(dreval, name))
     kinds = [(p.name, p.kind) for p in signature.parameters.values()]
 
-    assert [key for key, _ in kinds[:2]] == ["X", "Y"]
+    assert [key for key, _ in kinds[:2]] == ["X", "source" if INDICES.card(name).level == "algorithm" else "Y"]
     assert {kind for _, kind in kinds[2:]} <= {inspect.Parameter.KEYWORD_ONLY}
 
 

@@ -1,9 +1,7 @@
-"""Kernel matrices, their length-scales by the median rule, and their centring."""
+"""Kernel matrices and their centring."""
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,18 +19,20 @@ from dreval._check import (
     check_points,
     describe,
 )
-from dreval.errors import DegenerateDataWarning, InputError
+from dreval.errors import InputError
+from dreval.geometry.bandwidth import median_bandwidth
 
 __all__ = [
     "KERNELS",
+    "RADIAL_KERNELS",
     "Gram",
     "center",
     "cross_gram",
     "delta_codes",
     "gram_matrix",
     "is_classes",
-    "median_bandwidth",
     "radial_columns",
+    "radial_values",
     "unit_scaled",
 ]
 
@@ -50,7 +50,8 @@ _DOT: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "exponential": lambda g, _: np.exp(g),
     "binomial": lambda g, s: s / np.maximum(s - g, 1.0),
 }
-_SCALED = (*_RADIAL, *_DOT)
+RADIAL_KERNELS = tuple(_RADIAL)
+_SCALED = (*RADIAL_KERNELS, *_DOT)
 KERNELS = (*_SCALED, "linear", "delta", "precomputed")
 _FLAT = 1e-12  # a kernel matrix that varies less than this, relative to its size, does not vary
 _FAR = 1e8  # squared deviations beyond this, in squared bandwidths, are far
@@ -164,50 +165,17 @@ def is_classes(value: Any) -> bool:
     return array.dtype.kind in "bUSO" and (array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1))
 
 
-def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[float, tuple[str, ...]]:
-    """The length-scale sigma of the median rule, and notes.
-
-    Parameters
-    ----------
-    squared_distances : ndarray (n (n - 1) / 2,)
-        Squared Euclidean distances of the pairs i < j, not all of them 0.
-    argument : str
-        What the variable is called in the warning.
-
-    Returns
-    -------
-    (float, tuple of str)
-        ``sigma = sqrt(median)``, so that gamma = 1 / (2 sigma^2) = 1 / (2 median); when the median is 0, the smallest
-        positive value replaces it, with a ``DegenerateDataWarning``.
-
-    References
-    ----------
-    Gretton et al. (2008), A kernel statistical test of independence, NIPS 20, section 4.
+def radial_values(squared_distances: FloatArray, kernel: str, bandwidth: float) -> FloatArray:
+    """Values of a kernel with a length-scale at squared distances of any shape; 1 at distance 0.
 
     Examples
     --------
     >>> import numpy as np
-    >>> median_bandwidth(np.array([1.0, 4.0, 9.0]), "x")
-    (2.0, ())
+    >>> radial_values(np.array([0.0, 8.0]), "rational_quadratic", 2.0)
+    array([1. , 0.5])
     """
-    squared = float(np.median(squared_distances))
-    if squared > 0:
-        return float(np.sqrt(squared)), ()
-    squared = float(squared_distances[squared_distances > 0].min())
-    note = (
-        f"More than half of the pairs of rows of `{argument}` coincide: its bandwidth is the smallest positive "
-        "distance, not the median."
-    )
-    warnings.warn(note, DegenerateDataWarning, stacklevel=_level_of_the_caller())
-    return float(np.sqrt(squared)), (note,)
-
-
-def _level_of_the_caller() -> int:
-    """The ``stacklevel`` at which a warning of the calling function points at the first line outside the package."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("dreval."):
-        frame, level = frame.f_back, level + 1
-    return level
+    with np.errstate(under="ignore"):
+        return _RADIAL[kernel](squared_distances / bandwidth / bandwidth)
 
 
 def center(matrix: FloatArray) -> FloatArray:

@@ -164,6 +164,7 @@ def disparity(X: Any, Y: FloatArray) -> float:
     Sparse data are not centred as a whole: O(entries x d) time, O(entries + columns with an entry x d) memory.
     """
     A, B = (points * power_of_two(points) for points in (X, Y))
+    B = B - B[0]
     B = B - B.mean(axis=0)
     size_b = float(np.linalg.norm(B))
     cross, size_a = _sparse_cross(A, B) if is_sparse(A) else _dense_cross(A, B)
@@ -175,6 +176,7 @@ def disparity(X: Any, Y: FloatArray) -> float:
 
 def _dense_cross(A: FloatArray, B: FloatArray) -> tuple[FloatArray, float]:
     """A' B of the centred A and its norm."""
+    A = A - A[0]  # first, so that coinciding points stay so after centring, to the last bit
     A = A - A.mean(axis=0)
     return A.T @ B, float(np.linalg.norm(A))
 

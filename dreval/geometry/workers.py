@@ -9,7 +9,7 @@ from typing import Any
 
 from dreval._check import check_int
 
-__all__ = ["n_threads", "run_blocks"]
+__all__ = ["n_threads", "open_progress", "run_blocks"]
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -67,3 +67,16 @@ def _one_by_one(work: Callable[[Any], None], blocks: Sequence[Any], advance: Cal
         work(block)
         if advance:
             advance(1)
+
+
+def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:
+    """A bar on stderr: by default only on a terminal, and only after two seconds."""
+    import sys
+
+    from tqdm import tqdm
+
+    disable = None if wanted is None else not wanted
+    bar: AbstractContextManager[Any] = tqdm(
+        total=0, delay=0 if wanted else 2, disable=disable, file=sys.stderr, leave=False
+    )
+    return bar

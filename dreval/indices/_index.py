@@ -41,12 +41,13 @@ class IndexCard:
         Name in the package, symbol in formulas, name in words.
     question : str
         One sentence: what a high value says.
-    level : {"point", "global", "pair"}
-        Whether the value is a mean of contributions of points, speaks of the picture as a whole, or is a statistic of
-        pairs of points, which anchors see from their side.
-    needs : tuple of {"neighbors", "ranks", "full_ranks", "coordinates", "features", "labels", "latent", "pairs"}
+    level : {"point", "global", "pair", "algorithm"}
+        Whether the value is a mean of contributions of points, speaks of the picture as a whole, is a statistic of
+        pairs of points, which anchors see from their side, or is asked of what made the picture (``_algorithm.py``).
+    needs : tuple of {"neighbors", "ranks", "full_ranks", "coordinates", "features", "labels", "latent", "pairs", ...}
         What it reads: data neighbors; both neighbors and cross ranks; all ranks; coordinates alone; coordinates of the
-        data, which precomputed distances do not have; classes; known latent variables; distances of pairs.
+        data, which precomputed distances do not have; classes; known latent variables; distances of pairs; a "method"
+        that can be run again; a "reconstruction" of the data.
     direction : {"higher", "lower", "zero"}
         Which way is better; "zero": a curve that is better the nearer it is to 0.
     bounds : (float, float)

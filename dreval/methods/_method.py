@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dreval._check import check_int, check_one_of, check_points, check_random_state
 from dreval.errors import InputError
+from dreval.results.value import Embedding
 
 __all__ = ["Method", "MethodCard", "fix_signs", "method"]
 
@@ -99,6 +100,7 @@ class Method:
             )
         self._fit(points)
         self.n_features_in_ = points.shape[1]
+        self._known = Embedding(self.embedding_, self.card.name, data=points)
         return self
 
     def _fit(self, X: FloatArray) -> None:
@@ -107,6 +109,23 @@ class Method:
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
         """Learn and give the embedding (n, n_components)."""
         return self.fit(X, y).embedding_
+
+    def embed_new(self, X: Any, **options: Any) -> FloatArray:
+        """Coordinates (m, d) of new rows (m, p) by the kernel extension that every embedding has (Theorem 2).
+
+        For methods with ``transform`` that is the method's own rule, and exact. Options: ``ridge``, ``bandwidth``; see
+        ``dreval.geometry.rkhs.embedding_map``.
+        """
+        return self._known.embed_new(self._new_points(X), **options)
+
+    def reconstruct(self, Y: Any, **options: Any) -> FloatArray:
+        """Data (m, p) at places (m, d) of the picture, by kernel ridge regression or Theorem 3.
+
+        For methods with ``inverse_transform`` that is the method's own rule. Options: ``rule``, ``ridge``,
+        ``bandwidth``; see ``dreval.geometry.rkhs.reconstruction_map``.
+        """
+        self._check_fitted()
+        return self._known.reconstruct(Y, **options)
 
     def _check_fitted(self) -> None:
         """Refuse what needs a fit before there is one."""

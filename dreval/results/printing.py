@@ -45,7 +45,8 @@ def _index_block(name: str, rows: Any) -> Block:
     title = f"{card.title} ({card.symbol}), {card.direction} is better" if card else name
     several = rows["parameters"].nunique() > 1
     ties, interval = rows["worst"].notna().any(), rows["ci_low"].notna().any()
-    shared = "" if several or not rows["parameters"].iloc[0] else f", {_short(rows['parameters'].iloc[0])}"
+    words = "" if card is not None and card.level == "algorithm" else _short(rows["parameters"].iloc[0])
+    shared = "" if several or not words else f", {words}"
     columns = ["", *([""] if several else []), "value", *(["95 % interval"] if interval else []), "chance"]
     lines = []
     for row in rows.to_dict("records"):

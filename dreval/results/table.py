@@ -14,11 +14,13 @@ import numpy.typing as npt
 from dreval._check import check_one_of, check_path
 from dreval.errors import InputError
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
+from dreval.results.value import Embedding
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dreval.results.base import Summary
+    from dreval.results.certified import Certificate
     from dreval.results.shepard import Shepard
 
 __all__ = ["Results", "curves_frame", "groups_frame", "point_column", "tidy_frame"]
@@ -81,7 +83,7 @@ class Results:
         Names of the points.
     recipe : dict
         The call, seed, versions, shape and hash of the data, and notes on the data: what is needed to run it again.
-    data : ndarray or None
+    data : ndarray, sparse matrix or None
         The data, in memory only; a saved result holds their hash.
     curves : DataFrame
         Indices that have a value for every number of neighbors: embedding, index, K, value, and the ends of the
@@ -97,7 +99,7 @@ class Results:
     labels: npt.NDArray[Any] | None = None
     ids: npt.NDArray[Any] | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
-    data: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    data: Any = field(default=None, repr=False)
     curves: pd.DataFrame = field(default_factory=lambda: curves_frame([]))
     shepard: dict[str, Shepard] = field(default_factory=dict)
 
@@ -142,17 +144,69 @@ class Results:
         """
         import pandas as pd
 
-        check_one_of(name, self.names, "name")
-        if name in self.failed:
-            raise InputError(
-                "name", "must be an embedding that was computed", repr(name), f"It failed: {self.failed[name]}"
-            )
+        self._check_computed(name)
         Y = self.embeddings[name]
         frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
         if self.labels is not None:
             frame.insert(0, "label", self.labels)
         frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
         return pd.concat([frame, self.points[name].reset_index(drop=True)], axis=1)
+
+    def embedding(self, name: str, *, data: Any = None) -> Embedding:
+        """The record of one embedding, which maps between data and picture (``embed_new``, ``reconstruct``).
+
+        Parameters
+        ----------
+        name : str
+            Name of the embedding.
+        data : (n, p) array, optional
+            The data; they are known in memory, and must be given to a loaded result.
+        """
+        known = self._known_data(data)
+        self._check_computed(name)
+        seed = self.recipe.get("random_state")
+        return Embedding(self.embeddings[name], name, {}, seed, data_shape=known.shape, data=known)
+
+    def embed_new(self, name: str, points: Any, **options: Any) -> npt.NDArray[np.float64]:
+        """Coordinates (m, d) of new points in one embedding, whatever made it (Theorem 2); see ``Embedding``."""
+        return self.embedding(name).embed_new(points, **options)
+
+    def reconstruct(self, name: str, points: Any, **options: Any) -> npt.NDArray[np.float64]:
+        """Data (m, p) at places (m, d) of one embedding, whatever made it; see ``Embedding``."""
+        return self.embedding(name).reconstruct(points, **options)
+
+    def certificate(self, name: str, *, data: Any = None, **options: Any) -> Certificate:
+        """Whether what one embedding leaves of the data looks independent of what it shows (Definition 1).
+
+        See ``dreval.certificate.certify`` for the options.
+        """
+        made: Certificate = import_module("dreval.certificate").certify(self.embedding(name, data=data), **options)
+        return made
+
+    def _known_data(self, data: Any) -> npt.NDArray[np.float64]:
+        """The data of the evaluation: in memory, or given again and the same by their hash."""
+        if data is None and self.data is None:
+            cure = "Pass data=, the data of the evaluation: they are never saved."
+            raise InputError("data", "must be given to a loaded result", "none", cure)
+        if self.recipe.get("metric") == "precomputed":
+            cure = "Evaluate the data themselves, with a metric by name."
+            raise InputError("metric", "must leave the data their coordinates here", "'precomputed'", cure)
+        if data is None:
+            dense = self.data.toarray() if hasattr(self.data, "toarray") else self.data
+            return np.asarray(dense, np.float64)
+        given = import_module("dreval.inputs.data").as_data(data)
+        if given.sha256() != self.recipe.get("data_sha256"):
+            cure = "Pass the same rows and columns in the same order."
+            raise InputError("data", "must be the data of the evaluation", "others, by their hash", cure)
+        return np.asarray(given.dense(), np.float64)
+
+    def _check_computed(self, name: str) -> None:
+        """Refuse names of no embedding, and of one that failed."""
+        check_one_of(name, self.names, "name")
+        if name in self.failed:
+            raise InputError(
+                "name", "must be an embedding that was computed", repr(name), f"It failed: {self.failed[name]}"
+            )
 
     def curve(self, index: str) -> pd.DataFrame:
         """A curve over the number of neighbors K: one row per K, one column per embedding."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dreval.errors import InputError
 from dreval.results.base import Block, Summary, format_number
 
 __all__ = ["Embedding"]
@@ -37,6 +39,8 @@ class Embedding:
         Wall time of the fit. It is never printed.
     notes : tuple of str
         Assumptions that were made.
+    data : ndarray (n, p) or None
+        The data, in memory only; the maps between data and picture are made of them.
 
     Examples
     --------
@@ -57,6 +61,8 @@ class Embedding:
     data_shape: tuple[int, int] | None = None
     seconds: float = float("nan")
     notes: tuple[str, ...] = ()
+    data: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self.coordinates, dtype=dtype, copy=copy)
@@ -74,6 +80,48 @@ class Embedding:
         """The coordinates as a table, with the row names of the data; a copy."""
         names = [f"{self.method}_{j + 1}" for j in range(self.shape[1])]
         return pd.DataFrame(self.coordinates.copy(), index=self.ids, columns=names)
+
+    def embedding_map(self, *, ridge: float = 1e-6, bandwidth: float | None = None) -> Any:
+        """The picture as a function of the data (Theorem 2), with its ridge, bandwidth and conditioning.
+
+        See ``dreval.geometry.rkhs.embedding_map``.
+        """
+        return self._map("embedding_map", self.known_data(), self.coordinates, ridge=ridge, bandwidth=bandwidth)
+
+    def reconstruction_map(
+        self, *, rule: str = "ridge", ridge: float | None = None, bandwidth: float | None = None
+    ) -> Any:
+        """The data as a function of the picture (kernel ridge, or Theorem 3), with ridge, bandwidth and conditioning.
+
+        See ``dreval.geometry.rkhs.reconstruction_map``.
+        """
+        options = {"rule": rule, "ridge": ridge, "bandwidth": bandwidth}
+        return self._map("reconstruction_map", self.coordinates, self.known_data(), **options)
+
+    def embed_new(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
+        """Coordinates (m, d) of new points (m, p), by ``embedding_map(**options)``; the picture itself stays.
+
+        Of the known points it gives the coordinates up to the ridge. O(n^3) time for the first call.
+        """
+        return np.asarray(self.embedding_map(**options)(points))
+
+    def reconstruct(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
+        """Data (m, p) at places (m, d) of the picture, by ``reconstruction_map(**options)``."""
+        return np.asarray(self.reconstruction_map(**options)(points))
+
+    def known_data(self) -> npt.NDArray[np.float64]:
+        """The data, refused where they are not known."""
+        if self.data is None:
+            cure = "Embed with dreval.embed, or give the record its data: dataclasses.replace(embedding, data=X)."
+            raise InputError("data", "must be known to map between data and picture", "none", cure)
+        return self.data
+
+    def _map(self, name: str, first: Any, second: Any, **options: Any) -> Any:
+        """A map of the geometry, which lies above the records and is reached by name; made once."""
+        key = (name, *sorted(options.items()))
+        if key not in self._kept:
+            self._kept[key] = getattr(import_module("dreval.geometry.rkhs"), name)(first, second, **options)
+        return self._kept[key]
 
     def summary(self) -> Summary:
         """The printed record: method, parameters, and the spread of each component."""

@@ -24,12 +24,13 @@ from dreval.geometry.blocks import sweep
 from dreval.indices._index import answer, chance_value
 from dreval.registry import INDICES
 
-CURVES = [name for name in INDICES if INDICES.card(name).curve]  # bounds, copies, chance: test_coranking_indices.py
-NAMES = [name for name in INDICES if name not in CURVES]
+CURVES = [name for name in INDICES if INDICES.card(name).curve]  # tests/indices/test_coranking_indices.py has theirs
+METHODS = [name for name in INDICES if INDICES.card(name).level == "algorithm"]  # test_method_indices_contract.py
+NAMES = [name for name in INDICES if name not in CURVES and name not in METHODS]
 OWN_SCALE = {"k_max", "q_local", "q_global"}  # the rows seen choose the scale, which by chance may be any
 BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES", "ROWS")  # the constants by which work is cut into blocks
 each_index = pytest.mark.parametrize("name", NAMES)
-every_index = pytest.mark.parametrize("name", list(INDICES))
+every_index = pytest.mark.parametrize("name", NAMES + CURVES)
 ANY_PAIR = st.one_of(pairs(min_n=5), pairs(min_n=20, min_p=13, max_p=20))  # no more columns than rows: X serves as Y
 
 
@@ -361,9 +362,9 @@ def test_the_function_looks_like_its_card(name):
     """Data and embedding by place, the rest by keyword; name and page are its own; it can be found where it says."""
     function = getattr(dreval, name)
     parameters = list(inspect.signature(function).parameters.values())
-    assert [p.name for p in parameters[:2]] == ["X", "Y"]
+    assert [p.name for p in parameters[:2]] == ["X", "source" if name in METHODS else "Y"]
     assert all(p.kind is p.KEYWORD_ONLY for p in parameters[2:])
-    assert ("labels" in [p.name for p in parameters]) == ("labels" in _card(name).needs)
+    assert ("labels" in [p.name for p in parameters]) == ("labels" in _card(name).needs or name in METHODS)
     assert ("ties" in [p.name for p in parameters]) == (_card(name).ties is not None)
     assert function.__name__ == name == _card(name).name
     assert getattr(importlib.import_module(function.__module__), name) is function

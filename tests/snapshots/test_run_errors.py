@@ -20,6 +20,7 @@ from dreval import _check
 from dreval.cli import main
 from dreval.errors import DrevalError
 from dreval.registry import METHODS
+from dreval.results.value import Embedding
 
 X = np.arange(24.0).reshape(8, 3) ** 2
 Y = X[:, :2]
@@ -28,6 +29,7 @@ LABELLED = dreval.Evaluation(X, {"umap": Y}, labels=list("abab" * 2), n_neighbor
 D = np.abs(X[:, :1] - X[:, 0])
 DISTANCES = dreval.Evaluation(D, {"umap": Y}, n_neighbors=3, metric="precomputed", random_state=0)
 RESULTS = EV.add("short", Y[:5]).run("continuity", None, None)
+TCI = "tractable_consistency_index"
 Case = Callable[[], Any]
 
 
@@ -77,6 +79,11 @@ RUN: dict[str, Case] = {
     "neighbors of one index": lambda: EV.run(options={"continuity": {"n_neighbors": 8}}),
     "one fold": lambda: LABELLED.run(options={"knn_accuracy": {"n_folds": 1}}),
     "unknown option of a test": lambda: LABELLED.run(options={"hsic": {"kernal": "linear"}}),
+    "unknown option of a method index": lambda: EV.run(options={TCI: {"n_transformation": 9}}, indices=TCI),
+    "unknown transformation": lambda: EV.run(options={TCI: {"transformation": "shift"}}, indices=TCI),
+    "a negative amplitude": lambda: EV.add("p", "pca").run(options={TCI: {"amplitude": -1.0}}, indices=TCI),
+    "a store that is a folder": lambda: EV.add("p", "pca").run(options={TCI: {"store": "."}}, indices=TCI),
+    "coordinates run again": lambda: dreval.trustability_index(X, Y),
     "seed of a test": lambda: LABELLED.run(options={"hsic": {"random_state": 1}}),
     "no permutations of a test": lambda: LABELLED.run(options={"hsic": {"n_resamples": 0}}),
 }
@@ -92,6 +99,14 @@ NOTES: dict[str, Case] = {
 RESULT: dict[str, Case] = {
     "points of an unknown embedding": lambda: RESULTS.augment("umpa"),
     "points of a failed embedding": lambda: RESULTS.augment("short"),
+    "certificate of a failed embedding": lambda: RESULTS.certificate("short"),
+    "certificate from other data": lambda: RESULTS.certificate("umap", data=X + 1),
+    "certificate without a residual": lambda: EV.add("same", X).run("continuity", ci=None).certificate("same"),
+    "certificate of a constant": lambda: EV.add("spot", Y * 0).run("continuity", ci=None).certificate("spot"),
+    "new points of other width": lambda: RESULTS.embed_new("umap", Y),
+    "a rule nobody knows": lambda: RESULTS.reconstruct("umap", Y, rule="theorem4"),
+    "a ridge for a theorem": lambda: RESULTS.reconstruct("umap", Y, rule="theorem3", ridge=1.0),
+    "a picture without data": lambda: Embedding(Y, "mine").embed_new(X),
     "saved in no folder": lambda: RESULTS.save("nowhere/r.dreval"),
     "saved as a folder": lambda: RESULTS.save("."),
     "loaded from nowhere": lambda: dreval.load_results("nowhere.dreval"),

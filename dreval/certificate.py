@@ -1,0 +1,155 @@
+"""The certificate of Definition 1: whether what an embedding leaves of the data is independent of what it shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_int, check_one_of, check_random_state
+from dreval._random import root_seed, stream
+from dreval.errors import UndefinedIndex
+from dreval.geometry._refit import HeldOut, Refit, held_out
+from dreval.geometry.rkhs import RULES
+from dreval.geometry.workers import run_blocks
+from dreval.registry import TESTS
+from dreval.results.certified import Certificate, ResidualTest
+from dreval.results.value import Embedding
+
+__all__ = ["certify"]
+
+FloatArray = npt.NDArray[np.float64]
+MEASURES = ("hsic", "kcca")  # those of them that are registered
+POINTS = 1000  # resamples refit and compare n x n kernels; beyond, a random subset is judged
+
+
+def certify(
+    embedding: Embedding,
+    *,
+    rule: str = "ridge",
+    n_resamples: int = 199,
+    n_folds: int = 5,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+) -> Certificate:
+    """Ask of one embedding whether x = f(y) + e with a residual of mean zero that is independent of y.
+
+    f is the reconstruction of the data from the picture. The residuals are those of fitted points, so that permuting
+    them would be no valid test; the null distribution is a *residual bootstrap with refit*: new data X* = f(Y) + e*,
+    with e* drawn with replacement from the centred residuals e_i / sqrt(1 - S_ii) (S maps data to fits), f is learned
+    again with its own ridge, and the dependence of the new residual on Y is measured again. p = (b + 1) / (m + 1). The
+    residuals are those of a tenth of the ridge that reconstructs best: what that one smooths away would pass for
+    dependence.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        With its data: from ``dreval.embed``, or ``results.embedding(name)``. ``results.certificate(name)`` is the same.
+    rule : {"ridge", "theorem3", "theorem3_printed"}, default "ridge"
+        How f is learned; see ``reconstruction_error``.
+    n_resamples : int, default 199
+        Number m of resamples.
+    n_folds : int, default 5
+        Folds of the held-out error.
+    random_state : int, Generator or None, default None
+        Seed; resample b depends on it and on b only.
+    n_jobs : int, optional
+        Threads, all cores by default; no number depends on it.
+
+    Returns
+    -------
+    Certificate
+        Errors, the mean of the held-out residuals, the tests (HSIC, and KCCA where it is there) with the effect size
+        first, and ``verdict``, a sentence that says what failed.
+
+    Raises
+    ------
+    UndefinedIndex
+        If the picture puts all points in one place, or reconstructs the data without a residual.
+
+    Notes
+    -----
+    An embedding that is a smooth function of the data without noise leaves a residual that is small, yet not
+    independent: read the effect size and the held-out error first. O(n^3 + m n^2 p) time and O(n^2) memory; more than
+    1000 points are represented by 1000 drawn at random, with a note.
+
+    References
+    ----------
+    Roy (2021), Trustworthy Dimensionality Reduction, Definition 1.
+    Sen & Sen (2014), Testing independence and goodness-of-fit in linear models, Biometrika 101, 927-942, for the
+    bootstrap of residuals against covariates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dreval
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 3)) * [3.0, 2.0, 0.3]
+    >>> found = dreval.Evaluation(X, {"plane": X[:, :2]}, random_state=0).run("trustworthiness", ci=None)
+    >>> certificate = found.certificate("plane", n_resamples=39, random_state=0)
+    >>> certificate.verdict
+    'Nothing here speaks against Definition 1; that is no proof of it.'
+    """
+    check_one_of(rule, RULES, "rule")
+    check_int(n_resamples, "n_resamples", low=1)
+    check_int(n_folds, "n_folds", low=2)
+    root = root_seed(check_random_state(random_state))
+    X, Y, notes = _points(embedding, root)
+    refit, others = _learned(X, Y, rule, min(n_folds, len(X)), root)
+    measures = [name for name in MEASURES if name in TESTS]
+    observed = [_measure(name, refit.residuals, Y) for name in measures]
+    null = np.empty((n_resamples, len(measures), 2))
+
+    def one(b: int) -> None:
+        residuals = refit.resampled(stream(root, "residual bootstrap", b))
+        null[b] = [_measure(name, residuals, Y) for name in measures]
+
+    run_blocks(one, range(n_resamples), n_jobs)
+    mean = np.linalg.norm(others.residuals.mean(axis=0)) / np.sqrt(np.mean(np.sum(others.residuals**2, axis=1)))
+    recipe = {"n": len(X), "p": X.shape[1], "n_components": Y.shape[1], "rule": rule, "random_state": root}
+    recipe |= {"ridge": refit.map.ridge, "bandwidth": refit.map.bandwidth, "condition": refit.map.condition}
+    return Certificate(
+        name=embedding.method,
+        train=refit.map.error,
+        held_out=others.error,
+        residual_mean=float(mean),
+        tests=tuple(_test(name, observed[m], null[:, m]) for m, name in enumerate(measures)),
+        residuals=refit.residuals,
+        n_resamples=n_resamples,
+        recipe=recipe,
+        notes=(*notes, *refit.map.notes),
+    )
+
+
+def _points(embedding: Embedding, root: int) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+    """Data and picture of all points, or of some drawn at random."""
+    X, Y = embedding.known_data(), embedding.coordinates
+    if (Y == Y[0]).all():
+        raise UndefinedIndex("embedding", "must vary", "all points in one place", "See what the method returned.")
+    if len(X) <= POINTS:
+        return X, Y, ()
+    rows = np.sort(stream(root, "certificate points").choice(len(X), POINTS, replace=False))
+    return X[rows], Y[rows], (f"Judged on {POINTS} points drawn at random.",)
+
+
+def _learned(X: FloatArray, Y: FloatArray, rule: str, folds: int, root: int) -> tuple[Refit, HeldOut]:
+    """The reconstruction with its residuals, which must be more than rounding, and the held-out ones."""
+    refit = Refit(Y, X, rule)
+    if refit.exact:
+        cure = "The picture holds the data whole: nothing is left over to be tested."
+        raise UndefinedIndex("embedding", "must leave a residual", "residuals that are rounding", cure)
+    return refit, held_out(X, Y, rule, folds, root)
+
+
+def _measure(name: str, residuals: FloatArray, Y: FloatArray) -> tuple[float, float]:
+    """Statistic and effect size of one test; its own permutations are not asked for."""
+    found = TESTS.get(name)(residuals, Y, n_resamples=1, random_state=0, n_jobs=1)
+    return found.statistic, found.effect_size
+
+
+def _test(name: str, observed: tuple[float, float], null: FloatArray) -> ResidualTest:
+    """The record of one test: p = (b + 1) / (m + 1)."""
+    statistic, effect = observed
+    reached = int(np.count_nonzero(null[:, 0] >= statistic * (1 - 1e-12)))
+    card = TESTS.card(name)
+    p_value = (reached + 1) / (len(null) + 1)
+    return ResidualTest(name, card.effect_size, effect, float(null[:, 1].mean()), statistic, p_value, null[:, 0].copy())

@@ -1,0 +1,120 @@
+"""The transformations of the tractable consistency index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_float, check_int, check_one_of
+from dreval._random import stream
+from dreval.errors import InputError
+from dreval.geometry._kernel_ridge import Scaled, scaled_points
+from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.kernels import RADIAL_KERNELS, radial_values
+
+__all__ = ["TRANSFORMATIONS", "Transformations", "transform_count", "transformations_of"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+TRANSFORMATIONS = ("perturbation", "definition")
+# Steepest slope of each kernel against the distance, for a bandwidth of 1.
+_SLOPES = {"gaussian": np.exp(-0.5), "laplace": 1.0, "rational_quadratic": 3 * np.sqrt(6) / 16}
+_SHRUNK = 0.9  # slope that is left where the amplitude asked for would fold the data
+
+
+@dataclass(frozen=True, eq=False)
+class Transformations:
+    """The n p transformed data sets X~ = base + size k(X_A, x_i) e_j, made one at a time.
+
+    Attributes
+    ----------
+    X : ndarray (n, p)
+        The data.
+    known : ndarray (n, p)
+        X_A, what the embedding reconstructs of them.
+    kind, kernel : str
+        Which transformations; the kernel.
+    bandwidth : float
+        Its length-scale, in the unit of the data.
+    amplitude : float
+        The factor a that is used: smaller than asked for where that would not be invertible.
+    size : float
+        What multiplies the kernel: a s, or 1 by the printed definition.
+    slope : float
+        Steepest slope of what is added; below 1 the transformation is invertible, as Definition 4 demands.
+    notes : tuple of str
+        What was assumed.
+    """
+
+    X: FloatArray
+    known: FloatArray
+    kind: str
+    kernel: str
+    bandwidth: float
+    amplitude: float
+    size: float
+    slope: float
+    notes: tuple[str, ...]
+    scaled: Scaled = field(repr=False)
+
+    @property
+    def base(self) -> FloatArray:
+        """What the bump is added to: the data, or by the printed definition X - X_A."""
+        return self.X if self.kind == "perturbation" else self.X - self.known
+
+    def bump(self, i: int) -> FloatArray:
+        """Size k(X_A, x_i), (n,)."""
+        moved = (self.known - self.X[0]) * self.scaled.scale
+        squared = pairwise_squared(moved, self.scaled.points[[i]])[:, 0]
+        return self.size * radial_values(squared, self.kernel, self.scaled.bandwidth)
+
+    def data(self, i: int, j: int) -> FloatArray:
+        """The transformed data (n, p) of centre i and column j; a fresh array."""
+        made = np.array(self.base)
+        made[:, j] += self.bump(i)
+        return made
+
+    def choose(self, count: int | str, root: int) -> IntArray:
+        """Centres and columns (m, 2), spread evenly over the columns; a longer choice begins with a shorter one."""
+        n, p = self.X.shape
+        count = transform_count(count, n, p)
+        columns = stream(root, "columns").permutation(p)[:count]
+        rounds = -(-count // p)
+        orders = {j: stream(root, "centres", int(j)).permutation(n)[:rounds] for j in columns}
+        pairs = [(orders[j][r], j) for r in range(rounds) for j in columns]
+        return np.array(pairs[:count], dtype=np.int64)
+
+
+def transform_count(count: int | str, n: int, p: int) -> int:
+    """Number of transformations: "all" is n p, and there are no more."""
+    if isinstance(count, str):
+        check_one_of(count, ("all",), "n_transformations")
+        return n * p
+    return min(check_int(count, "n_transformations", low=1), n * p)
+
+
+def transformations_of(
+    X: FloatArray, known: FloatArray, kind: str, amplitude: Any, kernel: str, notes: tuple[str, ...] = ()
+) -> Transformations:
+    """The transformations of data of which ``known`` is what the embedding reconstructs."""
+    check_one_of(kind, TRANSFORMATIONS, "transformation")
+    check_one_of(kernel, RADIAL_KERNELS, "kernel")
+    amplitude = check_float(amplitude, "amplitude")
+    if amplitude <= 0:
+        raise InputError("amplitude", "must be positive", repr(amplitude), "Leave it out for 0.5.")
+    scaled = scaled_points(X, "X")
+    bandwidth = scaled.bandwidth / scaled.scale
+    notes = (*notes, *scaled.notes)
+    steepest = float(_SLOPES[kernel]) / bandwidth
+    if kind == "definition":
+        return Transformations(X, known, kind, kernel, bandwidth, amplitude, 1.0, steepest, notes, scaled)
+    spread = float(np.sqrt(np.mean((scaled.points - scaled.points.mean(axis=0)) ** 2))) / scaled.scale
+    if amplitude * spread * steepest >= 1.0:
+        asked, amplitude = amplitude, _SHRUNK / (spread * steepest)
+        said = f"The amplitude {asked:g} would fold the data, whose spread is large beside the bandwidth (outliers)"
+        notes += (f"{said}: {amplitude:.3g} is used.",)
+    size = amplitude * spread
+    return Transformations(X, known, kind, kernel, bandwidth, amplitude, size, size * steepest, notes, scaled)

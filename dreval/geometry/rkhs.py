@@ -1,0 +1,319 @@
+"""Maps in a reproducing kernel Hilbert space: out-of-sample embedding and reconstruction (Roy 2021, Theorems 2 and 3).
+
+Also the transformations of the tractable consistency index, which the index and the exchange of files share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_float, check_one_of, check_points, check_rows
+from dreval.errors import InputError
+from dreval.geometry._kernel_ridge import KernelRidge, Scaled, scaled_points
+from dreval.geometry._transformations import TRANSFORMATIONS, Transformations, transform_count, transformations_of
+from dreval.geometry.distances import block_rows, pairwise_squared
+from dreval.geometry.kernels import center, radial_values
+from dreval.results.base import Block, Summary, format_number
+
+__all__ = [
+    "RULES",
+    "TRANSFORMATIONS",
+    "KernelMap",
+    "Transformations",
+    "embedding_map",
+    "make_transformations",
+    "reconstruction_map",
+    "theorem3_weights",
+    "transform_count",
+]
+
+FloatArray = npt.NDArray[np.float64]
+RULES = ("ridge", "theorem3", "theorem3_printed")
+EMBEDDING_RIDGE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMap:
+    """A function made of kernel values: f(z) = mean + sum_i weights_i (k(z, z_i) - centre_i).
+
+    Attributes
+    ----------
+    rule : str
+        How it was made: "theorem2", or one of "ridge", "theorem3", "theorem3_printed".
+    bandwidth : float
+        Length-scale sigma of the Gaussian kernel, in the unit of the points; 0 where all points coincide.
+    ridge : float
+        What was added to the diagonal of the kernel matrix, whose own diagonal is 1; 0 for Theorem 3.
+    condition : float
+        Condition number of what was solved: the kernel matrix with its ridge, or the matrix A of Theorem 3.
+    error : float
+        Share of the variance of the values that the map leaves at the known points.
+    left_out_error : float
+        The same where each point is left out of the fit, NaN where the rule has no such form.
+    notes : tuple of str
+        What was assumed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> f = reconstruction_map(y, np.c_[y, y**2])
+    >>> f(np.array([[0.5]])).round(3), f.rule
+    (array([[0.5 , 0.25]]), 'ridge')
+    """
+
+    rule: str
+    scaled: Scaled = field(repr=False)
+    origin: FloatArray = field(repr=False)
+    weights: FloatArray = field(repr=False)
+    mean: FloatArray = field(repr=False)
+    centre: FloatArray = field(repr=False)
+    bandwidth: float
+    ridge: float
+    condition: float
+    error: float
+    left_out_error: float
+    notes: tuple[str, ...] = ()
+
+    def __call__(self, points: Any) -> FloatArray:
+        """Values (m, r) at new points (m, q); O(m n (q + r)) time, blocks of rows."""
+        new = check_points(points, "points", min_rows=1)
+        if new.shape[1] != len(self.origin):
+            cure = "Pass rows with the same columns in the same order."
+            raise InputError("points", f"must have {len(self.origin)} columns", f"{new.shape[1]} columns", cure)
+        out = np.empty((len(new), len(self.mean)))
+        step = block_rows(len(self.weights))
+        for at in range(0, len(new), step):
+            out[at : at + step] = self.mean + self._values(new[at : at + step]) @ self.weights
+        return out
+
+    def _values(self, new: FloatArray) -> FloatArray:
+        if self.bandwidth == 0.0:
+            return np.zeros((len(new), len(self.weights)))
+        moved = (new - self.origin) * self.scaled.scale
+        squared = pairwise_squared(moved, self.scaled.points)
+        return radial_values(squared, "gaussian", self.scaled.bandwidth) - self.centre
+
+    def summary(self) -> Summary:
+        """The printed record: rule, bandwidth, ridge, conditioning and errors."""
+        n, r = self.weights.shape
+        header = [("Rule", self.rule), ("n", format_number(n)), ("Columns in", str(len(self.origin)))]
+        header += [("Columns out", str(r)), ("Bandwidth", f"{self.bandwidth:.4g}"), ("Ridge", f"{self.ridge:.4g}")]
+        header += [("Condition", f"{self.condition:.3g}"), ("Relative error", f"{self.error:.4g}")]
+        if self.left_out_error == self.left_out_error:
+            header.append(("Left-out error", f"{self.left_out_error:.4g}"))
+        return Summary("Kernel map", header, list[Block](), self.notes)
+
+
+def embedding_map(X: Any, Y: Any, *, ridge: float = EMBEDDING_RIDGE, bandwidth: float | None = None) -> KernelMap:
+    """The embedding as a function of the data space: phi(x) = mean + (Y - mean)' (K + ridge I)^-1 K(x).
+
+    Parameters
+    ----------
+    X : (n, p) array
+        The data.
+    Y : (n, d) array
+        The embedding of the same rows.
+    ridge : float
+        Positive, added to the diagonal of K, which is 1. At the known points the map gives Y - ridge weights.
+    bandwidth : float, optional
+        Length-scale of the Gaussian kernel; by default sigma^2 is the median of the squared distances.
+
+    Returns
+    -------
+    KernelMap
+
+    Notes
+    -----
+    As printed the theorem inverts K itself, which has no digits left for most data, and tends to 0 far from the data;
+    the ridge is stated and the mean of the embedding takes the place of 0, so that moving the embedding moves the map.
+    O(n^3) time, O(n^2) memory.
+
+    References
+    ----------
+    Roy (2021), Trustworthy Dimensionality Reduction, Theorem 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> phi = embedding_map(X, X[:, :2])
+    >>> bool(np.allclose(phi(X), X[:, :2] - phi.ridge * phi.weights))
+    True
+    """
+    from scipy.linalg import eigh
+
+    X, Y = _pair(X, Y)
+    if check_float(ridge, "ridge") <= 0:
+        raise InputError("ridge", "must be positive", repr(ridge), "Leave it out for 1e-6.")
+    scaled, mean = scaled_points(X, "X", bandwidth), Y.mean(axis=0)
+    centred = Y - mean
+    if scaled.bandwidth == 0.0:
+        return _constant("theorem2", X, scaled, Y, mean)
+    values, vectors = eigh(scaled.gram(), driver="evd", check_finite=False)
+    values = np.maximum(values, 0.0)
+    weights = vectors @ ((vectors.T @ centred) / (values + ridge)[:, None])
+    condition = float((values[-1] + ridge) / (values[0] + ridge))
+    sizes = (ridge, condition, _share(ridge * weights, centred), float("nan"))
+    return _map("theorem2", X, scaled, weights, mean, np.zeros(len(X)), sizes)
+
+
+def reconstruction_map(
+    Y: Any, X: Any, *, rule: str = "ridge", ridge: float | None = None, bandwidth: float | None = None
+) -> KernelMap:
+    """The data as a function of the embedding, f(y) = mean + sum_i beta_i (k(y, y_i) - mean_j k(y_j, y_i)).
+
+    Parameters
+    ----------
+    Y : (n, d) array
+        The embedding.
+    X : (n, p) array
+        The data, same rows.
+    rule : {"ridge", "theorem3", "theorem3_printed"}
+        "ridge": kernel ridge regression. "theorem3": A = K H Y / n and beta = A (A'A)^+ Cov(Y, X), the shortest beta
+        with Cov(f(Y), Y) = Cov(X, Y); it spans d directions only, so it is no smoother. "theorem3_printed": the same
+        with A = G_y G_x alpha, which misses a 1 / n, so that its values collapse to the mean.
+    ridge : float, optional
+        For "ridge": added to the diagonal; by default the one of 61 that has the least leave-one-out error.
+    bandwidth : float, optional
+        Length-scale of the Gaussian kernel; by default sigma^2 is the median of the squared distances.
+
+    Returns
+    -------
+    KernelMap
+
+    Notes
+    -----
+    O(n^3) time for "ridge" and "theorem3_printed", O(n^2 (d + p)) for "theorem3"; O(n^2) memory.
+
+    References
+    ----------
+    Roy (2021), Trustworthy Dimensionality Reduction, Theorem 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> f, Y = reconstruction_map(X[:, :2], X, rule="theorem3"), X[:, :2] - X[:, :2].mean(axis=0)
+    >>> bool(np.allclose(Y.T @ f(X[:, :2]), Y.T @ X))
+    True
+    """
+    Y, X = _pair(Y, X, ("Y", "X"))
+    check_one_of(rule, RULES, "rule")
+    if ridge is not None and (rule != "ridge" or check_float(ridge, "ridge") <= 0):
+        got = f"{ridge!r} with rule={rule!r}"
+        raise InputError("ridge", 'must be positive, and rule "ridge"', got, "Leave it out.")
+    scaled, mean = scaled_points(Y, "Y", bandwidth), X.mean(axis=0)
+    if scaled.bandwidth == 0.0:
+        return _constant(rule, Y, scaled, X, mean)
+    gram, centred = scaled.gram(), X - mean
+    if rule == "ridge":
+        solver = KernelRidge(gram)
+        fit = solver.fit(centred, ridge)
+        sizes = (fit.ridge, solver.condition(fit.ridge), _share(fit.residuals, centred), fit.left_out_error)
+        return _map(rule, Y, scaled, fit.weights, mean, gram.mean(axis=0), sizes)
+    first, second = theorem3_weights(rule, gram, Y, X)
+    sizes = np.linalg.svd(first, compute_uv=False)  # the inverses of those of A
+    weights, condition = first @ (second @ centred), float(sizes[0] / sizes[_kept(sizes, len(Y))][-1])
+    left = centred - (gram - gram.mean(axis=0)) @ weights
+    return _map(rule, Y, scaled, weights, mean, gram.mean(axis=0), (0.0, condition, _share(left, centred), np.nan))
+
+
+def theorem3_weights(rule: str, gram: FloatArray, Y: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Theorem 3 in two factors, beta = left (right X) for centred X: A (A'A)^+ and the centred picture over n."""
+    left, sizes, right = _theorem3_matrix(rule, gram, Y, X)
+    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=_kept(sizes, len(Y)))
+    return left @ (inverse[:, None] * right), (Y - Y.mean(axis=0)).T / len(Y)
+
+
+def _theorem3_matrix(
+    rule: str, gram: FloatArray, Y: FloatArray, X: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The singular value decomposition of A (n, d), corrected or as printed."""
+    A = gram @ (Y - Y.mean(axis=0)) / len(Y)
+    if rule == "theorem3_printed":
+        alpha = embedding_map(X, Y).weights
+        A = center(gram.copy()) @ (center(scaled_points(X, "X").gram()) @ alpha)
+    left, sizes, right = np.linalg.svd(A, full_matrices=False)
+    return left, sizes, right
+
+
+def _kept(sizes: FloatArray, n: int) -> npt.NDArray[np.bool_]:
+    """Singular values that are more than rounding."""
+    return np.asarray(sizes > sizes[0] * n * np.finfo(float).eps)
+
+
+def make_transformations(
+    X: FloatArray, Y: FloatArray, kind: str = "perturbation", amplitude: float = 0.5, kernel: str = "gaussian"
+) -> Transformations:
+    """The n p transformations of the data that the tractable consistency index speaks of.
+
+    Parameters
+    ----------
+    X : (n, p) array
+        The data.
+    Y : (n, d) array
+        The method's own embedding of them.
+    kind : {"perturbation", "definition"}
+        "perturbation": X~ = X + a s k(X_A, x_i) e_j, with s^2 = tr S_XX / (n p). "definition": X~ = k(X_A, x_i) e_j +
+        (X - X_A). X_A is the reconstruction of the data from Y by Theorem 3 (corrected).
+    amplitude : float
+        The factor a > 0, for "perturbation".
+    kernel : {"gaussian", "laplace", "rational_quadratic"}
+        k on the data, its bandwidth by the median rule.
+
+    Returns
+    -------
+    Transformations
+        ``data(i, j)`` is one transformed data set, ``choose(count, root)`` a sample stratified over columns.
+
+    References
+    ----------
+    Roy (2021), Trustworthy Dimensionality Reduction, Definitions 4 and 5, Theorem 5.
+    """
+    known = reconstruction_map(Y, X, rule="theorem3")
+    return transformations_of(X, known(Y), kind, amplitude, kernel, known.notes)
+
+
+def _pair(first: Any, second: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[FloatArray, FloatArray]:
+    a, b = check_points(first, names[0], min_rows=2), check_points(second, names[1], min_rows=2)
+    check_rows(len(b), len(a), names[1])
+    return a, b
+
+
+def _share(rest: FloatArray, whole: FloatArray) -> float:
+    """|rest|^2 / |whole|^2; 0 where there is nothing to explain."""
+    size = float(np.linalg.norm(whole))
+    return float(np.linalg.norm(rest / size)) ** 2 if size > 0 else 0.0
+
+
+def _map(
+    rule: str,
+    points: FloatArray,
+    scaled: Scaled,
+    weights: FloatArray,
+    mean: FloatArray,
+    centre: FloatArray,
+    sizes: tuple[float, float, float, float],
+) -> KernelMap:
+    bandwidth = scaled.bandwidth / scaled.scale
+    return KernelMap(rule, scaled, points[0], weights, mean, centre, bandwidth, *sizes, notes=scaled.notes)
+
+
+def _constant(rule: str, points: FloatArray, scaled: Scaled, values: FloatArray, mean: FloatArray) -> KernelMap:
+    """The mean everywhere, where all points coincide."""
+    zeros = np.zeros(values.shape)
+    return _map(
+        rule,
+        points,
+        scaled,
+        zeros,
+        mean,
+        np.zeros(len(values)),
+        (0.0, 1.0, _share(values - mean, values - mean), np.nan),
+    )

@@ -1,0 +1,112 @@
+"""What the indices of methods share: their card, how they call what they were given, and their record."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_random_state
+from dreval._random import root_seed, stream
+from dreval.errors import DrevalError, UndefinedIndex
+from dreval.geometry.procrustes import disparity
+from dreval.indices._index import IndexCard
+from dreval.inputs._source import Source, seed_of
+from dreval.inputs.data import Data, as_data
+from dreval.inputs.source import as_source
+from dreval.results.parts import IndexRecord
+
+__all__ = ["Case", "algorithm_index", "chance_disparity", "is_constant", "make_record", "open_case", "runnable"]
+
+FloatArray = npt.NDArray[np.float64]
+OUTSIDE = ("labels", "store", "random_state", "n_jobs", "progress")  # what changes no question: not on the card
+CURE = (
+    "Pass the estimator, a function (X, n_components) or the name of a bundled method in place of coordinates; for a "
+    "tool outside Python exchange files with dreval.Protocol."
+)
+
+
+class Case(NamedTuple):
+    """Data and source in normal form, with the seed of everything and that of the method."""
+
+    data: Data
+    source: Source
+    root: int
+    seed: int | None
+
+
+def algorithm_index(**fields: Any) -> Callable[[Callable[..., IndexRecord]], Callable[..., IndexRecord]]:
+    """Attach the card of an index that is asked of a method to its public function ``(X, source, *, ...)``."""
+
+    def attach(function: Callable[..., IndexRecord]) -> Callable[..., IndexRecord]:
+        named = list(inspect.signature(function).parameters.values())[2:]
+        parameters = {p.name: p.default for p in named if p.name not in OUTSIDE}
+        card = IndexCard(name=function.__name__, level="algorithm", parameters=parameters, smooth=False, **fields)
+
+        @wraps(function)
+        def call(X: Any, source: Any, **options: Any) -> IndexRecord:
+            try:
+                return function(X, source, **options)
+            except DrevalError as error:
+                raise _in_words_of_the_caller(error) from error
+
+        public: Any = call
+        public.card = card
+        return call
+
+    return attach
+
+
+def _in_words_of_the_caller(error: DrevalError) -> DrevalError:
+    """The same refusal, of ``X`` and ``source``."""
+    names = {"data": "X", "embeddings['source']": "source"}
+    argument = names.get(error.argument, error.argument)
+    return type(error)(argument, error.rule, error.got, error.cure.replace("`data`", "`X`"))
+
+
+def open_case(X: Any, source: Any, labels: Any, random_state: Any) -> Case:
+    """Data and source as users or an evaluation pass them."""
+    data = X if isinstance(X, Data) else as_data(X, labels=labels)
+    data = replace(data, X=data.dense()) if data.sparse else data
+    made = source if isinstance(source, Source) else as_source(source, "source", data)
+    root = root_seed(check_random_state(random_state))
+    return Case(data, made, root, seed_of(root))
+
+
+def runnable(case: Case) -> None:
+    """Refuse what cannot be run on other data."""
+    if not case.source.can_embed:
+        rule = "must be able to embed other data"
+        raise UndefinedIndex(case.source.argument, rule, str(case.source.reason), CURE)
+
+
+def is_constant(Y: FloatArray) -> bool:
+    """Whether all points lie in one place."""
+    return bool((Y == Y[0]).all())
+
+
+def chance_disparity(X: FloatArray, Y: FloatArray, root: int, draws: int) -> FloatArray:
+    """Procrustes disparities of X and Y with exchanged points, one for each draw."""
+    orders = (stream(root, "chance", b).permutation(len(X)) for b in range(draws))
+    return np.array([disparity(X, Y[order]) for order in orders])
+
+
+def make_record(function: Any, case: Case, value: float, parameters: dict[str, Any], **fields: Any) -> IndexRecord:
+    """The record of an index, with what makes it again."""
+    from dreval import __version__
+
+    card = function.card
+    recipe = {
+        "source": case.source.what if case.source.can_embed else case.source.name,
+        "n": case.data.n,
+        "p": case.data.p,
+        "random_state": case.root,
+        "parameters": parameters,
+        "versions": {"dreval": __version__, "numpy": np.__version__},
+    }
+    return IndexRecord(card.name, card.title, card.symbol, value, recipe=recipe, **fields)

@@ -1,0 +1,245 @@
+"""Tractable consistency index (Roy 2021)."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import check_int
+from dreval.errors import MethodFailed
+from dreval.geometry.kernels import RADIAL_KERNELS
+from dreval.geometry.rkhs import TRANSFORMATIONS, Transformations, make_transformations, transform_count
+from dreval.indices._algorithm import (
+    Case,
+    FloatArray,
+    algorithm_index,
+    chance_disparity,
+    is_constant,
+    make_record,
+    open_case,
+    runnable,
+)
+from dreval.indices._pca_path import pca_disparities
+from dreval.indices._reruns import Found, Reruns
+from dreval.results.parts import IndexRecord
+
+CHANCE_DRAWS = 200
+EXACT_ALL = 20_000  # transformations that the exact path tries besides those that were asked for
+
+
+@algorithm_index(
+    symbol="max u",
+    title="Tractable consistency index",
+    question="How far can a small smooth change of what the picture shows of the data change the picture?",
+    needs=("method", "features"),
+    direction="lower",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    choices={"transformation": TRANSFORMATIONS, "kernel": RADIAL_KERNELS},
+    cost="One run of the method for each transformation and reseed; for PCA O(p^3) for each. O(n^2) memory.",
+    reference="Roy (2021), Trustworthy Dimensionality Reduction, Definitions 4 and 5, divided by tr S_Y~Y~.",
+)
+def tractable_consistency_index(
+    X: Any,
+    source: Any,
+    *,
+    n_components: int = 2,
+    transformation: str = "perturbation",
+    amplitude: float = 0.5,
+    n_transformations: int | str = 200,
+    kernel: str = "gaussian",
+    n_reseeds: int = 5,
+    labels: Any = None,
+    store: str | Path | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> IndexRecord:
+    r"""The largest change of the picture over a finite set of smooth changes of the data, as a share of its variance.
+
+    The data are reconstructed from the method's own embedding (X_A, Theorem 3, corrected), and each transformation adds
+    a bump to one column, at one point, seen through the reconstruction:
+
+    .. math:: \tilde X = X + a \sqrt{\mathrm{tr} S_{XX} / (n p)} \, k(X_A, x_i) e_j'.
+
+    The method is run on each with the same seed, and u is the Procrustes disparity of the picture of :math:`\tilde X`
+    against that of X. The value is the largest u. Read it beside the *reseed baseline*, the same data under other
+    seeds: a method that moves as much by itself is not inconsistent, it is random.
+
+    ``transformation="definition"`` is Definition 5 as printed, :math:`k(X_A, x_i) e_j' + (X - X_A)`; it replaces all
+    that the picture knows, so that u is about 1 for nearly every method, and it depends on the unit of the data.
+
+    Parameters
+    ----------
+    X : (n, p) array, DataFrame, sparse matrix or path
+        The data; rows are points.
+    source : estimator, callable (X, n_components) or name of a bundled method
+        What is run; coordinates cannot be.
+    n_components : int, default 2
+        Number d of dimensions of the picture.
+    transformation : {"perturbation", "definition"}, default "perturbation"
+        Which set of transformations.
+    amplitude : float, default 0.5
+        The factor a. Where the change would fold the data (its steepest slope reaches 1, as with points far out) a
+        smaller one is used, and a note says so. Not used by "definition".
+    n_transformations : int or "all", default 200
+        How many of the n p transformations are tried, spread evenly over the columns. The largest u of some is below
+        that of all, so compare methods at equal numbers.
+    kernel : {"gaussian", "laplace", "rational_quadratic"}, default "gaussian"
+        k, with the median rule's bandwidth on the data.
+    n_reseeds : int, default 5
+        Runs of the same data under other seeds; none where seeds do not matter.
+    labels : (n,) array, column of X by name, or path
+        Class of each point, for supervised methods only.
+    store : path, optional
+        A journal (SQLite file): each finished run is written at once, and what is there is not run again. It belongs to
+        this data, method, its parameters, versions and seed; a larger ``n_transformations`` continues it. Pass
+        ``random_state`` too, since another seed is another run.
+    random_state : int, Generator or None, default None
+        Seed of the method and of the choice of transformations.
+    n_jobs : int, optional
+        Processes (joblib); one by default, or what an active ``joblib.parallel_config`` says. No number depends on it.
+    progress : bool, optional
+        Progress bar on stderr; by default after two seconds, on a terminal.
+
+    Returns
+    -------
+    IndexRecord
+        ``float()`` of it is the largest u. ``parts``: ``median``, ``s_per_n`` (the largest residual S over n, in
+        squares of the picture's unit: the published TCI / n), ``tried``, ``failed``, ``reseed_median``, ``reseed_max``;
+        for PCA also ``max_of_all``, over all n p transformations. ``table``: one row for each transformation.
+        ``chance``: the largest u of as many exchanges of the picture's points, at most 200.
+
+    Raises
+    ------
+    UndefinedIndex
+        If the source cannot be run on other data.
+    MethodFailed
+        If the method fails on the data themselves, or on every transformation.
+
+    Notes
+    -----
+    Range [0, 1]; lower is better. PCA is not run: the covariance of transformed data differs by a matrix of rank 2, and
+    its eigenvectors give u exactly. Runs that put all points in one place, like the first picture, have u = 0.
+
+    References
+    ----------
+    Roy (2021), Trustworthy Dimensionality Reduction, Definitions 4 and 5, Theorem 5.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(60, 3)) * [3, 2, 1]
+    >>> found = dreval.tractable_consistency_index(X, "pca", n_transformations="all", random_state=0)
+    >>> round(float(found), 3), found.parts["tried"], len(found.table)
+    (0.005, 180, 180)
+    >>> constant = dreval.tractable_consistency_index(X, lambda X, n_components: X[:, :2] * 0, n_transformations=3)
+    >>> float(constant)
+    0.0
+    """
+    case = open_case(X, source, labels, random_state)
+    runnable(case)
+    d = check_int(n_components, "n_components", low=1)
+    check_int(n_reseeds, "n_reseeds", low=0)
+    count = transform_count(n_transformations, case.data.n, case.data.p)
+    recipe = {"transformation": transformation, "amplitude": amplitude, "kernel": kernel}
+    with Reruns(case, d, {"index": "tractable_consistency_index", **recipe}, store, n_jobs, progress) as runs:
+        base = runs.base()
+        made = make_transformations(case.data.X, base, transformation, amplitude, kernel)
+        pairs = made.choose(count, case.root)
+        reseeds = [] if case.source.reseed_reason else runs.reseeds(base, n_reseeds)
+        exact = _is_pca(case) and not is_constant(base)
+        found = _exact(made, pairs, d) if exact else runs.transformed(base, made, pairs)
+    table = _table(case, pairs, found)
+    u = table["u"].to_numpy()
+    if np.isnan(u).all():
+        cure = "Run the method alone on `make_transformations(...).data(i, j)` to see where."
+        raise MethodFailed(case.source.argument, "must embed transformed data", str(table["note"][0]), cure)
+    parts = {**_parts(table), **_baseline(reseeds)}
+    parts |= _max_of_all(made, d) if exact and count < case.data.X.size <= EXACT_ALL else {}
+    chance = 1.0 if is_constant(base) else chance_disparity(base, base, case.root, min(count, CHANCE_DRAWS)).max()
+    return make_record(
+        tractable_consistency_index,
+        case,
+        float(np.nanmax(u)),
+        {"n_components": d, **recipe, "n_transformations": n_transformations, "n_reseeds": n_reseeds},
+        parts=parts,
+        chance=float(chance),
+        table=table,
+        n_resamples=count,
+        notes=_notes(case, made, base, table, reseeds),
+    )
+
+
+def _is_pca(case: Case) -> bool:
+    """Whether the source is the bundled PCA, on data whose covariance is smaller than they are."""
+    return getattr(case.source.card, "name", "") == "pca" and case.data.p <= case.data.n
+
+
+def _exact(made: Transformations, pairs: npt.NDArray[np.int64], d: int) -> list[Found]:
+    """The answers of PCA without running it."""
+    u, sizes = pca_disparities(made, pairs, d)
+    rows = zip(u, u * sizes / len(made.X), strict=True)
+    return [{"u": float(a), "s_per_n": float(b), "seconds": 0.0, "reason": ""} for a, b in rows]
+
+
+def _max_of_all(made: Transformations, d: int) -> dict[str, float]:
+    """The largest u over all n p transformations."""
+    n, p = made.X.shape
+    every = np.stack(np.meshgrid(np.arange(n), np.arange(p), indexing="ij"), axis=-1).reshape(-1, 2)
+    return {"max_of_all": float(pca_disparities(made, every, d)[0].max())}
+
+
+def _table(case: Case, pairs: npt.NDArray[np.int64], found: list[Found]) -> pd.DataFrame:
+    """One row per transformation: its centre and column, u, S / n, seconds, and why it failed."""
+    names = case.data.columns or tuple(range(case.data.p))
+    table = pd.DataFrame({"point": pairs[:, 0], "column": [names[j] for j in pairs[:, 1]]})
+    for name in ("u", "s_per_n", "seconds"):
+        table[name] = np.array([row[name] for row in found], dtype=np.float64)
+    table["note"] = [row["reason"] for row in found]
+    return table
+
+
+def _parts(table: pd.DataFrame) -> dict[str, Any]:
+    u = table["u"].to_numpy()
+    return {
+        "median": float(np.nanmedian(u)),
+        "s_per_n": float(np.nanmax(table["s_per_n"].to_numpy())),
+        "tried": len(u),
+        "failed": int(np.isnan(u).sum()),
+    }
+
+
+def _baseline(reseeds: list[Found]) -> dict[str, float]:
+    """Median and largest u of the runs with other seeds."""
+    u = np.array([row["u"] for row in reseeds], dtype=np.float64)
+    known: FloatArray = u[~np.isnan(u)]
+    return {
+        "reseed_median": float(np.median(known)) if len(known) else math.nan,
+        "reseed_max": float(known.max()) if len(known) else math.nan,
+    }
+
+
+def _notes(
+    case: Case, made: Transformations, base: FloatArray, table: pd.DataFrame, reseeds: list[Found]
+) -> tuple[str, ...]:
+    """What must be known to read the value."""
+    n_all, tried, failed = case.data.X.size, len(table), table[table["note"] != ""]
+    notes = list(made.notes)
+    if tried < n_all:
+        notes.append(f"{tried} of {n_all} transformations were tried, spread evenly over the columns.")
+    if len(failed):
+        notes.append(f"{len(failed)} of {tried} runs failed; the first: {failed['note'].iloc[0]}")
+    if case.source.reseed_reason:
+        notes.append(f"No reseed baseline: {case.source.reseed_reason}.")
+    elif not reseeds:
+        notes.append("No reseed baseline: none was asked for.")
+    if is_constant(base):
+        notes.append("The method puts all points in one place; where it does so again u is 0.")
+    return tuple(notes)

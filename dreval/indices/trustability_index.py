@@ -1,0 +1,123 @@
+"""Trustability index (Roy 2021)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval.geometry.procrustes import disparity
+from dreval.indices._algorithm import (
+    Case,
+    FloatArray,
+    algorithm_index,
+    chance_disparity,
+    is_constant,
+    make_record,
+    open_case,
+    runnable,
+)
+from dreval.results.parts import IndexRecord
+
+CHANCE_DRAWS = 20
+
+
+@algorithm_index(
+    symbol="u",
+    title="Trustability index",
+    question="Asked for as many dimensions as the data have, does the method give the data back, up to its unit?",
+    needs=("method", "features"),
+    direction="lower",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="One run of the method at d = p, and O(n p^2) time.",
+    reference="Roy (2021), Trustworthy Dimensionality Reduction, Definition 3, divided by tr S_YY.",
+)
+def trustability_index(
+    X: Any,
+    source: Any,
+    *,
+    labels: Any = None,
+    random_state: int | np.random.Generator | None = None,
+) -> IndexRecord:
+    """Share of the picture's variance that no moved, turned and scaled copy of the data explains, at d = p.
+
+    The method is run at d = p, where the data themselves are the best picture. With raw centred cross-products the
+    published index is TI = tr S_YY - nuc(S_XY)^2 / tr S_XX. It depends on the unit of Y, so the value here is
+    u = TI / tr S_YY, which is the Procrustes disparity of scipy; TI and TI / n stand beside it. A method that puts all
+    points in one place has u = 1 (its TI is 0, as for the best method). It is a property of the method: coordinates
+    alone have ``procrustes_disparity``.
+
+    Parameters
+    ----------
+    X : (n, p) array, DataFrame, sparse matrix or path
+        The data; rows are points.
+    source : estimator, callable (X, n_components) or name of a bundled method
+        What is run; coordinates cannot be.
+    labels : (n,) array, column of X by name, or path
+        Class of each point, for supervised methods only.
+    random_state : int, Generator or None, default None
+        Seed of the method.
+
+    Returns
+    -------
+    IndexRecord
+        ``float()`` of it is u; ``parts`` hold ``ti``, ``ti_per_n`` and ``n_components``; ``chance`` is the mean u of 20
+        exchanges of the picture's points.
+
+    Raises
+    ------
+    UndefinedIndex
+        If the source cannot be run on other data.
+    MethodFailed
+        If the method cannot give p dimensions; the cause is chained.
+
+    Notes
+    -----
+    Range [0, 1]; lower is better. Fewer than p columns count as padded with zeros. Where p >= n the data lie in n - 1
+    dimensions, and where a bundled method gives fewer than p that many are asked for; a note says so.
+
+    References
+    ----------
+    Roy (2021), Trustworthy Dimensionality Reduction, Definition 3 and Example 6.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> float(dreval.trustability_index(X, "pca")) < 1e-12
+    True
+    >>> float(dreval.trustability_index(X, lambda X, n_components: X * 0))
+    1.0
+    """
+    case = open_case(X, source, labels, random_state)
+    runnable(case)
+    points, d, notes = case.data.X, *_dimensions(case)
+    Y = case.source.embed(points, d, case.seed, case.data.labels)
+    if is_constant(Y):
+        u, size, notes = 1.0, 0.0, (*notes, "The method puts all points in one place: u = 1 (TI is 0 there).")
+    else:
+        u, size = disparity(points, Y), _size(Y)
+        given = Y.shape[1]
+        notes += (f"{given} columns were returned and count as padded with zeros.",) if given < d else ()
+    parts = {"ti": u * size, "ti_per_n": u * size / len(Y), "n_components": d}
+    chance = 1.0 if is_constant(Y) else float(np.mean(chance_disparity(points, Y, case.root, CHANCE_DRAWS)))
+    return make_record(trustability_index, case, u, {}, parts=parts, chance=chance, n_resamples=1, notes=notes)
+
+
+def _dimensions(case: Case) -> tuple[int, tuple[str, ...]]:
+    """p, or fewer where p are not to be had, with the reason."""
+    n, p = case.data.n, case.data.p
+    most, why = (n - 1, f"{n} points span {n - 1} dimensions") if p >= n else (p, "")
+    card, parameters = case.source.card, dict(getattr(case.source, "parameters", {}))
+    if card is not None and hasattr(case.source, "method"):
+        able = card.max_components(n, p, {**case.source.method().get_params(), **parameters})
+        most, why = (able, f"{card.name} gives at most {able}") if able < most else (most, why)
+    return most, (f"Run at d = {most}, not at p = {p}: {why}.",) if most < p else ()
+
+
+def _size(Y: FloatArray) -> float:
+    """Tr S_YY."""
+    centred = Y - Y.mean(axis=0)
+    return float(np.vdot(centred, centred))

@@ -1,0 +1,129 @@
+"""The record of a certificate: whether what an embedding leaves of the data is independent of what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Certificate", "ResidualTest"]
+
+LEVEL = 0.05
+EMPTY = 0.95  # held-out errors above this say that the picture tells next to nothing of the data
+
+
+class ResidualTest(NamedTuple):
+    """One measure of dependence between residual and embedding, with its values under refitted resamples."""
+
+    name: str
+    effect_name: str
+    effect_size: float
+    effect_expected: float
+    statistic: float
+    p_value: float
+    null_distribution: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Definition 1, asked of one embedding: x = f(y) + e with e of mean zero and independent of y.
+
+    Attributes
+    ----------
+    name : str
+        Name of the embedding.
+    train, held_out : float
+        Squared reconstruction error over the variance of the data: of points that were fitted, and of held-out ones.
+    residual_mean : float
+        Length of the mean held-out residual over the residuals' root mean square; by chance about ``1 / sqrt(n)``.
+    tests : tuple of ResidualTest
+        Residual against embedding: effect size, its mean under resamples, and the p-value of the residual bootstrap.
+    residuals : ndarray (n, p)
+        x - f(y).
+    n_resamples : int
+        Number of bootstrap resamples.
+    recipe : dict
+        ``n``, ``p``, ``n_components``, ``rule``, ``ridge``, ``bandwidth``, ``condition`` and ``random_state``.
+    notes : tuple of str
+        What was assumed.
+    """
+
+    name: str
+    train: float
+    held_out: float
+    residual_mean: float
+    tests: tuple[ResidualTest, ...]
+    residuals: npt.NDArray[np.float64] = field(repr=False)
+    n_resamples: int = 0
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """What speaks against Definition 1, in words; empty where nothing does."""
+        found = [
+            f"the residual depends on the embedding ({t.effect_name} {t.effect_size:.3f}, by chance "
+            f"{t.effect_expected:.3f}; p = {format_p(t.p_value)})"
+            for t in self.tests
+            if t.p_value <= LEVEL
+        ]
+        if self.held_out >= EMPTY:
+            found.append(f"the embedding tells next to nothing of held-out points (error {self.held_out:.2f} of 1)")
+        return tuple(found)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence that says what failed."""
+        if not self.failed:
+            return "Nothing here speaks against Definition 1; that is no proof of it."
+        return f"{self.name} does not meet Definition 1: {'; '.join(self.failed)}."
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per test, with the errors beside it."""
+        import pandas as pd
+
+        shared = {"embedding": self.name, "train": self.train, "held_out": self.held_out}
+        shared |= {"residual_mean": self.residual_mean, "n_resamples": self.n_resamples}
+        rows = [{**shared, **{k: v for k, v in t._asdict().items() if k != "null_distribution"}} for t in self.tests]
+        return pd.DataFrame(rows).rename(columns={"name": "test"})
+
+    def summary(self) -> Summary:
+        """The printed record: errors, tests with the effect size first, and the verdict."""
+        recipe = self.recipe
+        header = [("Embedding", self.name), ("n", format_number(recipe.get("n"))), ("p", str(recipe.get("p", "")))]
+        header += [("d", str(recipe.get("n_components", ""))), ("Reconstruction", str(recipe.get("rule", "")))]
+        header += [(key.capitalize(), f"{recipe[key]:.3g}") for key in ("ridge", "bandwidth", "condition")]
+        header += [("Resamples", format_number(self.n_resamples)), ("Seed", str(recipe.get("random_state", "")))]
+        errors = [["train", format_number(self.train)], ["held out", format_number(self.held_out)]]
+        errors.append(["mean of residuals", format_number(self.residual_mean)])
+        rows = [
+            [
+                t.name,
+                f"{t.effect_name} {t.effect_size:.4f}",
+                format_number(t.effect_expected),
+                format_number(t.statistic, 6),
+                f"{format_p(t.p_value)} {significance_stars(t.p_value)}".rstrip(),
+            ]
+            for t in self.tests
+        ]
+        blocks = [Block("Reconstruction error, over the variance of the data", ["", "value"], errors)]
+        columns = ["", "effect", "by chance", "statistic", "p"]
+        blocks.append(Block("Residual against embedding", columns, rows))
+        return Summary("Certificate of Definition 1", header, blocks, (self.verdict, *self.notes))
+
+    def __repr__(self) -> str:
+        return f"Certificate({self.name}: held-out error {self.held_out:.4g}, {len(self.failed)} objections)"
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()

@@ -1,0 +1,95 @@
+"""The record of an index that has parts: a value, what it is made of, and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dreval.results.base import Block, Summary, format_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["IndexRecord"]
+
+
+@dataclass(frozen=True, eq=False)
+class IndexRecord:
+    """Value of an index with its parts; ``float(record)`` is the value.
+
+    Attributes
+    ----------
+    index, title, symbol : str
+        Name of the index, in words and in formulas.
+    value : float
+        The value.
+    parts : dict
+        What stands beside it: numbers by name, in the order in which they are printed.
+    chance : float
+        Value that an embedding unrelated to the data would have; NaN where it is not known.
+    table : DataFrame or None
+        One row per transformation, fold or run.
+    n_resamples : int
+        Number of runs the value is made of.
+    recipe : dict
+        ``source``, ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: what makes it again.
+    notes : tuple of str
+        What must be known to read it.
+
+    Examples
+    --------
+    >>> record = IndexRecord("trustability_index", "Trustability index", "u", 0.25, {"ti_per_n": 2.0})
+    >>> float(record), record.parts["ti_per_n"], record
+    (0.25, 2.0, IndexRecord(trustability_index: 0.25))
+    """
+
+    index: str
+    title: str
+    symbol: str
+    value: float
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    chance: float = float("nan")
+    table: pd.DataFrame | None = None
+    n_resamples: int = 0
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: the index, its value, its chance value and its parts."""
+        import pandas as pd
+
+        return pd.DataFrame([{"index": self.index, "value": self.value, "chance": self.chance, **self.parts}])
+
+    def summary(self) -> Summary:
+        """The printed record: what was run, the value beside chance, the parts, and notes."""
+        recipe = self.recipe
+        header = [("Source", str(recipe.get("source", ""))), ("n", format_number(recipe.get("n")))]
+        header += [("p", format_number(recipe.get("p"))), ("Seed", str(recipe.get("random_state", "")))]
+        header += [(key.replace("_", " "), str(value)) for key, value in dict(recipe.get("parameters", {})).items()]
+        rows = [[self.symbol, format_number(self.value)]]
+        rows += [["by chance", format_number(self.chance)]] if self.chance == self.chance else []
+        rows += [[key.replace("_", " "), _cell(value)] for key, value in self.parts.items()]
+        return Summary(self.title, header, [Block("Value and parts", ["", "value"], rows)], self.notes)
+
+    @property
+    def words(self) -> str:
+        """The parts in one line, as the note of a table holds them."""
+        shown = {key.replace("_", " "): _cell(value) for key, value in self.parts.items()}
+        return ", ".join(f"{key} {value}" for key, value in shown.items() if value)
+
+    def __repr__(self) -> str:
+        return f"IndexRecord({self.index}: {self.value:.6g})"
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+
+def _cell(value: Any) -> str:
+    return format_number(value) if isinstance(value, int | float) else str(value)

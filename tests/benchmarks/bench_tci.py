@@ -1,0 +1,120 @@
+"""Tractable consistency: the exact path beside running PCA again, and a table of methods with their reseed baselines.
+
+``python tests/benchmarks/bench_tci.py`` prints both. The first part takes all n p transformations of S1 to S4 (n = 200)
+by rank-2 updates, and by running scikit-learn's PCA on each; the answers must agree. The second takes n = 200 points of
+S1 and S4 to two dimensions with methods of dreval and of outside tools; ``TRANSFORMATIONS`` runs of each method.
+A tool that is missing is named as not installed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+TRANSFORMATIONS, SLOW, RESEEDS = 200, 20, 5  # runs of bundled methods, runs of outside tools, other seeds
+
+
+def sklearn_tsne() -> Any:
+    """t-SNE of scikit-learn with its defaults."""
+    from sklearn.manifold import TSNE
+
+    return TSNE(n_components=2)
+
+
+def umap() -> Any:
+    """umap-learn with its defaults."""
+    from umap import UMAP
+
+    return UMAP(n_components=2)
+
+
+def bundled(name: str) -> Callable[[], Any]:
+    """A bundled method that joins the components of its graph, which S1 has three of."""
+
+    def make() -> Any:
+        from dreval.registry import METHODS as KNOWN
+
+        return KNOWN.get(name)(components="connect")
+
+    return make
+
+
+METHODS: dict[str, tuple[Callable[[], Any], int]] = {
+    "pca": (lambda: "pca", TRANSFORMATIONS),
+    "laplacian_eigenmaps": (bundled("laplacian_eigenmaps"), TRANSFORMATIONS),
+    "isomap": (bundled("isomap"), TRANSFORMATIONS),
+    "scikit-learn TSNE": (sklearn_tsne, SLOW),
+    "umap-learn UMAP": (umap, SLOW),
+}
+
+
+def exact_rows() -> list[dict[str, Any]]:
+    """All n p transformations by the exact path and by running PCA on each."""
+    import dreval
+
+    def brute(X: Any, n_components: int) -> Any:
+        from sklearn.decomposition import PCA
+
+        return PCA(n_components, svd_solver="full").fit_transform(X)
+
+    rows = []
+    for name in ("s1", "s2", "s3", "s4"):
+        X = dreval.simulate(name, random_state=0).data
+        found, seconds = {}, {}
+        for tool, source in (("rank-2 path", "pca"), ("PCA run again", brute)):
+            began = perf_counter()
+            found[tool] = dreval.tractable_consistency_index(X, source, n_transformations="all", random_state=0)
+            seconds[tool] = perf_counter() - began
+        apart = float(np.abs(found["rank-2 path"].table["u"] - found["PCA run again"].table["u"]).max())
+        for tool, record in found.items():
+            row = {"case": f"{name}: all {record.parts['tried']} transformations", "tool": tool}
+            ratio = seconds[tool] / seconds["rank-2 path"]
+            rows.append({**row, "seconds": seconds[tool], "time / path": ratio, "max u": float(record), "apart": apart})
+    return rows
+
+
+def method_rows() -> list[dict[str, Any]]:
+    """Every method on two data sets: largest and median u, reseed baseline, seconds."""
+    import dreval
+
+    rows = []
+    for name in ("s1", "s4"):
+        X = dreval.simulate(name, random_state=0).data
+        case = f"{name}: n = {len(X)}, d = 2"
+        for tool, (make, runs) in METHODS.items():
+            try:
+                source = make()
+            except ImportError as missing:
+                rows.append({"case": case, "tool": tool, "value": f"not installed ({missing.name} is missing)"})
+                continue
+            rows.append({"case": case, "tool": tool, **one_method(X, source, runs)})
+    return rows
+
+
+def one_method(X: Any, source: Any, runs: int) -> dict[str, Any]:
+    """One row of the table."""
+    import dreval
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        began = perf_counter()
+        found = dreval.tractable_consistency_index(X, source, n_transformations=runs, n_reseeds=RESEEDS, random_state=0)
+    parts = found.parts
+    row = {"seconds": perf_counter() - began, "max u": float(found), "median u": parts["median"]}
+    row |= {"S / n": parts["s_per_n"], "runs": parts["tried"], "failed": parts["failed"]}
+    return {**row, "reseed median": parts["reseed_median"], "reseed max": parts["reseed_max"]}
+
+
+def rows() -> list[dict[str, Any]]:
+    """Both parts."""
+    return [*exact_rows(), *method_rows()]
+
+
+if __name__ == "__main__":
+    from run import show
+
+    show(rows())

@@ -1,0 +1,158 @@
+"""What the cards of indices of methods promise, asked of each over the registry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from numpy.testing import assert_array_equal
+from strategies import pairs
+
+import dreval
+from dreval.registry import INDICES
+from dreval.results.parts import IndexRecord
+
+NAMES = [name for name in INDICES if INDICES.card(name).level == "algorithm"]
+FEW = {"tractable_consistency_index": {"n_transformations": 5, "n_reseeds": 1}}
+each_index = pytest.mark.parametrize("name", NAMES)
+
+
+def value(name, X, source, **options):
+    return getattr(dreval, name)(X, source, **{"random_state": 0, **FEW.get(name, {}), **options})
+
+
+def cloud(n=40, p=3):
+    return np.random.default_rng(0).normal(size=(n, p)) * np.linspace(2, 0.5, p)
+
+
+def bent(X, n_components):
+    """A smooth picture of the data, with as many columns as are asked for."""
+    return np.tanh(X - X.mean(axis=0))[:, :n_components]
+
+
+def test_they_are_known():
+    """The three of them."""
+    assert NAMES == ["reconstruction_error", "tractable_consistency_index", "trustability_index"]
+
+
+@each_index
+@settings(max_examples=15)
+@given(pair=pairs(min_n=6, max_n=20))
+def test_values_lie_within_the_bounds(name, pair):
+    """For any data and any picture: a record with a float within the card's bounds."""
+    X, Y = pair
+    low, high = INDICES.card(name).bounds
+    found = value(name, X, lambda *_: Y)
+    assert isinstance(found, IndexRecord)
+    assert low <= float(found) <= high
+
+
+@each_index
+def test_a_perfect_method_is_best_and_a_random_one_worse(name):
+    """PCA at full width is next to the best value, and pictures with exchanged points are far from it."""
+    X, rng = cloud(n=80), np.random.default_rng(0)
+    best = float(value(name, X, dreval.methods.PCA(n_components=3)))
+    assert best < 0.06
+    assert float(value(name, X, lambda X, d: rng.permutation(X)[:, :d])) > 0.8
+
+
+@each_index
+def test_declared_invariances_hold(name):
+    """Moving, turning with reflection and scaling every picture changes nothing."""
+    X = cloud()
+    here = float(value(name, X, bent))
+
+    def changed(X, n_components):
+        Y = bent(X, n_components)
+        turn = np.linalg.qr(np.random.default_rng(1).normal(size=(Y.shape[1], Y.shape[1])))[0]
+        return 1e5 * (Y @ turn + 3.0)
+
+    assert INDICES.card(name).invariances == {"translation", "rotation", "scale"}
+    assert float(value(name, X, changed)) == pytest.approx(here, rel=1e-5)
+
+
+@each_index
+def test_inputs_are_not_written_and_frames_are_arrays(name):
+    """Read-only data are left as they are; a frame, single precision and a Fortran array give the same."""
+    X = cloud().astype(np.float32).astype(float)
+    before = X.copy()
+    X.setflags(write=False)
+    here = value(name, X, "isomap")
+    assert_array_equal(X, before)
+    for other in (pd.DataFrame(X), np.asfortranarray(X), X.astype(np.float32)):
+        assert float(value(name, other, "isomap")) == float(here)
+
+
+@each_index
+def test_a_seed_is_a_seed(name):
+    """The same seed gives the same number for a method that draws."""
+
+    def drawn(X, n_components, random_state=0):
+        return X[:, :n_components] + np.random.default_rng(random_state).normal(size=(len(X), n_components))
+
+    X = cloud()
+    first, again, other = (float(value(name, X, drawn, random_state=seed)) for seed in (3, 3, 4))
+    assert first == again != other
+
+
+@each_index
+def test_supervised_sources_get_the_labels(name):
+    """A function that accepts labels is given them."""
+    X, seen = cloud(), []
+
+    def supervised(X, n_components, labels):
+        seen.append(list(labels))
+        return X[:, :n_components]
+
+    value(name, X, supervised, labels=list("ab") * 20)
+    assert seen[0] == list("ab") * 20
+
+
+@each_index
+def test_an_evaluation_has_the_same_number(name):
+    """A row of an evaluation is what the function says with the embedding's own seed; parts are in the note."""
+    from dreval._random import stream_seed
+
+    X = cloud()
+    options = {name: FEW[name]} if name in FEW else None
+    ev = dreval.Evaluation(X, {"iso": "isomap", "xy": X[:, :2]}, n_neighbors=5, random_state=7)
+    table = ev.run(["trustworthiness", name], ci=None, options=options).tidy().set_index(["index", "embedding"])
+    alone = value(name, X, "isomap", random_state=stream_seed(7, "embedding", "iso"))
+    row = table.loc[(name, "iso")]
+    assert (row["value"], row["chance"]) == (float(alone), alone.chance)
+    assert row["note"].startswith(alone.words)
+    other = table.loc[(name, "xy")]
+    if "method" in INDICES.card(name).needs:
+        assert np.isnan(other["value"])
+        assert "coordinates only" in other["note"]
+        assert "Pass the estimator" in other["note"]
+    else:
+        assert other["value"] > 0
+    assert list(table.index.get_level_values("index")) == ["trustworthiness", name] * 2
+
+
+def test_they_are_never_computed_by_default():
+    """Default indices re-run nothing; "all" has every one, also where it can only give the reason."""
+    X = cloud()
+    calls = []
+
+    def method(X, n_components):
+        calls.append(1)
+        return X[:, :n_components]
+
+    ev = dreval.Evaluation(X, {"m": method}, n_neighbors=5, random_state=0)
+    assert not set(NAMES) & set(ev.run(ci=None).tidy()["index"])
+    assert len(calls) == 1
+    few = ev.run("all", ci=None, options=FEW).tidy()
+    assert set(NAMES) <= set(few["index"])
+
+
+def test_options_are_checked_before_anything_runs():
+    """Unknown names and words are refused; a journal can be given."""
+    ev = dreval.Evaluation(cloud(), {"pca": "pca"}, n_neighbors=5, random_state=0)
+    for wrong in ({"n_transformation": 3}, {"transformation": "shift"}, {"random_state": 3}):
+        with pytest.raises(dreval.errors.UnknownName, match="must be a known name"):
+            ev.run("tractable_consistency_index", options={"tractable_consistency_index": wrong})
+    with pytest.raises(dreval.errors.InputError, match="`amplitude`"):
+        ev.run("tractable_consistency_index", options={"tractable_consistency_index": {"amplitude": -1.0}})

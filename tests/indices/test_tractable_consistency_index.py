@@ -1,0 +1,263 @@
+"""The tractable consistency index: the exact path, methods whose answer is known, and runs that are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.spatial import procrustes as their_procrustes
+
+import dreval
+from dreval.errors import InputError, MethodFailed, UndefinedIndex
+from dreval.geometry.rkhs import make_transformations
+from dreval.indices._pca_path import pca_disparities
+
+
+def cloud(n=60, p=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, p)) * np.linspace(2, 0.5, p)
+
+
+CALLS = []  # what a function closes over is part of its identity, what it finds in its module is not
+
+
+def counted(X, n_components):
+    CALLS.append(1)
+    return X[:, :2] ** 3
+
+
+def same_picture(Y):
+    return lambda *_: Y
+
+
+def tci(X, source, **options):
+    return dreval.tractable_consistency_index(X, source, **{"n_transformations": 6, "random_state": 0, **options})
+
+
+def leading(X, d=2):
+    """Principal components by a singular value decomposition."""
+    centred = X - X.mean(axis=0)
+    left, values, _ = np.linalg.svd(centred, full_matrices=False)
+    return left[:, :d] * values[:d]
+
+
+@pytest.mark.parametrize("kind", ["perturbation", "definition"])
+@pytest.mark.parametrize("name", ["s1", "s2", "s3", "s4"])
+def test_the_exact_path_is_brute_force(name, kind):
+    """Over all n p transformations of S1 to S4, u and tr S_YY by rank-2 updates are those of decomposing each anew."""
+    X = dreval.simulate(name, n=60 if kind == "definition" else 200, random_state=0).data
+    base = leading(X)
+    made = make_transformations(X, base, kind)
+    every = made.choose("all", 0)
+    u, sizes = pca_disparities(made, every, 2)
+    brute = [leading(made.data(i, j)) for i, j in every]
+    norms = [(Y**2).sum() for Y in brute]
+    nuclear = np.array([np.linalg.svd(base.T @ Y, compute_uv=False).sum() for Y in brute])
+    assert_allclose(u, 1 - nuclear**2 / ((base**2).sum() * np.array(norms)), atol=1e-10)
+    assert_allclose(sizes, norms, rtol=1e-10)
+
+
+def test_the_record_is_made_of_the_runs():
+    """Value, median and S / n are those of the table, whose rows are scipy's disparities of the transformed runs."""
+    X = cloud()
+    found = tci(X, "isomap", n_transformations=5)
+    Y = dreval.embed(X, "isomap").coordinates
+    made = make_transformations(X, Y)
+    for row in found.table.to_dict("records"):
+        Z = dreval.embed(made.data(row["point"], row["column"]), "isomap").coordinates
+        u = their_procrustes(Y, Z)[2]
+        assert row["u"] == pytest.approx(u, abs=1e-9)
+        assert row["s_per_n"] == pytest.approx(u * ((Z - Z.mean(axis=0)) ** 2).sum() / 60, abs=1e-9)
+    assert float(found) == found.table["u"].max()
+    assert found.parts["median"] == found.table["u"].median()
+    assert found.parts["s_per_n"] == found.table["s_per_n"].max()
+    assert (found.parts["tried"], found.parts["failed"]) == (5, 0)
+
+
+def test_the_unit_of_the_data_changes_nothing():
+    """X -> 1000 X: the same u for every transformation, for the exact path and for one that is run."""
+    X = cloud()
+    for source in ("pca", "isomap"):
+        here, there = tci(X, source), tci(1000 * X, source)
+        assert_allclose(there.table["u"], here.table["u"], rtol=1e-6, atol=1e-12)
+
+
+def test_methods_whose_answer_is_known():
+    """One picture whatever the data: 0. A random picture: near 1, as by chance. All in one place: 0, with a note."""
+    X, rng = cloud(n=300), np.random.default_rng(0)
+    Y = X[:, :2]
+    assert float(tci(X, same_picture(Y))) < 1e-12
+    shuffled = tci(X, lambda *_: Y[rng.permutation(300)])
+    assert float(shuffled) > 0.95
+    assert shuffled.parts["median"] > 0.9
+    assert float(shuffled) == pytest.approx(shuffled.chance, abs=0.05)
+    constant = tci(X, same_picture(np.full((300, 2), 0.1)))
+    assert float(constant) == 0.0
+    assert any("one place" in note for note in constant.notes)
+
+
+def test_by_the_printed_definition_it_saturates():
+    """On the same data the printed transformation gives u near 1 even for PCA, which the perturbation hardly moves."""
+    X = dreval.simulate("s4", random_state=0).data
+    printed = tci(X, "pca", transformation="definition", n_transformations="all")
+    sound = tci(X, "pca", n_transformations="all")
+    assert printed.parts["median"] > 0.99
+    assert sound.parts["median"] < 0.01
+
+
+def test_reseeds_are_a_baseline_only_where_seeds_matter():
+    """A method moved by its seed shows how far; a deterministic one and one without a seed say why there is none."""
+
+    def jittered(X, n_components, random_state=0):
+        return X[:, :2] + 0.3 * np.random.default_rng(random_state).normal(size=(len(X), 2))
+
+    X = cloud()
+    found = tci(X, jittered, n_reseeds=4)
+    assert 0 < found.parts["reseed_median"] <= found.parts["reseed_max"] < 0.2
+    assert float(found) < found.parts["reseed_max"]  # the seed is kept for transformed data
+    for source in ("pca", lambda X, _: X[:, :2]):
+        lonely = tci(X, source)
+        assert np.isnan(lonely.parts["reseed_max"])
+        assert any(note.startswith("No reseed baseline") for note in lonely.notes)
+
+
+def test_processes_change_no_number():
+    """Two processes give the bits of one, in the same order."""
+    X = cloud()
+    one, two = (tci(X, "isomap", n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert one.table.drop(columns="seconds").equals(two.table.drop(columns="seconds"))
+
+
+def test_all_of_them_and_the_missed_maximum():
+    """A number tries the stated share; PCA also knows the largest of all n p, which the share can miss."""
+    X = cloud()
+    some, all_of_them = tci(X, "pca"), tci(X, "pca", n_transformations="all")
+    assert len(all_of_them.table) == 180
+    assert some.parts["max_of_all"] == pytest.approx(float(all_of_them), abs=1e-12)
+    assert some.parts["max_of_all"] >= float(some)
+    assert "6 of 180 transformations were tried" in some.notes[0]
+    merged = some.table.merge(all_of_them.table, on=["point", "column"])
+    assert_allclose(merged["u_x"], merged["u_y"], atol=1e-12)
+
+
+def test_failures_are_counted_and_not_kept(tmp_path):
+    """A run that raises is counted with its reason, and tried again by the next call; all failing is an error."""
+    X, before = cloud(), len(CALLS)
+
+    def moody(X, n_components):
+        CALLS.append(1)
+        if len(CALLS) == before + 4:
+            raise RuntimeError("out of ink")
+        return X[:, :2]
+
+    found = tci(X, moody, store=tmp_path / "cells")
+    assert (found.parts["tried"], found.parts["failed"]) == (6, 1)
+    assert "1 of 6 runs failed; the first: " in found.notes[1]
+    assert "out of ink" in found.notes[1]
+    again = tci(X, moody, store=tmp_path / "cells")
+    assert again.parts["failed"] == 0
+    assert len(CALLS) == before + 8  # base, six, and the one that failed
+
+    def never(Z, n_components):
+        if (Z == X).all():
+            return Z[:, :2]
+        raise RuntimeError("out of ink")
+
+    with pytest.raises(MethodFailed, match="must embed transformed data"):
+        tci(X, never)
+
+
+def test_a_store_belongs_to_data_method_and_seed(tmp_path):
+    """Nothing is read back for other data, another function body, another seed or another amplitude; more goes on."""
+    X = cloud()
+
+    def run(X=X, source=counted, **options):
+        before = len(CALLS)
+        tci(X, source, store=tmp_path / "cells", **options)
+        return len(CALLS) - before
+
+    assert run() == 7
+    assert run() == 0
+    assert run(n_transformations=8) == 2
+    assert run(X=X + 1e-9) == 7
+    assert run(random_state=1) == 7
+    assert run(amplitude=0.4) == 7
+    assert run(source=lambda X, n_components: counted(X, n_components)) == 7
+
+
+SCRIPT = """
+import sys, time
+import numpy as np
+import dreval
+
+def slow(X, n_components, random_state=0):
+    with open(sys.argv[2], "a") as log:
+        log.write("run\\n")
+    time.sleep(float(sys.argv[3]))
+    return np.tanh(X[:, :2]) + 0.1 * np.random.default_rng(random_state).normal(size=(len(X), 2))
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+found = dreval.tractable_consistency_index(
+    X, slow, n_transformations=12, n_reseeds=3, random_state=0, store=sys.argv[1] or None, progress=False
+)
+print(found.table.drop(columns="seconds").to_json(double_precision=15), dict(found.parts), float(found))
+"""
+
+
+def run_script(folder: Path, store: str, log: str, pause: float) -> subprocess.Popen[str]:
+    (folder / "script.py").write_text(SCRIPT)
+    arguments = [sys.executable, str(folder / "script.py"), store, str(folder / log), str(pause)]
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, env=dict(os.environ), cwd=Path.cwd())
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
+    """Kill -9 in the middle: the next call gives the numbers of an undisturbed run, and repeats nothing that was done.
+
+    Of 16 runs (one on the data, 3 other seeds, 12 transformations) only the one that was under way is run again.
+    """
+    store = str(tmp_path / "cells")
+    first = run_script(tmp_path, store, "log", 0.05)
+    deadline = time.monotonic() + 120
+    while lines(tmp_path / "log") < 8 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(first.pid, signal.SIGKILL)
+    assert first.wait() == -signal.SIGKILL
+    assert first.stdout is not None
+    first.stdout.close()
+    done = lines(tmp_path / "log")
+    assert 8 <= done < 16
+
+    resumed, whole = run_script(tmp_path, store, "log", 0.0), run_script(tmp_path, "", "other", 0.0)
+    answers = [process.communicate()[0] for process in (resumed, whole)]
+    assert answers[0] == answers[1] != ""
+    assert lines(tmp_path / "other") == 16
+    assert 16 <= lines(tmp_path / "log") <= 17
+
+
+REFUSED = {
+    "coordinates": (UndefinedIndex, {"source": cloud()[:, :2]}),
+    "an unknown transformation": (dreval.errors.UnknownName, {"transformation": "shift"}),
+    "an unknown kernel": (dreval.errors.UnknownName, {"kernel": "linear"}),
+    "a negative amplitude": (InputError, {"amplitude": -1.0}),
+    "no transformations": (InputError, {"n_transformations": 0}),
+    "every transformation": (dreval.errors.UnknownName, {"n_transformations": "every"}),
+    "half a component": (InputError, {"n_components": 1.5}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusals(case):
+    """What cannot be answered is refused."""
+    error, options = REFUSED[case]
+    with pytest.raises(error, match="must"):
+        tci(cloud(), options.pop("source", "pca"), **options)

@@ -1,0 +1,105 @@
+"""The trustability index against scipy, hand values and methods whose answer is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.spatial import procrustes as their_procrustes
+
+import dreval
+from dreval.errors import MethodFailed, UndefinedIndex
+
+
+def cloud(seed=0, n=60, p=4):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)) * np.linspace(3, 0.5, p) + rng.normal(size=p)
+
+
+def fixed(Y):
+    return lambda *_: Y
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pca_has_zero(seed):
+    """PCA at d = p turns the data: u = 0 to 1e-12 on 20 random data sets of any width and unit."""
+    rng = np.random.default_rng(seed)
+    X = cloud(seed, n=int(rng.integers(10, 120)), p=int(rng.integers(1, 9))) * 10.0 ** rng.integers(-6, 7)
+    found = dreval.trustability_index(X, "pca")
+    assert 0 <= float(found) < 1e-12
+    assert found.parts["ti"] <= 1e-12 * ((X - X.mean(axis=0)) ** 2).sum()
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 6])
+def test_it_is_the_formula_and_that_of_scipy(d):
+    """TI = tr S_YY - nuc(S_XY)^2 / tr S_XX by its definition, TI / n is scipy's disparity times tr S_YY / n."""
+    X, rng = cloud(), np.random.default_rng(1)
+    Y = np.tanh(X @ rng.normal(size=(4, d))) + 0.2 * rng.normal(size=(60, d))
+    found = dreval.trustability_index(X, fixed(Y))
+    A, B = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    ti = np.trace(B.T @ B) - np.linalg.svd(A.T @ B, compute_uv=False).sum() ** 2 / np.trace(A.T @ A)
+    wide = max(4, d)
+    theirs = their_procrustes(np.pad(X, ((0, 0), (0, wide - 4))), np.pad(Y, ((0, 0), (0, wide - d))))[2]
+    assert found.parts["ti"] == pytest.approx(ti, rel=1e-12)
+    assert found.parts["ti_per_n"] == pytest.approx(theirs * np.trace(B.T @ B) / 60, rel=1e-12)
+    assert float(found) == pytest.approx(theirs, abs=1e-12)
+    assert any("padded" in note for note in found.notes) == (d < 4)
+
+
+def test_moving_turning_and_scaling_change_nothing_but_the_unit():
+    """u stays under translation, rotation, reflection and scale of the output; TI goes with the square of the scale."""
+    X = cloud()
+    Y = np.tanh(X)
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
+    here, there = (dreval.trustability_index(X, fixed(Z)) for Z in (Y, 7.0 * Y @ turn + 3.0))
+    assert float(there) == pytest.approx(float(here), rel=1e-12)
+    assert there.parts["ti"] == pytest.approx(49 * here.parts["ti"], rel=1e-12)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e9])
+def test_a_constant_method_has_one(value):
+    """All points in one place: u = 1, though the published index is 0 there; a note says so."""
+    found = dreval.trustability_index(cloud(), fixed(np.full((60, 4), value)))
+    assert (float(found), found.parts["ti"]) == (1.0, 0.0)
+    assert "u = 1" in found.notes[0]
+
+
+def test_a_shuffling_method_is_near_chance():
+    """Exchanging the points leaves no shape: u is above .95 and near the record's chance value."""
+    X = cloud(n=400)
+    found = dreval.trustability_index(X, fixed(X[np.random.default_rng(0).permutation(400)]), random_state=0)
+    assert float(found) > 0.95
+    assert float(found) == pytest.approx(found.chance, abs=0.03)
+
+
+def test_dimensions_that_cannot_be_had():
+    """p >= n asks for n - 1 dimensions, which hold the data whole; a limit of a bundled method is noted likewise."""
+    X = cloud(n=8, p=12)
+    found = dreval.trustability_index(X, "pca")
+    assert float(found) < 1e-12
+    assert found.parts["n_components"] == 7
+    assert "Run at d = 7, not at p = 12" in found.notes[0]
+
+
+def test_coordinates_and_failures_have_reasons():
+    """Coordinates cannot be run again and are told the cure; a method that raises is quoted."""
+    X = cloud()
+    with pytest.raises(UndefinedIndex, match=r"`source` must be able to embed other data.*Pass the estimator"):
+        dreval.trustability_index(X, X[:, :2])
+
+    def broken(X, n_components):
+        raise RuntimeError("no licence")
+
+    with pytest.raises(MethodFailed, match="RuntimeError: no licence"):
+        dreval.trustability_index(X, broken)
+
+
+def test_it_prints_and_converts():
+    """float, frame and summary say the same; the printed text has no clock."""
+    found = dreval.trustability_index(cloud(), "isomap", random_state=0)
+    frame = found.to_frame()
+    assert_allclose(frame["value"], [float(found)])
+    assert list(frame) == ["index", "value", "chance", "ti", "ti_per_n", "n_components"]
+    assert "Trustability index" in str(found)
+    assert str(found) == str(found.summary())
+    assert "second" not in str(found)

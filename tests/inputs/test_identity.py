@@ -1,0 +1,109 @@
+"""The identity of a source changes when what it runs changes, and only then, in any process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+from dreval.inputs._identity import digest, identity
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
+
+DATA = as_data(np.random.default_rng(0).normal(size=(10, 3)))
+
+
+def of(value: Any, **options: Any) -> dict[str, str]:
+    return identity(as_source(value, "e", DATA, **options))
+
+
+def maker(power: Any) -> Callable[..., Any]:
+    return lambda X, n_components: X[:, :n_components] ** power
+
+
+def raised(X: Any, n_components: int, power: Any = 2) -> Any:
+    return X[:, :n_components] ** power
+
+
+class Estimator:
+    """An estimator of no package, without parameters of its own."""
+
+    def __init__(self, power: int = 2) -> None:
+        self.power = power
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        return X[:, :2] ** self.power
+
+
+class Other(Estimator):
+    """The same with another rule."""
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        return X[:, :2] ** self.power + 1
+
+
+class Callee:
+    """An object that is called."""
+
+    def __init__(self, power: int = 2) -> None:
+        self.power = power
+
+    def __call__(self, X: Any, n_components: int) -> Any:
+        return X[:, :n_components] ** self.power
+
+    def run(self, X: Any, n_components: int) -> Any:
+        return X[:, :n_components] ** self.power
+
+
+PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+    "methods": (lambda: "pca", lambda: "isomap"),
+    "parameters": (lambda: PCA(2), lambda: PCA(3)),
+    "what is closed over": (lambda: maker(2), lambda: maker(3)),
+    "arrays closed over": (
+        lambda: maker(np.arange(2000.0)),
+        lambda: maker(np.arange(2000.0) + (np.arange(2000) == 999)),
+    ),
+    "bodies": (lambda: lambda X, d: X[:, :d] + 1, lambda: lambda X, d: X[:, :d] + 2),
+    "bound arguments": (lambda: partial(raised, power=2), lambda: partial(raised, power=3)),
+    "bound functions": (lambda: partial(raised, power=2), lambda: partial(maker(2))),
+    "state of an object": (lambda: Callee(2), lambda: Callee(3)),
+    "state of a bound method": (lambda: Callee(2).run, lambda: Callee(3).run),
+    "state of an estimator": (lambda: Estimator(2), lambda: Estimator(3)),
+    "rule of an estimator": (lambda: Estimator(2), lambda: Other(2)),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_what_differs_is_seen(case: str) -> None:
+    """The same thing made twice is the same; a changed one is another."""
+    one, other = PAIRS[case]
+    assert of(one()) == of(one()) != of(other())
+
+
+def test_it_has_no_addresses_and_is_the_same_in_another_process() -> None:
+    """Nothing in it depends on where objects lie in memory."""
+    code = (
+        "import sys; sys.path[:0] = ['tests/inputs', 'tests']\n"
+        "import test_identity as t\n"
+        "print(t.of(t.maker(2)), t.of(t.Estimator(2)), t.of(t.Callee(2).run), t.of(t.PCA(2)))"
+    )
+    root = Path(__file__).resolve().parents[2]
+    found = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout}
+    found.add(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout)
+    assert len(found) == 1
+    assert "0x" not in found.pop()
+
+
+def test_digests_see_every_bit_type_and_shape() -> None:
+    """One bit, another type or another shape is another digest; text works too."""
+    X = np.arange(6.0)
+    others = [np.nextafter(X, 1), X.astype(np.float32), X.reshape(2, 3), X.astype(str), X.astype(object)]
+    assert len({digest(Z) for Z in [X, *others]}) == 6
+    assert digest(X) == digest(X.copy())

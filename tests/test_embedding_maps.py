@@ -1,0 +1,71 @@
+"""New points and reconstructions: of every bundled method, of records, and of embeddings made elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import dreval
+from dreval.errors import InputError
+from dreval.geometry.rkhs import embedding_map, reconstruction_map
+from dreval.registry import METHODS
+from dreval.results.value import Embedding
+
+
+def cloud(n=60):
+    rng = np.random.default_rng(0)
+    t = rng.uniform(-1, 1, size=(n, 2))
+    return np.c_[2 * t, t[:, 0] ** 2, t[:, 1] ** 2]
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_every_method_embeds_new_points_and_reconstructs(name):
+    """The maps are those of the kernel extension on the fitted data, whatever the method has of its own."""
+    X = cloud()
+    method = METHODS.get(name)(n_components=2).fit(X, np.arange(60) % 3)
+    new = X[:3] + 0.01
+    assert_allclose(method.embed_new(new), embedding_map(X, method.embedding_)(new))
+    places = method.embedding_[:4]
+    assert_allclose(method.reconstruct(places), reconstruction_map(method.embedding_, X)(places))
+    with pytest.raises(InputError, match="must be fitted first"):
+        METHODS.get(name)().reconstruct(places)
+    with pytest.raises(InputError, match="must have the 4 columns"):
+        method.embed_new(X[:, :2])
+
+
+def test_records_and_external_embeddings_have_them_too():
+    """``dreval.embed`` and results of any source give the same maps; options reach them, and they are made once."""
+    X = cloud()
+    record = dreval.embed(X, "isomap")
+    results = dreval.Evaluation(X, {"mine": record.coordinates}, n_neighbors=5).run("procrustes_disparity", ci=None)
+    new = X[:3] * 1.01
+    assert_allclose(results.embed_new("mine", new), record.embed_new(new))
+    assert_allclose(record.embed_new(X), record.coordinates - 1e-6 * record.embedding_map().weights, atol=1e-9)
+    assert_allclose(results.reconstruct("mine", record.coordinates[:2]), record.reconstruct(record.coordinates[:2]))
+    assert record.embedding_map() is record.embedding_map()
+    third = record.reconstruct(record.coordinates, rule="theorem3")
+    assert np.abs(third - record.reconstruct(record.coordinates)).max() > 0.01
+
+
+def test_ridge_bandwidth_and_conditioning_are_reported():
+    """The maps print what they were made with."""
+    record = dreval.embed(cloud(), "pca")
+    for made in (record.embedding_map(), record.reconstruction_map()):
+        text = str(made.summary())
+        assert all(word in text for word in ("Ridge", "Bandwidth", "Condition", "Relative error"))
+        assert made.condition >= 1
+
+
+def test_without_data_there_is_no_map():
+    """A record made by hand and a loaded result ask for the data."""
+    with pytest.raises(InputError, match="`data` must be known"):
+        Embedding(np.eye(5)[:, :2], "mine").embed_new(np.eye(5))
+
+
+def test_failed_embeddings_have_none():
+    """The reason of the failure is given."""
+    X = cloud()
+    results = dreval.Evaluation(X, {"ok": X, "bad": X[:5]}, n_neighbors=5).run("procrustes_disparity", ci=None)
+    with pytest.raises(InputError, match="It failed"):
+        results.embed_new("bad", X)
