@@ -23,6 +23,7 @@ __all__ = ["Coranking", "coranking", "share_coranking", "tied_corankings"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+Lists = npt.NDArray[np.int32]
 KEY = "coranking"
 
 
@@ -119,6 +120,15 @@ def _weights(n: int) -> FloatArray:
     return weights
 
 
+def _weight_table(sizes: Sequence[int], width: int) -> tuple[FloatArray, IntArray]:
+    """Weights (kinds, width) for every distinct number of points, and which of them is whose."""
+    distinct, kinds = np.unique(sizes, return_inverse=True)
+    table = np.zeros((len(distinct), width))
+    for line, size in zip(table, distinct, strict=True):
+        line[:size] = _weights(size)
+    return table, kinds
+
+
 @dataclass(frozen=True)
 class _Points:
     """Points that are sorted by distance: direct values where the space has them, else products in double precision."""
@@ -135,7 +145,7 @@ class _Points:
         gamma = (4 * space.width + 32) * 2.0**-53  # the error bound of products in double precision, as for every Space
         return cls(space, space.points - space.points.mean(axis=0), gamma)
 
-    def orders(self, rows: IntArray, tied: npt.NDArray[np.bool_]) -> IntArray:
+    def orders(self, rows: IntArray, tied: npt.NDArray[np.bool_]) -> Lists:
         """All points from the nearest to the farthest, seen from some rows; each row's own point stands last."""
         from dreval.geometry._loops import coranking as loops
         from dreval.geometry._loops import rows as fill
@@ -146,9 +156,9 @@ class _Points:
         else:
             np.matmul(self.centred[rows], self.centred.T, out=block)
             fill.finish_products(block, rows, self.space.norms, self.space.norms, block)
-        block[np.arange(len(rows)), rows] = np.inf
-        orders = np.argsort(block, axis=1)
-        loops.settle_rows(block, orders, rows, self.space.arrays().points, self.space.norms, self.gamma, tied)
+        orders = np.empty(block.shape, np.int32)
+        points = self.space.arrays().points
+        loops.sort_rows(block, block.view(np.int64), rows, points, self.space.norms, self.gamma, orders, tied)
         return orders
 
 
@@ -157,20 +167,18 @@ def _pass(view: View, codes: IntArray, drops: IntArray) -> list[Coranking]:
     from dreval.geometry._loops import coranking as loops
 
     population = view.population
-    rows, codes = np.searchsorted(population, view.rows), codes[population]
+    rows, codes = np.searchsorted(population, view.rows), codes[population].astype(np.int32)
     sizes = [len(population) - int(np.sum(codes == drop)) for drop in drops]
-    weights = np.zeros((len(drops), len(population)))
-    for at, size in enumerate(sizes):
-        weights[at, :size] = _weights(size)
+    weights, kinds = _weight_table(sizes, len(population))
     data, embedding = (_Points.of(space) for space in (view.data_space(population), Space.of(view.Y[population])))
     counts = np.zeros((len(drops), 3, len(population)), np.int64)
     sums, tied, lock = np.zeros((len(drops), len(rows))), np.zeros(len(rows), np.bool_), Lock()
 
     def one(place: slice) -> None:
-        some, mine = rows[place], np.zeros_like(counts)
+        some, mine = rows[place], np.zeros(counts.shape, np.int32)
         areas = np.zeros((len(drops), len(some)))
         orders = data.orders(some, tied[place]), embedding.orders(some, tied[place])
-        loops.tally_rows(*orders, some, codes, drops, weights, mine, areas)
+        loops.tally_rows(*orders, some, codes, drops, weights, kinds, mine, areas)
         sums[:, place] = areas
         with lock:  # whole numbers: the order in which blocks are added is of no account
             np.add(counts, mine, out=counts)
@@ -208,17 +216,16 @@ def _tied_pass(view: View) -> tuple[Coranking, Coranking]:
         return found, found
     own, n = np.searchsorted(population, view.rows[rows]), len(population)
     data, embedding = (_Points.of(space) for space in (view.data_space(population), Space.of(view.Y[population])))
-    weights, codes, drops = np.zeros((1, n)), np.zeros(n, np.int64), np.array([-1])
-    weights[0, :n] = _weights(n)
+    (weights, kinds), codes, drops = _weight_table([n], n), np.zeros(n, np.int32), np.array([-1])
     counts, sums, lock = np.zeros((3, 1, 3, n), np.int64), np.zeros((3, 1, len(rows))), Lock()
 
     def one(part: slice) -> None:
-        some, mine = own[part], np.zeros_like(counts)
+        some, mine = own[part], np.zeros(counts.shape, np.int32)
         doubt = np.zeros(len(some), np.bool_)
         usual = data.orders(some, doubt), embedding.orders(some, doubt)
         for at, orders in enumerate((usual, *_extreme_orders(data.space, embedding.space, some))):
             areas = np.zeros((1, len(some)))
-            loops.tally_rows(*orders, some, codes, drops, weights, mine[at], areas)
+            loops.tally_rows(*orders, some, codes, drops, weights, kinds, mine[at], areas)
             sums[at, :, part] = areas
         with lock:
             np.add(counts, mine, out=counts)
@@ -254,10 +261,10 @@ def _levels(space: Space, rows: IntArray) -> IntArray:
     return levels
 
 
-def _extreme_orders(data: Space, embedding: Space, rows: IntArray) -> list[tuple[IntArray, IntArray]]:
+def _extreme_orders(data: Space, embedding: Space, rows: IntArray) -> list[tuple[Lists, Lists]]:
     """Orders of both spaces that agree least, and most: runs ordered by the other space, reversed or not."""
     x, y, n = _levels(data, rows), _levels(embedding, rows), data.n
     against = np.argsort(x * n + (n - 1 - y), axis=1, kind="stable")
     backwards = n - 1 - np.argsort((y * n + (n - 1 - x))[:, ::-1], axis=1, kind="stable")
     along = np.argsort(x * n + y, axis=1, kind="stable"), np.argsort(y * n + x, axis=1, kind="stable")
-    return [(against, backwards), along]
+    return [(a.astype(np.int32), b.astype(np.int32)) for a, b in ((against, backwards), along)]

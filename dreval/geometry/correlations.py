@@ -37,7 +37,7 @@ def rank_products(x: FloatArray, y_id: Short, n_ids: int) -> tuple[float, float,
 def rank_products_without(table: Pairs, groups: Groups, n_jobs: int | None = None) -> FloatArray:
     """``rank_products`` of the pairs that stay when each of some groups of points is left out, (n_groups, 3).
 
-    The sorted order is that of all pairs; the ranks are counted anew along it. O(N) time a group; 8 bytes a pair for
+    The sorted order is that of all pairs; the ranks are counted anew along it. O(N) time a group; 10 bytes a pair for
     each of at most two threads.
     """
     from dreval.geometry._loops import pair_groups as loops

@@ -39,7 +39,10 @@ def scaled(points: Any, metric: str) -> tuple[Any, float]:
     if metric == "hamming":
         return points, 1.0
     scale = power_of_two(points)
-    return points * scale, scale
+    points = points * scale
+    if metric == "precomputed":
+        points += 0.0  # -0.0, which is sorted by its bits, becomes 0
+    return points, scale
 
 
 def unit_rows(points: Any, centre: bool = False) -> Any:

@@ -231,10 +231,10 @@ def _in_data(view: View) -> Pairs:
 
 def _sorted(values: FloatArray) -> tuple[IntArray, int]:
     """Sorted keys of distances, whose low bits are places; how many bits. Twice the memory of the distances beside."""
-    from dreval.geometry._loops import pair_order as loops
+    from dreval.geometry._loops import radix
 
     keys, scratch = np.empty(len(values), np.int64), np.empty(len(values), np.int64)
-    return keys, int(loops.ascending(values, values.view(np.int64), keys, scratch))
+    return keys, int(radix.ascending(values, values.view(np.int64), keys, scratch))
 
 
 def numbered(y: FloatArray) -> tuple[Short, int]:

@@ -15,40 +15,39 @@ from typing import Any
 
 from bench_ranks import SIZE, K, P, cloud, in_own_process, timed
 
-RANKS = {
-    "tnc": ("trustworthiness", "continuity"),
-    "mrre": ("mrre_false", "mrre_missing"),
-    "lcmc": ("neighborhood_overlap",),  # the same but for the chance value K / (n - 1), which ours lists beside
-    "proc": ("procrustes_rn",),
+Names = dict[str, dict[str, str]]
+RANKS: Names = {
+    "tnc": {"trustworthiness": "trustworthiness", "continuity": "continuity"},
+    "mrre": {"mrre_false": "mrre_false", "mrre_missing": "mrre_missing"},
+    "lcmc": {"neighborhood_overlap": "lcmc"},
+    "proc": {"procrustes_rn": ""},  # the same statistic of other neighbors
 }
-DISTANCES = {
-    "stress": ("stress",),
-    "sn_stress": ("stress_scale_normalized",),
-    "nm_stress": ("stress_nonmetric",),
-    "pr": ("pearson_distance",),
-    "srho": ("spearman_distance",),
-    "topo": ("topographic_product",),
-    "kl_div": ("kl_divergence",),
-    "dtm": ("distance_to_measure",),
+DISTANCES: Names = {
+    "stress": {"stress": "stress"},
+    "sn_stress": {"stress_scale_normalized": "scale_normalized_stress"},
+    "nm_stress": {"stress_nonmetric": "non_metric_stress"},
+    "pr": {"pearson_distance": "pearson_r"},
+    "srho": {"spearman_distance": "spearman_rho"},
+    "kl_div": {"density_kl": "kl_divergence"},
+    "dtm": {"density_l1": "distance_to_measure"},
 }
-CLASSES = {
-    "nh": ("neighborhood_hit",),
-    "ca_tnc": ("class_aware_trustworthiness", "class_aware_continuity"),
-    "l_tnc": ("label_trustworthiness", "label_continuity"),
-    "dsc": ("distance_consistency",),
-    "ivm": ("silhouette",),
+CLASSES: Names = {
+    "nh": {"neighborhood_hit": "neighborhood_hit"},
+    "ca_tnc": {"class_aware_trustworthiness": "ca_trustworthiness", "class_aware_continuity": "ca_continuity"},
+    "l_tnc": {"label_trustworthiness": "label_trustworthiness", "label_continuity": "label_continuity"},
+    "dsc": {"distance_consistency": "distance_consistency"},
+    "ivm": {"silhouette": "silhouette"},
+}
+CONVENTIONS = {  # where a value is stated otherwise: ours from theirs
+    "mrre_false": lambda value: 1 - value,
+    "mrre_missing": lambda value: 1 - value,
+    "neighborhood_overlap": lambda value: value + K / (SIZE - 1),
+    "label_trustworthiness": lambda value: 2 * value - 1,
+    "label_continuity": lambda value: 2 * value - 1,
 }
 SETS = {"all shared indices": {**RANKS, **DISTANCES, **CLASSES}, "ranks": RANKS, "distances": DISTANCES}
 SETS["classes"] = CLASSES
-WITH_K = ("tnc", "mrre", "lcmc", "proc", "nh", "ca_tnc", "topo")
-
-
-def shared(name: str) -> dict[str, tuple[str, ...]]:
-    """The measures of ZADU in a set, and their indices here; those that the registry does not know are left out."""
-    import dreval
-
-    known = set(dreval.list_indices())
-    return {theirs: ours for theirs, ours in SETS[name].items() if known.issuperset(ours)}
+WITH_K = ("tnc", "mrre", "lcmc", "proc", "nh", "ca_tnc")
 
 
 def labels(X: Any) -> Any:
@@ -62,7 +61,7 @@ def dreval_run(name: str, ci: str | None = None) -> Any:
     """One ``Evaluation``, one run."""
     import dreval
 
-    wanted: Any = [ours for group in shared(name).values() for ours in group] if name in SETS else name
+    wanted: Any = [ours for names in SETS[name].values() for ours in names] if name in SETS else name
 
     def call(X: Any, Y: Any) -> dict[str, float]:
         known = labels(X) if name in SETS else None
@@ -83,7 +82,7 @@ def zadu_run(name: str) -> Any:
     """All measures in one object, its scheduler sharing what it can."""
     from zadu import zadu
 
-    spec = [{"id": theirs, "params": {"k": K} if theirs in WITH_K else {}} for theirs in shared(name)]
+    spec = [{"id": theirs, "params": {"k": K} if theirs in WITH_K else {}} for theirs in SETS[name]]
 
     def call(X: Any, Y: Any) -> dict[str, float]:
         found: dict[str, float] = {}
@@ -100,6 +99,12 @@ def measure(tool: str, name: str, n: int, ci: str | None) -> dict[str, Any]:
     call(*cloud(60))
     cost, values = timed(call, *cloud(n))
     return {**cost, "values": {key: float(value) for key, value in values.items()}}
+
+
+def largest_difference(name: str, ours: dict[str, float], theirs: dict[str, float]) -> float:
+    """Largest absolute difference of the values that both tools state, ours after its convention."""
+    pairs = [(index, key) for names in SETS[name].values() for index, key in names.items() if key]
+    return max(abs(ours[index] - CONVENTIONS.get(index, float)(theirs[key])) for index, key in pairs)
 
 
 def row(case: str, tool: str, found: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
@@ -124,6 +129,7 @@ def rows() -> list[dict[str, Any]]:
         found = {tool: in_own_process(__file__, [tool, name, str(SIZE), "none"]) for tool in ("dreval", "zadu")}
         case = f"{name}, n={SIZE}, p={P}, k={K}, one thread, no intervals"
         table += [row(case, tool, one, found["dreval"]) for tool, one in found.items()]
+        table[-1]["largest difference"] = largest_difference(name, *(one["values"] for one in found.values()))
     alone = [("r_nx", 10_000, "none"), ("default", SIZE, "points"), ("default", 20_000, "none")]
     for name, n, ci in alone:
         one = in_own_process(__file__, ["dreval", name, str(n), ci])

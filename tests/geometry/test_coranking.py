@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import coranking_twins as twins
 from oracles.twins import orders, squared_distances
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 from strategies import clouds, pairs
 
 from dreval.geometry import coranking as module
@@ -56,6 +58,42 @@ def test_sorted_rows_are_stable_sorts_of_direct_distances(X):
     distances = squared_distances(scaled, scaled)
     np.fill_diagonal(distances, np.inf)
     assert_array_equal(tied, [len(set(row)) < len(row) for row in distances])
+
+
+LONG_ROWS = {  # long enough for their bits to be sorted
+    "spread": lambda rng: rng.normal(size=(300, 3)),
+    "wide": lambda rng: rng.normal(size=(300, 20)),
+    "grid": lambda rng: rng.integers(0, 4, size=(300, 3)).astype(float),
+    "duplicates": lambda rng: rng.normal(size=(40, 20))[rng.integers(0, 40, size=300)],
+    "one place": lambda _: np.full((300, 2), 7.0),
+    "near and far": lambda rng: rng.normal(size=(300, 2)) * 10.0 ** rng.integers(-30, 9, size=(300, 1)),
+    "nearly equal": lambda rng: 1e3 + np.repeat(rng.normal(size=(3, 20)), 100, axis=0) + 1e-9 * rng.random((300, 20)),
+}
+
+
+@pytest.mark.parametrize("kind", LONG_ROWS)
+def test_long_rows_are_stable_sorts_too(kind):
+    """By (direct distance, index), the point itself last, among duplicates of it and far from everything."""
+    X = LONG_ROWS[kind](np.random.default_rng(2))
+    ours = module._Points.of(Space.of(X)).orders(np.arange(300), np.zeros(300, bool))
+    assert_array_equal(ours[:, :-1], orders(X))
+    assert_array_equal(ours[:, -1], np.arange(300))
+
+
+@pytest.mark.parametrize("metric", ["cosine", "manhattan", "hamming", "precomputed", "sparse"])
+def test_long_rows_of_other_metrics(metric):
+    """The order of the direct values of the space; distances that are -0.0 are 0."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 3, size=(300, 15)).astype(float) * (rng.random((300, 15)) < 0.4)
+    X[:, 0] += 1  # no row of zeros has an angle
+    if metric == "precomputed":
+        X = cdist(X, X)
+        X[(X == 0) & (rng.random(X.shape) < 0.5)] = -0.0
+    space = Space.of(csr_array(X)) if metric == "sparse" else Space.of(X, metric)
+    ours = module._Points.of(space).orders(np.arange(300), np.zeros(300, bool))
+    for own, (line, order) in enumerate(zip(space.direct_block(np.arange(300)), ours, strict=True)):
+        line[own] = np.inf
+        assert_array_equal(order, np.argsort(line, kind="stable"))
 
 
 def test_products_that_cannot_decide_are_settled_by_direct_distances():

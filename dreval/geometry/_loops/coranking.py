@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from dreval.geometry._loops import ROUNDING
+from dreval.geometry._loops._jit import loop
+from dreval.geometry._loops.radix import SHORT, ascending
 from dreval.geometry._loops.rows import direct
 
-SHORT = 32  # runs up to this length are sorted by insertion
 
-
-@njit(cache=True, nogil=True)
+@loop()
 def _by_insertion(line, order, start, stop):
     """Sort order[start:stop] by (distance, index)."""
     for t in range(start + 1, stop):
@@ -23,14 +22,14 @@ def _by_insertion(line, order, start, stop):
         order[b + 1] = j
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _by_merging(line, order, start, stop):
     """Sort order[start:stop] by (distance, index): a stable sort of points that come by index."""
     ids = np.sort(order[start:stop])
     order[start:stop] = ids[np.argsort(line[ids], kind="mergesort")]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _settle_run(line, order, start, stop, i, points, products):
     """Order a run of points too near each other to be told apart; gives whether two are equally far up to rounding."""
     if products:
@@ -46,66 +45,118 @@ def _settle_run(line, order, start, stop, i, points, products):
     return equal
 
 
-@njit(cache=True, nogil=True)
-def settle_rows(block, orders, rows, points, norms, gamma, tied):
-    """Make sorted orders of a block of squared distances exact, ties by index.
+@loop()
+def _listed(line, keys, width, own, order, near):
+    """Points and their values by sorted keys; the own point, which is among those at distance 0, stands last."""
+    mask, n = (1 << width) - 1, order.shape[0] - 1
+    t = 0
+    while keys[t] & mask != own:
+        order[t] = keys[t] & mask
+        t += 1
+    for s in range(t, n):
+        order[s] = keys[s + 1] & mask
+    order[n] = own
+    for s in range(n):
+        near[s] = line[np.uint32(order[s])]
 
-    ``tied`` marks rows in which distances occur that are equal up to rounding.
 
-    The point itself stands last, at an infinite distance. Distances have an error of at most gamma times the sum of two
-    norms, so that consecutive ones farther apart than twice the largest error are in their true order.
+@loop()
+def _any_near(near, margin):
+    """Whether two consecutive values of a sorted list are too near each other to be told apart."""
+    found = False
+    for t in range(1, near.shape[0]):
+        found |= near[t] - near[t - 1] <= margin + ROUNDING * near[t]
+    return found
+
+
+@loop()
+def _settle_row(line, near, order, i, points, margin, products):
+    """Make a sorted order exact; gives whether distances occur that are equal up to rounding."""
+    n, start, tied = near.shape[0], 0, False
+    while start < n:
+        stop = start + 1
+        while stop < n and near[stop] - near[stop - 1] <= margin + ROUNDING * near[stop]:
+            stop += 1
+        if stop - start > 1:
+            tied |= _settle_run(line, order, start, stop, i, points, products)
+        start = stop
+    return tied
+
+
+@loop()
+def sort_rows(block, bits, rows, points, norms, gamma, orders, tied):
+    """Exact orders of a block of squared distances, ties by index; the point itself stands last.
+
+    ``bits`` is the block read as whole numbers. ``tied`` marks rows in which distances occur that are equal up to
+    rounding. Distances have an error of at most gamma times the sum of two norms, so that consecutive ones farther
+    apart than twice the largest error are in their true order.
     """
-    n, largest = orders.shape[1] - 1, norms.max()
+    n, largest = block.shape[1], norms.max()
+    keys, other, near = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n - 1)
     for b in range(rows.shape[0]):
         line, order, i = block[b], orders[b], rows[b]
+        line[i] = 0.0
+        width = ascending(line, bits[b], keys, other)
+        _listed(line, keys, width, i, order, near)
         margin = 2.0 * gamma * (norms[i] + largest)
-        start = 0
-        while start < n:
-            stop = start + 1
-            last = line[order[start]]
-            while stop < n and line[order[stop]] - last <= margin + ROUNDING * line[order[stop]]:
-                last = line[order[stop]]
-                stop += 1
-            if stop - start > 1 and _settle_run(line, order, start, stop, i, points, gamma > 0.0):
-                tied[b] = True
-            start = stop
+        if _any_near(near, margin):
+            tied[b] |= _settle_row(line, near, order, i, points, margin, gamma > 0.0)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _tally_row(by_data, by_embedding, codes, drop, weights, rank, counts):
-    """Count the pairs of a row by the larger rank; gives the sum of their weights. Members of ``drop`` are left out."""
-    n, seen, total = by_data.shape[0] - 1, 0, 0.0
-    for t in range(n):
-        j = by_data[t]
-        if codes[j] != drop:
-            seen += 1
-            rank[j] = seen
-    seen = 0
-    for t in range(n):
-        j = by_embedding[t]
-        if codes[j] == drop:
-            continue
-        seen += 1
-        there = rank[j]
-        if there > seen:
-            counts[1, there] += 1
-            total += weights[there]
-        else:
-            counts[0 if there == seen else 2, seen] += 1
-            total += weights[seen]
+@loop()
+def _match(by_data, by_embedding, codes, places, matched, data_codes, codes_there):
+    """Place in the data's order of every point of the embedding's, and the groups along both orders."""
+    for t in range(data_codes.shape[0]):
+        j = np.uint32(by_data[t])
+        places[j] = t
+        data_codes[t] = codes[j]
+    for t in range(data_codes.shape[0]):
+        j = np.uint32(by_embedding[t])
+        matched[t] = places[j]
+        codes_there[t] = codes[j]
+
+
+@loop()
+def _ranks_without(matched, data_codes, codes_there, drop, ahead, there):
+    """Ranks in the data of the points that stay, in the embedding's order; how many they are."""
+    count = 0
+    for t in range(matched.shape[0]):
+        count += data_codes[t] != drop
+        ahead[t] = count
+    count = 0
+    for t in range(matched.shape[0]):
+        there[count] = ahead[np.uint32(matched[t])]  # the next one that stays writes over one that does not
+        count += codes_there[t] != drop
+    return count
+
+
+@loop()
+def _tally_row(there, count, weights, counts):
+    """Count the pairs of a row by the larger rank; gives the sum of their weights. No branch depends on the ranks."""
+    flat, n, total = counts.reshape(-1), np.int32(counts.shape[1]), 0.0
+    for t in range(count):
+        first, second = there[t], np.int32(t + 1)
+        larger = max(first, second)
+        side = np.int32(first > second) + np.int32(2) * np.int32(first < second)
+        flat[np.uint32(side * n + larger)] += 1
+        total += weights[np.uint32(larger)]
     return total
 
 
-@njit(cache=True, nogil=True)
-def tally_rows(by_data, by_embedding, rows, codes, drops, weights, counts, sums):
+@loop()
+def tally_rows(by_data, by_embedding, rows, codes, drops, weights, kinds, counts, sums):
     """Tallies of a block of sorted rows, once for every group that is left out (-1: none).
 
     ``counts`` (len(drops), 3, n) adds up pairs by their larger rank: equal ranks, intrusions (nearer in the embedding),
-    extrusions; ``sums`` (len(drops), rows) the weights (len(drops), n) of the larger ranks.
+    extrusions; ``sums`` (len(drops), rows) the weights of the larger ranks, ``weights[kinds[at]]`` for a group.
     """
-    rank = np.zeros(by_data.shape[1], np.int32)
+    n = by_data.shape[1] - 1
+    places, matched = np.empty(n + 1, np.int32), np.empty(n, np.int32)
+    ahead, there = np.empty(n, np.int32), np.empty(n + 1, np.int32)
+    data_codes, codes_there = np.empty(n, codes.dtype), np.empty(n, codes.dtype)
     for b in range(rows.shape[0]):
+        _match(by_data[b], by_embedding[b], codes, places, matched, data_codes, codes_there)
         for at in range(drops.shape[0]):
-            if codes[rows[b]] == drops[at]:
-                continue
-            sums[at, b] = _tally_row(by_data[b], by_embedding[b], codes, drops[at], weights[at], rank, counts[at])
+            if codes[rows[b]] != drops[at]:
+                count = _ranks_without(matched, data_codes, codes_there, drops[at], ahead, there)
+                sums[at, b] = _tally_row(there, count, weights[kinds[at]], counts[at])

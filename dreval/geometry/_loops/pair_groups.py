@@ -7,7 +7,7 @@ import numpy as np
 from dreval.geometry._loops._jit import loop
 
 CHUNK = 4096  # terms added before a partial sum is closed
-TOGETHER = 8  # groups that are left out in one pass
+TOGETHER = 10  # groups that are left out in one pass
 BLOCK = 256  # places over which what was left out is counted in one byte
 
 
@@ -114,9 +114,9 @@ def distinct_rank_products_without(y_id, codes_a, codes_b, sorted_a, sorted_b, s
     for at in range(0, total, CHUNK):
         stop = min(at + CHUNK, total)
         for t in range(at, stop):
-            i = y_id[t]
+            i = np.uint32(y_id[t])
             for g in range(TOGETHER):
-                left[g, t - at] = far[i // BLOCK, g] + near[i, g]
+                left[g, t - at] = far[i // np.uint32(BLOCK), g] + near[i, g]
         for g in range(TOGETHER):
             part, seen[g] = _chunk_products(
                 left[g], y_id[at:stop], codes_a[at:stop], codes_b[at:stop], start + g, seen[g], total - count[g] + 1
