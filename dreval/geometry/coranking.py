@@ -251,7 +251,7 @@ def _exchanged_rows(found: Coranking, rows: IntArray, counts: IntArray, sums: Fl
 
 def _levels(space: Space, rows: IntArray) -> IntArray:
     """Place at which the run of equal distances of each point begins; the point itself stands last."""
-    n = len(space.points)
+    n = space.n
     block, order = joined_rows(space, rows, rows[:, None] == np.arange(n), FAR)
     values = np.take_along_axis(block, order, axis=1)
     starts = np.ones(values.shape, np.bool_)
@@ -263,7 +263,7 @@ def _levels(space: Space, rows: IntArray) -> IntArray:
 
 def _extreme_orders(data: Space, embedding: Space, rows: IntArray) -> list[tuple[Lists, Lists]]:
     """Orders of both spaces that agree least, and most: runs ordered by the other space, reversed or not."""
-    x, y, n = _levels(data, rows), _levels(embedding, rows), len(data.points)
+    x, y, n = _levels(data, rows), _levels(embedding, rows), data.n
     against = np.argsort(x * n + (n - 1 - y), axis=1, kind="stable")
     backwards = n - 1 - np.argsort((y * n + (n - 1 - x))[:, ::-1], axis=1, kind="stable")
     along = np.argsort(x * n + y, axis=1, kind="stable"), np.argsort(y * n + x, axis=1, kind="stable")
