@@ -17,7 +17,7 @@ from strategies import clouds, pairs
 
 from dreval.geometry import coranking as module
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.geometry.coranking import Coranking, coranking, share_coranking
+from dreval.geometry.coranking import Coranking, coranking, share_coranking, tied_corankings
 from dreval.geometry.distances import Space
 
 ANY_PAIR = st.one_of(pairs(max_n=25), pairs(min_n=15, max_n=25, min_p=13, max_p=30))
@@ -162,3 +162,13 @@ def test_anchors_are_rows_of_the_whole(pair, seed):
     whole = coranking(view_of(X, Y))
     assert_array_equal(histograms(some) + histograms(rest), histograms(whole))
     assert_array_equal(some.areas, whole.areas[rows])
+
+
+def test_ties_of_other_metrics():
+    """Sums of absolute differences of one column are its Euclidean distances: the same bounds over orders of ties."""
+    rng = np.random.default_rng(4)
+    X, Y = rng.integers(0, 6, size=(40, 1)).astype(float), rng.integers(0, 6, size=(40, 2)).astype(float)
+    plain, other = (tied_corankings(sweep(X, {"Y": Y}, k=1, metric=m)["Y"]) for m in ("euclidean", "manhattan"))
+    for one, two in zip(plain, other, strict=True):
+        assert_array_equal(histograms(one), histograms(two))
+        assert_array_equal(one.areas, two.areas)
