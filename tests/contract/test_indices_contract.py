@@ -317,7 +317,7 @@ def test_all_points_as_anchors_are_exact(ties):
     pictures = {"Y": np.round(Y) if ties else Y}
     exact = dreval.Evaluation(X, pictures, **known).run("all", None, None)
     anchored = dreval.Evaluation(X, pictures, anchors=60, **known).run("all", None)
-    assert sorted(exact.tidy()["index"]) == sorted(NAMES)
+    assert sorted(exact.tidy()["index"]) == sorted(NAMES + METHODS)
     assert sorted(set(exact.curves["index"])) == CURVES
     for column in ("value", "chance", "worst", "best"):
         assert_allclose(anchored.tidy()[column], exact.tidy()[column], rtol=1e-12, atol=1e-12)

@@ -19,7 +19,8 @@ from dreval.geometry.blocks import random_groups
 from dreval.inputs.metric import METRICS
 from dreval.registry import INDICES
 
-NAMES = list(INDICES)
+METHODS = [name for name in INDICES if INDICES.card(name).level == "algorithm"]
+NAMES = [name for name in INDICES if name not in METHODS]
 MEASURING = [name for name in NAMES if INDICES.card(name).measures]
 DISTANCE_ONLY = [name for name in MEASURING if "features" not in INDICES.card(name).needs]
 LABELS = np.arange(40) % 3
@@ -102,9 +103,25 @@ def test_an_evaluation_has_the_values_of_the_functions(metric):
             assert pd.isna(row["value"])
             assert "needs the coordinates of the data" in row["note"]
             continue
+        if name in METHODS and "method" in INDICES.card(name).needs:
+            assert "able to embed other data" in row["note"]
+            continue
         assert ("in the coordinates as they are" in row["note"]) == (needs_features and metric != "euclidean")
         if name in MEASURING and "n_folds" not in INDICES.card(name).parameters:
             assert row["value"] == pytest.approx(float(_value(name, data, Y, metric=metric)), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_indices_of_methods_read_sparse_data_and_no_distances(name):
+    """Sparse data are made dense for what runs a method; precomputed distances have no coordinates to change."""
+    X, _ = _cloud(6)
+    options = {"n_transformations": 5} if "n_transformations" in INDICES.card(name).parameters else {}
+    dense, few = (getattr(dreval, name)(Z, "pca", random_state=0, **options) for Z in (X, sparse.csr_array(X)))
+    assert float(few) == pytest.approx(float(dense), abs=1e-10)
+    ev = dreval.Evaluation(_distances(X, "cosine"), {"e": "classical_mds"}, metric="precomputed", random_state=0)
+    row = ev.run(name, None).tidy().iloc[0]
+    assert pd.isna(row["value"])
+    assert "needs the coordinates of the data" in row["note"]
 
 
 def test_left_out_groups_are_recomputed_under_a_metric():
