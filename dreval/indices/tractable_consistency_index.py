@@ -236,6 +236,9 @@ def _notes(
         notes.append(f"{tried} of {n_all} transformations were tried, spread evenly over the columns.")
     if len(failed):
         notes.append(f"{len(failed)} of {tried} runs failed; the first: {failed['note'].iloc[0]}")
+    lost = [row["reason"] for row in reseeds if row["reason"]]
+    if lost:
+        notes.append(f"{len(lost)} of {len(reseeds)} runs with other seeds failed; the first: {lost[0]}")
     if case.source.reseed_reason:
         notes.append(f"No reseed baseline: {case.source.reseed_reason}.")
     elif not reseeds:
