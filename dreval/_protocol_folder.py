@@ -41,7 +41,7 @@ __all__ = [
 
 FORMATS = ("csv", "parquet")
 MANIFEST, TASKS, INPUTS, RETURNED = "manifest.json", "tasks.csv", "input", "returned"
-AGAIN = "Export the protocol into an empty folder."
+OR_ANEW = "Else export the protocol into a new folder."
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def read_manifest(folder: Any) -> Manifest:
         body = json.loads(path.read_text(encoding="utf-8"))
         known = body.pop("sha256")
         if known != _body_hash(body):
-            raise ProtocolError(str(path), "must be as it was exported", "another content", f"{cure} Or: {AGAIN}")
+            raise ProtocolError(str(path), "must be as it was exported", "another content", f"{cure} {OR_ANEW}")
         return replace(Manifest(**body), tasks=tuple(Task(**task) for task in body["tasks"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, ProtocolError):

@@ -40,17 +40,20 @@ def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
     path = folder / task.output
     if not path.is_file():
         raise missing(folder, task)
+    cure = AGAIN
     try:
         table = read_table(path, task.output)
         frame, named = pd.DataFrame(table.values), table.columns is not None
+        _check_rows(frame, manifest, task)
+        cure = f"Give each row the id that its point has in {task.input}, or leave the column out. {AGAIN}"
         frame, order = _in_order(frame, manifest, task) if named else (frame, None)
-        _check_shape(frame, manifest, task)
+        cure = AGAIN
+        _check_columns(frame, task, manifest.id_column)
         Y = frame_numbers(frame, task.output, AGAIN)
         check_finite(Y, task.output, [str(name) for name in frame.columns] if named else None)
     except ProtocolError:
         raise
     except DrevalError as error:
-        cure = AGAIN if "Drop or impute" in error.cure else f"{error.cure} {AGAIN}"
         raise ProtocolError(task.output, error.rule, error.got, cure) from error
     return np.ascontiguousarray(Y if order is None else Y[order])
 
@@ -61,7 +64,6 @@ def _in_order(frame: pd.DataFrame, manifest: Manifest, task: Task) -> tuple[pd.D
         return frame, None
     known = pd.Index(list(manifest.ids), dtype=object)
     ids = as_ids(pd.Index(frame[manifest.id_column]), task.output)
-    _check_rows(frame, manifest, task)
     rows = Rows(len(known), known, ids_given=True)
     order, _ = align(len(frame), ids, rows, task.output, given=True)
     return frame.drop(columns=manifest.id_column), order
@@ -73,23 +75,17 @@ def _check_rows(frame: pd.DataFrame, manifest: Manifest, task: Task) -> None:
         raise ProtocolError(task.output, rule, got, f"Was the tool stopped while it wrote? {AGAIN}")
 
 
-def _check_shape(frame: pd.DataFrame, manifest: Manifest, task: Task) -> None:
-    """As many rows as points, and the columns that were asked for."""
-    _check_rows(frame, manifest, task)
+def _check_columns(frame: pd.DataFrame, task: Task, id_column: str) -> None:
+    """The columns that were asked for; at full dimension fewer are padded later."""
     low, high = task.columns
     width = frame.shape[1]
     if low <= width <= high:
         return
-    numbers = f"{high}" if low == high else f"{low} to {high}"
-    got = f"{width} columns"
-    cure = f"Beside the column {manifest.id_column!r} the file holds coordinates only; run the task with n_components."
-    if width == high + 1:
-        got += f" (the first is {str(frame.columns[0])!r})"
-        cure = (
-            f"Row names need the name {manifest.id_column!r}, or must be left out (in R: write.csv(..., "
-            "row.names = FALSE))."
-        )
-    raise ProtocolError(task.output, f"must have {numbers} columns of coordinates", got, cure)
+    rule = f"must have {high if low == high else f'{low} to {high}'} columns of coordinates"
+    cure = f"Run its task with n_components={high}; beside the column {id_column!r} only coordinates are allowed."
+    if str(frame.columns[0]).startswith("Unnamed"):
+        cure = f"Leave row names out (in R: row.names = FALSE), or call their column {id_column!r}."
+    raise ProtocolError(task.output, rule, str(width), cure)
 
 
 def check_base(folder: Path, manifest: Manifest) -> None:

@@ -37,11 +37,11 @@ as `{returned}/data.{format}`; it must not change after that.
 In this folder's parent, from a shell:
 
     dreval protocol status {folder}
-    dreval protocol export DATA {folder}     # when `{returned}/data.{format}` is there: writes round 2
-    dreval protocol collect {folder}         # when all is there: prints the indices
+    dreval protocol export ...  # the same command as before, when `{returned}/data.{format}` is there: writes round 2
+    dreval protocol collect {folder}
 
-or in Python: `dreval.Protocol(data).export("{folder}")` and `dreval.Protocol.collect("{folder}")`. The settings are
-kept in `manifest.json`: {settings}, random_state={seed}.
+or in Python: `dreval.Protocol(data).export("{folder}")` and `dreval.Protocol.collect("{folder}")`. The settings of the
+first export are kept: {settings}, random_state={seed}.
 """
 
 SHELL = """#!/bin/sh

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dreval import _protocol_folder as folders
@@ -15,7 +16,7 @@ from dreval._check import check_bool, check_int, check_one_of, check_path, check
 from dreval._protocol_returned import ProtocolStatus, check_base, read_returned, status_of
 from dreval._protocol_texts import write_texts
 from dreval._random import root_seed
-from dreval.errors import ProtocolError
+from dreval.errors import InputError, ProtocolError
 from dreval.geometry._transformations import check_amplitude
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.rkhs import TRANSFORMATIONS, make_transformations, transform_count
@@ -162,18 +163,21 @@ class Protocol:
 
         Raises
         ------
+        InputError
+            If the embedding is not one of these data with ``n_components`` columns.
         ProtocolError
             If the folder holds other things, was exported from other data or with other settings, was altered, or what
             came back cannot be used; the file is named.
         """
         place = check_path(folder, "folder")
-        if (place / folders.MANIFEST).exists():
-            manifest = folders.read_manifest(place)
-            self._check_same(place, manifest, format)
-        else:
-            manifest = self._first_round(place, folders.check_format("csv" if format is None else format))
-        if embedding is not None:
-            self._put(place, manifest, embedding)
+        known = folders.read_manifest(place) if (place / folders.MANIFEST).exists() else None
+        if known is not None:
+            self._check_same(place, known, format)
+        columns = self.settings["n_components"] if known is None else known.n_components
+        Y = None if embedding is None else self._picture(embedding, columns)
+        manifest = known or self._first_round(place, folders.check_format("csv" if format is None else format))
+        if Y is not None:
+            self._put(place, manifest, Y)
         if manifest.round == 1 and (place / manifest.tasks[0].output).is_file():
             manifest = self._second_round(place, manifest)
         return status_of(place, manifest)
@@ -294,22 +298,30 @@ class Protocol:
     def _check_same(self, place: Path, manifest: folders.Manifest, form: str | None) -> None:
         """Refuse a folder of other data, or of other settings than were asked for; defaults are not asked for."""
         cure = "Name the folder of these data and settings, or a new one."
+        file = str(place / folders.MANIFEST)
+        if folders.known_data(place, manifest).X.tobytes() != self.data.X.tobytes():
+            raise ProtocolError(file, "must be of the data that are passed", "a protocol of other data", cure)
         usual = {key: p.default for key, p in signature(Protocol).parameters.items()}
-        asked: dict[str, Any] = {key: value for key, value in self.settings.items() if value != usual[key]}
-        asked |= {"data": "these", "format": form or manifest.format}
-        same = folders.known_data(place, manifest).X.tobytes() == self.data.X.tobytes()
-        known = {**manifest.settings, "data": "these" if same else "others", "format": manifest.format}
-        if self._asked is not None:
-            asked["random_state"], known["random_state"] = self.seed, manifest.random_state
+        asked = {key: value for key, value in self.settings.items() if value != usual[key]}
+        known = {**manifest.settings, "format": manifest.format, "random_state": manifest.random_state}
+        asked |= {} if form is None else {"format": form}
+        asked |= {} if self._asked is None else {"random_state": self.seed}
         for key, value in asked.items():
             if value != known[key]:
-                rule = f"must be of the same {key} ({describe(value)})"
-                raise ProtocolError(str(place / folders.MANIFEST), rule, describe(known[key]), cure)
+                rule = f"must be of the {key} that is passed ({describe(value)})"
+                raise ProtocolError(file, rule, describe(known[key]), cure)
 
-    def _put(self, place: Path, manifest: folders.Manifest, embedding: Any) -> None:
+    def _picture(self, embedding: Any, columns: int) -> npt.NDArray[np.float64]:
+        """The embedding that is passed, in the order of the data."""
+        Y = as_source(embedding, "embedding", self.data).coordinates(self.data)
+        if Y.shape[1] != columns:
+            cure = "Pass the coordinates only, or set n_components."
+            raise InputError("embedding", f"must have {columns} columns", str(Y.shape[1]), cure)
+        return Y
+
+    def _put(self, place: Path, manifest: folders.Manifest, Y: npt.NDArray[np.float64]) -> None:
         """Write the embedding as if it had come back; one that is there must be the same."""
         first = manifest.tasks[0]
-        Y = as_source(embedding, "embedding", self.data).coordinates(self.data)
         if (place / first.output).exists():
             if not np.array_equal(read_returned(place, manifest, first), Y):
                 cure = "Leave `embedding` out, or export into a new folder."

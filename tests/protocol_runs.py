@@ -33,8 +33,11 @@ def projection(X: Any, n_components: int, random_state: int) -> Any:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """A table of the folder, to the last bit."""
-    return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, float_precision="round_trip")
+    """A table of the folder, ids in front as text; numbers to the last bit, as Python reads them."""
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return pd.concat([frame.iloc[:, :1], frame.iloc[:, 1:].map(float)], axis=1)
 
 
 def write(path: Path, frame: pd.DataFrame) -> None:
@@ -45,7 +48,7 @@ def write(path: Path, frame: pd.DataFrame) -> None:
         frame.to_csv(path, index=False)
 
 
-def play(folder: Path, tool: Tool, *, only: Callable[[str], bool] = lambda task: True, ids: bool = True) -> int:
+def play(folder: Path, tool: Tool, *, only: Callable[[str], bool] = bool, ids: bool = True) -> int:
     """Run the tool on every task that has not come back, as a driver does; gives how many were run."""
     done = 0
     for task in pd.read_csv(folder / "tasks.csv").itertuples():

@@ -1,4 +1,4 @@
-"""The protocol: the numbers are those of the method run in Python, and nothing that came back is lost or overwritten."""
+"""The protocol: the numbers are those of the method run in Python, and nothing that came back is overwritten."""
 
 from __future__ import annotations
 
@@ -110,7 +110,9 @@ def test_other_data_were_not_run(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("transformation", ["perturbation", "definition"])
-def test_runs_are_found_again_up_to_rounding(transformation: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_are_found_again_up_to_rounding(
+    transformation: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where another machine rounds the transformed data otherwise, each is still matched with its own run."""
     both_rounds(folder, projection, transformation=transformation)
     source = dreval.Protocol.collect(folder)
@@ -163,7 +165,7 @@ def test_ids_that_a_file_would_change_are_replaced_by_numbers(ids: list[str], fo
     """Ids that would be read back as others are not exported: the rows are numbered, and nothing is lost."""
     both_rounds(folder, projection, pd.DataFrame(X), ids=ids)
 
-    assert read(folder / "input/data.csv").iloc[:, 0].tolist() == list(range(1, 37))
+    assert read(folder / "input/data.csv").iloc[:, 0].tolist() == [str(i) for i in range(1, 37)]
     assert float(dreval.trustability_index(X, dreval.Protocol.collect(folder))) > 0
 
 
@@ -231,10 +233,13 @@ def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path
 
 
 def test_an_embedding_of_other_width_is_refused(folder: Path) -> None:
-    """An embedding that is passed must have the columns that the protocol asks for, before anything is written of it."""
-    with pytest.raises(ProtocolError, match="must have 2 columns of coordinates"):
+    """An embedding that is passed must have the columns that are asked for; nothing is written before."""
+    for wrong in (X, X[:20, :2], "absent.csv"):
+        with pytest.raises(DrevalError, match="embedding"):
+            dreval.Protocol(X, **SETTINGS).export(folder, embedding=wrong)
+    with pytest.raises(DrevalError, match="must have 2 columns: got 3"):
         dreval.Protocol(X, **SETTINGS).export(folder, embedding=X)
-    assert not (folder / "returned/data.csv").exists()
+    assert not folder.exists()
 
 
 def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
@@ -334,7 +339,7 @@ def test_more_columns_than_points(folder: Path) -> None:
 
 def test_a_constant_picture_goes_through(folder: Path) -> None:
     """A tool that puts all points in one place has u = 1 and no inconsistency, as in Python."""
-    both_rounds(folder, lambda X, d, seed: np.zeros((len(X), d)))
+    both_rounds(folder, lambda X, d, _: np.zeros((len(X), d)))
 
     source = dreval.Protocol.collect(folder)
 
@@ -406,7 +411,9 @@ def test_nothing_in_the_folder_is_pickled_or_knows_the_machine(folder: Path) -> 
         ({"random_state": -1}, InputError),
     ],
 )
-def test_wrong_settings_are_refused_before_anything_is_written(options: dict[str, Any], error: type[DrevalError]) -> None:
+def test_wrong_settings_are_refused_before_anything_is_written(
+    options: dict[str, Any], error: type[DrevalError]
+) -> None:
     """A setting that would fail in the second round is refused at once, by its name."""
     with pytest.raises(error) as caught:
         dreval.Protocol(X, **options)
@@ -428,11 +435,11 @@ def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], wor
     dreval.Protocol(X, **SETTINGS).export(folder)
     before = (folder / "manifest.json").read_bytes()
 
-    with pytest.raises(ProtocolError, match=f"must be of the same {word}"):
+    with pytest.raises(ProtocolError, match=f"must be of the {word} that is passed"):
         dreval.Protocol(X, **{**SETTINGS, **change}).export(folder)
-    with pytest.raises(ProtocolError, match="must be of the same data"):
+    with pytest.raises(ProtocolError, match="must be of the data that are passed"):
         dreval.Protocol(X + 1, **SETTINGS).export(folder)
-    with pytest.raises(ProtocolError, match="must be of the same format"):
+    with pytest.raises(ProtocolError, match="must be of the format that is passed"):
         dreval.Protocol(X, **SETTINGS).export(folder, format="parquet")
     assert (folder / "manifest.json").read_bytes() == before
 
