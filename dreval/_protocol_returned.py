@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import check_finite, nearest_name
-from dreval._protocol_folder import RETURNED, Manifest, Task, file_hash
+from dreval._protocol_folder import RETURNED, Manifest, Task, check_input, file_hash
 from dreval.errors import DrevalError, ProtocolError
 from dreval.inputs._align import Rows, align, as_ids
 from dreval.inputs._numbers import frame_numbers
@@ -147,7 +147,7 @@ class ProtocolStatus:
 
     @property
     def wrong(self) -> list[str]:
-        """Files that have come back and cannot be used; ``table["note"]`` says why."""
+        """Files that cannot be used, or whose input was altered; ``table["note"]`` says why."""
         return self._files("wrong")
 
     @property
@@ -202,14 +202,15 @@ def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:
 
 def _states(folder: Path, manifest: Manifest) -> Iterator[dict[str, Any]]:
     for task in manifest.tasks:
-        state, note = "missing", ""
-        if (folder / task.output).is_file():
-            try:
-                if task is manifest.tasks[0]:
-                    check_base(folder, manifest)
+        there, note = (folder / task.output).is_file(), ""
+        try:
+            check_input(folder, task)
+            if there and task is manifest.tasks[0]:
+                check_base(folder, manifest)
+            if there:
                 read_returned(folder, manifest, task)
-                state = "returned"
-            except ProtocolError as error:
-                state, note = "wrong", str(error)
+        except ProtocolError as error:
+            note = str(error)
+        state = "wrong" if note else "returned" if there else "missing"
         keys = ("task", "round", "input", "output", "n_components", "seed")
         yield {**{key: getattr(task, key) for key in keys}, "state": state, "note": note}

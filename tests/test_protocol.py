@@ -75,6 +75,21 @@ def test_an_evaluation_has_the_same_method_indices(folder: Path) -> None:
     assert table["value"].notna().all()
 
 
+def test_all_transformations(folder: Path) -> None:
+    """``n_transformations="all"`` exports all n p, and any number of them can be asked of the source."""
+    small = X[:7, :2]
+    both_rounds(folder, projection, small, n_transformations="all", n_reseeds=0)
+    source = dreval.Protocol.collect(folder)
+
+    found = dreval.tractable_consistency_index(small, source)
+    some = dreval.tractable_consistency_index(small, source, n_transformations=5)
+
+    expected = dreval.tractable_consistency_index(small, projection, n_transformations="all", random_state=4)
+    assert len(found.table) == 14
+    assert float(found) == pytest.approx(float(expected), rel=1e-12)
+    assert some.table["u"].tolist() == found.table["u"].tolist()[:5]
+
+
 def test_settings_of_the_recording_hold(folder: Path) -> None:
     """An index takes the settings of the recording; fewer runs can be asked, everything else is refused."""
     both_rounds(folder, projection, amplitude=0.25)
@@ -107,6 +122,9 @@ def test_other_data_were_not_run(folder: Path) -> None:
         for index in (dreval.trustability_index, dreval.tractable_consistency_index):
             with pytest.raises(UndefinedIndex, match="must have been run on these data"):
                 index(data, source)
+    row = dreval.Evaluation(other, {"t": source}, n_neighbors=5).run("trustworthiness", ci=None).tidy().iloc[0]
+    assert np.isnan(row["value"])
+    assert "`embeddings['t']` must have been run on these data" in row["note"]
 
 
 @pytest.mark.parametrize("transformation", ["perturbation", "definition"])

@@ -79,8 +79,9 @@ def tractable_consistency_index(
     ----------
     X : (n, p) array, DataFrame, sparse matrix or path
         The data; rows are points.
-    source : estimator, callable (X, n_components) or name of a bundled method
-        What is run; coordinates cannot be.
+    source : estimator, callable (X, n_components), name of a bundled method, or Source
+        What is run; coordinates cannot be. For tools outside Python ``dreval.Protocol.collect`` gives a Source, whose
+        settings and seed hold.
     n_components : int, default 2
         Number d of dimensions of the picture.
     transformation : {"perturbation", "definition"}, default "perturbation"

@@ -55,8 +55,9 @@ def trustability_index(
     ----------
     X : (n, p) array, DataFrame, sparse matrix or path
         The data; rows are points.
-    source : estimator, callable (X, n_components) or name of a bundled method
-        What is run; coordinates cannot be.
+    source : estimator, callable (X, n_components), name of a bundled method, or Source
+        What is run; coordinates cannot be. For tools outside Python ``dreval.Protocol.collect`` gives a Source, whose
+        settings and seed hold.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
     random_state : int, Generator or None, default None
