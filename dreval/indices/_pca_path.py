@@ -20,13 +20,16 @@ BATCH_BYTES = 8_000_000
 
 def pca_disparities(made: Transformations, pairs: npt.NDArray[np.int64], d: int) -> tuple[FloatArray, FloatArray]:
     """Disparity u and size tr S_Y~Y~ of the principal components of every transformed data set; O(p^3) time each."""
+    from threadpoolctl import threadpool_limits
+
     X, base = (points - points.mean(axis=0) for points in (made.X, made.base))
     products = {int(i): _bump_products(made, X, base, int(i)) for i in np.unique(pairs[:, 0])}
     cross, own = X.T @ base, base.T @ base
     values, axes = np.linalg.eigh(X.T @ X)
     V, size = axes[:, -d:], float(values[-d:].sum())
     step = max(1, BATCH_BYTES // (8 * own.size))
-    parts = [_batch(pairs[at : at + step], products, cross, own, V, size) for at in range(0, len(pairs), step)]
+    with threadpool_limits(limits=1):  # threads on matrices this small wait for each other: 28 times the time, measured
+        parts = [_batch(pairs[at : at + step], products, cross, own, V, size) for at in range(0, len(pairs), step)]
     return np.concatenate([u for u, _ in parts]), np.concatenate([s for _, s in parts])
 
 
