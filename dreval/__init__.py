@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "Evaluation": "evaluation",
+    "Protocol": "protocol",
     "Results": "results.table",
     "load_results": "results.archive",
     "embed": "inputs.source",

@@ -46,6 +46,7 @@ def evaluate_algorithms(
 
 def _row(task: IndexTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None) -> dict[str, Any]:
     """One row; what cannot be answered is missing with its reason."""
+    task = _as_recorded(task, source)
     options = dict(task.parameters)
     if "n_components" in task.card.parameters:
         options.setdefault("n_components", d)
@@ -63,3 +64,10 @@ def _row(task: IndexTask, source: Source, data: Data, d: int, root: int, n_jobs:
     row = missing_row(source.name, task, "; ".join(filter(None, words)))
     row.update(value=got.value, chance=got.chance, n_resamples=got.n_resamples)
     return row
+
+
+def _as_recorded(task: IndexTask, source: Source) -> IndexTask:
+    """The task with the settings of a recorded source in place of the index's own defaults."""
+    usual, made = task.card.parameters, {} if source.recording is None else source.recording.settings
+    said = {key: made.get(key, value) if value == usual.get(key) else value for key, value in task.parameters.items()}
+    return IndexTask(task.name, task.thing, said)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dreval import __version__
+from dreval._cli_protocol import add_protocol
 from dreval.errors import DrevalError, DrevalWarning, InputError
 from dreval.inputs._paths import split_member
 from dreval.inputs.metric import METRICS
@@ -43,6 +44,12 @@ OPTIONS = (
     "random_state",
     "n_jobs",
     "n_components",
+    "transformation",
+    "amplitude",
+    "n_transformations",
+    "kernel",
+    "n_reseeds",
+    "format",
 )
 
 
@@ -89,10 +96,25 @@ def _parser() -> argparse.ArgumentParser:
     _add_evaluate(verbs)
     _add_embed(verbs)
     _add_list(verbs)
+    add_protocol(lambda place, *words: _verb(place or verbs, *words), _said)
     return parser
 
 
-def _verb(verbs: Any, name: str, run: Callable[[Any], int], words: str, epilog: str = "") -> argparse.ArgumentParser:
+def _said(step: Callable[[Any], tuple[int, str]]) -> Callable[[Any], int]:
+    """A step that gives its exit code and what is to be printed, as one that prints it."""
+
+    def run(options: Any) -> int:
+        code, text = step(options)
+        if text:
+            print(text)
+        return code
+
+    return run
+
+
+def _verb(
+    verbs: Any, name: str, run: Callable[[Any], int] | None, words: str, epilog: str = ""
+) -> argparse.ArgumentParser:
     verb: argparse.ArgumentParser = verbs.add_parser(
         name,
         help=words,

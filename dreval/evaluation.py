@@ -51,7 +51,8 @@ class Evaluation:
         so and ``metric="correlation"``; above 8 GiB that is refused, with its reason.
     embeddings : dict of name to source, optional
         A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform``, a
-        callable ``(X, n_components) -> Y``, or the name of a bundled method. More can follow with ``add``.
+        callable ``(X, n_components) -> Y``, the name of a bundled method, or what ``Protocol.collect`` gives. More can
+        follow with ``add``.
     labels : (n,) array, column name or path ``file.csv[:column]``, optional
         Classes of the points: text, booleans or integers.
     latent : (n, q) array, optional

@@ -29,7 +29,7 @@ FUNCTIONS = {
     "read_raw",
     "simulate",
 }
-CLASSES = {"Evaluation", "Results"}
+CLASSES = {"Evaluation", "Protocol", "Results"}
 MODULES = {"errors", "glossary", "methods"}
 VERBS = ["tidy", "glance", "augment", "summary", "plot", "report", "save", "certificate", "embed_new", "reconstruct"]
 

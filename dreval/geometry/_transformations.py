@@ -15,7 +15,7 @@ from dreval.geometry._kernel_ridge import Scaled, scaled_points
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import RADIAL_KERNELS, radial_values
 
-__all__ = ["TRANSFORMATIONS", "Transformations", "transform_count", "transformations_of"]
+__all__ = ["TRANSFORMATIONS", "Transformations", "check_amplitude", "transform_count", "transformations_of"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -96,15 +96,21 @@ def transform_count(count: int | str, n: int, p: int) -> int:
     return min(check_int(count, "n_transformations", low=1), n * p)
 
 
+def check_amplitude(value: Any) -> float:
+    """The factor a of the transformations: positive."""
+    amplitude = check_float(value, "amplitude")
+    if amplitude <= 0:
+        raise InputError("amplitude", "must be positive", repr(amplitude), "Leave it out for 0.5.")
+    return amplitude
+
+
 def transformations_of(
     X: FloatArray, known: FloatArray, kind: str, amplitude: Any, kernel: str, notes: tuple[str, ...] = ()
 ) -> Transformations:
     """The transformations of data of which ``known`` is what the embedding reconstructs."""
     check_one_of(kind, TRANSFORMATIONS, "transformation")
     check_one_of(kernel, RADIAL_KERNELS, "kernel")
-    amplitude = check_float(amplitude, "amplitude")
-    if amplitude <= 0:
-        raise InputError("amplitude", "must be positive", repr(amplitude), "Leave it out for 0.5.")
+    amplitude = check_amplitude(amplitude)
     scaled = scaled_points(X, "X")
     bandwidth = scaled.bandwidth / scaled.scale
     notes = (*notes, *scaled.notes)

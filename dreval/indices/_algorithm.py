@@ -51,7 +51,7 @@ def algorithm_index(**fields: Any) -> Callable[[Callable[..., IndexRecord]], Cal
         @wraps(function)
         def call(X: Any, source: Any, **options: Any) -> IndexRecord:
             try:
-                return function(X, source, **options)
+                return function(X, source, **_as_recorded(card, source, options))
             except DrevalError as error:
                 raise _in_words_of_the_caller(error) from error
 
@@ -60,6 +60,31 @@ def algorithm_index(**fields: Any) -> Callable[[Callable[..., IndexRecord]], Cal
         return call
 
     return attach
+
+
+def _as_recorded(card: IndexCard, source: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with those of the recording for a source whose runs are recorded; other ones are refused.
+
+    Of numbers of runs also smaller ones can be asked.
+    """
+    recording = source.recording if isinstance(source, Source) else None
+    if recording is None:
+        return options
+    if card.name in recording.unasked:
+        cure = "Export the folder again: that writes what is still to be run."
+        raise UndefinedIndex(source.argument, "must have been run for this index", recording.unasked[card.name], cure)
+    known = {name: value for name, value in recording.settings.items() if name in card.parameters}
+    for name, value in options.items():
+        if name in known and value != known[name] and not _fewer(name, value, known[name]):
+            cure = f"Leave {name} out, or export a protocol with it."
+            raise UndefinedIndex(source.argument, f"must have been run with {name}={value!r}", repr(known[name]), cure)
+    return {**known, **options}
+
+
+def _fewer(name: str, asked: Any, recorded: Any) -> bool:
+    """Whether a number of runs is a part of those that are recorded."""
+    counted = name.startswith("n_") and name != "n_components" and isinstance(asked, int)
+    return counted and (recorded == "all" or asked <= recorded)
 
 
 def _in_words_of_the_caller(error: DrevalError) -> DrevalError:
@@ -74,7 +99,8 @@ def open_case(X: Any, source: Any, labels: Any, random_state: Any) -> Case:
     data = X if isinstance(X, Data) else as_data(X, labels=labels)
     data = replace(data, X=data.dense()) if data.sparse else data
     made = source if isinstance(source, Source) else as_source(source, "source", data)
-    root = root_seed(check_random_state(random_state))
+    checked = check_random_state(random_state)
+    root = root_seed(checked) if made.recording is None else made.recording.root
     return Case(data, made, root, seed_of(root))
 
 

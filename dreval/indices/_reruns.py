@@ -22,10 +22,15 @@ from dreval.inputs._identity import digest, identity
 from dreval.inputs.source import Source
 from dreval.results.store import Store
 
-__all__ = ["Reruns"]
+__all__ = ["Reruns", "reseed"]
 
 FloatArray = npt.NDArray[np.float64]
 Found = dict[str, Any]
+
+
+def reseed(root: int, r: int) -> int:
+    """Seed of the method in run r of the reseed baseline."""
+    return stream_seed(root, "reseed", r)
 
 
 @dataclass
@@ -77,7 +82,7 @@ class Reruns:
 
     def reseeds(self, base: FloatArray, count: int) -> list[Found]:
         """The same data with other seeds, against ``base``."""
-        seeds = {f"reseed {r}": stream_seed(self.case.root, "reseed", r) for r in range(count)}
+        seeds = {f"reseed {r}": reseed(self.case.root, r) for r in range(count)}
         X = self.case.data.X
         return self._all("other seeds", list(seeds), lambda name: (X, seeds[name]), base)
 

@@ -79,8 +79,9 @@ def tractable_consistency_index(
     ----------
     X : (n, p) array, DataFrame, sparse matrix or path
         The data; rows are points.
-    source : estimator, callable (X, n_components) or name of a bundled method
-        What is run; coordinates cannot be.
+    source : estimator, callable (X, n_components), name of a bundled method, or Source
+        What is run; coordinates cannot be. For tools outside Python ``dreval.Protocol.collect`` gives a Source, whose
+        settings and seed hold.
     n_components : int, default 2
         Number d of dimensions of the picture.
     transformation : {"perturbation", "definition"}, default "perturbation"
@@ -236,6 +237,9 @@ def _notes(
         notes.append(f"{tried} of {n_all} transformations were tried, spread evenly over the columns.")
     if len(failed):
         notes.append(f"{len(failed)} of {tried} runs failed; the first: {failed['note'].iloc[0]}")
+    lost = [row["reason"] for row in reseeds if row["reason"]]
+    if lost:
+        notes.append(f"{len(lost)} of {len(reseeds)} runs with other seeds failed; the first: {lost[0]}")
     if case.source.reseed_reason:
         notes.append(f"No reseed baseline: {case.source.reseed_reason}.")
     elif not reseeds:

@@ -19,6 +19,8 @@ from dreval.indices._algorithm import (
 )
 from dreval.results.parts import IndexRecord
 
+__all__ = ["full_components", "trustability_index"]
+
 CHANCE_DRAWS = 20
 
 
@@ -53,8 +55,9 @@ def trustability_index(
     ----------
     X : (n, p) array, DataFrame, sparse matrix or path
         The data; rows are points.
-    source : estimator, callable (X, n_components) or name of a bundled method
-        What is run; coordinates cannot be.
+    source : estimator, callable (X, n_components), name of a bundled method, or Source
+        What is run; coordinates cannot be. For tools outside Python ``dreval.Protocol.collect`` gives a Source, whose
+        settings and seed hold.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
     random_state : int, Generator or None, default None
@@ -106,10 +109,16 @@ def trustability_index(
     return make_record(trustability_index, case, u, {}, parts=parts, chance=chance, n_resamples=1, notes=notes)
 
 
+def full_components(n: int, p: int) -> int:
+    """The number d of columns at which a method is asked for the data: p, or n - 1 where n points span no more."""
+    return n - 1 if p >= n else p
+
+
 def _dimensions(case: Case) -> tuple[int, tuple[str, ...]]:
     """p, or fewer where p are not to be had, with the reason."""
     n, p = case.data.n, case.data.p
-    most, why = (n - 1, f"{n} points span {n - 1} dimensions") if p >= n else (p, "")
+    most = full_components(n, p)
+    why = f"{n} points span {n - 1} dimensions"
     card, parameters = case.source.card, dict(getattr(case.source, "parameters", {}))
     if card is not None and hasattr(case.source, "method"):
         able = card.max_components(n, p, {**case.source.method().get_params(), **parameters})

@@ -41,7 +41,8 @@ def identity(source: Source) -> dict[str, str]:
         return {"kind": source.kind, "parameters": _describe(params), **_code(type(estimator))}
     if isinstance(source, CallableSource):
         return {"kind": source.kind, "parameters": _describe(source.options), **_code(source.function)}
-    return {"kind": source.kind, "what": source.what, "name": source.name}
+    known = {"kind": source.kind, "what": source.what, "name": source.name}
+    return known if source.recording is None else {**known, "recording": source.recording.fingerprint}
 
 
 def _code(thing: Any) -> dict[str, str]:

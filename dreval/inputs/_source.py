@@ -40,7 +40,7 @@ class Source:
     notes : tuple of str
         What was assumed.
     kind : str
-        "coordinates", "estimator", "callable" or "method".
+        "coordinates", "estimator", "callable", "method" or "recorded".
     can_embed : bool
         Whether it can be run on other data; ``reason`` says why not.
     reseed_reason : str or None
@@ -95,6 +95,11 @@ class Source:
     @property
     def card(self) -> Any:
         """The card of a bundled method, else None."""
+        return None
+
+    @property
+    def recording(self) -> Any:
+        """What was asked and came back, where all runs were made before and lie in files; else None."""
         return None
 
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:

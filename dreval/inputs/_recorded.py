@@ -1,0 +1,158 @@
+"""A source whose runs were made elsewhere and recorded: from its input and seed to the embedding that came back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dreval._random import stream
+from dreval.errors import ProtocolError, UndefinedIndex
+from dreval.inputs._identity import digest
+from dreval.inputs._source import FloatArray, Seed, Source, seed_of
+from dreval.inputs.data import Data
+
+__all__ = ["RecordedSource", "Recording", "Run", "sketch"]
+
+SKETCHES = 4
+NEAR = 1e-6  # of the size of a transformation: far above rounding, far below what tells two of them apart
+CURE = "Ask with the data and the settings that were exported, or export a protocol for these."
+
+
+def sketch(X: FloatArray, first: FloatArray) -> FloatArray:
+    """A few numbers that tell ``X`` from other data of its shape up to rounding: a'(X - first) b for random a and b."""
+    rng = stream(0, "sketch", *X.shape)
+    left, right = rng.standard_normal((SKETCHES, len(X))), rng.standard_normal((SKETCHES, X.shape[1]))
+    return np.asarray(np.einsum("ln,np,lp->l", left, X - first, right, optimize=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One recorded run: what went in (hash and sketch of the input, columns asked for, seed) and what came back.
+
+    ``values`` is None where nothing came back; ``file`` is where it belongs.
+    """
+
+    file: str
+    digest: str
+    sketch: FloatArray
+    n_components: int
+    seed: int
+    values: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """What was asked of a tool and what came back.
+
+    Attributes
+    ----------
+    data : Data
+        The data.
+    runs : tuple of Run
+        The runs; the first is that of the data themselves.
+    settings : mapping
+        Parameters of indices that the runs were made for; an index asked without them takes these.
+    root : int
+        Seed of all draws.
+    n_components : int
+        Columns of the picture.
+    unasked : mapping
+        Reason by name of the indices for which no run was asked for yet.
+    """
+
+    data: Data
+    runs: tuple[Run, ...]
+    settings: Mapping[str, Any]
+    root: int
+    n_components: int
+    unasked: Mapping[str, str]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of all that was asked and came back."""
+        parts = [(run.digest, run.n_components, run.seed, _hash(run.values)) for run in self.runs]
+        return hashlib.sha256(repr((sorted(self.settings.items()), self.root, parts)).encode()).hexdigest()
+
+    def of_input(self, X: FloatArray) -> list[Run]:
+        """The runs on these data: the same to the last bit, else the same up to rounding."""
+        key = digest(X)
+        same = [run for run in self.runs if run.digest == key]
+        if same or X.shape != self.data.X.shape:
+            return same
+        own = sketch(X, self.data.X)
+        gaps = np.array([np.abs(run.sketch - own).max() for run in self.runs])
+        near = gaps.min()
+        changed = float(np.linalg.norm(X - self.data.X))
+        return [run for run, gap in zip(self.runs, gaps, strict=True) if gap == near <= NEAR * changed]
+
+
+def _hash(values: FloatArray | None) -> str:
+    return "" if values is None else digest(values)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedSource(Source):
+    """Runs of a tool outside Python, collected by ``dreval.Protocol``."""
+
+    recorded: Recording
+    kind: ClassVar[str] = "recorded"
+
+    @property
+    def recording(self) -> Recording:
+        """What was recorded."""
+        return self.recorded
+
+    @property
+    def data(self) -> Data:
+        """The data that were exported."""
+        return self.recorded.data
+
+    @property
+    def what(self) -> str:
+        """Name of the tool."""
+        return self.name
+
+    @property
+    def n_components(self) -> int | None:
+        """Columns of the picture."""
+        return self.recorded.n_components
+
+    @property
+    def reseed_reason(self) -> str | None:
+        """Why there is no baseline of other seeds."""
+        key, own = self.recorded.runs[0].digest, self.recorded.runs[0]
+        other = [run for run in self.recorded.runs[1:] if run.digest == key and run.seed != own.seed]
+        back = [run.values for run in other if run.values is not None]
+        if not back:
+            return f"none of {len(other)} runs with other seeds has come back" if other else "none was exported"
+        if own.values is not None and all(np.array_equal(own.values, values) for values in back):
+            return "the tool gives the same picture for every seed"
+        return None
+
+    def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
+        """The picture of the data that were exported; a fresh array. The seed is that of the recording."""
+        return self.embed(data.X, n_components, self.recorded.runs[0].seed)
+
+    def embed(
+        self, X: FloatArray, n_components: int | None, random_state: Seed = None, labels: Any = None
+    ) -> FloatArray:
+        """The recorded embedding of data ``X`` (n, p); a fresh array."""
+        runs = self.recorded.of_input(np.asarray(X))
+        if not runs:
+            rule, got = "must have been run on these data", "data that were not exported"
+            raise UndefinedIndex(self.argument, rule, got, CURE)
+        d = self.n_components if n_components is None else n_components
+        seed = self.recorded.runs[0].seed if random_state is None else seed_of(random_state)
+        found = next((run for run in runs if (run.n_components, run.seed) == (d, seed)), None)
+        if found is None:
+            had = ", ".join(f"({run.n_components}, {run.seed})" for run in runs)
+            rule = f"must have been run with n_components={d} and random_state={seed}"
+            raise UndefinedIndex(self.argument, rule, f"runs with {had}", CURE)
+        if found.values is None:
+            raise ProtocolError(found.file, "must have come back", "no such file", "Run the tool on its input.")
+        return found.values.copy()

@@ -1,0 +1,338 @@
+"""The protocol: what only a method can answer, asked of tools outside Python by way of files, in two rounds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval import _protocol_folder as folders
+from dreval._check import check_bool, check_int, check_one_of, check_path, check_random_state, describe
+from dreval._protocol_returned import ProtocolStatus, check_base, read_returned, status_of
+from dreval._protocol_texts import write_texts
+from dreval._random import root_seed
+from dreval.errors import InputError, ProtocolError
+from dreval.geometry._transformations import check_amplitude
+from dreval.geometry.kernels import RADIAL_KERNELS
+from dreval.geometry.rkhs import TRANSFORMATIONS, make_transformations, transform_count
+from dreval.indices._reruns import reseed
+from dreval.indices.trustability_index import full_components
+from dreval.inputs._recorded import RecordedSource, Recording, Run
+from dreval.inputs._source import seed_of
+from dreval.inputs.data import Data, as_data
+from dreval.inputs.source import as_source
+
+__all__ = ["Protocol"]
+
+SECOND = "tractable_consistency_index"
+
+
+class Protocol:
+    """Data and settings of the method indices, ready to be carried to a tool outside Python and back.
+
+    The trustability and the tractable consistency index run a method again on other data. For a tool in R, or any other
+    program, these data are written to a folder, the tool writes its embeddings there, and ``Protocol.collect`` makes a
+    source of them. There are two rounds, because the transformed data are made from the tool's own embedding:
+
+    1. ``export(folder)`` writes the data, the run at full dimension (d = p), and runs with other seeds;
+    2. when the embedding of the data has come back, ``export(folder)`` again writes the transformed data;
+    3. ``collect(folder)`` checks every file and gives the source.
+
+    Parameters
+    ----------
+    data : (n, p) array, DataFrame, sparse matrix, AnnData, data set or path
+        The data; rows are points.
+    n_components : int, default 2
+        Number d of dimensions of the picture.
+    transformation, amplitude, n_transformations, kernel, n_reseeds
+        As in ``tractable_consistency_index``, with its defaults: ``"perturbation"``, 0.5, 200, ``"gaussian"``, 5. Use
+        ``n_reseeds=0`` for a tool that has no seed.
+    labels : str, optional
+        Column of the data that is no feature. It is not exported.
+    ids : (n,) array or column name, optional
+        Names of the points. They are written in front of every table, and rows that come back in another order are
+        matched by them. Without them the rows are numbered.
+    random_state : int, Generator or None, default None
+        Seed of the tool and of the choice of transformations: the draws are those of ``tractable_consistency_index``
+        with the same seed. None draws one; a folder keeps its seed.
+
+    Raises
+    ------
+    DrevalError
+        If data or a setting are not what they must be.
+
+    Notes
+    -----
+    There are ``n_transformations + n_reseeds + 2`` runs, each with an input file of n rows and p columns (runs on the
+    same data share theirs): O(n p n_transformations) time and space on disk.
+
+    References
+    ----------
+    Roy (2021), Trustworthy Dimensionality Reduction, Definitions 3 to 5.
+
+    Examples
+    --------
+    A tool outside Python, played by a function that sees files only:
+
+    >>> import pathlib, tempfile, numpy as np, pandas as pd, dreval
+    >>> def tool(folder):
+    ...     for task in pd.read_csv(folder / "tasks.csv").itertuples():
+    ...         X = pd.read_csv(folder / task.input, index_col="id")
+    ...         (folder / "returned").mkdir(exist_ok=True)
+    ...         X.iloc[:, : task.n_components].to_csv(folder / task.output)
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> protocol = dreval.Protocol(X, n_transformations=6, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     folder = pathlib.Path(place, "mytool")
+    ...     for _ in range(2):
+    ...         status = protocol.export(folder)
+    ...         tool(folder)
+    ...     source = dreval.Protocol.collect(folder)
+    >>> status
+    ProtocolStatus(round 2 of 2: 7 of 13 files returned)
+    >>> round(float(dreval.trustability_index(X, source)), 12)
+    0.0
+    >>> found = dreval.tractable_consistency_index(X, source)
+    >>> round(float(found), 3), found.parts["tried"], found.parts["failed"]
+    (0.003, 6, 0)
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        n_components: int = 2,
+        *,
+        transformation: str = "perturbation",
+        amplitude: float = 0.5,
+        n_transformations: int | str = 200,
+        kernel: str = "gaussian",
+        n_reseeds: int = 5,
+        labels: Any = None,
+        ids: Any = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.data: Data = as_data(data, labels=labels, ids=ids)
+        transform_count(n_transformations, self.data.n, self.data.p)
+        self.settings: dict[str, Any] = {
+            "n_components": check_int(n_components, "n_components", low=1, high=self.data.n),
+            "transformation": check_one_of(transformation, TRANSFORMATIONS, "transformation"),
+            "amplitude": check_amplitude(amplitude),
+            "n_transformations": n_transformations,
+            "kernel": check_one_of(kernel, RADIAL_KERNELS, "kernel"),
+            "n_reseeds": check_int(n_reseeds, "n_reseeds", low=0),
+        }
+        self._asked = check_random_state(random_state)
+        self.seed = root_seed(self._asked)
+
+    def __repr__(self) -> str:
+        return f"Protocol({self.data!r}, n_components={self.settings['n_components']}, random_state={self.seed})"
+
+    def export(
+        self,
+        folder: str | Path,
+        *,
+        format: str | None = None,  # noqa: A002 - the word of the command line
+        embedding: Any = None,
+    ) -> ProtocolStatus:
+        """Write what the tool is to be run on next.
+
+        Into a new or empty folder goes round 1. Into a folder where ``returned/data`` has come back goes round 2; where
+        it has not, and where round 2 is already there, nothing is written. What has come back is never overwritten. The
+        settings of the first export hold: they need not be repeated, and other ones are refused.
+
+        Parameters
+        ----------
+        folder : path
+            The folder; it is made where there is none.
+        format : {"csv", "parquet"}, optional
+            Format of all tables, those that come back included; CSV by default. Both keep every bit of a number.
+            The second round has the format of the first.
+        embedding : (n, d) array, DataFrame or path, optional
+            The embedding of the data, where the tool has made it already; it is written as ``returned/data``, and both
+            rounds are exported at once.
+
+        Returns
+        -------
+        ProtocolStatus
+            What is to be run; ``print`` says what to do next.
+
+        Raises
+        ------
+        InputError
+            If the embedding is not one of these data with ``n_components`` columns.
+        ProtocolError
+            If the folder holds other things, was exported from other data or with other settings, was altered, or what
+            came back cannot be used; the file is named.
+        """
+        place = check_path(folder, "folder")
+        known = folders.read_manifest(place) if (place / folders.MANIFEST).exists() else None
+        if known is not None:
+            self._check_same(place, known, format)
+        columns = self.settings["n_components"] if known is None else known.n_components
+        Y = None if embedding is None else self._picture(embedding, columns)
+        manifest = known or self._first_round(place, folders.check_format("csv" if format is None else format))
+        if Y is not None:
+            self._put(place, manifest, Y)
+        if manifest.round == 1 and (place / manifest.tasks[0].output).is_file():
+            manifest = self._second_round(place, manifest)
+        return status_of(place, manifest)
+
+    @staticmethod
+    def status(folder: str | Path) -> ProtocolStatus:
+        """What has come back to a folder, what is missing or wrong, and what to do next. It writes nothing."""
+        place = check_path(folder, "folder")
+        return status_of(place, folders.read_manifest(place))
+
+    @staticmethod
+    def collect(folder: str | Path, *, partial: bool = False, name: str | None = None) -> RecordedSource:
+        """Check every file against the manifest and make a source of what came back.
+
+        Parameters
+        ----------
+        folder : path
+            The folder.
+        partial : bool, default False
+            A folder from which something is missing is refused, because the largest of fewer values is smaller. True
+            takes what is there: runs that are missing count as failed, and the indices say how many. Files that came
+            back and are wrong are refused in any case, and the embedding of the data must be there.
+        name : str, optional
+            Name of the tool; by default that of the folder.
+
+        Returns
+        -------
+        Source
+            For ``trustability_index``, ``tractable_consistency_index`` and ``Evaluation``, with the data that were
+            exported (``source.data``). The indices take settings and seed of the recording; other settings are
+            refused.
+
+        Raises
+        ------
+        ProtocolError
+            If a file is missing, was altered, or has other rows, columns, ids or numbers than it must have; the file,
+            what was got and the cure are named.
+        """
+        place = check_path(folder, "folder")
+        check_bool(partial, "partial")
+        manifest = folders.read_manifest(place)
+        data = folders.known_data(place, manifest)
+        for task in manifest.tasks:
+            folders.check_input(place, task)
+        check_base(place, manifest)
+        if manifest.round == 1 and not partial:
+            got, cure = "round 1 only", "Export the folder again, run the tool, or collect with partial=True."
+            raise ProtocolError(folders.MANIFEST, "must be of round 2", got, cure)
+        runs = [_run(place, manifest, task, partial and task is not manifest.tasks[0]) for task in manifest.tasks]
+        lost = [run.file for run in runs if run.values is None]
+        notes = [f"{len(lost)} of {len(runs)} runs have not come back, {lost[0]} the first."] if lost else []
+        unasked = {} if manifest.round > 1 else {SECOND: "a protocol of round 1, without the transformed data"}
+        seed, d = manifest.random_state, manifest.n_components
+        recording = Recording(data, tuple(runs), manifest.settings, seed, d, unasked)
+        return RecordedSource(name or place.resolve().name, recording, notes=tuple(notes))
+
+    # the steps of export
+
+    def _first_round(self, place: Path, form: str) -> folders.Manifest:
+        """The data, the full dimension and other seeds."""
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            cure = "Name a new folder, or the one of a protocol."
+            raise ProtocolError(str(place), "must be empty or hold a protocol", "a place with other content", cure)
+        (place / folders.RETURNED).mkdir(parents=True)
+        n, p, d, seed = self.data.n, self.data.p, self.settings["n_components"], seed_of(self.seed) or 0
+        manifest = self._manifest(form)
+        full = full_components(n, p)
+        wanted = [("data", d, seed)] + ([("full", full, seed)] if full != d else [])
+        wanted += [(f"reseed-{r + 1}", d, reseed(self.seed, r)) for r in range(self.settings["n_reseeds"])]
+        for task, columns, with_seed in wanted:
+            made = folders.task_of(place, manifest, self.data.X, self.data.X, task, columns, with_seed)
+            made = replace(made, columns=(1, columns)) if task == "full" else made
+            manifest = replace(manifest, tasks=(*manifest.tasks, made))
+        write_texts(place, manifest)
+        manifest.write(place)
+        return manifest
+
+    def _manifest(self, form: str) -> folders.Manifest:
+        from dreval import __version__
+
+        names = folders.usable_names(self.data.columns)
+        ids = folders.usable_ids(self.data.ids)
+        return folders.Manifest(
+            format=form,
+            round=1,
+            name=self.data.name,
+            ids=[str(i + 1) for i in range(self.data.n)] if ids is None else ids,
+            id_column=folders.id_column(None if ids is None else self.data.ids.name, names or ()),
+            own_ids=ids is not None,
+            columns=names,
+            settings=self.settings,
+            random_state=self.seed,
+            tasks=(),
+            versions={"dreval": __version__, "numpy": np.__version__, "pandas": pd.__version__},
+        )
+
+    def _second_round(self, place: Path, manifest: folders.Manifest) -> folders.Manifest:
+        """The transformed data, made from the embedding that came back."""
+        first = manifest.tasks[0]
+        base = read_returned(place, manifest, first)
+        folders.check_input(place, first)
+        chosen = manifest.settings
+        known = (chosen["transformation"], chosen["amplitude"], chosen["kernel"])
+        made = make_transformations(self.data.X, base, *known)
+        pairs = made.choose(chosen["n_transformations"], manifest.random_state)
+        digits = max(4, len(str(len(pairs))))
+        manifest = replace(manifest, round=2, base_sha256=folders.file_hash(place / first.output))
+        tasks = list(manifest.tasks)
+        for t, (i, j) in enumerate(pairs.tolist(), 1):
+            name, X = f"transformed-{t:0{digits}d}", made.data(i, j)
+            task = folders.task_of(place, manifest, self.data.X, X, name, first.n_components, first.seed)
+            tasks.append(replace(task, place=(i, j)))
+        manifest = replace(manifest, tasks=tuple(tasks))
+        write_texts(place, manifest)
+        manifest.write(place)
+        return manifest
+
+    def _check_same(self, place: Path, manifest: folders.Manifest, form: str | None) -> None:
+        """Refuse a folder of other data, or of other settings than were asked for; defaults are not asked for."""
+        cure = "Name the folder of these data and settings, or a new one."
+        file = str(place / folders.MANIFEST)
+        if folders.known_data(place, manifest).X.tobytes() != self.data.X.tobytes():
+            raise ProtocolError(file, "must be of the data that are passed", "a protocol of other data", cure)
+        usual = {key: p.default for key, p in signature(Protocol).parameters.items()}
+        asked = {key: value for key, value in self.settings.items() if value != usual[key]}
+        known = {**manifest.settings, "format": manifest.format, "random_state": manifest.random_state}
+        asked |= {} if form is None else {"format": form}
+        asked |= {} if self._asked is None else {"random_state": self.seed}
+        for key, value in asked.items():
+            if value != known[key]:
+                rule = f"must be of the {key} that is passed ({describe(value)})"
+                raise ProtocolError(file, rule, describe(known[key]), cure)
+
+    def _picture(self, embedding: Any, columns: int) -> npt.NDArray[np.float64]:
+        """The embedding that is passed, in the order of the data."""
+        Y = as_source(embedding, "embedding", self.data).coordinates(self.data)
+        if Y.shape[1] != columns:
+            cure = "Pass the coordinates only, or set n_components."
+            raise InputError("embedding", f"must have {columns} columns", str(Y.shape[1]), cure)
+        return Y
+
+    def _put(self, place: Path, manifest: folders.Manifest, Y: npt.NDArray[np.float64]) -> None:
+        """Write the embedding as if it had come back; one that is there must be the same."""
+        first = manifest.tasks[0]
+        if (place / first.output).exists():
+            if not np.array_equal(read_returned(place, manifest, first), Y):
+                cure = "Leave `embedding` out, or export into a new folder."
+                raise ProtocolError(first.output, "must be the embedding that is passed", "another one", cure)
+            return
+        frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
+        folders.write_table(place / first.output, frame, manifest)
+
+
+def _run(place: Path, manifest: folders.Manifest, task: folders.Task, may_miss: bool) -> Run:
+    """One run, with what came back."""
+    absent = may_miss and not (place / task.output).is_file()
+    values = None if absent else read_returned(place, manifest, task)
+    return Run(task.output, task.digest, np.array(task.sketch), task.n_components, task.seed, values)

@@ -1,0 +1,90 @@
+"""A recorded source: the run on exactly these data with this seed, or a reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import clouds
+
+import dreval
+from dreval.errors import ProtocolError, UndefinedIndex
+from dreval.inputs._identity import digest, identity
+from dreval.inputs._recorded import RecordedSource, Recording, Run, sketch
+from dreval.inputs.data import as_data
+
+X = np.random.default_rng(0).normal(size=(20, 3))
+Y = X[:, :2].copy()
+
+
+def recording(*runs: tuple[Any, int, int, Any]) -> RecordedSource:
+    """A source of runs (data, number of columns, seed, what came back)."""
+    made = [Run(f"{i}.csv", digest(A), sketch(A, X), d, seed, back) for i, (A, d, seed, back) in enumerate(runs)]
+    return RecordedSource("tool", Recording(as_data(X), tuple(made), {"n_components": 2}, 7, 2, {}))
+
+
+SOURCE = recording((X, 2, 7, Y), (X, 3, 7, X), (X, 2, 8, -Y), (X + 1, 2, 7, Y + 1), (X + 2, 2, 7, None))
+
+
+def test_each_run_is_found_by_data_columns_and_seed() -> None:
+    """Data, number of columns and seed together say which run; without a seed that of the recording is meant."""
+    assert np.array_equal(SOURCE.embed(X, 2, 7), Y)
+    assert np.array_equal(SOURCE.embed(X, 3, 7), X)
+    assert np.array_equal(SOURCE.embed(X, None, 8), -Y)
+    assert np.array_equal(SOURCE.embed(X + 1, 2), Y + 1)
+    assert np.array_equal(SOURCE.coordinates(SOURCE.data, random_state=99), Y)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: SOURCE.embed(X, 2, 9), UndefinedIndex, r"n_components=2 and random_state=9: got runs with \(2, 7\)"),
+        (lambda: SOURCE.embed(X, 4, 7), UndefinedIndex, "n_components=4"),
+        (lambda: SOURCE.embed(X + 3, 2, 7), UndefinedIndex, "must have been run on these data"),
+        (lambda: SOURCE.embed(X[:10], 2, 7), UndefinedIndex, "must have been run on these data"),
+        (lambda: SOURCE.embed(X + 2, 2, 7), ProtocolError, "`4.csv` must have come back"),
+    ],
+)
+def test_what_was_not_run_is_refused(call: Any, error: type[Exception], words: str) -> None:
+    """Another seed, another number of columns, other data, and a run that has not come back: each has its reason."""
+    with pytest.raises(error, match=words):
+        call()
+
+
+@given(A=clouds(), seed=st.integers(0, 99))
+def test_rounding_finds_the_run_and_nothing_else_does(A: Any, seed: int) -> None:
+    """Of data that differ in one column by a bump, rounding still finds the right one, and half a bump finds none."""
+    A = np.asarray(A, dtype=np.float64)
+    scale = float(np.abs(A).max()) or 1.0
+    rng = np.random.default_rng(seed)
+    bumps = [scale * rng.uniform(0.1, 1, size=len(A)) for _ in range(3)]
+    inputs = [A + np.outer(bump, np.eye(A.shape[1])[t % A.shape[1]]) for t, bump in enumerate(bumps)]
+    made = [Run(str(t), digest(B), sketch(B, A), 1, 0, None) for t, B in enumerate([A, *inputs])]
+    kept = Recording(replace(as_data(X), X=A), tuple(made), {}, 0, 1, {})
+
+    for t, B in enumerate(inputs, 1):
+        noise = 4e-16 * scale * rng.standard_normal(B.shape)
+        assert [run.file for run in kept.of_input(B + noise)] == [str(t)]
+        assert kept.of_input(A + (B - A) / 2) == []
+
+
+def test_a_source_keeps_its_name_and_its_journal_key() -> None:
+    """In an evaluation it is called as there; the key of its runs changes with what came back, not with the copy."""
+    other = recording((X, 2, 7, Y + 1))
+    named = dreval.Evaluation(X, {"a": SOURCE}, n_neighbors=3).sources["a"]
+
+    assert (named.name, named.argument, named.recording) == ("a", "embeddings['a']", SOURCE.recording)
+    assert identity(SOURCE) == identity(replace(SOURCE, notes=("x",)))
+    assert identity(SOURCE)["recording"] != identity(other)["recording"]
+
+
+def test_a_seed_that_changes_nothing_is_no_baseline() -> None:
+    """The reseed baseline is missing where none was run, none came back, or every seed gave the same."""
+    assert SOURCE.reseed_reason is None
+    assert recording((X, 2, 7, Y)).reseed_reason == "none was exported"
+    assert recording((X, 2, 7, Y), (X, 2, 8, None)).reseed_reason == "none of 1 runs with other seeds has come back"
+    assert recording((X, 2, 7, Y), (X, 2, 8, Y)).reseed_reason == "the tool gives the same picture for every seed"

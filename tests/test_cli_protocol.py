@@ -1,0 +1,117 @@
+"""``dreval protocol``: the words, defaults and numbers of ``dreval.Protocol``, with exit codes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import call
+from protocol_runs import X, play, projection
+
+import dreval
+from dreval.cli import _parser
+
+EXPORT = ("protocol", "export", "data.csv", "tool", "--ids", "cell", "--labels", "kind")
+SETTINGS = ("--n-transformations", "5", "--n-reseeds", "1", "--random-state", "3")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder with a data file that has names and classes."""
+    frame = pd.DataFrame(X, columns=list("abc")).assign(kind=list("ab" * 18), cell=[f"c{i}" for i in range(36)])
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Any:
+    """Run the command line; gives exit code, stdout and stderr."""
+    return partial(call, capfd)
+
+
+def test_from_the_first_export_to_the_indices(run: Any) -> None:
+    """Codes 0, 1, 0, 1, 0, 0 on the way; the numbers are those of the method in Python with the same seed."""
+    assert run(*EXPORT, *SETTINGS)[0] == 0
+    code, out, _ = run("protocol", "status", "tool")
+    assert (code, "returned/data.csv" in out) == (1, True)
+    play(Path("tool"), projection)
+    assert run("protocol", "status", "tool")[0] == 1
+    code, out, err = run(*EXPORT)
+    assert (code, err, "2 of 2" in out) == (0, "", True)
+    play(Path("tool"), projection)
+    assert run("protocol", "status", "tool")[0] == 0
+
+    code, out, err = run("protocol", "collect", "tool", "--json")
+    found = json.loads(out)["indices"]
+    settings = {"n_transformations": 5, "n_reseeds": 1, "random_state": 3}
+    tci = dreval.tractable_consistency_index(X, projection, **settings)
+    assert (code, err) == (0, "")
+    assert found["tractable_consistency_index"]["value"] == pytest.approx(float(tci), rel=1e-12)
+    assert found["tractable_consistency_index"]["reseed_max"] == pytest.approx(tci.parts["reseed_max"], rel=1e-12)
+    trust = dreval.trustability_index(X, projection, random_state=3)
+    assert found["trustability_index"]["value"] == pytest.approx(float(trust), rel=1e-12)
+    assert run("protocol", "collect", "tool", "--quiet") == (0, "", "")
+
+
+def test_an_embedding_saves_a_round(run: Any) -> None:
+    """--embedding FILE writes both rounds, rows matched by name; --format parquet writes parquet."""
+    Y = pd.DataFrame(projection(X, 2, 3), columns=["u", "v"]).assign(cell=[f"c{i}" for i in range(36)])
+    Y.sample(frac=1, random_state=0).to_csv("umap.csv", index=False)
+
+    code, out, err = run(*EXPORT, *SETTINGS, "--embedding", "umap.csv", "--format", "parquet")
+
+    assert (code, err, "2 of 2" in out) == (0, "", True)
+    back = pd.read_parquet("tool/returned/data.parquet")
+    assert back["cell"].tolist() == [f"c{i}" for i in range(36)]
+    assert np.array_equal(back[["y1", "y2"]].to_numpy(), projection(X, 2, 3))
+
+
+def test_missing_numbers_are_null(run: Any) -> None:
+    """After round 1 the JSON has null and the reason for what cannot be known yet, and the code is 1."""
+    run(*EXPORT, *SETTINGS)
+    play(Path("tool"), projection)
+
+    code, out, _ = run("protocol", "collect", "tool", "--partial", "--json")
+
+    found = json.loads(out)["indices"]
+    assert (code, found["tractable_consistency_index"]["value"]) == (1, None)
+    assert "round 1" in found["tractable_consistency_index"]["notes"][0]
+    assert found["trustability_index"]["value"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*EXPORT, "--format", "pickle"), "`--format` must be a known name"),
+        ((*EXPORT, "--amplitude", "-1"), "`--amplitude` must be positive"),
+        ((*EXPORT, "--n-transformations", "some"), "invalid"),
+        ((*EXPORT, "-d", "0"), "`--n-components` must be an integer >= 1"),
+        ((*EXPORT, "--embedding", "absent.csv"), "absent.csv"),
+        (("protocol", "status", "absent"), "`absent/manifest.json` must be there"),
+        (("protocol", "collect", "."), "`manifest.json` must be there"),
+        (("protocol",), "required: step"),
+    ],
+)
+def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
+    """What is refused: code 2, the reason on stderr, no folder."""
+    code, out, err = run(*arguments)
+
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not Path("tool").exists()
+
+
+def test_defaults_are_those_of_python() -> None:
+    """Every option of export is a parameter of ``Protocol`` or its ``export``, with the same default."""
+    options = vars(_parser().parse_args(["protocol", "export", "data.csv", "tool"]))
+    known = {**inspect.signature(dreval.Protocol).parameters, **inspect.signature(dreval.Protocol.export).parameters}
+    expected = {name: p.default for name, p in known.items() if name not in ("self", "data", "folder")}
+
+    assert {name: value for name, value in options.items() if name in expected} == expected
+    assert options.keys() - expected.keys() == {"data", "folder", "verb"}

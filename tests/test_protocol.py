@@ -1,0 +1,475 @@
+"""The protocol: the numbers are those of the method run in Python, and nothing that came back is overwritten."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from protocol_runs import SETTINGS, X, both_rounds, isomap, pca, play, projection, read
+
+import dreval
+from dreval.errors import DrevalError, InputError, ProtocolError, UndefinedIndex, UnknownName
+from dreval.inputs._recorded import RecordedSource
+
+IN_PYTHON: dict[str, tuple[Any, Any]] = {
+    "pca": (pca, "pca"),
+    "isomap": (isomap, lambda X, n_components: isomap(X, n_components, 0)),
+    "projection": (projection, projection),
+}
+IDS = [f"cell {i}" for i in range(len(X))]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that is not there yet."""
+    return tmp_path / "tool"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("name", list(IN_PYTHON))
+def test_both_indices_are_those_of_the_method_in_python(name: str, form: str, folder: Path) -> None:
+    """Through files the same draws and the same numbers as with the method at hand, for the same seed."""
+    tool, method = IN_PYTHON[name]
+    both_rounds(folder, tool, format=form)
+
+    source = dreval.Protocol.collect(folder)
+    found = dreval.tractable_consistency_index(X, source)
+    trust = dreval.trustability_index(X, source)
+
+    options = {"n_transformations": 7, "n_reseeds": 2, "random_state": 4}
+    expected = dreval.tractable_consistency_index(X, method, **options)
+    expected_trust = dreval.trustability_index(X, method, random_state=4)
+    near = {"rel": 1e-9, "abs": 1e-12} if name == "pca" else {"rel": 1e-12}  # the index does not run PCA, it updates it
+    assert float(found) == pytest.approx(float(expected), **near)
+    assert found.chance == expected.chance
+    pd.testing.assert_frame_equal(found.table[["point", "column"]], expected.table[["point", "column"]])
+    assert found.table["u"].tolist() == pytest.approx(expected.table["u"].tolist(), **near)
+    common = expected.parts.keys() & found.parts.keys() - {"s_per_n"}
+    assert len(common) == 5
+    for part in common:
+        assert found.parts[part] == pytest.approx(expected.parts[part], nan_ok=True, **near)
+    assert float(trust) == pytest.approx(float(expected_trust), **near)
+    assert (trust.chance, trust.notes) == (expected_trust.chance, expected_trust.notes)
+
+
+def test_an_evaluation_has_the_same_method_indices(folder: Path) -> None:
+    """In a table the collected source has both method indices, whatever the seed of the evaluation, and all others."""
+    both_rounds(folder, projection)
+    source = dreval.Protocol.collect(folder)
+    names = ["trustability_index", "tractable_consistency_index", "trustworthiness", "reconstruction_error"]
+
+    res = dreval.Evaluation(X, {"mine": source}, n_neighbors=5, random_state=99).run(names, ci=None)
+
+    table = res.tidy().set_index("index")
+    base = read(folder / "returned" / "data.csv").iloc[:, 1:].to_numpy()
+    assert table.loc["trustability_index", "value"] == float(dreval.trustability_index(X, source))
+    assert table.loc["tractable_consistency_index", "value"] == float(dreval.tractable_consistency_index(X, source))
+    assert "n_transformations=7" in table.loc["tractable_consistency_index", "parameters"]
+    assert table.loc["trustworthiness", "value"] == dreval.trustworthiness(X, base, n_neighbors=5)
+    assert np.array_equal(res.embeddings["mine"], base)
+    assert table["value"].notna().all()
+
+
+def test_all_transformations(folder: Path) -> None:
+    """``n_transformations="all"`` exports all n p, and any number of them can be asked of the source."""
+    small = X[:7, :2]
+    both_rounds(folder, projection, small, n_transformations="all", n_reseeds=0)
+    source = dreval.Protocol.collect(folder)
+
+    found = dreval.tractable_consistency_index(small, source)
+    some = dreval.tractable_consistency_index(small, source, n_transformations=5)
+
+    expected = dreval.tractable_consistency_index(small, projection, n_transformations="all", random_state=4)
+    assert len(found.table) == 14
+    assert float(found) == pytest.approx(float(expected), rel=1e-12)
+    assert some.table["u"].tolist() == found.table["u"].tolist()[:5]
+
+
+def test_settings_of_the_recording_hold(folder: Path) -> None:
+    """An index takes the settings of the recording; fewer runs can be asked, everything else is refused."""
+    both_rounds(folder, projection, amplitude=0.25)
+    source = dreval.Protocol.collect(folder)
+
+    found = dreval.tractable_consistency_index(X, source, random_state=77)
+    fewer = dreval.tractable_consistency_index(X, source, n_transformations=3, n_reseeds=1)
+
+    recorded = {"n_components": 2, "transformation": "perturbation", "amplitude": 0.25, "kernel": "gaussian"}
+    assert found.recipe["parameters"] == {**recorded, "n_transformations": 7, "n_reseeds": 2}
+    assert found.recipe["random_state"] == 4
+    assert fewer.table["u"].tolist() == found.table["u"].tolist()[:3]
+    for option in ({"amplitude": 0.5}, {"n_transformations": 8}, {"n_components": 3}, {"n_transformations": "all"}):
+        with pytest.raises(UndefinedIndex, match="must have been run with"):
+            dreval.tractable_consistency_index(X, source, **option)
+    row = dreval.Evaluation(X, {"mine": source}, n_neighbors=5).run(
+        "tractable_consistency_index", ci=None, options={"tractable_consistency_index": {"amplitude": 0.3}}
+    )
+    assert "must have been run with amplitude=0.3: got 0.25" in row.tidy()["note"][0]
+
+
+def test_other_data_were_not_run(folder: Path) -> None:
+    """Data that were not exported are refused by both indices, also where they differ by one bit."""
+    both_rounds(folder, projection)
+    source = dreval.Protocol.collect(folder)
+    other = X.copy()
+    other[3, 1] = np.nextafter(other[3, 1], 9)
+
+    for data in (other, X[:, ::-1], X[:30], X * 2):
+        for index in (dreval.trustability_index, dreval.tractable_consistency_index):
+            with pytest.raises(UndefinedIndex, match="must have been run on these data"):
+                index(data, source)
+    row = dreval.Evaluation(other, {"t": source}, n_neighbors=5).run("trustworthiness", ci=None).tidy().iloc[0]
+    assert np.isnan(row["value"])
+    assert "`embeddings['t']` must have been run on these data" in row["note"]
+
+
+@pytest.mark.parametrize("transformation", ["perturbation", "definition"])
+def test_runs_are_found_again_up_to_rounding(
+    transformation: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where another machine rounds the transformed data otherwise, each is still matched with its own run."""
+    both_rounds(folder, projection, transformation=transformation)
+    source = dreval.Protocol.collect(folder)
+    expected = dreval.tractable_consistency_index(X, source).table["u"].tolist()
+
+    rng = np.random.default_rng(0)
+    runs = source.recording.runs
+    inputs = [read(folder / f"input/transformed-{t:04d}.csv").iloc[:, 1:].to_numpy() for t in range(1, 8)]
+    rounded = [points * (1 + 1e-13 * rng.standard_normal(points.shape)) for points in inputs]
+    back = [source.embed(points, 2, 4) for points in rounded]
+
+    assert all(np.array_equal(Y, run.values) for Y, run in zip(back, runs[-7:], strict=True))
+    assert dreval.tractable_consistency_index(source.data, source).table["u"].tolist() == expected
+    with pytest.raises(UndefinedIndex):
+        source.embed(inputs[0] * (1 + 1e-4 * rng.standard_normal(X.shape)), 2, 4)
+
+
+def test_csv_keeps_every_bit(folder: Path) -> None:
+    """Numbers that need 17 digits, subnormal and huge ones, and the sign of zero come through the files unchanged."""
+    data = np.random.default_rng(0).normal(size=(12, 2)) * 10.0 ** np.arange(-6, 6)[:, None]
+    data[0] = [5e-324, -0.0]
+    data[1] = [1.7976931348623157e305, 0.1 + 0.2]
+    for form in ("csv", "parquet"):
+        dreval.Protocol(data, **SETTINGS).export(folder / form, format=form)
+
+        back = read(folder / form / f"input/data.{form}").iloc[:, 1:].to_numpy()
+        assert back.tobytes() == data.tobytes()
+
+
+def test_rows_in_another_order_are_matched_by_ids(folder: Path, tmp_path: Path) -> None:
+    """A tool that sorts its rows otherwise gives the same numbers; without ids rows go by their order."""
+    frame = pd.DataFrame(X, columns=list("abc")).assign(cell=IDS)
+    both_rounds(folder, projection, frame, ids="cell")
+    both_rounds(tmp_path / "other", projection, frame, ids="cell")
+    for path in (tmp_path / "other" / "returned").iterdir():
+        table = pd.read_csv(path, dtype=str)
+        table.sample(frac=1, random_state=1).to_csv(path, index=False) if path.stem != "data" else None
+
+    first = dreval.Protocol.collect(folder)
+    second = dreval.Protocol.collect(tmp_path / "other")
+
+    assert first.data.ids.tolist() == IDS
+    assert first.recording.fingerprint == second.recording.fingerprint
+    source = dreval.Evaluation(frame, {"t": first}, ids="cell", n_neighbors=5).run("trustability_index", ci=None)
+    assert source.tidy()["value"].notna().all()
+
+
+@pytest.mark.parametrize("ids", [["007", *map(str, range(1, 36))], ["NA", *IDS[1:]], [f" {i}" for i in IDS]])
+def test_ids_that_a_file_would_change_are_replaced_by_numbers(ids: list[str], folder: Path) -> None:
+    """Ids that would be read back as others are not exported: the rows are numbered, and nothing is lost."""
+    both_rounds(folder, projection, pd.DataFrame(X), ids=ids)
+
+    assert read(folder / "input/data.csv").iloc[:, 0].tolist() == [str(i) for i in range(1, 37)]
+    assert float(dreval.trustability_index(X, dreval.Protocol.collect(folder))) > 0
+
+
+@pytest.mark.parametrize("names", [["id", "id_0", "x"], ["1.5", "2.5", "3.5"], ["a", "a b", 'c"d,e']])
+def test_names_of_columns_that_are_in_the_way(names: list[str], folder: Path) -> None:
+    """Features called like the column of ids, like numbers, or with separators in them come through."""
+    frame = pd.DataFrame(X, columns=names)
+    both_rounds(folder, projection, frame)
+
+    source = dreval.Protocol.collect(folder)
+
+    assert np.array_equal(source.data.X, X)
+    assert float(dreval.tractable_consistency_index(frame, source)) > 0
+
+
+def test_files_without_ids_go_by_their_order(folder: Path, tmp_path: Path) -> None:
+    """A tool that returns coordinates only gives the same source."""
+    for place, ids in ((folder, True), (tmp_path / "bare", False)):
+        protocol = dreval.Protocol(X, **SETTINGS)
+        for _ in range(2):
+            protocol.export(place)
+            play(place, projection, ids=ids)
+
+    one, other = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "bare")
+    assert one.recording.fingerprint == other.recording.fingerprint
+
+
+# rounds
+
+
+def test_rounds_follow_what_has_come_back(folder: Path) -> None:
+    """Round 1 until the embedding of the data is there, then round 2; a second export of either writes nothing."""
+    protocol = dreval.Protocol(X, **SETTINGS)
+
+    assert repr(protocol.export(folder)) == "ProtocolStatus(round 1 of 2: 0 of 4 files returned)"
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.csv")}
+    assert protocol.export(folder).missing == [f"returned/{t}.csv" for t in ("data", "full", "reseed-1", "reseed-2")]
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.csv")} == before
+    play(folder, projection, only=lambda task: task == "data")
+    status = protocol.export(folder)
+    assert (status.round, len(status.table), status.returned) == (2, 11, ["returned/data.csv"])
+    assert play(folder, projection) == 10
+    kept = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert protocol.export(folder).complete
+    assert dreval.Protocol.status(folder).complete
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == kept
+
+
+def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path) -> None:
+    """With ``embedding=`` both rounds are written at once, and the numbers are those of two rounds."""
+    both_rounds(folder, projection)
+    Y = read(folder / "returned/data.csv").iloc[:, 1:].to_numpy()
+
+    protocol = dreval.Protocol(X, **SETTINGS)
+    status = protocol.export(tmp_path / "once", embedding=Y)
+    play(tmp_path / "once", projection)
+
+    assert (status.round, status.returned) == (2, ["returned/data.csv"])
+    one, other = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "once")
+    assert one.recording.fingerprint == other.recording.fingerprint
+    assert protocol.export(tmp_path / "once", embedding=Y).complete
+    with pytest.raises(ProtocolError, match="must be the embedding that is passed: got another one"):
+        protocol.export(tmp_path / "once", embedding=Y + 1)
+    assert np.array_equal(read(tmp_path / "once/returned/data.csv").iloc[:, 1:].to_numpy(), Y)
+
+
+def test_an_embedding_of_other_width_is_refused(folder: Path) -> None:
+    """An embedding that is passed must have the columns that are asked for; nothing is written before."""
+    for wrong in (X, X[:20, :2], "absent.csv"):
+        with pytest.raises(DrevalError, match="embedding"):
+            dreval.Protocol(X, **SETTINGS).export(folder, embedding=wrong)
+    with pytest.raises(DrevalError, match="must have 2 columns: got 3"):
+        dreval.Protocol(X, **SETTINGS).export(folder, embedding=X)
+    assert not folder.exists()
+
+
+def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
+    """What is missing is named; with ``partial=True`` it counts as failed, and the rest has its own numbers."""
+    protocol = dreval.Protocol(X, **SETTINGS)
+    protocol.export(folder)
+    play(folder, projection, only=lambda task: task == "data")
+    protocol.export(folder)
+    play(folder, projection, only=lambda task: task not in ("full", "reseed-2", "transformed-0003", "transformed-0005"))
+
+    with pytest.raises(ProtocolError, match=r"`returned/full.csv` must have come back"):
+        dreval.Protocol.collect(folder)
+    source = dreval.Protocol.collect(folder, partial=True)
+    found = dreval.tractable_consistency_index(X, source)
+    whole = dreval.tractable_consistency_index(X, projection, n_transformations=7, n_reseeds=2, random_state=4)
+
+    assert source.notes == ("4 of 11 runs have not come back, returned/full.csv the first.",)
+    assert (found.parts["tried"], found.parts["failed"]) == (7, 2)
+    assert np.flatnonzero(found.table["u"].isna()).tolist() == [2, 4]
+    kept = [0, 1, 3, 5, 6]
+    assert found.table["u"][kept].tolist() == pytest.approx(whole.table["u"][kept].tolist(), rel=1e-12)
+    assert any(note.startswith("2 of 7 runs failed; the first: `returned/transformed-0003") for note in found.notes)
+    assert any(note.startswith("1 of 2 runs with other seeds failed") for note in found.notes)
+    with pytest.raises(ProtocolError, match=r"`returned/full.csv` must have come back"):
+        dreval.trustability_index(X, source)
+
+
+def test_the_first_round_alone_answers_trustability(folder: Path) -> None:
+    """After round 1 the trustability index is there on request, and the other one says what it still needs."""
+    dreval.Protocol(X, **SETTINGS).export(folder)
+    play(folder, projection)
+
+    with pytest.raises(ProtocolError, match="must be of round 2: got round 1 only"):
+        dreval.Protocol.collect(folder)
+    source = dreval.Protocol.collect(folder, partial=True)
+    res = dreval.Evaluation(X, {"t": source}, n_neighbors=5).run(
+        ["trustability_index", "tractable_consistency_index"], ci=None
+    )
+
+    expected = float(dreval.trustability_index(X, projection, random_state=4))
+    assert res.tidy()["value"].tolist() == pytest.approx([expected, math.nan], nan_ok=True, rel=1e-12)
+    assert "must have been run for this index" in res.tidy()["note"][1]
+
+
+# seeds
+
+
+def test_a_tool_without_seeds_has_no_baseline(folder: Path, tmp_path: Path) -> None:
+    """Without reseeds, or where every seed gave the same picture, there is no baseline, with that reason."""
+    both_rounds(folder, pca)
+    both_rounds(tmp_path / "none", pca, n_reseeds=0)
+
+    same = dreval.tractable_consistency_index(X, dreval.Protocol.collect(folder))
+    none = dreval.tractable_consistency_index(X, dreval.Protocol.collect(tmp_path / "none"))
+
+    assert float(same) == float(none)
+    assert all(math.isnan(found.parts["reseed_max"]) for found in (same, none))
+    assert "No reseed baseline: the tool gives the same picture for every seed." in same.notes
+    assert "No reseed baseline: none was exported." in none.notes
+
+
+def test_the_folder_keeps_its_seed(folder: Path) -> None:
+    """Without ``random_state`` a seed is drawn; a later session goes on with that of the folder."""
+    options = {key: value for key, value in SETTINGS.items() if key != "random_state"}
+    drawn = dreval.Protocol(X, **options)
+    drawn.export(folder)
+    play(folder, projection)
+    dreval.Protocol(X).export(folder)  # settings are kept, too
+    play(folder, projection)
+
+    found = dreval.tractable_consistency_index(X, dreval.Protocol.collect(folder))
+    again = dreval.tractable_consistency_index(X, projection, **options, random_state=drawn.seed)
+    assert found.table["u"].tolist() == pytest.approx(again.table["u"].tolist(), rel=1e-12)
+
+
+def test_two_columns_at_full_dimension_are_one_run(folder: Path) -> None:
+    """Where the data have as many dimensions as the picture there is no second run of it."""
+    protocol = both_rounds(folder, projection, X[:, :2])
+
+    source = dreval.Protocol.collect(folder)
+
+    assert "full" not in protocol.export(folder).table["task"].tolist()
+    expected = dreval.trustability_index(X[:, :2], projection, random_state=4)
+    assert float(dreval.trustability_index(X[:, :2], source)) == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_more_columns_than_points(folder: Path) -> None:
+    """Where p >= n the full dimension is n - 1, as in Python."""
+    wide = np.random.default_rng(3).normal(size=(8, 12))
+    both_rounds(folder, pca, wide)
+
+    trust = dreval.trustability_index(wide, dreval.Protocol.collect(folder))
+
+    assert trust.parts["n_components"] == 7
+    assert float(trust) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_constant_picture_goes_through(folder: Path) -> None:
+    """A tool that puts all points in one place has u = 1 and no inconsistency, as in Python."""
+    both_rounds(folder, lambda X, d, _: np.zeros((len(X), d)))
+
+    source = dreval.Protocol.collect(folder)
+
+    assert float(dreval.trustability_index(X, source)) == 1.0
+    assert float(dreval.tractable_consistency_index(X, source)) == 0.0
+
+
+# the source
+
+
+def test_the_journal_tells_recordings_apart(folder: Path, tmp_path: Path) -> None:
+    """Finished runs that a journal keeps of one recording are not taken for those of another one of the same name."""
+    both_rounds(folder, projection)
+    both_rounds(tmp_path / "x" / "tool", isomap)
+    first, second = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "x" / "tool")
+
+    journal = tmp_path / "runs.sqlite"
+    values = [float(dreval.tractable_consistency_index(X, s, store=journal)) for s in (first, second, first)]
+
+    assert values[0] == values[2] != values[1]
+    assert values[1] == float(dreval.tractable_consistency_index(X, second))
+
+
+def test_the_source_is_its_own_name(folder: Path) -> None:
+    """It is called like its folder, or as asked; embeddings are fresh arrays, and two processes find the same."""
+    both_rounds(folder, projection)
+
+    source = dreval.Protocol.collect(folder)
+
+    assert isinstance(source, RecordedSource)
+    assert (source.name, source.kind, source.can_embed) == ("tool", "recorded", True)
+    assert dreval.Protocol.collect(folder, name="umap").name == "umap"
+    source.coordinates(source.data)[:] = 0
+    assert source.coordinates(source.data).any()
+    values = [float(dreval.tractable_consistency_index(X, source, n_jobs=j)) for j in (1, 2)]
+    assert values[0] == values[1]
+
+
+def test_nothing_in_the_folder_is_pickled_or_knows_the_machine(folder: Path) -> None:
+    """Every file is text (or parquet); the manifest holds ids, hashes, seed, versions, round and expected files."""
+    both_rounds(folder, projection)
+
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+
+    assert {path.suffix for path in folder.rglob("*.*")} == {".csv", ".json", ".md", ".R", ".sh"}
+    assert manifest["ids"] == [str(i + 1) for i in range(36)]
+    assert (manifest["round"], manifest["random_state"], manifest["settings"]["n_transformations"]) == (2, 4, 7)
+    assert manifest["versions"]["dreval"] == dreval.__version__
+    assert len({task["output"] for task in manifest["tasks"]}) == len(manifest["tasks"]) == 11
+    assert manifest["tasks"][1]["columns"] == [1, 3]
+    texts = [path.read_text("utf-8") for path in folder.rglob("*.*")]
+    assert not any(str(folder.parent) in text for text in texts)
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"n_components": 0}, InputError),
+        ({"n_components": 37}, InputError),
+        ({"transformation": "perturb"}, UnknownName),
+        ({"kernel": "gauss"}, UnknownName),
+        ({"amplitude": 0}, InputError),
+        ({"n_transformations": 0}, InputError),
+        ({"n_transformations": "al"}, UnknownName),
+        ({"n_reseeds": -1}, InputError),
+        ({"random_state": -1}, InputError),
+    ],
+)
+def test_wrong_settings_are_refused_before_anything_is_written(
+    options: dict[str, Any], error: type[DrevalError]
+) -> None:
+    """A setting that would fail in the second round is refused at once, by its name."""
+    with pytest.raises(error) as caught:
+        dreval.Protocol(X, **options)
+    assert caught.value.argument == next(iter(options))
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"n_components": 3}, "n_components"),
+        ({"amplitude": 0.7}, "amplitude"),
+        ({"random_state": 5}, "random_state"),
+        ({"n_transformations": 8}, "n_transformations"),
+        ({"kernel": "laplace"}, "kernel"),
+    ],
+)
+def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], word: str, folder: Path) -> None:
+    """Exporting other settings, other data or another format into a folder is refused, and changes nothing."""
+    dreval.Protocol(X, **SETTINGS).export(folder)
+    before = (folder / "manifest.json").read_bytes()
+
+    with pytest.raises(ProtocolError, match=f"must be of the {word} that is passed"):
+        dreval.Protocol(X, **{**SETTINGS, **change}).export(folder)
+    with pytest.raises(ProtocolError, match="must be of the data that are passed"):
+        dreval.Protocol(X + 1, **SETTINGS).export(folder)
+    with pytest.raises(ProtocolError, match="must be of the format that is passed"):
+        dreval.Protocol(X, **SETTINGS).export(folder, format="parquet")
+    assert (folder / "manifest.json").read_bytes() == before
+
+
+def test_a_place_with_other_content_is_left_alone(tmp_path: Path) -> None:
+    """A folder or file that is no protocol is refused; a wrong format is refused before the folder is made."""
+    (tmp_path / "notes.txt").write_text("mine")
+    protocol = dreval.Protocol(X, **SETTINGS)
+
+    for place in (tmp_path, tmp_path / "notes.txt"):
+        with pytest.raises(ProtocolError, match="must be empty or hold a protocol"):
+            protocol.export(place)
+    with pytest.raises(UnknownName, match="`format` must be a known name"):
+        protocol.export(tmp_path / "new", format="pickle")
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
