@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 
 from dreval import _protocol_folder as folders
 from dreval._check import check_bool, check_int, check_one_of, check_path, check_random_state, describe
-from dreval._protocol_returned import ProtocolStatus, check_base, read_returned, status_of
-from dreval._protocol_texts import write_texts
+from dreval._protocol_returned import ProtocolStatus, status_of
+from dreval._protocol_rounds import first_round, picture_of, put_picture, record, second_round
 from dreval._random import root_seed
-from dreval.errors import InputError, ProtocolError
+from dreval.errors import ProtocolError
 from dreval.geometry._transformations import check_amplitude
 from dreval.geometry.kernels import RADIAL_KERNELS
-from dreval.geometry.rkhs import TRANSFORMATIONS, make_transformations, transform_count
-from dreval.indices._reruns import reseed
-from dreval.indices.trustability_index import full_components
-from dreval.inputs._recorded import RecordedSource, Recording, Run
-from dreval.inputs._source import seed_of
+from dreval.geometry.rkhs import TRANSFORMATIONS, transform_count
+from dreval.inputs._recorded import RecordedSource
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.source import as_source
 
 __all__ = ["Protocol"]
-
-SECOND = "tractable_consistency_index"
 
 
 class Protocol:
@@ -174,13 +165,15 @@ class Protocol:
         if known is not None:
             self._check_same(place, known, format)
         columns = self.settings["n_components"] if known is None else known.n_components
-        Y = None if embedding is None else self._picture(embedding, columns)
-        manifest = known or self._first_round(place, folders.check_format("csv" if format is None else format))
+        Y = None if embedding is None else picture_of(embedding, self.data, columns)
+        if known is None:
+            form = folders.check_format("csv" if format is None else format)
+            known = first_round(place, self.data, self.settings, self.seed, form)
         if Y is not None:
-            self._put(place, manifest, Y)
-        if manifest.round == 1 and (place / manifest.tasks[0].output).is_file():
-            manifest = self._second_round(place, manifest)
-        return status_of(place, manifest)
+            put_picture(place, known, Y)
+        if known.round == 1 and (place / known.tasks[0].output).is_file():
+            known = second_round(place, known, self.data.X)
+        return status_of(place, known)
 
     @staticmethod
     def status(folder: str | Path) -> ProtocolStatus:
@@ -218,82 +211,10 @@ class Protocol:
         """
         place = check_path(folder, "folder")
         check_bool(partial, "partial")
-        manifest = folders.read_manifest(place)
-        data = folders.known_data(place, manifest)
-        for task in manifest.tasks:
-            folders.check_input(place, task)
-        check_base(place, manifest)
-        if manifest.round == 1 and not partial:
-            got, cure = "round 1 only", "Export the folder again, run the tool, or collect with partial=True."
-            raise ProtocolError(folders.MANIFEST, "must be of round 2", got, cure)
-        runs = [_run(place, manifest, task, partial and task is not manifest.tasks[0]) for task in manifest.tasks]
-        lost = [run.file for run in runs if run.values is None]
-        notes = [f"{len(lost)} of {len(runs)} runs have not come back, {lost[0]} the first."] if lost else []
-        unasked = {} if manifest.round > 1 else {SECOND: "a protocol of round 1, without the transformed data"}
-        seed, d = manifest.random_state, manifest.n_components
-        recording = Recording(data, tuple(runs), manifest.settings, seed, d, unasked)
+        recording = record(place, folders.read_manifest(place), partial)
+        lost = [run.file for run in recording.runs if run.values is None]
+        notes = [f"{len(lost)} of {len(recording.runs)} runs have not come back, {lost[0]} the first."] if lost else []
         return RecordedSource(name or place.resolve().name, recording, notes=tuple(notes))
-
-    # the steps of export
-
-    def _first_round(self, place: Path, form: str) -> folders.Manifest:
-        """The data, the full dimension and other seeds."""
-        if place.exists() and (not place.is_dir() or any(place.iterdir())):
-            cure = "Name a new folder, or the one of a protocol."
-            raise ProtocolError(str(place), "must be empty or hold a protocol", "a place with other content", cure)
-        (place / folders.RETURNED).mkdir(parents=True)
-        n, p, d, seed = self.data.n, self.data.p, self.settings["n_components"], seed_of(self.seed) or 0
-        manifest = self._manifest(form)
-        full = full_components(n, p)
-        wanted = [("data", d, seed)] + ([("full", full, seed)] if full != d else [])
-        wanted += [(f"reseed-{r + 1}", d, reseed(self.seed, r)) for r in range(self.settings["n_reseeds"])]
-        for task, columns, with_seed in wanted:
-            made = folders.task_of(place, manifest, self.data.X, self.data.X, task, columns, with_seed)
-            made = replace(made, columns=(1, columns)) if task == "full" else made
-            manifest = replace(manifest, tasks=(*manifest.tasks, made))
-        write_texts(place, manifest)
-        manifest.write(place)
-        return manifest
-
-    def _manifest(self, form: str) -> folders.Manifest:
-        from dreval import __version__
-
-        names = folders.usable_names(self.data.columns)
-        ids = folders.usable_ids(self.data.ids)
-        return folders.Manifest(
-            format=form,
-            round=1,
-            name=self.data.name,
-            ids=[str(i + 1) for i in range(self.data.n)] if ids is None else ids,
-            id_column=folders.id_column(None if ids is None else self.data.ids.name, names or ()),
-            own_ids=ids is not None,
-            columns=names,
-            settings=self.settings,
-            random_state=self.seed,
-            tasks=(),
-            versions={"dreval": __version__, "numpy": np.__version__, "pandas": pd.__version__},
-        )
-
-    def _second_round(self, place: Path, manifest: folders.Manifest) -> folders.Manifest:
-        """The transformed data, made from the embedding that came back."""
-        first = manifest.tasks[0]
-        base = read_returned(place, manifest, first)
-        folders.check_input(place, first)
-        chosen = manifest.settings
-        known = (chosen["transformation"], chosen["amplitude"], chosen["kernel"])
-        made = make_transformations(self.data.X, base, *known)
-        pairs = made.choose(chosen["n_transformations"], manifest.random_state)
-        digits = max(4, len(str(len(pairs))))
-        manifest = replace(manifest, round=2, base_sha256=folders.file_hash(place / first.output))
-        tasks = list(manifest.tasks)
-        for t, (i, j) in enumerate(pairs.tolist(), 1):
-            name, X = f"transformed-{t:0{digits}d}", made.data(i, j)
-            task = folders.task_of(place, manifest, self.data.X, X, name, first.n_components, first.seed)
-            tasks.append(replace(task, place=(i, j)))
-        manifest = replace(manifest, tasks=tuple(tasks))
-        write_texts(place, manifest)
-        manifest.write(place)
-        return manifest
 
     def _check_same(self, place: Path, manifest: folders.Manifest, form: str | None) -> None:
         """Refuse a folder of other data, or of other settings than were asked for; defaults are not asked for."""
@@ -310,29 +231,3 @@ class Protocol:
             if value != known[key]:
                 rule = f"must be of the {key} that is passed ({describe(value)})"
                 raise ProtocolError(file, rule, describe(known[key]), cure)
-
-    def _picture(self, embedding: Any, columns: int) -> npt.NDArray[np.float64]:
-        """The embedding that is passed, in the order of the data."""
-        Y = as_source(embedding, "embedding", self.data).coordinates(self.data)
-        if Y.shape[1] != columns:
-            cure = "Pass the coordinates only, or set n_components."
-            raise InputError("embedding", f"must have {columns} columns", str(Y.shape[1]), cure)
-        return Y
-
-    def _put(self, place: Path, manifest: folders.Manifest, Y: npt.NDArray[np.float64]) -> None:
-        """Write the embedding as if it had come back; one that is there must be the same."""
-        first = manifest.tasks[0]
-        if (place / first.output).exists():
-            if not np.array_equal(read_returned(place, manifest, first), Y):
-                cure = "Leave `embedding` out, or export into a new folder."
-                raise ProtocolError(first.output, "must be the embedding that is passed", "another one", cure)
-            return
-        frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
-        folders.write_table(place / first.output, frame, manifest)
-
-
-def _run(place: Path, manifest: folders.Manifest, task: folders.Task, may_miss: bool) -> Run:
-    """One run, with what came back."""
-    absent = may_miss and not (place / task.output).is_file()
-    values = None if absent else read_returned(place, manifest, task)
-    return Run(task.output, task.digest, np.array(task.sketch), task.n_components, task.seed, values)

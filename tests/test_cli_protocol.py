@@ -107,6 +107,20 @@ def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str)
     assert not Path("tool").exists()
 
 
+@pytest.mark.parametrize("step", [(), ("export",), ("status",), ("collect",)])
+def test_help_says_what_there_is(run: Any, step: tuple[str, ...]) -> None:
+    """--help is code 0, with every option, examples that begin with the command, and the exit codes."""
+    code, out, err = run("protocol", *step, "--help")
+
+    assert (code, err) == (0, "")
+    assert f"  dreval protocol {' '.join(step)}".rstrip() in out
+    assert "exit codes: 0" in out
+    if step == ("export",):
+        known = [*inspect.signature(dreval.Protocol).parameters, *inspect.signature(dreval.Protocol.export).parameters]
+        words = [f"--{name.replace('_', '-')}" for name in known if name not in ("self", "data", "folder")]
+        assert [word for word in words if word not in out] == []
+
+
 def test_defaults_are_those_of_python() -> None:
     """Every option of export is a parameter of ``Protocol`` or its ``export``, with the same default."""
     options = vars(_parser().parse_args(["protocol", "export", "data.csv", "tool"]))

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from protocol_runs import SETTINGS, X, projection, read
 from scipy.spatial import procrustes
@@ -138,6 +139,32 @@ def test_the_round_trip_with_r_runs(tmp_path: Path) -> None:
         source = dreval.Protocol.collect(tmp_path / tool)
         assert 0 < float(dreval.trustability_index(source.data, source)) < 0.9
         assert source.reseed_reason is None
+
+
+@pytest.mark.debian
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_ids_with_quotes_and_letters_survive_r(locale: str, tmp_path: Path) -> None:
+    """Names with commas, quotes and umlauts come back from R as they went, whatever the locale."""
+    frame = pd.DataFrame(X, columns=["größe", "b c", 'd"e,f'])
+    names = [f'Zelle ä{i}, "q"' for i in range(len(X))]
+    dreval.Protocol(frame.assign(**{"cell.id": names}), ids="cell.id", **SETTINGS).export(tmp_path / "t")
+    for tool in ("rtsne", "uwot"):
+        driver = tmp_path / "t" / f"run_{tool}.R"
+        subprocess.run(["Rscript", driver], check=True, capture_output=True, env={**os.environ, "LC_ALL": locale})
+
+    assert len(dreval.Protocol.status(tmp_path / "t").returned) == 4
+
+
+@pytest.mark.debian
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_drivers_are_r(form: str, tmp_path: Path) -> None:
+    """R can read the drivers of both formats."""
+    dreval.Protocol(X, **SETTINGS).export(tmp_path / "t", format=form)
+    code = "for (file in commandArgs(TRUE)) parse(file)"
+    files = sorted((tmp_path / "t").glob("*.R"))
+
+    assert len(files) == 2
+    subprocess.run(["Rscript", "-e", code, *files], check=True, capture_output=True)
 
 
 @pytest.mark.debian
