@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["COLUMNS", "NUMERIC_COLUMNS", "TEXT_COLUMNS"]
+__all__ = ["COLUMNS", "DIRECTIONS", "NUMERIC_COLUMNS", "TEXT_COLUMNS"]
 
 COLUMNS: dict[str, str] = {
     "dataset": "name of the data set",
@@ -21,7 +21,7 @@ COLUMNS: dict[str, str] = {
     "p_value": "the test's p-value; (b + 1) / (m + 1) for m sampled permutations",
     "p_adjusted": "p-value adjusted over all tests of this table",
     "n_resamples": "number of resamples (permutations, groups, replicates)",
-    "direction": "which way is better: higher or lower",
+    "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
     "lower": "smallest value the index can take",
     "upper": "largest value the index can take (empty when there is none)",
     "chance": "value that an embedding unrelated to the data would have",
@@ -32,6 +32,14 @@ COLUMNS: dict[str, str] = {
     "best": "value when all ties are broken to its advantage (empty when ties do not matter)",
     "note": "what must be known to read the row: a reason, an assumption, an approximation",
     "seconds": "seconds of computation shared by the rows of one embedding",
+}
+
+# Which way of an index is better, by the word of its card, as it is printed.
+DIRECTIONS: dict[str, str] = {
+    "higher": "higher is better",
+    "lower": "lower is better",
+    "zero": "better the nearer to 0",
+    "none": "no direction",
 }
 
 TEXT_COLUMNS = (

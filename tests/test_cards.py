@@ -26,7 +26,7 @@ SECTIONS = {
 }
 CLOSED = {
     ("indices", "level"): {"point", "global", "pair", "algorithm"},
-    ("indices", "direction"): {"higher", "lower", "zero"},
+    ("indices", "direction"): {"higher", "lower", "zero", "none"},
     ("independence", "variables"): {"2", "many"},
     ("methods", "scale"): {"follows", "ignored"},
     ("methods", "rotation"): {"ignored", "read"},
@@ -205,6 +205,14 @@ def test_only_curves_are_best_at_zero(name: str) -> None:
 
     assert card.direction != "zero" or card.curve
     assert not (card.curve and (card.parameters or card.default or "full_ranks" not in card.needs))
+
+
+@each_index
+def test_an_index_without_direction_claims_nothing(name: str) -> None:
+    """Where neither way is better there is no worst or best over ties, and the index is no default."""
+    card = INDICES.card(name)
+
+    assert card.direction != "none" or (card.ties is None and card.default is None)
 
 
 def test_default_indices_have_an_order_without_gaps_in_meaning() -> None:

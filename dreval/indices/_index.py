@@ -48,8 +48,9 @@ class IndexCard:
         What it reads: data neighbors; both neighbors and cross ranks; all ranks; coordinates alone; coordinates of the
         data, which precomputed distances do not have; classes; known latent variables; distances of pairs; a "method"
         that can be run again; a "reconstruction" of the data.
-    direction : {"higher", "lower", "zero"}
-        Which way is better; "zero": a curve that is better the nearer it is to 0.
+    direction : {"higher", "lower", "zero", "none"}
+        Which way is better; "zero": a curve that is better the nearer it is to 0; "none": it describes, and neither
+        way is better, so that no embedding is ranked by it.
     bounds : (float, float)
         Range; ``inf`` where there is no bound.
     chance : float, function of (n, k), "permutation" or None
@@ -70,6 +71,8 @@ class IndexCard:
         Value of a perfect copy where it depends on k; None where it is the better end of ``bounds``.
     smooth : bool
         Whether its value moves smoothly when points are left out; without that no interval is made of it.
+    whole : bool
+        Whether its values are whole numbers, and are printed as such.
     choices : dict
         The words that a parameter can be.
     cost : str
@@ -97,6 +100,7 @@ class IndexCard:
     curve: bool = False
     ceiling: Callable[[int, int], float] | None = None
     smooth: bool = True
+    whole: bool = False
 
     @property
     def shares_neighbors(self) -> bool:

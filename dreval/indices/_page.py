@@ -6,6 +6,7 @@ import inspect
 import math
 from typing import Any
 
+from dreval.glossary import DIRECTIONS
 from dreval.inputs.metric import METRICS
 
 __all__ = ["docstring", "signature"]
@@ -79,7 +80,7 @@ def docstring(card: Any, text: str) -> str:
         ("Parameters", "\n".join(documented)),
         ("Returns", returns),
         ("Raises", "DrevalError\n    If an argument is not what it must be; the message names the rule and the cure."),
-        ("Notes", f"Range {span}; {_better(card)}. By chance: {_chance_words(card)}.\n\n{card.cost}"),
+        ("Notes", f"Range {span}; {DIRECTIONS[card.direction]}. By chance: {_chance_words(card)}.\n\n{card.cost}"),
         ("References", card.reference),
         ("Examples", examples.rstrip()),
     ]
@@ -98,11 +99,6 @@ def _metric_words(card: Any) -> str:
     else:
         what += '\n    "precomputed": X is the symmetric (n, n) matrix of distances.'
     return f'metric : {words}, default "euclidean"\n    {what}'
-
-
-def _better(card: Any) -> str:
-    """Which way is better, in words."""
-    return "better the nearer to 0" if card.direction == "zero" else f"{card.direction} is better"
 
 
 def _chance_words(card: Any) -> str:

@@ -129,7 +129,7 @@ def _head(column: Column, footnotes: Footnotes, k: int | None) -> dict[str, Any]
     symbol = "" if column.title.endswith(column.symbol) else column.symbol
     shared = f"{SCALE}={k}"  # said once, above the table
     parameters = parameter_words(", ".join(p for p in column.parameters.split(", ") if p != shared))
-    below = [symbol, parameters, "" if column.higher else "lower is better"]
+    below = [symbol, parameters, "" if column.higher else column.better_words]
     return {
         "title": column.title,
         "below": ", ".join(filter(None, below)),

@@ -78,7 +78,8 @@ def test_every_form_has_every_number() -> None:
     columns = ["value", "ci_low", "ci_high", "chance", "worst", "best", "effect_size", "statistic"]
     expected = set()
     for column in columns:
-        for value in table[column].dropna():
+        scale = (table["index"] == "k_max") & (column == "value")  # printed whole
+        for value in table.loc[~scale, column].dropna():
             printed = format_number(value, 6 if column == "statistic" else 4)
             expected |= numbers(printed)
     for form in (summary.as_text(), summary.as_html(), summary.as_latex(), summary.as_markdown()):
@@ -182,3 +183,11 @@ def test_p_values_are_never_zero() -> None:
     """Small p-values are bounds; R's codes mark them."""
     assert [format_p(p) for p in (1e-9, 0.001, 0.0456, 1.0, math.nan)] == ["<.001", "0.001", "0.046", "1.000", ""]
     assert [significance_stars(p) for p in (0.001, 0.01, 0.05, 0.1, 0.11, math.nan)] == ["***", "**", "*", ".", "", ""]
+
+
+def test_a_scale_is_printed_whole_and_without_direction() -> None:
+    """K_max is a number of neighbors, and neither way is better."""
+    text = str(dreval.Evaluation(X, {"one": Y}, random_state=0).run(["k_max"], ci=None).summary())
+
+    assert "Scale of the best agreement (K_max), no direction" in text
+    assert re.search(rf"^one +{dreval.k_max(X, Y):.0f} +\d", text, re.MULTILINE)
