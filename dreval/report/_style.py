@@ -27,6 +27,7 @@ __all__ = [
     "embedding_colour",
     "grid",
     "grid_columns",
+    "grid_width",
     "math_words",
     "new_figure",
     "one_axes",
@@ -114,6 +115,8 @@ RAMP = (
     "#1d5f8f",
 )
 
+GAP = 0.16  # inches between two panels
+
 _RC = {
     "text.usetex": False,
     "text.parse_math": False,  # names are shown as they are, `$` and `_` included
@@ -172,6 +175,12 @@ def grid_columns(count: int) -> int:
     return count if count <= 4 else {5: 3, 6: 3, 9: 5, 10: 5}.get(count, 4)
 
 
+def grid_width(count: int, panel: float, beside: float = 0.0) -> float:
+    """Inches within the margins of a figure of ``count`` panels."""
+    columns = grid_columns(count)
+    return max(columns * (panel + beside) + (columns - 1) * GAP, 2.6)
+
+
 def grid(
     count: int, panel: float, head: float, foot: float, beside: float = 0.0, below: float = 0.0
 ) -> tuple[Figure, list[Axes]]:
@@ -181,8 +190,8 @@ def grid(
     """
     columns = grid_columns(count)
     rows = -(-count // columns)
-    gap, title, edge = 0.16, 0.3, 0.18
-    width = max(columns * (panel + beside) + (columns - 1) * gap, 2.6) + 2 * edge
+    gap, title, edge = GAP, 0.3, 0.18
+    width = grid_width(count, panel, beside) + 2 * edge
     height = rows * (panel + title + below) + (rows - 1) * gap + edge + head + foot
     figure = new_figure(width, height)
     axes = []

@@ -112,8 +112,10 @@ def _notes(recipe: Any, table: Any) -> list[str]:
     for (index, test, note), part in marked.groupby(["index", "test", "note"], sort=False):
         who = ", ".join(dict.fromkeys(part["embedding"]))
         notes.append(f"{index or test} of {who}: {note.rstrip('.')}.")
-    for method, part in table[table["ci_method"] != ""].groupby("ci_method", sort=False):
-        notes.append(f"95 % intervals: {method}, for {part['target'].iloc[0]}.")
+    methods = list(table[table["ci_method"] != ""].groupby("ci_method", sort=False))
+    for method, part in methods:
+        of = f" of {', '.join(dict.fromkeys(part['index']))}" if len(methods) > 1 else ""
+        notes.append(f"95 % intervals{of}: {method}, for {part['target'].iloc[0]}.")
     if table["p_value"].notna().any():
         how = "not adjusted" if recipe.get("adjust") == "nothing" else f"adjusted by {recipe.get('adjust')}"
         notes.append(f"p {how}; codes: 0 *** .001 ** .01 * .05 . .1")

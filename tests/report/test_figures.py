@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import itertools
 import math
@@ -409,3 +410,28 @@ def test_the_null_histogram_draws_where_it_is_told():
     ax = figure.subplots()
 
     assert null_histogram(independence_test([0.1, 0.2]), ax) is ax
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_legend_of_many_classes_stays_on_the_paper_in_natural_order(count):
+    """Numbers within names of classes count as numbers, and no name leaves the figure."""
+    labels = np.array([f"class{i}" for i in range(75)] * 4 + [f"class{i}" for i in range(11)])
+    results = simulated_results(tuple("abcde"[:count]), n=len(labels), classes=2)
+    figure = plot(dataclasses.replace(results, labels=labels), "embedding")
+    drawn(figure)
+    legend = figure.legends[0]
+    box, paper = legend.get_window_extent(), figure.bbox
+
+    assert [text.get_text() for text in legend.get_texts()] == [*(f"class{i}" for i in range(11)), "other (64 classes)"]
+    assert 0 <= box.x0
+    assert box.x1 <= paper.x1
+    assert 0 <= box.y0
+    assert box.y1 <= figure.axes[-1].get_window_extent().y0
+
+
+def test_what_is_refused_is_called_as_it_was_passed():
+    """One embedding by its own argument, several by theirs."""
+    with pytest.raises(UnknownName, match="^`embedding` must be a known name: got 'zzz'"):
+        plot(simulated_results(), "shepard", embedding="zzz")
+    with pytest.raises(UnknownName, match="^`names` must be a known name: got 'zzz'"):
+        plot(simulated_results(), "shepard", names=["zzz"])
