@@ -36,7 +36,12 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 MIN_POINTS = 4
-SYNONYMS = {"l1": "manhattan", "cityblock": "manhattan", "taxicab": "manhattan", "l2": "euclidean"}  # other tools' words
+SYNONYMS = {
+    "l1": "manhattan",
+    "cityblock": "manhattan",
+    "taxicab": "manhattan",
+    "l2": "euclidean",
+}  # other tools' words
 EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 
 

@@ -232,3 +232,18 @@ def test_max_components_is_a_count(name: str) -> None:
     assert isinstance(most, int)
     assert most >= 1
     assert entry.card.class_name == entry.__name__
+
+
+@pytest.mark.parametrize(("folder", "name"), [t for t in THINGS if t[0] != "datasets"])
+def test_a_card_is_printed_as_a_block_of_lines(folder: str, name: str) -> None:
+    """In a terminal a card is its title and lines of a word and what is known, without the insides of Python."""
+    card = thing(folder, name).card
+    title, *lines = str(card).split("\n")
+
+    assert repr(card) == str(card)
+    assert title.startswith(card.title)
+    assert lines[0] == f"  name: {card.name}"
+    assert all(len(line) <= 80 for line in lines)
+    assert all(re.match(r"  \w[\w -]*: \S|      \S", line) for line in lines)
+    assert " at 0x" not in str(card)
+    assert "frozenset" not in str(card)

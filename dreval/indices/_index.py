@@ -17,7 +17,7 @@ from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, DrevalError, InputError, UndefinedIndex
 from dreval.geometry.blocks import View, sweep
 from dreval.geometry.pairs import Estimate, n_pairs, remember_data
-from dreval.indices._page import docstring, signature
+from dreval.indices._page import described, docstring, signature
 from dreval.inputs.data import as_data
 from dreval.inputs.metric import METRICS
 from dreval.inputs.source import as_source
@@ -31,7 +31,7 @@ Chance = float | Callable[[int, int], float] | str | None
 TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IndexCard:
     """What is known of an index; lists, contract tests, tables, report and command line read it.
 
@@ -101,6 +101,9 @@ class IndexCard:
     ceiling: Callable[[int, int], float] | None = None
     smooth: bool = True
     whole: bool = False
+
+    def __repr__(self) -> str:
+        return described(self)
 
     @property
     def shares_neighbors(self) -> bool:

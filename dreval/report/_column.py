@@ -209,7 +209,6 @@ class Column:
         return self.symbol or self.named
 
 
-
 def _span(cell: Cell) -> tuple[float, float]:
     """The smallest and the largest value over the orders of equal distances."""
     ends = (cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,)

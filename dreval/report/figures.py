@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,16 +13,26 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dreval._check import check_one_of
-from dreval.errors import InputError
+from dreval.errors import DrevalWarning, InputError
 from dreval.report._distances import shepard_figure
 from dreval.report._lines import LETTER, draw_curves
 from dreval.report._maps import chance_mark, map_values, mapped_column
 from dreval.report._names import breadth, short_name, short_names
 from dreval.report._numbers import fixed, p_words
-from dreval.report._panels import class_colours, class_handles, draw_map, draw_points, map_cells, scale_of_maps
+from dreval.report._panels import Classes, class_colours, class_handles, draw_map, draw_points, map_cells, scale_of_maps
 from dreval.report._reading import Reading, parameter_words, read_results
 from dreval.report._scales import draw_scales, scale_curves
-from dreval.report._style import LIGHT, RAMP, drawing, embedding_colour, grid, grid_width, math_words, one_axes
+from dreval.report._style import (
+    LIGHT,
+    RAMP,
+    drawing,
+    embedding_colour,
+    grid,
+    grid_width,
+    math_words,
+    one_axes,
+    unknown_letters,
+)
 from dreval.results.table import Results
 from dreval.results.test import IndependenceTest
 
@@ -100,8 +111,18 @@ def plot(results: Results, kind: str = "embedding", **options: Any) -> Figure:
     one = options.pop("embedding", None)
     argument = "names" if one is None else "embedding"
     names = _names(reading, options.pop("names", one), argument)
+    _note_letters(names, class_colours(results.labels) if kind == "embedding" else None)
     with drawing():
         return draw(results, reading, names, **options)
+
+
+def _note_letters(names: Sequence[str], classes: Classes | None) -> None:
+    """Say once which letters of names no font here has."""
+    letters = unknown_letters([*names, *(classes.names if classes else ())])
+    if letters:
+        said = f"no font here has {', '.join(map(repr, letters[:3]))}{' and others' if len(letters) > 3 else ''}"
+        cure = "Install a font that has them, such as Noto Sans CJK, or rename."
+        warnings.warn(f"{said}, which figures show as boxes. {cure}", DrevalWarning, stacklevel=4)
 
 
 def _names(reading: Reading, names: Sequence[str] | str | None, argument: str) -> list[str]:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from report_cases import index_row, make_results, simulated_results
 
-from dreval.errors import InputError, UnknownName
+from dreval.errors import DrevalWarning, InputError, UnknownName
 from dreval.report import _style
 from dreval.report._lines import spread_labels
 from dreval.report._panels import class_colours, map_cells, place_points, scale_of_maps
@@ -435,3 +435,17 @@ def test_what_is_refused_is_called_as_it_was_passed():
         plot(simulated_results(), "shepard", embedding="zzz")
     with pytest.raises(UnknownName, match="^`names` must be a known name: got 'zzz'"):
         plot(simulated_results(), "shepard", names=["zzz"])
+
+
+def test_letters_that_no_font_has_are_noted_once(tmp_path):
+    """One warning when a figure is made, none when it is drawn or saved, and none for letters that are known."""
+    unknown = "\U0001e900"  # Adlam, of which no fallback has letters
+    results = simulated_results((unknown, "naïve λ"))
+    with pytest.warns(DrevalWarning, match="no font here has '\U0001e900', which figures show as boxes") as caught:
+        figure = plot(results, "embedding")
+    assert len(caught) == 1
+    figure.savefig(tmp_path / "a.png", bbox_inches="tight")
+    figure.savefig(tmp_path / "a.svg")
+    results.report(tmp_path / "a.html")
+    assert repr(figure).startswith("<Figure size")
+    assert _style.unknown_letters(["naïve λ", "one two"]) == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from html.parser import HTMLParser
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dreval
+from dreval.glossary import terminal_width
 from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
 
 X = np.random.default_rng(0).normal(size=(40, 4))
@@ -201,3 +203,22 @@ def test_several_kinds_of_intervals_say_whose_they_are() -> None:
     assert "95 % intervals of continuity: anchors drawn without replacement, finite" in notes
     assert "95 % intervals of spearman_distance: anchors drawn without replacement, left out in groups" in notes
     assert "95 % intervals: " in " ".join(found.run(["continuity"]).summary().notes)
+
+
+@pytest.mark.parametrize("name", ["嵌入法", "ｆｕｌｌ", "한국어 이름", "e\u0301te\u0301"])
+def test_broad_letters_keep_the_columns(name: str) -> None:
+    """A letter that takes two columns of a terminal counts as two, so that numbers stand below each other."""
+    block = Block("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
+    text = Summary("title", [("Data:", name), ("n:", "3")], [block], [f"{name} " * 40]).as_text()
+    lines = text.split("\n")
+    ends = {terminal_width(line) for line in lines if line.endswith(("0.5", "0.25"))}
+
+    assert len(ends) == 1
+    assert max(map(terminal_width, lines)) <= 80
+    assert "\x00" not in text
+    assert next(line for line in lines if line.startswith("Data:")).split()[1:] == [*name_words(name), "n:", "3"]
+
+
+def name_words(name: str) -> list[str]:
+    """The words of a name as they are printed."""
+    return unicodedata.normalize("NFC", name).split()
