@@ -31,7 +31,8 @@ def k_max(view: View) -> tuple[float, str]:
 
     It parts local from global scales: ``q_local`` is the mean of Q_NX up to it, ``q_global`` beyond. A perfect copy
     has 1, yet neither way is better: three far groups that are kept as such put it at the size of a group, and noise
-    anywhere. So it ranks no embeddings; ``q_local`` and ``q_global`` do. It has no interval, since the place of a largest value moves in jumps when points are left out.
+    anywhere. So it ranks no embeddings; ``q_local`` and ``q_global`` do. It has no interval, since the place of a
+    largest value moves in jumps when points are left out.
 
     Equal distances are ordered by index. No bounds over their orders are offered: K_max depends on the orders of all
     rows at once.

@@ -110,7 +110,7 @@ def test_values_lie_within_the_bounds(name, pair, data):
 @each_index
 @given(pair=ANY_PAIR)
 def test_a_perfect_copy_is_best(name, pair):
-    """Y = X reaches the best end of the bounds (where neither way is better the lower), ties and duplicates included."""
+    """Y = X reaches the best end of the bounds (without direction the lower), ties and duplicates included."""
     X, card = pair[0], _card(name)
     best = card.bounds[1 if card.direction == "higher" else 0]
     labels = {"labels": np.arange(len(X)) < len(X) // 2} if "labels" in card.needs else {}

@@ -431,9 +431,9 @@ def test_a_legend_of_many_classes_stays_on_the_paper_in_natural_order(count):
 
 def test_what_is_refused_is_called_as_it_was_passed():
     """One embedding by its own argument, several by theirs."""
-    with pytest.raises(UnknownName, match="^`embedding` must be a known name: got 'zzz'"):
+    with pytest.raises(UnknownName, match=r"^`embedding` must be a known name: got 'zzz'"):
         plot(simulated_results(), "shepard", embedding="zzz")
-    with pytest.raises(UnknownName, match="^`names` must be a known name: got 'zzz'"):
+    with pytest.raises(UnknownName, match=r"^`names` must be a known name: got 'zzz'"):
         plot(simulated_results(), "shepard", names=["zzz"])
 
 
