@@ -10,7 +10,8 @@ from dreval.report.words import Verdict
 __all__ = ["folded", "is_turned", "table_parts"]
 
 TURNED_ABOVE = 9  # with more indices (these are the default ones) they are the rows of the first table
-SAID = 12  # sentences that a card says at once: the lead, what holds, what does not, and the comparison
+DOZEN = 12  # sentences that a card says at once: the lead, what holds, what does not, and the comparison
+SAID = 8  # of one that has more, the first ones; the rest would be a wall of words
 LEAST = 4  # of them at least so many on what holds and what does not
 
 
@@ -36,10 +37,12 @@ def table_parts(
 
 
 def folded(said: Verdict) -> dict[str, Any]:
-    """What a card says at once of what holds and what does not, and what it folds away."""
-    room = max(SAID - 1 - len(said.standing), LEAST)
+    """What a card says at once of what holds, what does not and what is missing, and what it folds away."""
+    besides = 1 + len(said.standing)
+    whole = besides + len(said.trust) + len(said.doubt) <= DOZEN
+    room = DOZEN if whole else max(SAID - besides, LEAST)
     doubts = min(len(said.doubt), max(room // 2, room - len(said.trust)))
     trusts = room - doubts
-    rest = {"trust": said.trust[trusts:], "doubt": said.doubt[doubts:]}
-    count = sum(map(len, rest.values()))
-    return {"trust": said.trust[:trusts], "doubt": said.doubt[:doubts], "rest": rest, "more": count}
+    rest = {"trust": said.trust[trusts:], "doubt": said.doubt[doubts:], "missing": () if whole else said.missing}
+    shown = {"trust": said.trust[:trusts], "doubt": said.doubt[:doubts], "missing": said.missing if whole else ()}
+    return {**shown, "rest": rest, "more": sum(map(len, rest.values()))}

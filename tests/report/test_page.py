@@ -423,14 +423,16 @@ def test_many_indices_are_the_rows_of_the_first_table(tmp_path):
 
 
 def test_a_card_says_a_dozen_sentences_and_folds_the_rest(tmp_path):
-    """Nothing is lost: what is folded stands in the card; a card with little to say folds nothing."""
+    """Of more the first eight; what is folded stands in the card, and one with little to say folds nothing."""
     results, _ = many_indices()
     for said in verdicts(read_results(results)):
         made = folded(said)
         assert (*made["trust"], *made["rest"]["trust"]) == said.trust
         assert (*made["doubt"], *made["rest"]["doubt"]) == said.doubt
-        assert 1 + len(said.standing) + len(made["trust"]) + len(made["doubt"]) <= 12
-        assert made["more"] == max(len(said.trust) + len(said.doubt) + len(said.standing) - 11, 0)
+        assert (*made["missing"], *made["rest"]["missing"]) == said.missing
+        whole = 1 + len(said.standing) + len(said.trust) + len(said.doubt) <= 12
+        assert (made["more"] == 0) == whole
+        assert whole or 1 + len(said.standing) + len(made["trust"]) + len(made["doubt"]) <= 8
     page = results.report(tmp_path / "a.html").read_text("utf-8")
 
     folding = [said for said in verdicts(read_results(results)) if folded(said)["more"]]
