@@ -36,6 +36,12 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 MIN_POINTS = 4
+SYNONYMS = {
+    "l1": "manhattan",
+    "cityblock": "manhattan",
+    "taxicab": "manhattan",
+    "l2": "euclidean",
+}  # other tools' words
 EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 
 
@@ -52,8 +58,12 @@ def describe(value: object) -> str:
 
 
 def nearest_name(name: str, options: Iterable[str]) -> str | None:
-    """The option most like ``name``, or None when none is like it."""
-    close = difflib.get_close_matches(str(name), list(options), n=1, cutoff=0.5)
+    """The option that ``name`` is another word for, else the one most like it; None when none is like it."""
+    options = list(options)
+    meant = SYNONYMS.get(str(name).lower())
+    if meant in options:
+        return meant
+    close = difflib.get_close_matches(str(name), options, n=1, cutoff=0.5)
     return close[0] if close else None
 
 

@@ -338,7 +338,7 @@ class Evaluation:
         rows: list[dict[str, Any]] = []
         for name in self.sources:
             if name in failed:
-                rows += [missing_row(name, task, failed[name]) for task in plan]
+                rows += [missing_row(name, task, failed[name]) for task in plan if not task.card.curve]
                 rows += [missing_test(name, task, failed[name]) for task in tests]
             else:
                 rows += found[name].rows

@@ -26,7 +26,7 @@ SECTIONS = {
 }
 CLOSED = {
     ("indices", "level"): {"point", "global", "pair", "algorithm"},
-    ("indices", "direction"): {"higher", "lower", "zero"},
+    ("indices", "direction"): {"higher", "lower", "zero", "none"},
     ("independence", "variables"): {"2", "many"},
     ("methods", "scale"): {"follows", "ignored"},
     ("methods", "rotation"): {"ignored", "read"},
@@ -207,6 +207,14 @@ def test_only_curves_are_best_at_zero(name: str) -> None:
     assert not (card.curve and (card.parameters or card.default or "full_ranks" not in card.needs))
 
 
+@each_index
+def test_an_index_without_direction_claims_nothing(name: str) -> None:
+    """Where neither way is better there is no worst or best over ties, and the index is no default."""
+    card = INDICES.card(name)
+
+    assert card.direction != "none" or (card.ties is None and card.default is None)
+
+
 def test_default_indices_have_an_order_without_gaps_in_meaning() -> None:
     """No two indices claim the same place among the defaults."""
     places = [card.default for card in INDICES.cards() if card.default is not None]
@@ -224,3 +232,18 @@ def test_max_components_is_a_count(name: str) -> None:
     assert isinstance(most, int)
     assert most >= 1
     assert entry.card.class_name == entry.__name__
+
+
+@pytest.mark.parametrize(("folder", "name"), [t for t in THINGS if t[0] != "datasets"])
+def test_a_card_is_printed_as_a_block_of_lines(folder: str, name: str) -> None:
+    """In a terminal a card is its title and lines of a word and what is known, without the insides of Python."""
+    card = thing(folder, name).card
+    title, *lines = str(card).split("\n")
+
+    assert repr(card) == str(card)
+    assert title.startswith(card.title)
+    assert lines[0] == f"  name: {card.name}"
+    assert all(len(line) <= 80 for line in lines)
+    assert all(re.match(r"  \w[\w -]*: \S|      \S", line) for line in lines)
+    assert " at 0x" not in str(card)
+    assert "frozenset" not in str(card)

@@ -234,3 +234,12 @@ def test_warnings_are_a_tree_of_their_own() -> None:
 
     assert len(warnings) == 3
     assert all(issubclass(kind, errors.DrevalWarning) and issubclass(kind, UserWarning) for kind in warnings)
+
+
+@pytest.mark.parametrize(
+    ("word", "ours"), [("l1", "manhattan"), ("cityblock", "manhattan"), ("L2", "euclidean"), ("euclidian", "euclidean")]
+)
+def test_the_words_of_other_tools_are_known(word: str, ours: str) -> None:
+    """A metric under its other name is answered with ours."""
+    with pytest.raises(UnknownName, match=f"Did you mean '{ours}'"):
+        check_one_of(word, ("cosine", "euclidean", "manhattan"), "metric")

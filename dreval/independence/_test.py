@@ -13,6 +13,7 @@ from dreval._check import check_int, check_one_of, check_rows
 from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.geometry.workers import n_threads
+from dreval.glossary import block
 from dreval.inference._schemes import SCHEMES, make_scheme, split_scheme
 from dreval.inference.permutation import PermutationNull, permutation_null
 from dreval.inputs._align import Rows, align
@@ -26,7 +27,7 @@ P = ParamSpec("P")
 HYPOTHESES = {"variable": "the variables are independent", "groups": "both samples come from one law"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TestCard:
     """What is known of an independence test.
 
@@ -47,6 +48,19 @@ class TestCard:
     needs: tuple[str, ...]
     reference: str
     second: str = "variable"
+
+    def __repr__(self) -> str:
+        words = {
+            "name": self.name,
+            "hypothesis": HYPOTHESES[self.second],
+            "variables": self.variables,
+            "p-value by": ", ".join(self.null),
+            "statistic": self.statistic,
+            "effect size": self.effect_size,
+            "needs": ", ".join(self.needs),
+            "reference": self.reference,
+        }
+        return block(self.title, words)
 
 
 class CardedTest(Protocol[P]):

@@ -17,7 +17,7 @@ from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, DrevalError, InputError, UndefinedIndex
 from dreval.geometry.blocks import View, sweep
 from dreval.geometry.pairs import Estimate, n_pairs, remember_data
-from dreval.indices._page import docstring, signature
+from dreval.indices._page import described, docstring, signature
 from dreval.inputs.data import as_data
 from dreval.inputs.metric import METRICS
 from dreval.inputs.source import as_source
@@ -31,7 +31,7 @@ Chance = float | Callable[[int, int], float] | str | None
 TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IndexCard:
     """What is known of an index; lists, contract tests, tables, report and command line read it.
 
@@ -48,8 +48,9 @@ class IndexCard:
         What it reads: data neighbors; both neighbors and cross ranks; all ranks; coordinates alone; coordinates of the
         data, which precomputed distances do not have; classes; known latent variables; distances of pairs; a "method"
         that can be run again; a "reconstruction" of the data.
-    direction : {"higher", "lower", "zero"}
-        Which way is better; "zero": a curve that is better the nearer it is to 0.
+    direction : {"higher", "lower", "zero", "none"}
+        Which way is better; "zero": a curve that is better the nearer it is to 0; "none": it describes, and neither
+        way is better, so that no embedding is ranked by it.
     bounds : (float, float)
         Range; ``inf`` where there is no bound.
     chance : float, function of (n, k), "permutation" or None
@@ -70,6 +71,8 @@ class IndexCard:
         Value of a perfect copy where it depends on k; None where it is the better end of ``bounds``.
     smooth : bool
         Whether its value moves smoothly when points are left out; without that no interval is made of it.
+    whole : bool
+        Whether its values are whole numbers, and are printed as such.
     choices : dict
         The words that a parameter can be.
     cost : str
@@ -97,6 +100,10 @@ class IndexCard:
     curve: bool = False
     ceiling: Callable[[int, int], float] | None = None
     smooth: bool = True
+    whole: bool = False
+
+    def __repr__(self) -> str:
+        return described(self)
 
     @property
     def shares_neighbors(self) -> bool:

@@ -6,9 +6,10 @@ import inspect
 import math
 from typing import Any
 
+from dreval.glossary import DIRECTIONS, block
 from dreval.inputs.metric import METRICS
 
-__all__ = ["docstring", "signature"]
+__all__ = ["described", "docstring", "signature"]
 
 
 def signature(card: Any) -> inspect.Signature:
@@ -66,8 +67,6 @@ def docstring(card: Any, text: str) -> str:
     defaults = {**card.parameters}
     pages = {**_PARAMETER_DOCS, "metric": _metric_words(card)}
     documented = [pages[name].replace("{default}", str(defaults.get(name))) for name in signature(card).parameters]
-    low, high = card.bounds
-    span = f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
     returns = "float\n    The value."
     if card.curve:
         returns = "Series\n    The values, by K."
@@ -79,7 +78,10 @@ def docstring(card: Any, text: str) -> str:
         ("Parameters", "\n".join(documented)),
         ("Returns", returns),
         ("Raises", "DrevalError\n    If an argument is not what it must be; the message names the rule and the cure."),
-        ("Notes", f"Range {span}; {_better(card)}. By chance: {_chance_words(card)}.\n\n{card.cost}"),
+        (
+            "Notes",
+            f"Range {_span(card)}; {DIRECTIONS[card.direction]}. By chance: {_chance_words(card)}.\n\n{card.cost}",
+        ),
         ("References", card.reference),
         ("Examples", examples.rstrip()),
     ]
@@ -100,9 +102,32 @@ def _metric_words(card: Any) -> str:
     return f'metric : {words}, default "euclidean"\n    {what}'
 
 
-def _better(card: Any) -> str:
-    """Which way is better, in words."""
-    return "better the nearer to 0" if card.direction == "zero" else f"{card.direction} is better"
+def described(card: Any) -> str:
+    """The card of an index as it is printed: a line for each thing that is known of it."""
+    listed = ", ".join(f"{name}={value!r}" for name, value in card.parameters.items())
+    words = {
+        "name": card.name,
+        "question": card.question,
+        "direction": DIRECTIONS[card.direction],
+        "range": _span(card),
+        "by chance": _chance_words(card),
+        "level": card.level + (", a value at every K" if card.curve else ""),
+        "needs": ", ".join(card.needs),
+        "parameters": listed or "none",
+        "choices": "; ".join(f"{name}: {', '.join(options)}" for name, options in card.choices.items()),
+        "unchanged by": ", ".join(sorted(card.invariances)) or "nothing",
+        "ties": "worst and best over all orders are known" if card.ties is not None else "",
+        "default": "" if card.default is None else "yes",
+        "cost": card.cost,
+        "reference": card.reference,
+    }
+    return block(f"{card.title} ({card.symbol})", words)
+
+
+def _span(card: Any) -> str:
+    """The range of the values."""
+    low, high = card.bounds
+    return f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
 
 
 def _chance_words(card: Any) -> str:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dreval._check import check_int, check_one_of, check_points, check_random_state
 from dreval.errors import InputError
+from dreval.glossary import block
 from dreval.results.value import Embedding
 
 __all__ = ["Method", "MethodCard", "fix_signs", "method"]
@@ -19,7 +20,7 @@ __all__ = ["Method", "MethodCard", "fix_signs", "method"]
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MethodCard:
     """What is known of a method.
 
@@ -45,6 +46,24 @@ class MethodCard:
     distances: bool = False
     scale: str = "ignored"
     rotation: str = "ignored"
+
+    def __repr__(self) -> str:
+        yes = {True: "yes", False: "no"}
+        words = {
+            "name": self.name,
+            "class": f"dreval.methods.{self.class_name}",
+            "family": self.family,
+            "deterministic": yes[self.deterministic],
+            "supervised": yes[self.supervised],
+            "own transform": yes[self.out_of_sample],
+            "own inverse": yes[self.inverse],
+            "reads distances": yes[self.distances],
+            "scale of the data": self.scale,
+            "rotation of the data": self.rotation,
+            "cost": self.complexity,
+            "reference": self.reference,
+        }
+        return block(self.title, words)
 
 
 def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:

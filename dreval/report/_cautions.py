@@ -132,7 +132,7 @@ def _meaning(column: Column) -> str:
     else:
         span = f"from {low:g} up" if math.isfinite(low) else "without bounds"
     chance = f"; {column.chance} by chance" if column.chance else ""
-    return f"{column.question} {column.direction.capitalize()} is better, {span}{chance}.".strip()
+    return f"{column.question} {column.better_words.capitalize()}, {span}{chance}.".strip()
 
 
 def _interval_words(reading: Reading) -> str:
@@ -162,7 +162,13 @@ def _verdict_words(reading: Reading) -> list[tuple[str, str]]:
                 f"{100 * WHOLE_FAILS:.0f} %."
             ),
         ),
-        ("cannot be told from chance", "The value is no better than chance, or its interval reaches chance."),
+        (
+            "cannot be told from chance",
+            (
+                "The value is no better than chance, or its interval reaches chance. Where chance is perfect as well "
+                "nothing is said."
+            ),
+        ),
     ]
     if len(reading.computed) > 1:
         words.append(("best, last, shares", "By the values as they are printed; equal in print is equal."))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from dreval.glossary import DIRECTIONS
 from dreval.report._numbers import decimals_for, fixed, half_width
 
 __all__ = ["DIFFERS", "Cell", "Column"]
 
-PERSONS = ("Jaccard", "Kendall", "Kruskal", "Pearson", "Procrustes", "Sammon", "Shepard", "Spearman")
+# Names of persons that begin titles of indices: they keep their capital within a sentence.
+PERSONS = ("Jaccard", "Kendall", "Kolmogorov", "Kruskal", "Kullback", "Pearson", "Procrustes", "Sammon", "Shepard")
+PERSONS += ("Smirnov", "Spearman", "Wasserstein")
 # A range of values by chance is wide beyond this part of the scale of the index, or of the largest of them.
 WIDE = 0.1
 DIFFERS = "differs"
@@ -59,10 +63,26 @@ class Column:
     title: str
     symbol: str
     question: str
-    higher: bool
+    direction: str
     bounds: tuple[float, float]
     cells: Mapping[str, Cell]
     subject: str = ""
+    whole: bool = False
+
+    @property
+    def higher(self) -> bool:
+        """Whether higher values are better."""
+        return self.direction == "higher"
+
+    @property
+    def ranks(self) -> bool:
+        """Whether one way is better; without that the index describes, and nothing is best or last on it."""
+        return self.direction in ("higher", "lower")
+
+    @property
+    def better_words(self) -> str:
+        """Which way is better, in words."""
+        return DIRECTIONS[self.direction]
 
     @cached_property
     def values(self) -> dict[str, float]:
@@ -72,7 +92,7 @@ class Column:
     @cached_property
     def places(self) -> int:
         """Places behind the point, the same for the whole column."""
-        return decimals_for(self.values.values(), self.bounds)
+        return 0 if self.whole else decimals_for(self.values.values(), self.bounds)
 
     def shown(self, value: float) -> str:
         """A value of this column as it is printed."""
@@ -96,7 +116,7 @@ class Column:
 
     def better(self, a: float, b: float) -> bool:
         """Whether a is better than b."""
-        return a > b if self.higher else a < b
+        return self.ranks and (a > b if self.higher else a < b)
 
     @cached_property
     def leaders(self) -> tuple[str, ...]:
@@ -110,7 +130,7 @@ class Column:
 
     def _extreme(self, best: bool) -> tuple[str, ...]:
         printed = {name: self.shown(value) for name, value in self.values.items()}
-        if len(set(printed.values())) < 2:
+        if not self.ranks or len(set(printed.values())) < 2:
             return ()
         top = max(self.values.values()) if self.higher == best else min(self.values.values())
         return tuple(name for name, text in printed.items() if text == self.shown(top))
@@ -140,7 +160,7 @@ class Column:
 
     def shade(self, name: str) -> float:
         """0 for the worst to 1 for the best of the column; what differs little beside the whole scale looks alike."""
-        if len(self.values) < 2 or name not in self.values:
+        if not self.ranks or len(self.values) < 2 or name not in self.values:
             return 0.0
         best, worst = (max, min) if self.higher else (min, max)
         top = best(self.values.values())
@@ -179,18 +199,14 @@ class Column:
     @property
     def named(self) -> str:
         """The title as it stands within a sentence."""
-        lower = len(self.title) > 1 and self.title[1].islower() and self.title.split()[0] not in PERSONS
+        first = re.split(r"[\W\d_]", self.title, maxsplit=1)[0]
+        lower = len(first) > 1 and first[1:].islower() and first not in PERSONS
         return self.title[0].lower() + self.title[1:] if lower else self.title
 
     @property
     def called(self) -> str:
         """The symbol, or the title where there is none."""
         return self.symbol or self.named
-
-    @property
-    def direction(self) -> str:
-        """Which way is better."""
-        return "higher" if self.higher else "lower"
 
 
 def _span(cell: Cell) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from dreval.report._cautions import cautions, definitions, head_line
 from dreval.report._column import DIFFERS, Column
+from dreval.report._layout import folded, is_turned, table_parts
 from dreval.report._names import short_names
 from dreval.report._numbers import counted, fixed, in_words, probability
 from dreval.report._reading import SCALE, Reading, parameter_words
@@ -57,20 +58,29 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
     main = reading.by_subject if reading.computed else ()  # a table of reasons only would repeat them
     rows = [_row(reading, name, footnotes) for name in reading.names] if main else []
     differ = len(set(dimensions.values())) > 1
+    turned = is_turned(len(main), len(reading.names))
+    heads = [_head(column, footnotes, reading.k) for column in main]
+    rows = [{**row, "d": dimensions.get(row["name"], "") if differ else ""} for row in rows]
+    chances = [{"text": column.short_chance or ABSENT, "range": column.chance} for column in main]
+    subjects = _subjects(main)
     return {
         "title": title if title is not None else default_title(reading),
         "meta": head_line(reading, dimensions),
-        "verdicts": [{"place": i, "said": said} for i, said in enumerate(verdicts(reading))],
-        "subjects": _subjects(main),
-        "heads": [_head(column, footnotes, reading.k) for column in main],
-        "rows": [{**row, "d": dimensions.get(row["name"], "") if differ else ""} for row in rows],
+        "verdicts": [{"place": i, "said": said, **folded(said)} for i, said in enumerate(verdicts(reading))],
+        "subjects": subjects,
+        "heads": heads,
+        "turned": turned,
+        "rows": rows,
+        "parts": table_parts(heads, rows, chances, subjects) if turned else [],
         "short": (short := short_names(reading.names, NAME_ROOM)),
         "name_width": min(max(map(len, short.values()), default=0), 13),
-        "sortable": len(reading.computed) > 1,
-        "chances": [{"text": column.short_chance or ABSENT, "range": column.chance} for column in main],
+        "sortable": len(reading.computed) > 1 and not turned,
+        "chances": chances,
         "footnotes": [(letter, text) for text, letter in footnotes.marks.items()],
-        "table_note": " ".join(filter(None, [_shade_note(reading), _table_note(reading, page=True)])),
-        "md_note": " ".join(filter(None, ["The best of a column is bold.", _table_note(reading, page=False)])),
+        "table_note": " ".join(filter(None, [_shade_note(reading, turned), _table_note(reading, page=True)])),
+        "md_note": " ".join(
+            filter(None, [f"The best of a {'row' if turned else 'column'} is bold.", _table_note(reading, page=False)])
+        ),
         "all_rows": [_full_row(reading, row) for row in reading.rows if row["embedding"] not in reading.failed],
         "ties": any(not math.isnan(row["worst"]) for row in reading.rows),
         "intervals": any(not math.isnan(row["ci_low"]) for row in reading.rows),
@@ -129,7 +139,7 @@ def _head(column: Column, footnotes: Footnotes, k: int | None) -> dict[str, Any]
     symbol = "" if column.title.endswith(column.symbol) else column.symbol
     shared = f"{SCALE}={k}"  # said once, above the table
     parameters = parameter_words(", ".join(p for p in column.parameters.split(", ") if p != shared))
-    below = [symbol, parameters, "" if column.higher else "lower is better"]
+    below = [symbol, parameters, "" if column.higher else column.better_words]
     return {
         "title": column.title,
         "below": ", ".join(filter(None, below)),
@@ -166,10 +176,10 @@ def _cell(column: Column, name: str, footnotes: Footnotes) -> TableCell:
     )
 
 
-def _shade_note(reading: Reading) -> str:
+def _shade_note(reading: Reading, turned: bool) -> str:
     """What the shades and marks of a page mean."""
     compared = any(column.leaders for column in reading.main)
-    return "A stronger shade is better within a column, ● the best." if compared else ""
+    return f"A stronger shade is better within a {'row' if turned else 'column'}, ● the best." if compared else ""
 
 
 def _table_note(reading: Reading, page: bool) -> str:

@@ -17,7 +17,7 @@ from dreval.results.table import Results
 
 __all__ = ["draw_shepard", "rank_words", "shepard_figure", "shepard_words"]
 
-SIDE, BESIDE = 2.1, 0.42
+SIDE, BESIDE, BELOW = 2.1, 0.58, 0.4
 LINE = 0.15  # inches between two lines of words
 FAINT = 0.10  # opacity of a cell with one pair
 
@@ -31,7 +31,7 @@ def shepard_figure(results: Results, reading: Reading, names: list[str]) -> Figu
         raise InputError("results", "must hold distances of pairs", f"none of {', '.join(missing)}", cure)
     words = shepard_words(results.shepard[names[0]])
     lines = _folded(words, grid_columns(len(names)) * (SIDE + BESIDE))
-    figure, axes = grid(len(names), SIDE, 0.0, 0.08 + LINE * len(lines), beside=BESIDE, below=0.22)
+    figure, axes = grid(len(names), SIDE, 0.0, 0.08 + LINE * len(lines), beside=BESIDE, below=BELOW)
     for ax, name in zip(axes, names, strict=True):
         draw_shepard(ax, results.shepard[name], embedding_colour(reading.names.index(name)))
         _title(ax, reading, name)
@@ -72,7 +72,7 @@ def shepard_words(table: Shepard) -> str:
     if table.anchored:
         drawn = f"{table.pairs:,} pairs seen from the anchors"
     return (
-        f"Distance in the embedding (upwards) against distance in the data (to the right), {drawn}; darker where "
+        f"Distance in the embedding against distance in the data, {drawn}; darker where "
         "more pairs lie, on a log scale. Line: the nearest ascending steps."
     )
 
@@ -90,4 +90,6 @@ def draw_shepard(ax: Axes, table: Shepard, colour: str, size: float = 8.0) -> No
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     ax.tick_params(labelsize=size, length=0, pad=3)
+    ax.set_xlabel("distance in the data", fontsize=size, labelpad=2)
+    ax.set_ylabel("distance in the embedding", fontsize=size, labelpad=2)
     ax.spines["bottom"].set_visible(False)

@@ -56,7 +56,7 @@ def draw_curves(family: Sequence[Column], places: Mapping[str, int], titled: boo
 def curve_words(family: Sequence[Column]) -> tuple[str, str]:
     """The title of a figure, and what is said of chance where it lies too far away to be drawn."""
     chance = _chance(family)
-    better = "" if family[0].higher else ", lower is better"
+    better = "" if family[0].higher else f", {family[0].better_words}"
     return f"{family[0].title}{better}", _aside(family, chance) if chance and _is_far(family, chance) else ""
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from dreval.glossary import terminal_width
 from dreval.report._style import printable
 from dreval.results.base import shortened
 
@@ -25,7 +26,7 @@ def short_name(name: Any, room: int = 22) -> str:
     """A name that takes the room of ``room`` letters of average width at most; its middle is left out."""
     text = printable(name)
     made = text
-    for length in range(min(len(text), room), 4, -1):
+    for length in range(min(terminal_width(text), room), 4, -1):
         made = shortened(text, length)
         if breadth(made) <= room:
             break

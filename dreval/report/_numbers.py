@@ -39,7 +39,11 @@ def fixed(value: float, places: int) -> str:
     if not math.isfinite(value):
         return "" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     size = abs(value)
-    text = f"{value:.2e}" if size >= 1e7 or 0 < size < 10.0**-8 else f"{round(value, places) + 0.0:,.{places}f}"
+    text = (
+        f"{value:.2e}"
+        if size >= 1e7 or (places >= 8 and 0 < size < 10.0**-8)
+        else f"{round(value, places) + 0.0:,.{places}f}"
+    )
     return text.replace("-", "−")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -81,13 +82,20 @@ def class_colours(labels: npt.NDArray[Any] | None) -> Classes | None:
     names = list(counts)
     if len(names) > room:
         names = sorted(names, key=lambda c: (-counts[c], str(c)))[: room - 1]
-    names.sort(key=lambda c: (0, c, "") if isinstance(c, int | float) else (1, 0, str(c)))
+    names.sort(key=lambda c: (0, c, ()) if isinstance(c, int | float) else (1, 0, _natural(str(c))))
     place = {name: i for i, name in enumerate(names)}
     codes = np.array([place.get(label, room - 1) for label in plain], dtype=np.int64)
     shown = [printable(name) for name in names]
     if len(counts) > room:
         shown.append(f"other ({len(counts) - len(names)} classes)")
     return Classes(codes, tuple(shown), CLASS_COLOURS[: len(shown)])
+
+
+def _natural(text: str) -> tuple[tuple[int, str], ...]:
+    """The order of names in which numbers within them count as numbers: class2 before class10."""
+    parts = enumerate(re.split(r"(\d+)", text))
+    digits = ((place % 2, part.lstrip("0") if place % 2 else part) for place, part in parts)
+    return (*((len(part) if number else 0, part) for number, part in digits), (0, text))
 
 
 def place_points(Y: FloatArray) -> FloatArray:

@@ -23,6 +23,7 @@ from dreval.results.table import Results
 __all__ = ["MAX_CURVES", "pictures"]
 
 SIDE = 2.4
+DIAGRAM = 3.0  # inches; a page shows it at this size, so that its letters have the size of figures
 MAX_CURVES = 6
 
 
@@ -124,7 +125,7 @@ def _shepard(results: Results, reading: Reading) -> dict[str, Any]:
     panels = []
     for name in (name for name in reading.computed if name in results.shepard):
         place = reading.names.index(name)
-        figure, ax = one_axes(SIDE, SIDE, 0.4, 0.06, 0.24, 0.06)
+        figure, ax = one_axes(DIAGRAM, DIAGRAM, 0.58, 0.1, 0.42, 0.06)
         draw_shepard(ax, results.shepard[name], embedding_colour(place), size=9.0)
         about = f"Distances in embedding {printable(name)} against those in the data"
         drawing = inline_svg(figure, f"d{place}", about)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from dreval.glossary import DIRECTIONS
 from dreval.registry import INDICES
 from dreval.report._column import Cell, Column
 from dreval.results.table import Results
@@ -119,7 +120,8 @@ def scale_of(column: Column) -> int | None:
 def read_results(results: Results) -> Reading:
     """Read a result: of replicates of an embedding the first is read."""
     table = results.table
-    kept = table[(table["test"] == "") & (table["index"] != "")]
+    curves = {name for name in table["index"].unique() if name in INDICES and INDICES.card(name).curve}
+    kept = table[(table["test"] == "") & (table["index"] != "") & ~table["index"].isin(curves)]
     kept = kept.drop_duplicates(["embedding", "index", "parameters"])
     columns: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in kept.to_dict("records"):
@@ -148,10 +150,11 @@ def _column(index: str, parameters: str, rows: list[dict[str, Any]]) -> Column:
         title=card.title if card else index,
         symbol=card.symbol if card else "",
         question=card.question if card else "",
-        higher=direction != "lower",
+        direction=direction if direction in DIRECTIONS else "higher",
         bounds=(float(bounds[0]), float(bounds[1])),
         cells={row["embedding"]: _cell(row) for row in rows},
         subject=_subject(card),
+        whole=card is not None and card.whole,
     )
 
 

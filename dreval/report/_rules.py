@@ -29,6 +29,7 @@ WHOLE_HOLDS, WHOLE_FAILS = 0.9, 0.5
 # Shares above MOST are "most", below 1 - MOST they are few; between them "about half".
 MOST = 0.55
 CHANCE = "chance"
+EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,18 @@ def in_chance(column: Column, cell: Cell) -> bool:
     return not column.better(edge, cell.chance) or not column.better(cell.value, cell.chance)
 
 
+def _tells_nothing(column: Column, cell: Cell) -> bool:
+    """Whether the value is perfect, and so is that of an unrelated embedding: nothing to praise or to reproach."""
+    perfect = column.bounds[1] if column.higher else column.bounds[0]
+    ends = (cell.value, cell.chance, *((cell.worst, cell.best) if cell.has_ties else ()))
+    return all(math.isclose(end, perfect, rel_tol=EXACT, abs_tol=EXACT) for end in ends)
+
+
 def say(column: Column, cell: Cell) -> tuple[bool, str]:
     """Whether a sentence speaks for the picture, and the sentence; a verdict must hold for every order of ties."""
     rule = RULES[column.index]
+    if _tells_nothing(column, cell):
+        return True, ""
     holds, verdict = rule.judge(column, cell)
     if not cell.has_ties:
         return holds, rule.compose(column, cell, verdict, "") if verdict else ""

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
+from dreval.glossary import DIRECTIONS
 from dreval.registry import INDICES
 from dreval.report._lines import HEIGHT, LETTER, WIDTH, label_ends
 from dreval.report._names import breadth, short_names
@@ -83,7 +84,7 @@ def _curve(index: str, ks: FloatArray, parts: list[dict[str, FloatArray]], n: in
     direction = card.direction if card else "higher"
     chance, perfect = np.full(len(ks), math.nan), np.full(len(ks), math.nan)
     if card:
-        best = {"higher": card.bounds[1], "lower": card.bounds[0], "zero": 0.0}[direction]
+        best = {"higher": card.bounds[1], "lower": card.bounds[0], "zero": 0.0}.get(direction, math.nan)
         chance = _over(ks, card.chance if not isinstance(card.chance, str) else None, n)
         perfect = _over(ks, card.ceiling or best, n)
     area = reading.find(AREA[index]) if index in AREA else None
@@ -100,7 +101,7 @@ def _over(ks: FloatArray, rule: Any, n: int) -> FloatArray:
 
 def scale_words(curve: ScaleCurve) -> tuple[str, str]:
     """Title of a figure, and what the numbers beside the names are."""
-    better = {"higher": "", "lower": ", lower is better", "zero": ", better the nearer to 0"}[curve.direction]
+    better = "" if curve.direction == "higher" else f", {DIRECTIONS[curve.direction]}"
     symbol = "" if not curve.symbol or curve.title.endswith(curve.symbol) else f", {curve.symbol}"
     area = "behind a name: AUC, the area under its line" if curve.areas else ""
     return f"{curve.title}{symbol}{better}", area

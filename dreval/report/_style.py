@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from matplotlib import rc_context
@@ -27,10 +29,12 @@ __all__ = [
     "embedding_colour",
     "grid",
     "grid_columns",
+    "grid_width",
     "math_words",
     "new_figure",
     "one_axes",
     "printable",
+    "unknown_letters",
 ]
 
 # What a page calls its colours, in light and dark. Figures are drawn in the light ones; where a figure enters a page
@@ -114,12 +118,29 @@ RAMP = (
     "#1d5f8f",
 )
 
+FONT = "DejaVu Sans"  # comes with matplotlib
+# Fonts with the letters of East Asia, the more usual ones first; those that are installed are used where FONT has none.
+FALLBACKS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans CJK KR",
+    "Source Han Sans SC",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+    "Droid Sans Fallback",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Microsoft YaHei",
+    "SimHei",
+    "Malgun Gothic",
+    "Arial Unicode MS",
+)
+GAP = 0.16  # inches between two panels
+
 _RC = {
     "text.usetex": False,
     "text.parse_math": False,  # names are shown as they are, `$` and `_` included
     "text.color": LIGHT["ink"],
-    "font.family": ["sans-serif"],
-    "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9.0,
     "axes.edgecolor": LIGHT["soft"],
     "axes.facecolor": "none",
@@ -149,13 +170,60 @@ def drawing() -> Iterator[None]:
     from matplotlib import rcParamsDefault
 
     base = {key: rcParamsDefault[key] for key in rcParamsDefault if not key.startswith(("backend", "interactive"))}
-    with rc_context({**base, **_RC}):
+    with rc_context({**base, **_RC, "font.family": list(_families())}), _quiet():
         yield
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without a warning for each letter that no font has: ``unknown_letters`` finds them for one note."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        yield
+
+
+class _Quiet(Figure):
+    """A figure that warns of no letters when it is drawn."""
+
+    def draw(self, renderer: Any) -> None:
+        with _quiet():
+            super().draw(renderer)
+
+    def get_tightbbox(self, *args: Any, **options: Any) -> Any:
+        with _quiet():
+            return super().get_tightbbox(*args, **options)
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("_Quiet", "Figure", 1)
+
+
+@cache
+def _families() -> tuple[str, ...]:
+    """The font of figures, and those installed here that have the letters it lacks."""
+    from matplotlib.font_manager import fontManager
+
+    known = {font.name for font in fontManager.ttflist}
+    return (FONT, *(name for name in FALLBACKS if name in known))
+
+
+@cache
+def _letters() -> frozenset[int]:
+    """Codes of all letters that figures can show."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    files = (findfont(FontProperties(family=[name])) for name in _families())
+    return frozenset().union(*(get_font(file).get_charmap() for file in files))
+
+
+def unknown_letters(texts: Iterable[str]) -> str:
+    """The letters of texts that no font here has, in their order."""
+    found = (c for text in texts for c in printable(text) if not c.isspace() and ord(c) not in _letters())
+    return "".join(dict.fromkeys(found))
 
 
 def new_figure(width: float, height: float) -> Figure:
     """A figure of that many inches which no global list of figures knows."""
-    figure = Figure(figsize=(width, height), dpi=150)
+    figure = _Quiet(figsize=(width, height), dpi=150)
     FigureCanvasAgg(figure)
     return figure
 
@@ -172,6 +240,12 @@ def grid_columns(count: int) -> int:
     return count if count <= 4 else {5: 3, 6: 3, 9: 5, 10: 5}.get(count, 4)
 
 
+def grid_width(count: int, panel: float, beside: float = 0.0) -> float:
+    """Inches within the margins of a figure of ``count`` panels."""
+    columns = grid_columns(count)
+    return max(columns * (panel + beside) + (columns - 1) * GAP, 2.6)
+
+
 def grid(
     count: int, panel: float, head: float, foot: float, beside: float = 0.0, below: float = 0.0
 ) -> tuple[Figure, list[Axes]]:
@@ -181,8 +255,8 @@ def grid(
     """
     columns = grid_columns(count)
     rows = -(-count // columns)
-    gap, title, edge = 0.16, 0.3, 0.18
-    width = max(columns * (panel + beside) + (columns - 1) * gap, 2.6) + 2 * edge
+    gap, title, edge = GAP, 0.3, 0.18
+    width = grid_width(count, panel, beside) + 2 * edge
     height = rows * (panel + title + below) + (rows - 1) * gap + edge + head + foot
     figure = new_figure(width, height)
     axes = []

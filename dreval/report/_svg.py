@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import warnings
 from xml.etree import ElementTree as ET
 
 from matplotlib import rc_context
@@ -61,8 +60,7 @@ def inline_svg(figure: Figure, prefix: str, label: str) -> str:
 def _written(figure: Figure, prefix: str) -> bytes:
     """What matplotlib writes. Glyphs are the page's business: that a font here lacks one does not matter."""
     buffer = io.BytesIO()
-    with drawing(), rc_context({"svg.fonttype": "none", "svg.hashsalt": prefix}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+    with drawing(), rc_context({"svg.fonttype": "none", "svg.hashsalt": prefix}):
         figure.patch.set_visible(False)
         FigureCanvasSVG(figure).print_figure(buffer, format="svg", dpi=200, metadata={"Date": None})
     return buffer.getvalue()

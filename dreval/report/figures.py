@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,22 +13,33 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dreval._check import check_one_of
-from dreval.errors import InputError
+from dreval.errors import DrevalWarning, InputError
 from dreval.report._distances import shepard_figure
-from dreval.report._lines import draw_curves
+from dreval.report._lines import LETTER, draw_curves
 from dreval.report._maps import chance_mark, map_values, mapped_column
-from dreval.report._names import short_name, short_names
+from dreval.report._names import breadth, short_name, short_names
 from dreval.report._numbers import fixed, p_words
-from dreval.report._panels import class_colours, class_handles, draw_map, draw_points, map_cells, scale_of_maps
+from dreval.report._panels import Classes, class_colours, class_handles, draw_map, draw_points, map_cells, scale_of_maps
 from dreval.report._reading import Reading, parameter_words, read_results
 from dreval.report._scales import draw_scales, scale_curves
-from dreval.report._style import LIGHT, RAMP, drawing, embedding_colour, grid, math_words, one_axes
+from dreval.report._style import (
+    LIGHT,
+    RAMP,
+    drawing,
+    embedding_colour,
+    grid,
+    grid_width,
+    math_words,
+    one_axes,
+    unknown_letters,
+)
 from dreval.results.table import Results
 from dreval.results.test import IndependenceTest
 
 __all__ = ["KINDS", "null_histogram", "plot"]
 
 PANEL = 2.3
+MARK = 0.32  # inches that a dot of a legend takes with the gaps beside it
 
 
 def plot(results: Results, kind: str = "embedding", **options: Any) -> Figure:
@@ -97,16 +109,27 @@ def plot(results: Results, kind: str = "embedding", **options: Any) -> Figure:
     if options.get("embedding") is not None and options.get("names") is not None:
         raise InputError("embedding", "must stand alone", "names as well", "Pass one of the two.")
     one = options.pop("embedding", None)
-    names = _names(reading, options.pop("names", one))
+    argument = "names" if one is None else "embedding"
+    names = _names(reading, options.pop("names", one), argument)
+    _note_letters(names, class_colours(results.labels) if kind == "embedding" else None)
     with drawing():
         return draw(results, reading, names, **options)
 
 
-def _names(reading: Reading, names: Sequence[str] | str | None) -> list[str]:
-    """The embeddings to draw, in the result's order."""
+def _note_letters(names: Sequence[str], classes: Classes | None) -> None:
+    """Say once which letters of names no font here has."""
+    letters = unknown_letters([*names, *(classes.names if classes else ())])
+    if letters:
+        said = f"no font here has {', '.join(map(repr, letters[:3]))}{' and others' if len(letters) > 3 else ''}"
+        cure = "Install a font that has them, such as Noto Sans CJK, or rename."
+        warnings.warn(f"{said}, which figures show as boxes. {cure}", DrevalWarning, stacklevel=4)
+
+
+def _names(reading: Reading, names: Sequence[str] | str | None, argument: str) -> list[str]:
+    """The embeddings to draw, in the result's order; what is refused is called as it was passed."""
     wanted = list(reading.computed) if names is None else [names] if isinstance(names, str) else list(names)
     for name in wanted:
-        check_one_of(name, reading.computed, "names")
+        check_one_of(name, reading.computed, argument)
     if not wanted:
         raise InputError("names", "must name an embedding", "an empty list", "Leave it out to draw all.")
     return [name for name in reading.computed if name in wanted]
@@ -115,8 +138,9 @@ def _names(reading: Reading, names: Sequence[str] | str | None) -> list[str]:
 def _embedding_figure(results: Results, reading: Reading, names: list[str]) -> Figure:
     """Small multiples of the embeddings with one row of class names below."""
     classes = class_colours(results.labels)
-    columns = 1 if classes is None else max(1, min(len(classes.names), len(names) * 3, 8))
-    rows = 0 if classes is None else -(-len(classes.names) // columns)
+    shown = [] if classes is None else list(short_names(classes.names, 18).values())
+    columns = _legend_columns(shown, grid_width(len(names), PANEL))
+    rows = -(-len(shown) // columns)
     figure, axes = grid(len(names), PANEL, 0.0, 0.1 + 0.2 * rows if rows else 0.0)
     for ax, name in zip(axes, names, strict=True):
         draw_points(ax, results.embeddings[name], classes)
@@ -128,7 +152,7 @@ def _embedding_figure(results: Results, reading: Reading, names: list[str]) -> F
         ]
         figure.legend(
             handles,
-            list(short_names(classes.names, 18).values()),
+            shown,
             loc="lower left",
             bbox_to_anchor=(axes[-1].figure.axes[0].get_position().x0, 0.03 / figure.get_figheight()),
             ncols=columns,
@@ -139,6 +163,12 @@ def _embedding_figure(results: Results, reading: Reading, names: list[str]) -> F
             borderaxespad=0.0,
         )
     return figure
+
+
+def _legend_columns(names: Sequence[str], width: float) -> int:
+    """How many names of classes stand beside each other in so many inches, beginning at the first panel."""
+    widest = MARK + LETTER * max(map(breadth, names), default=0.0)
+    return max(1, min(len(names), int(width / widest), 8))
 
 
 def _panel_title(ax: Axes, reading: Reading, name: str, embeddings: Mapping[str, Any]) -> None:

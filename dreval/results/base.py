@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
+from dreval.glossary import MARK, spread, terminal_width
 from dreval.results.symbols import html_symbols, latex_symbols, plain_symbols
 
 __all__ = ["Block", "Summary", "format_number", "format_p", "shortened", "significance_stars"]
@@ -52,7 +53,7 @@ class Block:
 
     def fitted(self, width: int) -> Block:
         """The same table with its first column shortened, where it would be wider than ``width``."""
-        widths = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
+        widths = [max(map(terminal_width, column)) for column in zip(self.columns, *self.rows, strict=True)]
         over = sum(widths) + 2 * (len(widths) - 1) - width
         if over <= 0:
             return self
@@ -94,13 +95,13 @@ class Summary:
         for (a, b), (c, d) in zip(left, right, strict=True):
             lines.append(f"{_pair(a, b)}  {_pair(c, d)}".rstrip())
         for block in self.blocks:
-            table = str(block.fitted(WIDTH).simple_table())
+            table = str(block.fitted(WIDTH).simple_table(spread)).replace(MARK, "")
             lines += ["", plain_symbols(block.title), *(line.rstrip() for line in table.split("\n"))]
         if self.notes:
             lines += ["", "Notes"]
             for i, note in enumerate(self.notes, 1):
-                lines += textwrap.wrap(note, WIDTH, initial_indent=f"[{i}] ", subsequent_indent="    ")
-        return "\n".join(lines)
+                lines += textwrap.wrap(spread(note), WIDTH, initial_indent=f"[{i}] ", subsequent_indent="    ")
+        return "\n".join(lines).replace(MARK, "")
 
     def as_markdown(self) -> str:
         """GitHub-flavoured Markdown."""
@@ -141,16 +142,18 @@ class Summary:
 
 
 def shortened(text: str, room: int) -> str:
-    """The text without its middle, where it is longer than there is room."""
+    """The text without its middle, where it takes more columns of a terminal than there is room."""
+    text = spread(text)
     tail = (room - 1) // 2
-    return text if len(text) <= room else f"{text[: room - 1 - tail]}…{text[len(text) - tail :]}"
+    made = text if len(text) <= room else f"{text[: room - 1 - tail]}…{text[len(text) - tail :].lstrip(MARK)}"
+    return made.replace(MARK, "")
 
 
 def _pair(name: str, value: str) -> str:
     """A name and its value at the two ends of half a line."""
     half = WIDTH // 2 - 1
     room = half - len(name) - 1
-    return f"{name} {shortened(value, room):>{room}}" if name else " " * half
+    return f"{name} {spread(shortened(value, room)):>{room}}" if name else " " * half
 
 
 def _latex(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dreval.glossary import DIRECTIONS
 from dreval.registry import INDICES
 from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
 
@@ -17,7 +18,8 @@ def summarise(results: Results) -> Summary:
     """Header, one block an index (embeddings down), tests, failures, and numbered notes."""
     recipe, table = results.recipe, results.table
     rows = table[table["test"] == ""]
-    blocks = [_index_block(str(name), part) for name, part in rows[rows["index"] != ""].groupby("index", sort=False)]
+    rows = rows[(rows["index"] != "") & ~rows["index"].map(_is_curve).astype(bool)]
+    blocks = [_index_block(str(name), part) for name, part in rows.groupby("index", sort=False)]
     tests = table[table["test"] != ""]
     if len(tests):
         blocks.append(_test_block(tests))
@@ -40,9 +42,14 @@ def _header(results: Results) -> list[tuple[str, str]]:
     ]
 
 
+def _is_curve(name: str) -> bool:
+    """Whether an index has no single value; where it could not be computed a note says why."""
+    return name in INDICES and bool(INDICES.card(name).curve)
+
+
 def _index_block(name: str, rows: Any) -> Block:
     card = INDICES.card(name) if name in INDICES else None
-    title = f"{card.title} ({card.symbol}), {card.direction} is better" if card else name
+    title = f"{card.title} ({card.symbol}), {DIRECTIONS[card.direction]}" if card else name
     several = rows["parameters"].nunique() > 1
     ties, interval = rows["worst"].notna().any(), rows["ci_low"].notna().any()
     words = "" if card is not None and card.level == "algorithm" else _short(rows["parameters"].iloc[0])
@@ -50,7 +57,7 @@ def _index_block(name: str, rows: Any) -> Block:
     columns = ["", *([""] if several else []), "value", *(["95 % interval"] if interval else []), "chance"]
     lines = []
     for row in rows.to_dict("records"):
-        value = format_number(row["value"]) or "missing"
+        value = format_number(_counted(card, row["value"])) or "missing"
         line = [row["embedding"], *([_short(row["parameters"])] if several else []), value]
         if interval:
             line.append(_interval(row["ci_low"], row["ci_high"]))
@@ -59,6 +66,11 @@ def _index_block(name: str, rows: Any) -> Block:
             line.append(_interval(row["worst"], row["best"]))
         lines.append(line)
     return Block(title + shared, columns + (["worst, best"] if ties else []), lines)
+
+
+def _counted(card: Any, value: float) -> float:
+    """The value of an index whose values are whole numbers as one."""
+    return int(value) if card is not None and card.whole and float(value).is_integer() else value
 
 
 def _short(parameters: str) -> str:
@@ -100,8 +112,10 @@ def _notes(recipe: Any, table: Any) -> list[str]:
     for (index, test, note), part in marked.groupby(["index", "test", "note"], sort=False):
         who = ", ".join(dict.fromkeys(part["embedding"]))
         notes.append(f"{index or test} of {who}: {note.rstrip('.')}.")
-    for method, part in table[table["ci_method"] != ""].groupby("ci_method", sort=False):
-        notes.append(f"95 % intervals: {method}, for {part['target'].iloc[0]}.")
+    methods = list(table[table["ci_method"] != ""].groupby("ci_method", sort=False))
+    for method, part in methods:
+        of = f" of {', '.join(dict.fromkeys(part['index']))}" if len(methods) > 1 else ""
+        notes.append(f"95 % intervals{of}: {method}, for {part['target'].iloc[0]}.")
     if table["p_value"].notna().any():
         how = "not adjusted" if recipe.get("adjust") == "nothing" else f"adjusted by {recipe.get('adjust')}"
         notes.append(f"p {how}; codes: 0 *** .001 ** .01 * .05 . .1")

@@ -110,7 +110,7 @@ def test_values_lie_within_the_bounds(name, pair, data):
 @each_index
 @given(pair=ANY_PAIR)
 def test_a_perfect_copy_is_best(name, pair):
-    """Y = X reaches the best end of the bounds, ties and duplicates included, and no embedding is better."""
+    """Y = X reaches the best end of the bounds (without direction the lower), ties and duplicates included."""
     X, card = pair[0], _card(name)
     best = card.bounds[1 if card.direction == "higher" else 0]
     labels = {"labels": np.arange(len(X)) < len(X) // 2} if "labels" in card.needs else {}
@@ -139,7 +139,7 @@ def test_an_unrelated_embedding_is_at_chance(name):
         return
     once = 1.0 if _card(name).chance == "permutation" else 0.0  # a permutation value is itself one draw
     assert abs(chance - values.mean()) <= 4.5 * values.std(ddof=1) * math.sqrt(once + 1 / B)
-    if name in OWN_SCALE:
+    if name in OWN_SCALE or _card(name).direction == "none":
         return
     better = _value(name, X, Y) - chance
     assert (better if _card(name).direction == "higher" else -better) > 4.5 * values.std(ddof=1) or "labels" in _card(

@@ -109,3 +109,15 @@ def test_a_page_shows_them(tmp_path):
     assert page.count('against those in the data"') == 4
     assert "What distances are worth" in page
     assert "What distances are worth" not in bare
+
+
+def test_axes_are_labelled_and_letters_keep_their_size(tmp_path):
+    """Both axes say what they are; a page shows a diagram at the size it is drawn in, whatever their number."""
+    (ax,) = simulated_results(("a",)).plot("shepard").axes
+    page = simulated_results(("a", "b")).report(tmp_path / "page.html").read_text("utf-8")
+
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("distance in the data", "distance in the embedding")
+    assert page.count(">distance in the embedding</text>") == 2
+    assert 'class="panels diagrams"' in page
+    assert "288px" in page  # 3 inches of 96 pixels, as the drawing is 3 inches of 72 points
+    assert page.count('viewBox="0 0 216 216"') == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import itertools
 import math
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from report_cases import index_row, make_results, simulated_results
 
-from dreval.errors import InputError, UnknownName
+from dreval.errors import DrevalWarning, InputError, UnknownName
 from dreval.report import _style
 from dreval.report._lines import spread_labels
 from dreval.report._panels import class_colours, map_cells, place_points, scale_of_maps
@@ -409,3 +410,42 @@ def test_the_null_histogram_draws_where_it_is_told():
     ax = figure.subplots()
 
     assert null_histogram(independence_test([0.1, 0.2]), ax) is ax
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_legend_of_many_classes_stays_on_the_paper_in_natural_order(count):
+    """Numbers within names of classes count as numbers, and no name leaves the figure."""
+    labels = np.array([f"class{i}" for i in range(75)] * 4 + [f"class{i}" for i in range(11)])
+    results = simulated_results(tuple("abcde"[:count]), n=len(labels), classes=2)
+    figure = plot(dataclasses.replace(results, labels=labels), "embedding")
+    drawn(figure)
+    legend = figure.legends[0]
+    box, paper = legend.get_window_extent(), figure.bbox
+
+    assert [text.get_text() for text in legend.get_texts()] == [*(f"class{i}" for i in range(11)), "other (64 classes)"]
+    assert 0 <= box.x0
+    assert box.x1 <= paper.x1
+    assert 0 <= box.y0
+    assert box.y1 <= figure.axes[-1].get_window_extent().y0
+
+
+def test_what_is_refused_is_called_as_it_was_passed():
+    """One embedding by its own argument, several by theirs."""
+    with pytest.raises(UnknownName, match=r"^`embedding` must be a known name: got 'zzz'"):
+        plot(simulated_results(), "shepard", embedding="zzz")
+    with pytest.raises(UnknownName, match=r"^`names` must be a known name: got 'zzz'"):
+        plot(simulated_results(), "shepard", names=["zzz"])
+
+
+def test_letters_that_no_font_has_are_noted_once(tmp_path):
+    """One warning when a figure is made, none when it is drawn or saved, and none for letters that are known."""
+    unknown = "\U0001e900"  # Adlam, of which no fallback has letters
+    results = simulated_results((unknown, "naïve λ"))
+    with pytest.warns(DrevalWarning, match="no font here has '\U0001e900', which figures show as boxes") as caught:
+        figure = plot(results, "embedding")
+    assert len(caught) == 1
+    figure.savefig(tmp_path / "a.png", bbox_inches="tight")
+    figure.savefig(tmp_path / "a.svg")
+    results.report(tmp_path / "a.html")
+    assert repr(figure).startswith("<Figure size")
+    assert _style.unknown_letters(["naïve λ", "one two"]) == ""

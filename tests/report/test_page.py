@@ -14,7 +14,11 @@ import pytest
 from report_cases import index_row, make_results, row_of_test, simulated_results
 
 from dreval.errors import InputError
+from dreval.registry import INDICES
+from dreval.report._layout import folded
+from dreval.report._reading import read_results
 from dreval.report.page import write_report
+from dreval.report.words import verdicts
 
 VOID = {"wbr", "meta", "br", "hr", "img", "input", "link"}
 AWKWARD = (
@@ -387,3 +391,51 @@ def test_names_break_at_underscores_and_curves_have_real_subscripts(reports, tmp
     assert "<h3><bdi>a_<wbr>b-<wbr>c</bdi></h3>" in page
     assert "<figcaption>Local Procrustes R<sub>C</sub>, lower is better" in page
     assert title.startswith(r"Local Procrustes R$_{\mathregular{C}}$, lower is better")
+
+
+def many_indices():
+    """Three embeddings, one of them failed, judged by every index that has a single value."""
+    cards = [card for card in INDICES.cards() if not card.curve and card.level != "algorithm"]
+    rows = [index_row(n, c.name, "", v, 0.1) for c in cards for n, v in (("a", 0.25), ("b", 0.75))]
+    rows += [index_row("bad", c.name, "", math.nan, math.nan, note="why") for c in cards]
+    return make_results(rows, {n: np.eye(5)[:, :2] for n in "ab"}, failed={"bad": "why"}), cards
+
+
+def test_many_indices_are_the_rows_of_the_first_table(tmp_path):
+    """With many indices embeddings are the columns, in page and text; the best of a row is marked, a scale has none."""
+    results, cards = many_indices()
+    text = results.report(tmp_path / "a.md").read_text("utf-8")
+    lines = text.partition("## How well")[2].partition("### All values")[0].splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    page = results.report(tmp_path / "a.html").read_text("utf-8")
+    first = page.partition('<table class="main turned">')[2].partition("</table>")[0]
+
+    assert table[0] == "| Index | a | b | bad | by chance |"
+    assert len(table) == 2 + len(cards) + 5
+    assert {line.count("|") for line in table} == {6}
+    assert sum("**" in line for line in table) == len(cards) - 1
+    assert "The best of a row is bold." in text
+    assert first.count('<th scope="row"') == len(cards)
+    assert first.count('scope="rowgroup"') == 5
+    assert first.count('class="best"') == len(cards) - 1
+    assert first.count("failed") == 1
+    assert "Click a heading" not in page
+
+
+def test_a_card_says_a_dozen_sentences_and_folds_the_rest(tmp_path):
+    """Of more the first eight; what is folded stands in the card, and one with little to say folds nothing."""
+    results, _ = many_indices()
+    for said in verdicts(read_results(results)):
+        made = folded(said)
+        assert (*made["trust"], *made["rest"]["trust"]) == said.trust
+        assert (*made["doubt"], *made["rest"]["doubt"]) == said.doubt
+        assert (*made["missing"], *made["rest"]["missing"]) == said.missing
+        whole = 1 + len(said.standing) + len(said.trust) + len(said.doubt) <= 12
+        assert (made["more"] == 0) == whole
+        assert whole or 1 + len(said.standing) + len(made["trust"]) + len(made["doubt"]) <= 8
+    page = results.report(tmp_path / "a.html").read_text("utf-8")
+
+    folding = [said for said in verdicts(read_results(results)) if folded(said)["more"]]
+
+    assert page.count(" more</summary>") == len(folding) > 0
+    assert " more</summary>" not in simulated_results().report(tmp_path / "b.html").read_text("utf-8")

@@ -362,3 +362,52 @@ def test_small_things_of_print():
     assert ordered(["a", "b", "c"]) == "a, b and c"
     assert in_words(4) == "four"
     assert in_words(12) == "12"
+
+
+def test_an_index_without_direction_ranks_nothing():
+    """Of a scale no value is the better one: it is printed whole, without shade, and no verdict names it."""
+    rows = [index_row(n, "k_max", "", v, 45.3) for n, v in (("a", 99.0), ("b", 4.0), ("c", 120.0))]
+    reading = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
+    column = reading.main[0]
+
+    assert [said.standing for said in verdicts(reading)] == [(), (), ()]
+    assert (column.leaders, column.last, [column.shade(name) for name in "abc"]) == ((), (), [0.0, 0.0, 0.0])
+    assert [column.shown(column.values[name]) for name in "abc"] == ["99", "4", "120"]
+    assert "No direction, from 1 up" in dict(definitions(reading))["Scale of the best agreement K_max"]
+
+
+def test_perfect_values_that_chance_reaches_too_are_no_reproach():
+    """Where an unrelated embedding is perfect as well, a perfect value is neither praised nor said to be chance."""
+    rows = [index_row("a", "label_continuity", "", 1.0, 1.0), index_row("a", "trustworthiness", "", 0.99, 0.5)]
+    said = verdicts(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})))[0]
+
+    assert "abel-continuity" not in spoken(said)
+    assert said.doubt == ()
+
+    rows[0] = index_row("a", "label_continuity", "", 0.9, 1.0)
+    doubt = verdicts(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})))[0]
+    assert "Label-continuity cannot be told from chance" in spoken(doubt)
+
+
+@pytest.mark.parametrize(
+    ("index", "named"),
+    [
+        ("ks_distance", "Kolmogorov-Smirnov distance"),
+        ("wasserstein_distance", "Wasserstein distance"),
+        ("label_continuity", "label-continuity"),
+        ("latent_r2", "R^2 of the latent variables"),
+        ("knn_accuracy", "k-NN accuracy"),
+        ("trustworthiness", "trustworthiness"),
+    ],
+)
+def test_names_of_persons_and_symbols_keep_their_capital(index, named):
+    """Within a sentence a title begins small, unless its first word is a name or a symbol."""
+    reading = read_results(make_results([index_row("a", index, "", 0.5, 0.1)], {"a": np.eye(5)[:, :2]}))
+
+    assert reading.main[0].named == named
+
+
+def test_tiny_values_that_print_alike_are_alike():
+    """Beside values of ordinary size, what is below the last place prints as nought, however small it is."""
+    assert [fixed(v, 5) for v in (6e-8, 1e-9, 0.0)] == ["0.00000"] * 3
+    assert fixed(1e-9, 8) == "1.00e−09"

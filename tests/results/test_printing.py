@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from html.parser import HTMLParser
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dreval
+from dreval.glossary import terminal_width
 from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
 
 X = np.random.default_rng(0).normal(size=(40, 4))
@@ -78,7 +80,8 @@ def test_every_form_has_every_number() -> None:
     columns = ["value", "ci_low", "ci_high", "chance", "worst", "best", "effect_size", "statistic"]
     expected = set()
     for column in columns:
-        for value in table[column].dropna():
+        scale = (table["index"] == "k_max") & (column == "value")  # printed whole
+        for value in table.loc[~scale, column].dropna():
             printed = format_number(value, 6 if column == "statistic" else 4)
             expected |= numbers(printed)
     for form in (summary.as_text(), summary.as_html(), summary.as_latex(), summary.as_markdown()):
@@ -182,3 +185,40 @@ def test_p_values_are_never_zero() -> None:
     """Small p-values are bounds; R's codes mark them."""
     assert [format_p(p) for p in (1e-9, 0.001, 0.0456, 1.0, math.nan)] == ["<.001", "0.001", "0.046", "1.000", ""]
     assert [significance_stars(p) for p in (0.001, 0.01, 0.05, 0.1, 0.11, math.nan)] == ["***", "**", "*", ".", "", ""]
+
+
+def test_a_scale_is_printed_whole_and_without_direction() -> None:
+    """K_max is a number of neighbors, and neither way is better."""
+    text = str(dreval.Evaluation(X, {"one": Y}, random_state=0).run(["k_max"], ci=None).summary())
+
+    assert "Scale of the best agreement (K_max), no direction" in text
+    assert re.search(rf"^one +{dreval.k_max(X, Y):.0f} +\d", text, re.MULTILINE)
+
+
+def test_several_kinds_of_intervals_say_whose_they_are() -> None:
+    """Where notes on intervals differ, each names its indices."""
+    found = dreval.Evaluation(X, {"one": Y}, anchors=20, n_neighbors=5, random_state=0)
+    notes = " ".join(found.run(["continuity", "spearman_distance"]).summary().notes)
+
+    assert "95 % intervals of continuity: anchors drawn without replacement, finite" in notes
+    assert "95 % intervals of spearman_distance: anchors drawn without replacement, left out in groups" in notes
+    assert "95 % intervals: " in " ".join(found.run(["continuity"]).summary().notes)
+
+
+@pytest.mark.parametrize("name", ["嵌入法", "ｆｕｌｌ", "한국어 이름", "e\u0301te\u0301"])
+def test_broad_letters_keep_the_columns(name: str) -> None:
+    """A letter that takes two columns of a terminal counts as two, so that numbers stand below each other."""
+    block = Block("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
+    text = Summary("title", [("Data:", name), ("n:", "3")], [block], [f"{name} " * 40]).as_text()
+    lines = text.split("\n")
+    ends = {terminal_width(line) for line in lines if line.endswith(("0.5", "0.25"))}
+
+    assert len(ends) == 1
+    assert max(map(terminal_width, lines)) <= 80
+    assert "\x00" not in text
+    assert next(line for line in lines if line.startswith("Data:")).split()[1:] == [*name_words(name), "n:", "3"]
+
+
+def name_words(name: str) -> list[str]:
+    """The words of a name as they are printed."""
+    return unicodedata.normalize("NFC", name).split()
