@@ -6,6 +6,7 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
+from dreval.geometry._loops.radix import ascending
 
 
 @loop()
@@ -70,3 +71,33 @@ def nearest_joined(block, skip_self, rows, k, indices, squared):
         values = line[ids]
         sort_joined(values, ids)
         indices[b], squared[b] = ids[:k], values[:k]
+
+
+@loop()
+def retrieval_areas(block, bits, rows, codes, out):
+    """Share of the pairs of a point of the row's class and another one in which the first is nearer, ties one half.
+
+    ``bits`` is the block of direct values read as whole numbers; the point itself is left out. 0.5 without pairs.
+    """
+    n = block.shape[1]
+    keys, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    for b in range(rows.shape[0]):
+        line, mine = block[b], codes[rows[b]]
+        width = ascending(line, bits[b], keys, other)
+        mask, before, farther = (1 << width) - 1, 0.0, 0.0
+        alike = ahead = mine_here = others_here = 0
+        for t in range(n):
+            j = keys[t] & mask
+            value = line[j]
+            if value - before > ROUNDING * value:
+                farther += mine_here * (ahead + 0.5 * others_here)
+                ahead += others_here
+                alike += mine_here
+                mine_here = others_here = 0
+            before = value
+            if j != rows[b]:
+                mine_here += codes[j] == mine
+                others_here += codes[j] != mine
+        farther += mine_here * (ahead + 0.5 * others_here)
+        alike, ahead = alike + mine_here, ahead + others_here
+        out[b] = 1.0 - farther / (float(alike) * ahead) if alike > 0 and ahead > 0 else 0.5
