@@ -250,7 +250,7 @@ def sweep(
             nearest_embedding=mine.nearest if ranks else np.empty((len(rows), 0), np.int32),
             data_rank=mine.data_rank,
             embedding_rank=mine.embedding_rank,
-            ambiguous=mine.tied,
+            ambiguous=mine.tied if ranks else data.tied,
             groups=groups,
             data_counts=mine.data_counts,
             embedding_counts=mine.embedding_counts,
@@ -330,6 +330,7 @@ def _only_neighbors(space: Space, rows: IntArray, place: slice, kept: int, data:
     loops.select_rows(block, rows, True, points, space.norms, points, space.norms, space.gamma, wanted, index, value)
     tied = np.flatnonzero((np.diff(value, axis=1) <= ROUNDING * value[:, 1:]).any(axis=1))
     if len(tied):
+        data.tied[place][tied] = True
         index[tied] = orders(space, rows[tied])[:, :wanted]
     data.nearest[place] = index[:, :kept]
 

@@ -89,7 +89,7 @@ def coranking(view: View) -> Coranking:
     Notes
     -----
     O(m n (p + d + log n)) time for m rows and O(n) memory beside one block for each thread. Distances that decide a
-    rank are direct differences, those equal up to rounding are ordered by index, and the point itself is left out by index.
+    rank are direct differences, those equal up to rounding are ordered by index, and the point itself is left out.
     """
     made: Coranking = view.once(KEY, lambda: _pass(view, np.zeros(len(view.Y), np.int64), np.array([-1]))[0])
     return made

@@ -15,8 +15,8 @@ __all__ = ["correlation", "rank_correlation", "rank_products", "rank_products_wi
 
 def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, str]:
     """The ratio xy / sqrt(xx yy) in [-1, 1]; where one side's distances are all equal 0, where both sides' are 1."""
-    flat_x, flat_y = table.constant()
-    return _within((xx, yy, xy), flat_x or xx == 0, flat_y or yy == 0, (table.x[0] > 0) == (table.y[0] > 0), "distances")
+    flat, alike = table.constant(), (table.x[0] > 0) == (table.y[0] > 0)
+    return _within((xx, yy, xy), flat[0] or xx == 0, flat[1] or yy == 0, alike, "distances")
 
 
 def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, str]:

@@ -29,6 +29,7 @@ __all__ = [
     "estimate",
     "estimate_by_points",
     "known_pairs",
+    "largest_of_some",
     "left_out_anchors",
     "n_pairs",
     "numbered",
@@ -150,6 +151,12 @@ def whole_of(view: View) -> tuple[View | None, int | None]:
 def remember_data(view: View, other: View) -> None:
     """Tell a view of another one with the same data, rows and seed, whose pairs it can use for its own embedding."""
     view.once("same data", lambda: other)
+
+
+def largest_of_some(pairs: Pairs, n: int) -> str:
+    """A note for what is measured in the largest distance, where not all pairs of n points were seen."""
+    some = pairs.ordered or pairs.sampled or len(pairs.points) < n
+    return "on average a little too high: the largest distance seen may not be the largest of all" if some else ""
 
 
 def n_pairs(view: View) -> int:

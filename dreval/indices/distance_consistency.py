@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.indices._classes import as_near, ROWS, centroid_distances, centroids, members, unit
+from dreval.indices._classes import ROWS, as_near, centroid_distances, centroids, members, unit
 from dreval.indices._index import FloatArray, index
 
 

@@ -184,7 +184,9 @@ def test_declared_invariances_hold(name, change, pair, seed):
 
 @every_index
 @settings(max_examples=15)
-@given(seed=st.integers(0, 999), n=st.integers(20, 50), unit=st.sampled_from([0.1, 0.3, 1e-5]), p=st.sampled_from([3, 15]))
+@given(
+    seed=st.integers(0, 999), n=st.integers(20, 50), unit=st.sampled_from([0.1, 0.3, 1e-5]), p=st.sampled_from([3, 15])
+)
 def test_equal_distances_stay_equal_in_other_units(name, seed, n, unit, p):
     """Integers in tenths, moved by 5: floats round their distances, and the ties are broken as those of integers."""
     if not {"translation", "scale"} <= _card(name).invariances:

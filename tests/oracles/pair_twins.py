@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
 from oracles.twins import joined
 
 Array = npt.NDArray[np.float64]

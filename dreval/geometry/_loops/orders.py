@@ -11,7 +11,7 @@ from dreval.geometry._loops.radix import ascending
 
 @loop()
 def sort_joined(values, ids):
-    """Put points, sorted by distance, in the order of index wherever distances are equal up to rounding; any are?"""
+    """Order sorted points by index wherever distances are equal up to rounding; gives whether any are."""
     start, tied = 0, False
     for t in range(1, values.shape[0] + 1):
         if t < values.shape[0] and values[t] - values[t - 1] <= ROUNDING * values[t]:
