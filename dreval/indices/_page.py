@@ -82,7 +82,7 @@ def docstring(card: Any, text: str) -> str:
         ("Raises", "DrevalError\n    If an argument is not what it must be; the message names the rule and the cure."),
         (
             "Notes",
-            f"Range {span}; {_better(card)}. By chance: {_chance_words(card)}.\n\n{_order_words(card, body)}{card.cost}",
+            f"Range {span}; {_better(card)}. By chance: {_chance_words(card)}.\n\n{order}{card.cost}",
         ),
         ("References", card.reference),
         ("Examples", examples.rstrip()),
