@@ -100,35 +100,42 @@ def plan_indices(
     latent: bool = False,
 ) -> list[IndexTask]:
     """Every index at every setting, in the order of the table."""
-    tasks = []
-    for name in _names(wanted, "indices", INDICES, _index_groups(labelled, latent)):
-        thing = INDICES.get(name)
-        given = dict(options.get(name, {}))
-        if thing.card.level == "algorithm":
-            tasks.append(_plan_algorithm(name, thing, given))
-            continue
-        if thing.card.curve:
-            tasks.append(_plan_curve(name, thing, given))
-            continue
-        for key in given:
-            check_one_of(key, thing.card.parameters, f"options[{name!r}]")
-        parameters = {**thing.card.parameters, **given}
-        if "n_neighbors" in parameters and "n_neighbors" not in given:
-            own = min(parameters["n_neighbors"], n - 1)  # a default never refuses small data
-            parameters["n_neighbors"] = n_neighbors if thing.card.shares_neighbors else own
-        for key, value in parameters.items():
-            if key in thing.card.choices:
-                check_one_of(value, thing.card.choices[key], key)
-            elif isinstance(thing.card.parameters[key], float):
-                check_width(value, key)
-            elif key != "n_neighbors":
-                check_int(value, key, low=2)
-        if "n_neighbors" in parameters:
-            ks = check_k(parameters["n_neighbors"], n)[0]
-            tasks += [IndexTask(name, thing, {**parameters, "n_neighbors": k}) for k in ks]
-        else:
-            tasks.append(IndexTask(name, thing, parameters))
-    return tasks
+
+    def planned(name: str) -> list[IndexTask]:
+        return _plan_index(name, INDICES.get(name), options.get(name, {}), n_neighbors, n)
+
+    for name in options:  # those of indices that are not asked for are checked too
+        if name in INDICES:
+            planned(name)
+    names = _names(wanted, "indices", INDICES, _index_groups(labelled, latent))
+    return [task for name in names for task in planned(name)]
+
+
+def _plan_index(
+    name: str, thing: Callable[..., Any], given: Mapping[str, Any], n_neighbors: Any, n: int
+) -> list[IndexTask]:
+    """One index at every setting; an option that it does not have, or cannot have that value, is refused."""
+    card: Any = thing.card  # type: ignore[attr-defined]
+    if card.level == "algorithm":
+        return [_plan_algorithm(name, thing, given)]
+    if card.curve:
+        return [_plan_curve(name, thing, given)]
+    for key in given:
+        check_one_of(key, card.parameters, f"options[{name!r}]")
+    parameters = {**card.parameters, **given}
+    if "n_neighbors" in parameters and "n_neighbors" not in given:
+        own = min(parameters["n_neighbors"], n - 1)  # a default never refuses small data
+        parameters["n_neighbors"] = n_neighbors if card.shares_neighbors else own
+    for key, value in parameters.items():
+        if key in card.choices:
+            check_one_of(value, card.choices[key], key)
+        elif isinstance(card.parameters[key], float):
+            check_width(value, key)
+        elif key != "n_neighbors":
+            check_int(value, key, low=2)
+    if "n_neighbors" not in parameters:
+        return [IndexTask(name, thing, parameters)]
+    return [IndexTask(name, thing, {**parameters, "n_neighbors": k}) for k in check_k(parameters["n_neighbors"], n)[0]]
 
 
 def _plan_algorithm(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) -> IndexTask:
@@ -152,6 +159,9 @@ def _plan_curve(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) 
 def plan_tests(wanted: Any, data: Any, n_resamples: int, options: Mapping[str, Mapping[str, Any]]) -> list[TestTask]:
     """Every test against labels and covariates, or against the one that its name ends in (``"hsic:age"``)."""
     variables = _variables(data)
+    for name in options:  # those of tests that are not asked for are checked too
+        if name in TESTS:
+            _test_options(name, "gaussian", n_resamples, options[name])
     groups = {"default": [name for name in DEFAULT_TESTS if name in TESTS], "all": TESTS.names()}
     asked = [*wanted] if isinstance(wanted, list) else [wanted]
     tasks: list[TestTask] = []

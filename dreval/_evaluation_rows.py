@@ -123,6 +123,9 @@ def _add_ties(row: dict[str, Any], task: IndexTask, view: View) -> None:
     """Worst and best value, where the order of equal distances matters."""
     bounds = tie_values(task.thing, view, task.parameters)
     if bounds is None:
+        note = "equal distances are ordered by index"
+        if task.sweeps and task.card.ties is None and view.ambiguous.any() and note not in row["note"]:
+            row["note"] = "; ".join(filter(None, [row["note"], note]))
         return
     worst, best = bounds
     if worst != best:
@@ -171,7 +174,7 @@ def _add_interval(
     """Standard error and interval, where they are asked for and can be had."""
     interval: Interval | None = None
     if ci is not None and not task.card.smooth:
-        row["note"] = "; ".join(filter(None, [row["note"], "no interval: the value moves in jumps"]))
+        row["note"] = "; ".join(filter(None, [row["note"], f"no interval: {task.card.jumps}"]))
         return
     if ci == "anchors" and got.points is not None and len(view.rows) > 1:
         interval = anchor_interval(got.points, view.n, task.card.bounds)

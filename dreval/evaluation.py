@@ -68,10 +68,11 @@ class Evaluation:
     metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
         Distance in the data space, as ``scipy.spatial.distance`` defines it; the embedding is always Euclidean.
         "cosine" refuses rows of zeros, "correlation" constant rows. "precomputed": ``data`` is the symmetric (n, n)
-        matrix of distances. Indices that need coordinates of the data (local and global Procrustes, energy ratio,
-        label-trustworthiness) are then missing with that reason, and methods are run only where they read distances
-        (``"classical_mds"``, an estimator set to "precomputed", a callable, which gets the matrix). Under the other
-        metrics such indices measure the coordinates as they are, on neighbors by the metric; their note says so.
+        matrix of distances, in which entries below 1e-12 of the largest count as 0. Indices that need coordinates of
+        the data (local and global Procrustes, energy ratio, label-trustworthiness) are then missing with that reason,
+        and methods are run only where they read distances (``"classical_mds"``, an estimator set to "precomputed", a
+        callable, which gets the matrix). Under the other metrics such indices measure the coordinates as they are, on
+        neighbors by the metric; their note says so.
         Methods that are run know nothing of it.
     anchors : int, optional
         Number m of points from which neighborhoods are seen, drawn without replacement. Cost is then m n instead of

@@ -51,6 +51,7 @@ CLOSED_SETS = {
 }
 # A field that may be empty, with what the emptiness says.
 MAY_BE_EMPTY = {
+    ("indices", "expected"): "the chance value has no closed form in what is seen",
     ("indices", "chance"): "the index does not depend on how points are paired",
     ("indices", "default"): "computed on request only",
     ("indices", "choices"): "no parameter is a word",

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from scipy.spatial.distance import pdist, squareform
 
 import dreval
-from dreval.errors import InputError
+from dreval.errors import DrevalError, InputError
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -119,3 +121,96 @@ def test_words_for_nothing() -> None:
         spoken.drop(columns="seconds"),
         evaluation.run("trustworthiness", None, None, adjust=None).tidy().drop(columns="seconds"),
     )
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e160])
+def test_local_procrustes_in_extreme_units(unit: float) -> None:
+    """Normalized ones do not see the unit; the raw ones are 0 or refused where no float holds their squares."""
+    for index in ("procrustes_rc", "procrustes_rn", "procrustes_rn_opt", "procrustes_lower_bound"):
+        function = getattr(dreval, index)
+        assert function(X * unit, Y * unit) == pytest.approx(function(X, Y), rel=1e-9)
+    for index in ("procrustes_r", "procrustes_rpca"):
+        function = getattr(dreval, index)
+        assert function(X * 1e150, Y * 1e150) == pytest.approx(1e300 * function(X, Y), rel=1e-9)
+        if unit < 1:
+            assert function(X * unit, Y * unit) == pytest.approx(0, abs=1e-300)
+            continue
+        with pytest.raises(DrevalError, match="squared distances that a float holds"):
+            function(X * unit, Y * unit)
+        row = dreval.Evaluation(X * unit, {"e": Y * unit}).run([index, "procrustes_rn"], ci=None).tidy()
+        assert row["value"].isna().tolist() == [True, False]
+        assert "squared distances" in row["note"].iloc[0]
+
+
+def test_rounding_of_no_distance_is_none() -> None:
+    """1 - cos of equal rows is 1e-16 in a matrix of others; such an entry is 0 and carries no stress."""
+    data = np.vstack([X, 3 * X[:30] / 7])
+    picture = np.vstack([Y, Y[:30] + 0.1])
+    given = pdist(data, "cosine")
+    assert (given[given > 0]).min() < 1e-15
+
+    named = dreval.sammon_stress(data, picture, metric="cosine")
+    assert dreval.sammon_stress(squareform(given), picture, metric="precomputed") == pytest.approx(named, rel=1e-9)
+
+
+def test_options_of_what_is_not_asked_for_are_checked() -> None:
+    """A misspelled option is refused whether or not its index or test is among those computed."""
+    evaluation = dreval.Evaluation(X, {"e": Y})
+    wrong: list[Any] = [
+        {"stress": {"kin": "raw"}},
+        {"stress": {"kind": "rough"}},
+        {"r_nx": {"every": True}},
+        {"trustworthiness": {"n_neighbors": 60}},
+        {"trustability_index": {"sizes": 3}},
+        {"hsic": {"kernels": "gaussian"}},
+    ]
+    for options in wrong:
+        with pytest.raises(DrevalError, match=r"options|kind|n_neighbors"):
+            evaluation.run(indices="continuity", options=options)
+
+
+def test_one_of_two_columns_always_carries_half() -> None:
+    """Of two columns none is pointed out; of three the one with more than half of the variance is."""
+    for data in (X, csr_array(np.round(X))):
+        notes = [
+            dreval.Evaluation(data[:, :p] * np.r_[2.0, np.ones(p - 1)], {"e": Y}).run("continuity", ci=None).recipe
+            for p in (2, 3)
+        ]
+        assert ["carries" in str(recipe["notes"]) for recipe in notes] == [False, True]
+
+
+def test_chance_in_closed_form_is_the_mean_of_many_exchanges() -> None:
+    """Neighborhood hit and R^2 of latents, over 2000 exchanges of the points of an embedding; also from anchors."""
+    rng = np.random.default_rng(1)
+    labels, latent = rng.integers(0, 3, 40) ** 2, rng.normal(size=(40, 2))
+    shown = np.c_[Y[:40], Y[:40, 0]]  # rank 2
+    evaluation = dreval.Evaluation(X[:40], {"e": shown}, labels=labels, latent=latent, random_state=0)
+    table = evaluation.run(["neighborhood_hit", "latent_r2"], ci=None).tidy().set_index("index")
+
+    assert table.loc["latent_r2", "chance"] == pytest.approx(2 / 39)
+    sizes = np.bincount(labels)
+    assert table.loc["neighborhood_hit", "chance"] == pytest.approx((sizes * (sizes - 1)).sum() / (40 * 39))
+    draws = [rng.permutation(40) for _ in range(2000)]
+    hits = [dreval.neighborhood_hit(X[:40], shown[d], labels=labels) for d in draws[:400]]
+    fits = [dreval.latent_r2(X[:40], shown[d], latent=latent) for d in draws]
+    for name, values in (("neighborhood_hit", hits), ("latent_r2", fits)):
+        room = 4 * np.std(values) / np.sqrt(len(values))
+        assert table.loc[name, "chance"] == pytest.approx(np.mean(values), abs=room)
+
+
+def test_what_equal_distances_and_anchors_do_is_noted() -> None:
+    """Indices without bounds over ties say how ties are ordered; those measured in the largest distance that it is."""
+    whole = RNG.integers(0, 4, size=(80, 3)).astype(float)
+    kinds = np.arange(80) % 3
+    asked = ["procrustes_rc", "class_aware_continuity"]
+    for indices in ([asked[0]], asked):
+        tied = dreval.Evaluation(whole, {"e": whole[:, :2]}, labels=kinds, random_state=0).run(indices, tests=None)
+        assert all("equal distances are ordered by index" in note for note in tied.tidy()["note"])
+    free = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0).run(asked, tests=None).tidy()
+    assert not free["note"].str.contains("equal distances").any()
+
+    evaluation = dreval.Evaluation(X, {"e": Y}, anchors=20, random_state=0)
+    notes = evaluation.run(["density_kl", "density_l1", "average_local_error", "q_local", "q_global"]).tidy()["note"]
+    assert ["too high" in note for note in notes] == [True] * 3 + [False] * 2
+    assert ["a little low" in note for note in notes] == [False] * 3 + [True] * 2
+    assert not notes.str.contains("jumps").any()

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.metrics import take
+from dreval.geometry.orders import orders
 from dreval.geometry.workers import run_blocks
 from dreval.inputs.sparse import densify, is_sparse
 
@@ -219,7 +221,8 @@ def sweep(
 
     Notes
     -----
-    O(m n (p + d)) time and O(n k) memory beside one block for each thread.
+    O(m n (p + d)) time and O(n k) memory beside one block for each thread. Distances that are equal up to rounding are
+    ordered by index; a row in which there are such is sorted, O(n log n).
     """
     n = X.shape[0]
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
@@ -247,7 +250,7 @@ def sweep(
             nearest_embedding=mine.nearest if ranks else np.empty((len(rows), 0), np.int32),
             data_rank=mine.data_rank,
             embedding_rank=mine.embedding_rank,
-            ambiguous=mine.tied,
+            ambiguous=mine.tied if ranks else data.tied,
             groups=groups,
             data_counts=mine.data_counts,
             embedding_counts=mine.embedding_counts,
@@ -322,9 +325,14 @@ def _only_neighbors(space: Space, rows: IntArray, place: slice, kept: int, data:
     from dreval.geometry._loops import rows as loops
 
     block, points = space.block(rows, np.empty((len(rows), space.n))), space.arrays().points
-    index, value = np.empty((len(rows), kept), np.int64), np.empty((len(rows), kept))
-    loops.select_rows(block, rows, True, points, space.norms, points, space.norms, space.gamma, kept, index, value)
-    data.nearest[place] = index
+    wanted = min(kept + 1, space.n - 1)
+    index, value = np.empty((len(rows), wanted), np.int64), np.empty((len(rows), wanted))
+    loops.select_rows(block, rows, True, points, space.norms, points, space.norms, space.gamma, wanted, index, value)
+    tied = np.flatnonzero((np.diff(value, axis=1) <= ROUNDING * value[:, 1:]).any(axis=1))
+    if len(tied):
+        data.tied[place][tied] = True
+        index[tied] = orders(space, rows[tied])[:, :wanted]
+    data.nearest[place] = index[:, :kept]
 
 
 def _one_block(
@@ -337,7 +345,11 @@ def _one_block(
     data: _Lists,
     lists: Mapping[str, _Lists],
 ) -> None:
-    """Distances, neighbors and cross ranks of one block of rows in all spaces."""
+    """Distances, neighbors and cross ranks of one block of rows in all spaces.
+
+    Rows in which distances are equal up to rounding are done again, in the order of index.
+    """
+    from dreval.geometry._loops import orders as again
     from dreval.geometry._loops import ranks as loops
 
     if not spaces:
@@ -347,6 +359,8 @@ def _one_block(
     products = space.products(rows)
     for at, (name, theirs) in enumerate(spaces.items()):
         into = lists[name]
+        in_data = data.nearest[place], into.embedding_rank[place], into.embedding_counts[place]
+        in_embedding = into.nearest[place], into.data_rank[place], into.data_counts[place]
         loops.cross_rows(
             rows,
             space.arrays(),
@@ -356,8 +370,12 @@ def _one_block(
             at == 0,
             codes,
             count,
-            (data.nearest[place], into.embedding_rank[place], into.embedding_counts[place]),
-            (into.nearest[place], into.data_rank[place], into.data_counts[place]),
+            in_data,
+            in_embedding,
             data.tied[place],
             into.tied[place],
         )
+        tied = np.flatnonzero(into.tied[place])
+        if len(tied):
+            both = orders(space, rows[tied]), orders(theirs, rows[tied])
+            again.cross_from_orders(*both, tied, codes, count, in_data, in_embedding)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows
+from dreval.geometry.orders import orders
 from dreval.geometry.ties import FAR, joined_rows
 from dreval.geometry.workers import run_blocks
 
@@ -88,7 +89,7 @@ def coranking(view: View) -> Coranking:
     Notes
     -----
     O(m n (p + d + log n)) time for m rows and O(n) memory beside one block for each thread. Distances that decide a
-    rank are direct differences, equal ones are ordered by index, and the point itself is left out by index.
+    rank are direct differences, those equal up to rounding are ordered by index, and the point itself is left out.
     """
     made: Coranking = view.once(KEY, lambda: _pass(view, np.zeros(len(view.Y), np.int64), np.array([-1]))[0])
     return made
@@ -129,39 +130,6 @@ def _weight_table(sizes: Sequence[int], width: int) -> tuple[FloatArray, IntArra
     return table, kinds
 
 
-@dataclass(frozen=True)
-class _Points:
-    """Points that are sorted by distance: direct values where the space has them, else products in double precision."""
-
-    space: Space
-    centred: FloatArray
-    gamma: float
-
-    @classmethod
-    def of(cls, space: Space) -> _Points:
-        """Prepare a space."""
-        if space.gamma == 0.0 or not isinstance(space.points, np.ndarray):
-            return cls(space, np.empty((0, 0)), space.gamma)
-        gamma = (4 * space.width + 32) * 2.0**-53  # the error bound of products in double precision, as for every Space
-        return cls(space, space.points - space.points.mean(axis=0), gamma)
-
-    def orders(self, rows: IntArray, tied: npt.NDArray[np.bool_]) -> Lists:
-        """All points from the nearest to the farthest, seen from some rows; each row's own point stands last."""
-        from dreval.geometry._loops import coranking as loops
-        from dreval.geometry._loops import rows as fill
-
-        block = np.empty((len(rows), self.space.n))
-        if len(self.centred) == 0:
-            self.space.block(rows, block)
-        else:
-            np.matmul(self.centred[rows], self.centred.T, out=block)
-            fill.finish_products(block, rows, self.space.norms, self.space.norms, block)
-        orders = np.empty(block.shape, np.int32)
-        points = self.space.arrays().points
-        loops.sort_rows(block, block.view(np.int64), rows, points, self.space.norms, self.gamma, orders, tied)
-        return orders
-
-
 def _pass(view: View, codes: IntArray, drops: IntArray) -> list[Coranking]:
     """One pass over blocks of rows; a co-ranking for each of the groups ``drops`` that are left out (-1: none)."""
     from dreval.geometry._loops import coranking as loops
@@ -170,15 +138,15 @@ def _pass(view: View, codes: IntArray, drops: IntArray) -> list[Coranking]:
     rows, codes = np.searchsorted(population, view.rows), codes[population].astype(np.int32)
     sizes = [len(population) - int(np.sum(codes == drop)) for drop in drops]
     weights, kinds = _weight_table(sizes, len(population))
-    data, embedding = (_Points.of(space) for space in (view.data_space(population), Space.of(view.Y[population])))
+    data, embedding = view.data_space(population), Space.of(view.Y[population])
     counts = np.zeros((len(drops), 3, len(population)), np.int64)
     sums, tied, lock = np.zeros((len(drops), len(rows))), np.zeros(len(rows), np.bool_), Lock()
 
     def one(place: slice) -> None:
         some, mine = rows[place], np.zeros(counts.shape, np.int32)
         areas = np.zeros((len(drops), len(some)))
-        orders = data.orders(some, tied[place]), embedding.orders(some, tied[place])
-        loops.tally_rows(*orders, some, codes, drops, weights, kinds, mine, areas)
+        both = orders(data, some, tied[place]), orders(embedding, some, tied[place])
+        loops.tally_rows(*both, some, codes, drops, weights, kinds, mine, areas)
         sums[:, place] = areas
         with lock:  # whole numbers: the order in which blocks are added is of no account
             np.add(counts, mine, out=counts)
@@ -215,17 +183,16 @@ def _tied_pass(view: View) -> tuple[Coranking, Coranking]:
     if not len(rows):
         return found, found
     own, n = np.searchsorted(population, view.rows[rows]), len(population)
-    data, embedding = (_Points.of(space) for space in (view.data_space(population), Space.of(view.Y[population])))
+    data, embedding = view.data_space(population), Space.of(view.Y[population])
     (weights, kinds), codes, drops = _weight_table([n], n), np.zeros(n, np.int32), np.array([-1])
     counts, sums, lock = np.zeros((3, 1, 3, n), np.int64), np.zeros((3, 1, len(rows))), Lock()
 
     def one(part: slice) -> None:
         some, mine = own[part], np.zeros(counts.shape, np.int32)
-        doubt = np.zeros(len(some), np.bool_)
-        usual = data.orders(some, doubt), embedding.orders(some, doubt)
-        for at, orders in enumerate((usual, *_extreme_orders(data.space, embedding.space, some))):
+        usual = orders(data, some), orders(embedding, some)
+        for at, both in enumerate((usual, *_extreme_orders(data, embedding, some))):
             areas = np.zeros((1, len(some)))
-            loops.tally_rows(*orders, some, codes, drops, weights, kinds, mine[at], areas)
+            loops.tally_rows(*both, some, codes, drops, weights, kinds, mine[at], areas)
             sums[at, :, part] = areas
         with lock:
             np.add(counts, mine, out=counts)

@@ -15,15 +15,20 @@ __all__ = ["correlation", "rank_correlation", "rank_products", "rank_products_wi
 
 def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, str]:
     """The ratio xy / sqrt(xx yy) in [-1, 1]; where one side's distances are all equal 0, where both sides' are 1."""
-    return _within((xx, yy, xy), *table.constant(), (table.x[0] > 0) == (table.y[0] > 0), "distances")
+    flat, alike = table.constant(), (table.x[0] > 0) == (table.y[0] > 0)
+    return _within((xx, yy, xy), flat[0] or xx == 0, flat[1] or yy == 0, alike, "distances")
 
 
 def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, str]:
     """Spearman correlation of two vectors with mid ranks, and the same convention where one is constant; O(N log N)."""
+    from dreval.geometry._loops import pair_order as loops
+
     order = np.argsort(x, kind="stable")
     y_id, n_ids = numbered(y[order])
-    sums = rank_products(x[order], y_id, n_ids)
-    return _within(sums, bool((x == x[0]).all()), n_ids == 1, (x[0] > 0) == (y[0] > 0), "radii")
+    sorted_x = x[order]
+    loops.join(sorted_x)
+    sums = rank_products(sorted_x, y_id, n_ids)
+    return _within(sums, bool(sorted_x[0] == sorted_x[-1]), n_ids == 1, (x[0] > 0) == (y[0] > 0), "radii")
 
 
 def rank_products(x: FloatArray, y_id: Short, n_ids: int) -> tuple[float, float, float]:

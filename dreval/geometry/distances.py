@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,6 +69,13 @@ class Space:
     def given(self) -> bool:
         """Whether blocks hold direct values that compiled loops do not compute themselves."""
         return self.gamma == 0.0 and not isinstance(self.points, np.ndarray)
+
+    @cached_property
+    def doubled(self) -> tuple[FloatArray, float]:
+        """Centred points for products in double precision, and their error bound; no points where none are needed."""
+        if self.gamma == 0.0 or not isinstance(self.points, np.ndarray):
+            return NO_COLUMNS, self.gamma
+        return self.points - self.points.mean(axis=0), (4 * self.width + 32) * 2.0**-53
 
     @classmethod
     def of(cls, points: Any, metric: str = "euclidean") -> Space:
@@ -162,13 +170,19 @@ class Space:
 
     def direct_block(self, rows: IntArray) -> FloatArray:
         """Direct values whatever the number of columns; (len(rows), n)."""
+        if isinstance(self.points, np.ndarray):
+            return self.direct_to(self, rows)
+        block = np.empty((len(rows), self.n))
+        self._direct(rows, block)
+        return block
+
+    def direct_to(self, others: Space, rows: IntArray) -> FloatArray:
+        """Direct squared distances of some rows of a plain space to all points of another; (len(rows), n)."""
         from dreval.geometry._loops import rows as loops
 
-        block = np.empty((len(rows), self.n))
-        if isinstance(self.points, np.ndarray):
-            loops.fill_direct(self.points, rows, self.columns if self.gamma == 0.0 else _columns(self.points), block)
-        else:
-            self._direct(rows, block)
+        block = np.empty((len(rows), others.n))
+        columns = others.columns if others.gamma == 0.0 else _columns(others.points)
+        loops.fill_direct(self.points, rows, columns, block)
         return block
 
     def _direct(self, rows: IntArray, block: FloatArray) -> None:

@@ -1,4 +1,4 @@
-"""The k nearest neighbors, exact, with ties broken by index."""
+"""The k nearest neighbors, exact; those equally far up to rounding by index."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_int
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.workers import run_blocks
 
@@ -37,7 +38,7 @@ def nearest(
     Returns
     -------
     indices : ndarray (m, k) of int64
-        Neighbors, nearest first; equal distances by lower index.
+        Neighbors, nearest first; distances equal up to rounding by lower index.
     squared_distances : ndarray (m, k)
         Their squared Euclidean distances by direct differences.
 
@@ -77,7 +78,18 @@ def _by_tree(
     found, squared = np.take_along_axis(found, order, 1), np.take_along_axis(squared, order, 1)
     finite = np.where(np.isfinite(squared), squared, -np.inf)
     open_rows = np.flatnonzero(squared[:, k - 1] >= finite.max(axis=1) * (1 - 1e-12))
-    return found[:, :k].astype(np.int64), np.ascontiguousarray(squared[:, :k]), open_rows
+    found, squared = found[:, :k].astype(np.int64), np.ascontiguousarray(squared[:, :k])
+    _join(found, squared)
+    return found, squared, open_rows
+
+
+def _join(indices: IntArray, squared: FloatArray) -> None:
+    """Order by index what is equal up to rounding within sorted lists."""
+    from dreval.geometry._loops import orders as loops
+
+    near = (squared[:, 1:] - squared[:, :-1] <= ROUNDING * squared[:, 1:]).any(axis=1)
+    for row in np.flatnonzero(near):
+        loops.sort_joined(squared[row], indices[row])
 
 
 def _by_blocks(
@@ -91,17 +103,27 @@ def _by_blocks(
     n_jobs: int | None,
 ) -> None:
     """Search the given rows in full, block by block, into ``indices`` and ``squared``."""
+    from dreval.geometry._loops import orders as again
     from dreval.geometry._loops import rows as loops
 
     n = len(space.points)
+    wanted = min(k + 1, n - own)
 
     def one(part: IntArray) -> None:
         block = space.block(part, np.empty((len(part), n)), asking)
-        out_i, out_d = np.empty((len(part), k), np.int64), np.empty((len(part), k))
+        out_i, out_d = np.empty((len(part), wanted), np.int64), np.empty((len(part), wanted))
         loops.select_rows(
-            block, part, own, asking.points, asking.norms, space.points, space.norms, space.gamma, k, out_i, out_d
+            block, part, own, asking.points, asking.norms, space.points, space.norms, space.gamma, wanted, out_i, out_d
         )
-        indices[part], squared[part] = out_i, out_d
+        last, next_one = out_d[:, k - 1], out_d[:, wanted - 1]
+        shared = np.flatnonzero((next_one - last <= ROUNDING * next_one) & (wanted > k))
+        found_i, found_d = np.ascontiguousarray(out_i[:, :k]), np.ascontiguousarray(out_d[:, :k])
+        _join(found_i, found_d)
+        if len(shared):
+            some_i, some_d = found_i[shared], np.ascontiguousarray(out_d[shared, :k])
+            again.nearest_joined(asking.direct_to(space, part[shared]), own, part[shared], k, some_i, some_d)
+            found_i[shared], found_d[shared] = some_i, some_d
+        indices[part], squared[part] = found_i, found_d
 
     size = block_rows(n)
     run_blocks(one, [rows[at : at + size] for at in range(0, len(rows), size)], n_jobs)

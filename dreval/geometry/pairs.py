@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._random import stream
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import Groups, View, random_groups
 from dreval.geometry.distances import Space
 from dreval.geometry.workers import run_blocks
@@ -28,6 +29,7 @@ __all__ = [
     "estimate",
     "estimate_by_points",
     "known_pairs",
+    "largest_of_some",
     "left_out_anchors",
     "n_pairs",
     "numbered",
@@ -51,10 +53,13 @@ SPLITS = 20  # groups from which the standard error of a sample is taken
 class Pairs:
     """Pairs of points in ascending order of their distance in the data, then of that in the embedding.
 
+    Distances that are equal up to rounding count as equal, so that ties do not depend on the unit or the origin.
+
     Attributes
     ----------
     x, y : ndarray (N,)
         Distances in the data and in the embedding, both divided by ``unit`` (a power of two, so nothing is rounded).
+        Of those in the data that are equal up to rounding each is the smallest of its run.
     first, second : ndarray (N,) of uint16 or int32
         The two points, as positions among all n; of a pair from an anchor the first is the anchor.
     points, rows : ndarray
@@ -82,12 +87,12 @@ class Pairs:
 
     @cached_property
     def numbers(self) -> tuple[Short, int]:
-        """Numbers (N,) that are equal where y is equal and ascend with it, and what they are below of; O(N)."""
+        """Numbers (N,) that ascend with y and are equal where it is, up to rounding; what they are below of; O(N)."""
         return numbered(self.y)
 
     @property
     def y_id(self) -> Short:
-        """Numbers that are equal where y is equal and ascend with it."""
+        """Numbers that ascend with y and are equal where it is, up to rounding."""
         return self.numbers[0]
 
     @property
@@ -108,8 +113,9 @@ class Pairs:
         return part
 
     def constant(self) -> tuple[bool, bool]:
-        """Whether all distances in the data, and all in the embedding, are equal."""
-        return bool(self.x[0] == self.x[-1]), bool((self.y == self.y[0]).all())
+        """Whether all distances in the data, and all in the embedding, are equal up to rounding."""
+        largest = self.y.max()
+        return bool(self.x[0] == self.x[-1]), bool(largest - self.y.min() <= ROUNDING * largest)
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,12 @@ def whole_of(view: View) -> tuple[View | None, int | None]:
 def remember_data(view: View, other: View) -> None:
     """Tell a view of another one with the same data, rows and seed, whose pairs it can use for its own embedding."""
     view.once("same data", lambda: other)
+
+
+def largest_of_some(pairs: Pairs, n: int) -> str:
+    """A note for what is measured in the largest distance, where not all pairs of n points were seen."""
+    some = pairs.ordered or pairs.sampled or len(pairs.points) < n
+    return "on average a little too high: the largest distance seen may not be the largest of all" if some else ""
 
 
 def n_pairs(view: View) -> int:
@@ -225,6 +237,7 @@ def _in_data(view: View) -> Pairs:
         first, second = np.empty(len(x), kind), np.empty(len(x), kind)
         loops.unranked(keys, width, view.population, first, second)
     x = loops.taken(x, keys, width)
+    loops.join(x)
     seen: dict[str, Any] = {"points": view.population, "rows": view.rows, "unit": 1 / data.scale}
     return Pairs(x, np.empty(0), first, second, **seen, ordered=ordered, sampled=sampled)
 
@@ -238,7 +251,7 @@ def _sorted(values: FloatArray) -> tuple[IntArray, int]:
 
 
 def numbered(y: FloatArray) -> tuple[Short, int]:
-    """Numbers that are equal where the values are and ascend with them; how many there are."""
+    """Numbers that ascend with the values and are equal where they are, up to rounding; how many there are."""
     from dreval.geometry._loops import pair_order as loops
 
     y_id = np.empty(len(y), np.int32)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval.errors import UndefinedIndex
 from dreval.geometry.blocks import View
 from dreval.geometry.metrics import compact, gather, group_width, power_of_two, spread
 from dreval.geometry.workers import run_blocks
@@ -18,6 +19,7 @@ __all__ = [
     "LocalParts",
     "LocalSpectra",
     "disparity",
+    "in_data_units",
     "local_parts",
     "local_spectra",
     "relative",
@@ -33,15 +35,14 @@ class LocalParts(NamedTuple):
     """Of each neighborhood: |HX_i|^2, |HY_i|^2 and the nuclear norm s_i of X_i' H Y_i.
 
     Data and embedding are each scaled by a power of two to size 1, so that no square overflows or vanishes: ``unit``
-    brings the embedding to the scaled data's unit (y2 by its square, s by itself), ``area`` squares of those back to
-    squares of the data's unit.
+    brings the embedding to the scaled data's unit (y2 by its square, s by itself), ``scale`` the data to theirs.
     """
 
     x2: FloatArray
     y2: FloatArray
     nuclear: FloatArray
     unit: float
-    area: float
+    scale: float
 
 
 class LocalSpectra(NamedTuple):
@@ -72,7 +73,7 @@ def _local_parts(view: View, k: int) -> LocalParts:
 
     size = _chunk_size(view, k) if is_sparse(X) else 2048
     run_blocks(one, [slice(at, at + size) for at in range(0, m, size)], view.n_jobs)
-    return LocalParts(*parts, unit=scale / other, area=scale**-2)
+    return LocalParts(*parts, unit=scale / other, scale=scale)
 
 
 def _neighborhoods(
@@ -107,6 +108,16 @@ def _unit_size(view: View, which: str) -> tuple[Any, float]:
 def residual(parts: LocalParts) -> FloatArray:
     """Procrustes statistic G(X_i, Y_i) = |HX_i|^2 + |HY_i|^2 - 2 s_i at the scaled data's size, clipped at 0."""
     return np.maximum(parts.x2 + parts.unit * (parts.unit * parts.y2 - 2 * parts.nuclear), 0.0)
+
+
+def in_data_units(squares: FloatArray, parts: LocalParts) -> FloatArray:
+    """Squares at the scaled data's size, in squares of the data's own unit; refused where no float holds their sum."""
+    with np.errstate(over="ignore"):
+        found = squares / parts.scale / parts.scale
+        if not np.isfinite(found.sum()):
+            cure = "Divide data and embedding by one number, or use a normalized index (procrustes_rn)."
+            raise UndefinedIndex("data", "must have squared distances that a float holds", "larger ones", cure)
+    return np.asarray(found)
 
 
 def relative(numerator: FloatArray, x2: FloatArray) -> FloatArray:

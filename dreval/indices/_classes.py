@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval.errors import UndefinedIndex
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
 
-__all__ = ["PAIRS_OF_CLASSES", "Members", "centroid_distances", "matchings", "members", "pair_matching"]
+__all__ = ["PAIRS_OF_CLASSES", "Members", "as_near", "centroid_distances", "matchings", "members", "pair_matching"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -60,6 +61,11 @@ def unit(points: FloatArray) -> FloatArray:
     return np.asarray(centred / spread if spread > 0 else centred)
 
 
+def as_near(a: FloatArray, b: FloatArray) -> Any:
+    """Whether squared distances between points of size 1 are equal up to rounding; below 1e-28 they are 0."""
+    return np.abs(a - b) <= ROUNDING * np.maximum(a, b) + 1e-28
+
+
 def pair_matching(points: FloatArray, classes: Members) -> FloatArray:
     """For each pair of classes a < b, 2 s - 1, where s is the share of their points nearer to their own centroid.
 
@@ -72,7 +78,8 @@ def pair_matching(points: FloatArray, classes: Members) -> FloatArray:
         part = slice(at, at + ROWS)
         D, own = centroid_distances(points[part], centres), classes.codes[part]
         mine = D[np.arange(len(D)), own][:, None]
-        np.add.at(wins, own, (mine < D) + 0.5 * (mine == D))
+        tied = as_near(mine, D)
+        np.add.at(wins, own, np.where(tied, 0.5, mine < D))
     a, b = np.triu_indices(c, 1)
     share = (wins[a, b] + wins[b, a]) / (classes.sizes[a] + classes.sizes[b])
     return np.asarray(2.0 * share - 1.0)

@@ -9,10 +9,11 @@ from dreval.geometry.blocks import View
 from dreval.geometry.coranking import Coranking, tied_corankings
 from dreval.indices._index import FloatArray
 
-__all__ = ["CORANKING", "CURVE", "over_ties"]
+__all__ = ["CORANKING", "CURVE", "note_of", "over_ties"]
 
 CORANKING: dict[str, Any] = {
     "needs": ("full_ranks",),
+    "quadratic": True,
     "invariances": frozenset({"translation", "rotation", "scale"}),
     "cost": "O(n^2 (p + d + log n)) time, O(n) memory.",
 }
@@ -27,3 +28,9 @@ def over_ties(read: Callable[[Coranking], FloatArray]) -> Callable[[View], tuple
         return read(worst), read(best)
 
     return ties
+
+
+def note_of(found: Coranking, view: View) -> str:
+    """What ties, and anchors that choose K_max, have to do with a mean up to it or beyond."""
+    low = "on average a little low: the anchors also choose K_max" if len(view.rows) < view.n else ""
+    return "; ".join(filter(None, [found.note(), low]))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dreval._check import check_width
 from dreval.geometry.blocks import View
-from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points
+from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points, largest_of_some
 
 __all__ = ["of_densities"]
 
@@ -23,7 +23,8 @@ def of_densities(view: View, sigma: float, compare: Callable[[FloatArray, FloatA
 
     def statistic(pairs: Pairs) -> tuple[float, str]:
         flat = "all distances in the embedding are 0: its density counts as uniform" if not pairs.y.any() else ""
-        return compare(_density(pairs, pairs.x, width), _density(pairs, pairs.y, width)), flat
+        note = "; ".join(filter(None, [flat, largest_of_some(pairs, view.n)]))
+        return compare(_density(pairs, pairs.x, width), _density(pairs, pairs.y, width)), note
 
     return estimate_by_points(view, statistic, SOME)
 

@@ -69,10 +69,16 @@ class IndexCard:
         Whether it has a value for every K = 1, 2, ... and no single one.
     ceiling : function of (n, k) or None
         Value of a perfect copy where it depends on k; None where it is the better end of ``bounds``.
+    expected : function of the view or None
+        The mean over all exchanges of points in closed form, which then stands for their draws.
+    quadratic : bool
+        Whether one more value costs O(n^2), so that few draws are made of it.
     smooth : bool
         Whether its value moves smoothly when points are left out; without that no interval is made of it.
     whole : bool
         Whether its values are whole numbers, and are printed as such.
+    jumps : str
+        Why it has no interval, where it is not smooth.
     choices : dict
         The words that a parameter can be.
     cost : str
@@ -99,8 +105,11 @@ class IndexCard:
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     curve: bool = False
     ceiling: Callable[[int, int], float] | None = None
+    expected: Callable[[View], float] | None = None
+    quadratic: bool = False
     smooth: bool = True
     whole: bool = False
+    jumps: str = "the value moves in jumps"
 
     def __repr__(self) -> str:
         return described(self)
@@ -179,16 +188,20 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
     """Value that an embedding unrelated to the data would have; NaN where that has no meaning.
 
     Where it is found by exchanging points it is the mean of up to 20 draws, fewer for large n, where one draw is
-    already a mean over many points, or over many pairs of them. The draws depend on ``root`` only, so equal embeddings
-    have equal values.
+    already a mean over many points, or over many pairs of them; or it is their expectation
+    in closed form. The draws depend on ``root`` only, so equal embeddings have equal values.
     """
-    chance = thing.card.chance  # type: ignore[attr-defined]
+    card: IndexCard = thing.card  # type: ignore[attr-defined]
+    chance = card.chance
     if chance is None:
         return math.nan
+    if card.expected is not None:
+        return card.expected(view)
     if chance == "permutation":
         draws = min(CHANCE_DRAWS, CHANCE_POINTS // view.n)
-        if thing.card.level == "pair":  # type: ignore[attr-defined]
-            draws = min(draws, CHANCE_PAIRS // n_pairs(view))
+        if card.level == "pair" or card.quadratic:
+            pairs = n_pairs(view) if card.level == "pair" else view.n * len(view.rows) // 2
+            draws = min(draws, CHANCE_PAIRS // max(pairs, 1))
         draws = max(1, draws)
         return float(np.mean([answer(thing, _exchanged(view, root, b), parameters).value for b in range(draws)]))
     return float(chance(view.n, parameters["n_neighbors"]) if callable(chance) else chance)

@@ -74,14 +74,12 @@ def docstring(card: Any, text: str) -> str:
         returns = "float or Series\n    The value; for a list of k a Series over k."
     if card.ties is not None:
         returns += ' With ``ties="bounds"`` worst, value and best: a Series, or a\n    DataFrame over k or K.'
+    scale = f"Range {_span(card)}; {DIRECTIONS[card.direction]}. By chance: {_chance_words(card)}."
     sections = [
         ("Parameters", "\n".join(documented)),
         ("Returns", returns),
         ("Raises", "DrevalError\n    If an argument is not what it must be; the message names the rule and the cure."),
-        (
-            "Notes",
-            f"Range {_span(card)}; {DIRECTIONS[card.direction]}. By chance: {_chance_words(card)}.\n\n{card.cost}",
-        ),
+        ("Notes", f"{scale}\n\n{_order_words(card, body)}{card.cost}"),
         ("References", card.reference),
         ("Examples", examples.rstrip()),
     ]
@@ -98,7 +96,8 @@ def _metric_words(card: Any) -> str:
     if "features" in card.needs:
         what += "\n    It chooses the neighbors; what is measured on them are their coordinates."
     else:
-        what += '\n    "precomputed": X is the symmetric (n, n) matrix of distances.'
+        what += '\n    "precomputed": X is the symmetric (n, n) matrix of distances, which count as 0 where they are'
+        what += "\n    below 1e-12 of the largest."
     return f'metric : {words}, default "euclidean"\n    {what}'
 
 
@@ -130,12 +129,22 @@ def _span(card: Any) -> str:
     return f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
 
 
+def _order_words(card: Any, body: str) -> str:
+    """What becomes of equal distances, where the index reads their order, has no bounds and does not say it."""
+    reads = not {"neighbors", "ranks", "full_ranks"}.isdisjoint(card.needs)
+    if not reads or card.ties is not None or "ordered by index" in body:
+        return ""
+    return "Distances that are equal up to rounding are ordered by index.\n\n"
+
+
 def _chance_words(card: Any) -> str:
     """The card's chance value in words."""
     if card.chance is None:
         return "not defined, the index does not depend on how points are paired"
     if card.chance == "permutation":
-        return "computed by exchanging the embedding's points at random"
+        if card.expected is not None:
+            return "the mean over all exchanges of the embedding's points, in closed form"
+        return "the mean of up to 20 draws (fewer for large n) in which the embedding's points are exchanged at random"
     if callable(card.chance):
         return f"{card.chance(1000, 15):.3g} at n = 1000 and k = 15, computed for every n and k"
     return f"{card.chance:g}"

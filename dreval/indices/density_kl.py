@@ -21,6 +21,7 @@ from dreval.indices._index import FloatArray, index
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
     smooth=False,
+    jumps="the largest distance, that of one pair, decides the unit",
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (600 MB there); beyond, all pairs of 2000\n"
         "random points."
@@ -39,7 +40,7 @@ def density_kl(view: View, sigma: float = 0.1) -> Estimate:
     distance, which one outlier decides: no interval is made. A small ``sigma`` looks at near points; where it is so
     small that each point sees only itself both densities are uniform, and the value is 0 whatever the picture. A
     constant embedding has a uniform density. From anchors the density is that at the anchors, and the largest distance
-    the largest one from them.
+    the largest one from them: the value is on average too high, the more so the fewer there are.
 
     Examples
     --------

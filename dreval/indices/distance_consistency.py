@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.indices._classes import ROWS, centroid_distances, centroids, members, unit
+from dreval.indices._classes import ROWS, as_near, centroid_distances, centroids, members, unit
 from dreval.indices._index import FloatArray, index
 
 
@@ -46,6 +46,6 @@ def distance_consistency(view: View) -> FloatArray:
     for at in range(0, len(classes.rows), ROWS):
         rows = classes.rows[at : at + ROWS]
         D = centroid_distances(points[rows], centres)
-        nearest = D == D.min(axis=1, keepdims=True)
+        nearest = as_near(D.min(axis=1, keepdims=True), D)
         contributions[at : at + ROWS] = nearest[np.arange(len(rows)), classes.codes[rows]] / nearest.sum(axis=1)
     return contributions

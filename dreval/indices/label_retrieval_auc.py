@@ -45,27 +45,18 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, str]:
     >>> round(dreval.label_retrieval_auc(Y, Y, labels=list("aababb")), 3)
     0.528
     """
+    from dreval.geometry._loops import orders as loops
+
     classes = members(view, least=2)
     space, n = Space.of(view.Y[view.population]), view.n
     own, at = classes.codes[classes.rows], classes.rows
-    areas = np.full(len(at), 0.5)
+    areas = np.empty(len(at))
 
     def one(part: slice) -> None:
-        areas[part] = _areas(space.direct_block(at[part]), at[part], classes.codes)
+        block = space.direct_block(at[part])
+        loops.retrieval_areas(block, block.view(np.int64), at[part], classes.codes, areas[part])
 
     size = block_rows(n)
     run_blocks(one, [slice(a, min(a + size, len(at))) for a in range(0, len(at), size)], view.n_jobs)
     alone = int(np.count_nonzero(classes.sizes[own] == 1))
     return areas, f"points that are alone in their class count 0.5: {alone}" if alone else ""
-
-
-def _areas(D: FloatArray, at: np.ndarray, codes: np.ndarray) -> FloatArray:
-    """1 - U / (a b), where U counts the pairs in which the point of the class is the farther one (ties one half)."""
-    from scipy.stats import rankdata
-
-    D[np.arange(len(at)), at] = -1.0  # the point itself comes first, before its duplicates, and counts nothing
-    mine = codes == codes[at][:, None]
-    others = mine.sum(axis=1) - 1
-    sums = np.where(mine, rankdata(D, axis=1) - 1.0, 0.0).sum(axis=1)
-    possible = others * (len(codes) - 1 - others)
-    return np.where(possible > 0, 1.0 - (sums - others * (others + 1) / 2) / np.maximum(possible, 1), 0.5)

@@ -11,6 +11,11 @@ from dreval.indices._index import FloatArray, index
 SHOWN = 10  # latents whose own R^2 the note names
 
 
+def _by_chance(view: View) -> float:
+    """The rank of the centred embedding over n - 1: the mean of R^2 over all exchanges of points."""
+    return _basis(_unit(view.Y[view.population])).shape[1] / (view.n - 1)
+
+
 @index(
     symbol="R2",
     title="R^2 of the latent variables",
@@ -20,6 +25,7 @@ SHOWN = 10  # latents whose own R^2 the note names
     direction="higher",
     bounds=(0.0, 1.0),
     chance="permutation",
+    expected=_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n d (d + q)) time with q latent variables, O(n (d + q)) memory.",
     reference="Li & Wu (2022), Inverse Kernel Decomposition, Section 3.1: affine alignment, mean R^2 of the latents.",
@@ -56,10 +62,15 @@ def _each(Y: FloatArray, Z: FloatArray) -> FloatArray:
         cure = "Drop the columns that do not vary."
         raise UndefinedIndex("latent", "must vary in every column", f"column {still[0]} with one value", cure)
     Y, Z = _unit(Y), _unit(Z)
-    basis, size, _ = np.linalg.svd(Y, full_matrices=False)
-    basis = basis[:, size > size[0] * max(Y.shape) * np.finfo(np.float64).eps]
+    basis = _basis(Y)
     residual = Z - basis @ (basis.T @ Z)
     return np.asarray(np.clip(1.0 - (residual**2).sum(axis=0) / (Z**2).sum(axis=0), 0.0, 1.0))
+
+
+def _basis(Y: FloatArray) -> FloatArray:
+    """Orthonormal columns that span those of Y; none for a constant embedding."""
+    basis, size, _ = np.linalg.svd(Y, full_matrices=False)
+    return np.asarray(basis[:, size > size[0] * max(Y.shape) * np.finfo(np.float64).eps])
 
 
 def _unit(columns: FloatArray) -> FloatArray:

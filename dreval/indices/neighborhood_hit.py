@@ -23,6 +23,12 @@ def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray] | None:
     return worst, best
 
 
+def _by_chance(view: View) -> float:
+    """The share of other points with the class of a point, averaged over the points seen."""
+    classes = members(view)
+    return float(np.mean((classes.sizes[classes.codes[classes.rows]] - 1) / (view.n - 1)))
+
+
 @index(
     symbol="NH",
     title="Neighborhood hit",
@@ -32,6 +38,7 @@ def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray] | None:
     direction="higher",
     bounds=(0.0, 1.0),
     chance="permutation",
+    expected=_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     ties=_ties,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
@@ -41,7 +48,8 @@ def neighborhood_hit(view: View, n_neighbors: int = 15) -> FloatArray:
     """Mean share of the k nearest neighbors of a point in the embedding that have its class.
 
     NH(k) = (1/n) sum_i |{j in M_k(i): class(j) = class(i)}| / k. The data are not read: an embedding that separates
-    classes which the data mix is praised. Nothing is cross-validated.
+    classes which the data mix is praised. Nothing is cross-validated. By chance it is
+    sum n_c (n_c - 1) / (n (n - 1)) with n_c points in class c.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.procrustes import local_parts, residual
+from dreval.geometry.procrustes import in_data_units, local_parts, residual
 from dreval.indices._index import FloatArray, index
 
 
@@ -36,4 +36,4 @@ def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
     True
     """
     parts = local_parts(view, n_neighbors)
-    return residual(parts) * parts.area
+    return in_data_units(residual(parts), parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.procrustes import local_parts, local_spectra, residual
+from dreval.geometry.procrustes import in_data_units, local_parts, local_spectra, residual
 from dreval.indices._index import FloatArray, index
 
 
@@ -36,4 +36,4 @@ def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
     """
     spectra, parts = local_spectra(view, n_neighbors), local_parts(view, n_neighbors)
     within = parts._replace(x2=spectra.within, nuclear=spectra.nuclear)
-    return residual(within) * parts.area
+    return in_data_units(residual(within), parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
-from dreval.indices._coranking import CORANKING
+from dreval.indices._coranking import CORANKING, note_of
 from dreval.indices._index import index
 
 
@@ -29,7 +29,7 @@ def q_global(view: View) -> tuple[float, str]:
     alone, about K / (n - 1) of them. Where K_max = n - 2 no scale is left and the value is 1, that of Q_NX(n - 1).
 
     Equal distances are ordered by index. No bounds over their orders are offered: K_max depends on the orders of all
-    rows at once.
+    rows at once. From anchors K_max is the best of fewer rows, and the value on average a little low.
 
     Examples
     --------
@@ -43,5 +43,5 @@ def q_global(view: View) -> tuple[float, str]:
     found = coranking(view)
     beyond = found.q_nx()[found.k_max() : -1]
     if len(beyond) == 0:
-        return 1.0, "; ".join(filter(None, [found.note(), "K_max is n - 2: no larger scale is left"]))
-    return float(beyond.mean()), found.note()
+        return 1.0, "; ".join(filter(None, [note_of(found, view), "K_max is n - 2: no larger scale is left"]))
+    return float(beyond.mean()), note_of(found, view)

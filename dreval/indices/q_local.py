@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
-from dreval.indices._coranking import CORANKING
+from dreval.indices._coranking import CORANKING, note_of
 from dreval.indices._index import index
 
 
@@ -29,7 +29,7 @@ def q_local(view: View) -> tuple[float, str]:
     with different K_max are judged at different scales.
 
     Equal distances are ordered by index. No bounds over their orders are offered: K_max depends on the orders of all
-    rows at once.
+    rows at once. From anchors K_max is the best of fewer rows, and the value on average a little low.
 
     Examples
     --------
@@ -41,4 +41,4 @@ def q_local(view: View) -> tuple[float, str]:
     0.473
     """
     found = coranking(view)
-    return float(found.q_nx()[: found.k_max()].mean()), found.note()
+    return float(found.q_nx()[: found.k_max()].mean()), note_of(found, view)

@@ -20,6 +20,7 @@ from dreval.indices._index import FloatArray, index
     direction="higher",
     bounds=(-1.0, 1.0),
     chance="permutation",
+    quadratic=True,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 d) time; O(n) memory beside one block of rows.",
     reference="Rousseeuw (1987), Silhouettes, J. Computational and Applied Mathematics 20, 53-65.",

@@ -22,7 +22,7 @@ def describe_columns(X: FloatArray, columns: tuple[str, ...] | None) -> list[str
         notes.append(f"{len(constant)} of {len(names)} columns are constant ({shown}).")
     share = _variance_shares(X)
     top = int(np.argmax(share))
-    if len(names) > 1 and share[top] > 0.5 + 1e-9:
+    if len(names) > 2 and share[top] > 0.5 + 1e-9:  # one of two always has half
         percent = f"{100 * share[top]:.1f} %"
         notes.append(f"Column {names[top]!r} carries {percent} of the total variance; data are never scaled.")
     notes += [

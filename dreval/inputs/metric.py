@@ -13,11 +13,16 @@ __all__ = ["METRICS", "check_distances", "fit_metric"]
 
 FloatArray = npt.NDArray[np.float64]
 METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")
+NOTHING = 1e-12  # of the largest distance: smaller entries are rounding of 0, as 1 - cos of equal rows has it
 SYMMETRY = 1e-8  # entries (i, j) and (j, i) may differ by rounding of single precision at most
 
 
 def check_distances(D: FloatArray, argument: str) -> FloatArray:
-    """A symmetric matrix of non-negative numbers with a zero diagonal, made symmetric to the last bit; or a refusal."""
+    """A symmetric matrix of non-negative numbers with a zero diagonal, made symmetric to the last bit; or a refusal.
+
+    Entries below 1e-12 of the largest become 0: what is computed as 1 - cos or from products is no more exact, and as
+    distances of their own they would carry every relative error.
+    """
     rule, cure = "must be a symmetric matrix of distances with a zero diagonal", "Pass all pairwise distances (n, n)"
     if D.shape[0] != D.shape[1]:
         raise InputError(argument, rule, f"shape {D.shape}", f'{cure}, or metric="euclidean" for points.')
@@ -25,7 +30,9 @@ def check_distances(D: FloatArray, argument: str) -> FloatArray:
         raise InputError(argument, rule, "a negative entry, or one not 0 on the diagonal", f"{cure}, not similarities.")
     if np.abs(D - D.T).max() > SYMMETRY * D.max():
         raise InputError(argument, rule, "entries (i, j) and (j, i) that differ", f"{cure}, for example (D + D.T) / 2.")
-    return np.ascontiguousarray(0.5 * D + 0.5 * D.T)
+    both = np.ascontiguousarray(0.5 * D + 0.5 * D.T)
+    both[both < NOTHING * both.max(initial=0.0)] = 0.0
+    return both
 
 
 def fit_metric(X: Any, metric: str, argument: str) -> Any:

@@ -67,7 +67,7 @@ def describe_sparse(X: Any, columns: tuple[str, ...] | None) -> list[str]:
         notes.append(f"{len(constant)} of {p} columns are constant ({shown}{', ...' if len(constant) > 3 else ''}).")
     share = _variance_shares(X, counts)
     top = int(np.argmax(share))
-    if p > 1 and share[top] > 0.5 + 1e-9:
+    if p > 2 and share[top] > 0.5 + 1e-9:
         name = columns[top] if columns else str(top)
         notes.append(f"Column {name!r} carries {100 * share[top]:.1f} % of the total variance; data are never scaled.")
     repeated = n - _distinct_rows(X)

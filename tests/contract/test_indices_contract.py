@@ -183,6 +183,22 @@ def test_declared_invariances_hold(name, change, pair, seed):
 
 
 @every_index
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 999), n=st.integers(20, 50), unit=st.sampled_from([0.1, 0.3, 1e-5]), p=st.sampled_from([3, 15])
+)
+def test_equal_distances_stay_equal_in_other_units(name, seed, n, unit, p):
+    """Integers in tenths, moved by 5: floats round their distances, and the ties are broken as those of integers."""
+    if not {"translation", "scale"} <= _card(name).invariances:
+        return
+    rng = np.random.default_rng(seed)
+    X, Y = rng.integers(0, 4, size=(n, p)).astype(float), rng.integers(0, 4, size=(n, 2)).astype(float)
+    expected = _numbers(name, X, Y)
+    for shift in (0.0, 5.0 * unit):
+        assert_allclose(_numbers(name, X * unit + shift, Y * unit + shift), expected, rtol=1e-9, atol=1e-9)
+
+
+@every_index
 def test_other_changes_are_seen(name):
     """A change that the card does not declare does change the value."""
     X, Y = _cloud()

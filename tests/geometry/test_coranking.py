@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import coranking_twins as twins
-from oracles.twins import orders, squared_distances
+from oracles.twins import joined, order_of, orders, squared_distances
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from strategies import clouds, pairs
@@ -19,6 +19,7 @@ from dreval.geometry import coranking as module
 from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.coranking import Coranking, coranking, share_coranking, tied_corankings
 from dreval.geometry.distances import Space
+from dreval.geometry.orders import orders as sorted_rows
 
 ANY_PAIR = st.one_of(pairs(max_n=25), pairs(min_n=15, max_n=25, min_p=13, max_p=30))
 
@@ -51,13 +52,13 @@ def test_histograms_are_those_of_the_matrix(pair):
 def test_sorted_rows_are_stable_sorts_of_direct_distances(X):
     """By (direct distance, index), the point itself last; also along runs of more than 32 equal distances."""
     tied = np.zeros(len(X), bool)
-    ours = module._Points.of(Space.of(X)).orders(np.arange(len(X)), tied)
+    ours = sorted_rows(Space.of(X), np.arange(len(X)), tied)
     assert_array_equal(ours[:, :-1], orders(X))
     assert_array_equal(ours[:, -1], np.arange(len(X)))
     scaled = X * 2.0 ** -np.frexp(np.abs(X).max())[1]  # so that no small distance vanishes when it is squared
     distances = squared_distances(scaled, scaled)
     np.fill_diagonal(distances, np.inf)
-    assert_array_equal(tied, [len(set(row)) < len(row) for row in distances])
+    assert_array_equal(tied, [len(set(joined(row))) < len(row) for row in distances])
 
 
 LONG_ROWS = {  # long enough for their bits to be sorted
@@ -75,7 +76,7 @@ LONG_ROWS = {  # long enough for their bits to be sorted
 def test_long_rows_are_stable_sorts_too(kind):
     """By (direct distance, index), the point itself last, among duplicates of it and far from everything."""
     X = LONG_ROWS[kind](np.random.default_rng(2))
-    ours = module._Points.of(Space.of(X)).orders(np.arange(300), np.zeros(300, bool))
+    ours = sorted_rows(Space.of(X), np.arange(300))
     assert_array_equal(ours[:, :-1], orders(X))
     assert_array_equal(ours[:, -1], np.arange(300))
 
@@ -90,10 +91,10 @@ def test_long_rows_of_other_metrics(metric):
         X = cdist(X, X)
         X[(X == 0) & (rng.random(X.shape) < 0.5)] = -0.0
     space = Space.of(csr_array(X)) if metric == "sparse" else Space.of(X, metric)
-    ours = module._Points.of(space).orders(np.arange(300), np.zeros(300, bool))
+    ours = sorted_rows(space, np.arange(300))
     for own, (line, order) in enumerate(zip(space.direct_block(np.arange(300)), ours, strict=True)):
         line[own] = np.inf
-        assert_array_equal(order, np.argsort(line, kind="stable"))
+        assert_array_equal(order, order_of(line[None])[0])
 
 
 def test_products_that_cannot_decide_are_settled_by_direct_distances():
@@ -101,7 +102,7 @@ def test_products_that_cannot_decide_are_settled_by_direct_distances():
     rng = np.random.default_rng(0)
     X = 1e3 + np.repeat(rng.normal(size=(4, 20)), 30, axis=0) + 1e-9 * rng.normal(size=(120, 20))
     X[:40] = X[0]
-    order = module._Points.of(Space.of(X)).orders(np.arange(120), np.zeros(120, bool))
+    order = sorted_rows(Space.of(X), np.arange(120))
     assert_array_equal(order[:, :-1], orders(X))
 
 

@@ -267,7 +267,7 @@ def test_repeated_rows_are_counted(X: np.ndarray) -> None:
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_any_scale_is_described(scale: float) -> None:
     """Variance shares neither overflow nor underflow."""
-    record = as_data(np.array([[0.0, 0], [1, 0.1], [0, 0.2], [1, 0]]) * scale)
+    record = as_data(np.array([[0.0, 0, 0], [1, 0.1, 0.1], [0, 0.2, 0], [1, 0, 0.1]]) * scale)
     assert [note.split()[1] for note in record.notes if "variance" in note] == ["'0'"]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from oracles.twins import joined
 
 Array = npt.NDArray[np.float64]
 
@@ -47,7 +48,7 @@ def isotonic(y: Array) -> Array:
 
 
 def nonmetric(x: Array, y: Array) -> float:
-    ordered = y[np.lexsort((y, x))]
+    ordered = y[np.lexsort((y, joined(x)))]
     return math.sqrt(((ordered - isotonic(ordered)) ** 2).sum() / (ordered**2).sum())
 
 
@@ -65,10 +66,13 @@ def distance_correlation(X: Array, Y: Array) -> float:
 
 def triplet_share(X: Array, Y: Array, i: int) -> float:
     """Share of the triplets of point i whose order is kept; equal distances in Y count one half."""
+
+    def sign(a: float, b: float) -> float:
+        return 0.0 if abs(a - b) <= 1e-12 * max(a, b) else a - b
+
     points: list[Any] = []
     for j, k in itertools.combinations([j for j in range(len(X)) if j != i], 2):
-        x = ((X[i] - X[j]) ** 2).sum() - ((X[i] - X[k]) ** 2).sum()
-        y = ((Y[i] - Y[j]) ** 2).sum() - ((Y[i] - Y[k]) ** 2).sum()
+        x, y = (sign(((Z[i] - Z[j]) ** 2).sum(), ((Z[i] - Z[k]) ** 2).sum()) for Z in (X, Y))
         if x != 0:
             points.append(0.5 if y == 0 else float((x > 0) == (y > 0)))
     return float(np.mean(points)) if points else 1.0

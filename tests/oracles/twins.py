@@ -1,7 +1,7 @@
 """Slow twins: each quantity of the numerical core once more, in the fewest naive lines, from its definition alone.
 
 Nothing here is shared with the package. Distances are sums of squared differences, column by column; orders are stable
-sorts, so that equal distances are ordered by index.
+sorts, so that equal distances, which are those that differ by no more than rounding, are ordered by index.
 """
 
 from __future__ import annotations
@@ -25,11 +25,26 @@ def squared_distances(Q: Array, X: Array) -> Array:
     return D
 
 
+def joined(values: Array) -> Array:
+    """The values, of which each of a run of neighbors that differ by less than 1e-12 of them is the smallest."""
+    out, first, before = values.copy(), 0.0, -1.0
+    for place in np.argsort(values, kind="stable"):
+        if np.isinf(values[place]) or values[place] - before > 1e-12 * values[place]:
+            first = values[place]
+        out[place], before = first, values[place]
+    return out
+
+
+def order_of(D: Array) -> Ints:
+    """(m, n): the columns by their values in each row, those equal up to rounding by index."""
+    return np.array([np.argsort(joined(row), kind="stable") for row in D])
+
+
 def orders(X: Array) -> Ints:
     """(n, n - 1): all other points from the nearest to the farthest."""
     D = squared_distances(X, X)
     np.fill_diagonal(D, np.inf)
-    return np.argsort(D, axis=1, kind="stable")[:, :-1]
+    return order_of(D)[:, :-1]
 
 
 def rank_table(order: Ints) -> Ints:

@@ -6,6 +6,7 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
+from dreval.geometry._loops.orders import sort_joined
 from dreval.geometry._loops.radix import SHORT, ascending
 from dreval.geometry._loops.rows import direct
 
@@ -31,7 +32,10 @@ def _by_merging(line, order, start, stop):
 
 @loop()
 def _settle_run(line, order, start, stop, i, points, products):
-    """Order a run of points too near each other to be told apart; gives whether two are equally far up to rounding."""
+    """Order a run of points too near each other to be told apart; gives whether two are equally far up to rounding.
+
+    Those that are stand by index.
+    """
     if products:
         for t in range(start, stop):
             line[order[t]] = direct(points, i, points, order[t])
@@ -39,10 +43,8 @@ def _settle_run(line, order, start, stop, i, points, products):
         _by_insertion(line, order, start, stop)
     else:
         _by_merging(line, order, start, stop)
-    equal = False
-    for t in range(start + 1, stop):
-        equal |= line[order[t]] - line[order[t - 1]] <= ROUNDING * line[order[t]]
-    return equal
+    ids = order[start:stop]
+    return sort_joined(line[ids], ids)
 
 
 @loop()
@@ -85,7 +87,7 @@ def _settle_row(line, near, order, i, points, margin, products):
 
 @loop()
 def sort_rows(block, bits, rows, points, norms, gamma, orders, tied):
-    """Exact orders of a block of squared distances, ties by index; the point itself stands last.
+    """Exact orders of a block of squared distances, those equal up to rounding by index; the point itself stands last.
 
     ``bits`` is the block read as whole numbers. ``tied`` marks rows in which distances occur that are equal up to
     rounding. Distances have an error of at most gamma times the sum of two norms, so that consecutive ones farther

@@ -2,7 +2,8 @@
 
 Plain arrays and sparse rows of kind SQUARES give squared Euclidean distances. A sparse row gives the same bits as the
 dense one: terms are added in the order of the columns, and a zero adds nothing. COSINE is squared Euclidean between
-rows of norm 1, exactly 2 where their inner product is exactly 0: rows without a common entry are ties.
+rows of norm 1, exactly 2 where their inner product is exactly 0: rows without a common entry are ties; and 0 where
+they differ by rounding only.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numba.extending import overload
 from dreval.geometry._loops._jit import loop
 
 SQUARES, ABSOLUTE, DIFFERING, GIVEN, COSINE = range(5)
+SAME = 1e-28  # squared difference of rows of norm 1 that are equal but for rounding
 ORTHOGONAL = 2.0  # squared difference of two rows of norm 1 without any product
 
 
@@ -55,6 +57,14 @@ def _term(step, kind):
     return step * step
 
 
+@loop(inline="always")
+def _angular(total, product):
+    """The squared difference of two rows of norm 1: exact where orthogonal or equal but for rounding."""
+    if product == 0.0:
+        return ORTHOGONAL
+    return total if total > SAME else 0.0
+
+
 @loop()
 def _measured(points, i, others, j):
     if points.kind == GIVEN:
@@ -63,7 +73,7 @@ def _measured(points, i, others, j):
     for c in range(points.rows.shape[1]):
         total += _term(points.rows[i, c] - others.rows[j, c], points.kind)
         product += points.rows[i, c] * others.rows[j, c]
-    return ORTHOGONAL if points.kind == COSINE and product == 0.0 else total
+    return _angular(total, product) if points.kind == COSINE else total
 
 
 @loop()
@@ -86,7 +96,7 @@ def _merged(points, i, others, j):
         total += _term(points.values[t], points.kind)
     for t in range(b, stop_b):
         total += _term(others.values[t], points.kind)
-    return ORTHOGONAL if points.kind == COSINE and product == 0.0 else total
+    return _angular(total, product) if points.kind == COSINE else total
 
 
 def _value(points, i, others, j):
@@ -140,7 +150,7 @@ def fill_measured(points, rows, out):
                     product[j] += own * column[j]
         if points.kind == COSINE:
             for j in range(line.shape[0]):
-                line[j] = ORTHOGONAL if product[j] == 0.0 else line[j]
+                line[j] = _angular(line[j], product[j])
 
 
 @loop()

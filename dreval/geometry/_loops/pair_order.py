@@ -4,7 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
+
+BY_CHANCE = 10.0  # so many near ties times ROUNDING N^2 distinct values have anyway; their order changes no digit
+
+
+@loop()
+def few_near(near, total):
+    """Whether so few of ``total`` sorted values are equal up to rounding as N values without ties have by chance."""
+    return near <= BY_CHANCE * ROUNDING * (float(total) * total)
+
+
+@loop()
+def join(values):
+    """Make sorted values that are equal up to rounding equal, in place: each takes the smallest of its run."""
+    near = 0
+    for t in range(1, values.shape[0]):
+        gap = values[t] - values[t - 1]
+        near += (gap > 0.0) & (gap <= ROUNDING * values[t])
+    if few_near(near, values.shape[0]):
+        return
+    first = before = values[0]
+    for t in range(1, values.shape[0]):
+        own = values[t]
+        if own - before > ROUNDING * own:
+            first = own
+        values[t], before = first, own
 
 
 @loop()
@@ -25,15 +51,28 @@ def taken(values, keys, width):
 
 
 @loop()
-def number(values, keys, width, out):
-    """Numbers that ascend with the values and are equal where they are; how many there are."""
-    mask, count = (1 << width) - 1, 0
+def _numbered(values, keys, width, rounding, out):
+    """Numbers of values that are equal up to ``rounding``; how many there are, and how many are near but not equal."""
+    mask, count, near = (1 << width) - 1, 0, 0
+    before = values[keys[0] & mask]
     for t in range(keys.shape[0]):
         place = keys[t] & mask
-        if t > 0 and (keys[t] >> width != keys[t - 1] >> width or values[place] != values[keys[t - 1] & mask]):
-            count += 1
+        own = values[place]
+        gap = own - before
+        near += (gap > 0.0) & (gap <= ROUNDING * own)
+        count += gap > rounding * own
         out[place] = count
-    return count + 1
+        before = own
+    return count + 1, near
+
+
+@loop()
+def number(values, keys, width, out):
+    """Numbers that ascend with the values and are equal where they are, up to rounding; how many there are."""
+    count, near = _numbered(values, keys, width, 0.0, out)
+    if not few_near(near, keys.shape[0]):
+        count, near = _numbered(values, keys, width, ROUNDING, out)
+    return count
 
 
 @loop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops.permutations import mix
 from dreval.geometry._loops.rows import direct
 
@@ -202,9 +203,15 @@ def largest_gap(a, b, tolerance):
 
 
 @njit(cache=True, nogil=True, inline="always")
+def _equal(a, b):
+    """Whether two direct values are equal up to rounding."""
+    return abs(a - b) <= ROUNDING * max(a, b)
+
+
+@njit(cache=True, nogil=True, inline="always")
 def _agreement(x_j, x_k, y_j, y_k):
     """1 where both spaces have the nearer point in common, 1/2 where the embedding has none."""
-    if y_j == y_k:
+    if _equal(y_j, y_k):
         return 0.5
     return 1.0 if (x_j < x_k) == (y_j < y_k) else 0.0
 
@@ -222,7 +229,7 @@ def every_triplet(X, Y, rows, others, share, used):
         agree, count = 0.0, 0
         for j in range(m):
             for k in range(j):
-                if x[j] != x[k]:
+                if not _equal(x[j], x[k]):
                     agree += _agreement(x[j], x[k], y[j], y[k])
                     count += 1
         used[b] = count
@@ -251,7 +258,7 @@ def drawn_triplets(X, Y, rows, stay, key, wanted, share, used):
             if not (stay[j] and stay[k]):
                 continue
             x_j, x_k = direct(X, i, X, j), direct(X, i, X, k)
-            if x_j != x_k:
+            if not _equal(x_j, x_k):
                 agree += _agreement(x_j, x_k, direct(Y, i, Y, j), direct(Y, i, Y, k))
                 count += 1
         used[b] = count
