@@ -96,6 +96,14 @@ def test_results_have_it_by_name_and_loaded_ones_ask_for_the_data(tmp_path):
         loaded.certificate("sheet", data=X + 1)
 
 
+def test_its_folds_are_those_of_the_table():
+    """The held-out error of a certificate is the reconstruction error that the table shows."""
+    Y, X = latents_and_data(n=40)
+    results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=4).run("reconstruction_error")
+    shown = results.tidy().set_index("index").loc["reconstruction_error", "value"]
+    assert results.certificate("sheet", n_resamples=1).held_out == shown
+
+
 def test_it_prints():
     """Errors first, effect before p, the verdict as the first note; frame and representation."""
     found = certificate(*latents_and_data(n=40), n_resamples=9)

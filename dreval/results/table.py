@@ -178,8 +178,10 @@ class Results:
     def certificate(self, name: str, *, data: Any = None, **options: Any) -> Certificate:
         """Whether what one embedding leaves of the data looks independent of what it shows (Definition 1).
 
-        See ``dreval.certificate.certify`` for the options.
+        See ``dreval.certificate.certify`` for the options. The seed is that of the evaluation unless another one is
+        passed, so that the folds are those of its ``reconstruction_error``.
         """
+        options.setdefault("random_state", self.recipe.get("random_state"))
         made: Certificate = import_module("dreval.certificate").certify(self.embedding(name, data=data), **options)
         return made
 
