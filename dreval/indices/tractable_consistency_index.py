@@ -101,7 +101,9 @@ def tractable_consistency_index(
     store : path, optional
         A journal (SQLite file): each finished run is written at once, and what is there is not run again. It belongs to
         this data, method, its parameters, versions and seed; a larger ``n_transformations`` continues it. Pass
-        ``random_state`` too, since another seed is another run.
+        ``random_state`` too, since another seed is another run. Of a function of yours its code and the variables,
+        functions and classes that it reads belong to it; not so files, the environment, and modules that are imported
+        within it: begin another journal when those change.
     random_state : int, Generator or None, default None
         Seed of the method and of the choice of transformations.
     n_jobs : int, optional

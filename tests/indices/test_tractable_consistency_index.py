@@ -24,12 +24,33 @@ def cloud(n=60, p=3, seed=0):
     return np.random.default_rng(seed).normal(size=(n, p)) * np.linspace(2, 0.5, p)
 
 
-CALLS = []  # what a function closes over is part of its identity, what it finds in its module is not
+POWER = 3
+
+
+@pytest.fixture
+def calls(tmp_path, monkeypatch):
+    """How often a method was run: a file has it, since what a method reads of variables is part of its identity."""
+    monkeypatch.setenv("DREVAL_TEST_CALLS", str(tmp_path / "calls"))
+    return count_calls
+
+
+def count_calls():
+    path = Path(os.environ["DREVAL_TEST_CALLS"])
+    return path.stat().st_size if path.exists() else 0
+
+
+def call():
+    with open(os.environ["DREVAL_TEST_CALLS"], "a") as log:
+        log.write("x")
+
+
+def raised(X):
+    return X[:, :2] ** POWER
 
 
 def counted(X, n_components):
-    CALLS.append(1)
-    return X[:, :2] ** 3
+    call()
+    return raised(X)
 
 
 def same_picture(Y):
@@ -146,13 +167,13 @@ def test_all_of_them_and_the_missed_maximum():
     assert_allclose(merged["u_x"], merged["u_y"], atol=1e-12)
 
 
-def test_failures_are_counted_and_not_kept(tmp_path):
+def test_failures_are_counted_and_not_kept(tmp_path, calls):
     """A run that raises is counted with its reason, and tried again by the next call; all failing is an error."""
-    X, before = cloud(), len(CALLS)
+    X = cloud()
 
     def moody(X, n_components):
-        CALLS.append(1)
-        if len(CALLS) == before + 4:
+        call()
+        if count_calls() == 4:
             raise RuntimeError("out of ink")
         return X[:, :2]
 
@@ -162,7 +183,7 @@ def test_failures_are_counted_and_not_kept(tmp_path):
     assert "out of ink" in found.notes[1]
     again = tci(X, moody, store=tmp_path / "cells")
     assert again.parts["failed"] == 0
-    assert len(CALLS) == before + 8  # base, six, and the one that failed
+    assert calls() == 8  # base, six, and the one that failed
 
     def never(Z, n_components):
         if (Z == X).all():
@@ -173,14 +194,14 @@ def test_failures_are_counted_and_not_kept(tmp_path):
         tci(X, never)
 
 
-def test_a_store_belongs_to_data_method_and_seed(tmp_path):
-    """Nothing is read back for other data, another function body, another seed or another amplitude; more goes on."""
+def test_a_store_belongs_to_data_method_and_seed(tmp_path, calls, monkeypatch):
+    """Nothing is read back for other data, code, variables that it reads, seed or amplitude; more goes on."""
     X = cloud()
 
     def run(X=X, source=counted, **options):
-        before = len(CALLS)
+        before = calls()
         tci(X, source, store=tmp_path / "cells", **options)
-        return len(CALLS) - before
+        return calls() - before
 
     assert run() == 7
     assert run() == 0
@@ -189,6 +210,8 @@ def test_a_store_belongs_to_data_method_and_seed(tmp_path):
     assert run(random_state=1) == 7
     assert run(amplitude=0.4) == 7
     assert run(source=lambda X, n_components: counted(X, n_components)) == 7
+    monkeypatch.setitem(globals(), "POWER", 5)
+    assert run() == 7
 
 
 SCRIPT = """
