@@ -29,9 +29,9 @@ def evaluate_algorithms(
 ) -> None:
     """Add a row for each index of methods, and bring all rows into the order of the plan.
 
-    All have the seed of the evaluation itself: transformations, folds and exchanges are common to all embeddings, so that
-    comparisons are paired, and the numbers are those of the plain functions. What only needs coordinates reads those
-    that are there.
+    All have the seed of the evaluation itself: transformations, folds and exchanges are common to all embeddings, so
+    that comparisons are paired, and the numbers are those of the plain functions. What only needs coordinates reads
+    those that are there.
     """
     tasks = [task for task in plan if task.card.level == "algorithm"]
     if not tasks:

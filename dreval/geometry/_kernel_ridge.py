@@ -56,8 +56,8 @@ def scaled_points(points: FloatArray, argument: str, bandwidth: float | None = N
 class RidgeFit(NamedTuple):
     """One regression: the ridge, kernel coefficients, residuals, leave-one-out residuals and their relative error.
 
-    The relative error is over the squared deviations of each point from the mean of the others, so that a fit which says
-    no more than the mean has 1.
+    The relative error is over the squared deviations of each point from the mean of the others, so that a fit which
+    says no more than the mean has 1.
     """
 
     ridge: float

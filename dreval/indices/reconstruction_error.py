@@ -69,9 +69,9 @@ def reconstruction_error(
     IndexRecord
         ``float()`` of it is the held-out error. ``parts``: ``train`` (the error of f on the points it was learned
         from, all of them), ``held_out``, ``left_out`` (by the leave-one-out identity, on the same scale; rule "ridge"
-        only) and, as a yardstick, ``linear_train``, the least error of any linear map to as many dimensions, with ``linear_bound``,
-        what it is on new data at most, with 95 % confidence and for every linear map at once. ``table``: one row for
-        each fold.
+        only) and, as a yardstick, ``linear_train``, the least error of any linear map to as many dimensions, with
+        ``linear_bound``, what it is on new data at most, with 95 % confidence and for every linear map at once.
+        ``table``: one row for each fold.
 
     Raises
     ------

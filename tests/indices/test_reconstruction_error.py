@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import dreval
-from dreval.certificate import certify
 from dreval._random import stream
+from dreval.certificate import certify
 from dreval.geometry.rkhs import reconstruction_map
 from dreval.indices._generalization import linear_bound
 

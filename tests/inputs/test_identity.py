@@ -70,7 +70,7 @@ def reads(**variables: Any) -> Callable[..., Any]:
     module = ModuleType("mine")
     tools = ModuleType("tools")
     tools.K = variables.pop("K", 1)  # type: ignore[attr-defined]
-    vars(module).update(**{"POWER": {"a": 2}, "SHIFT": np.arange(3.0), "LAST": 2, "unread": 0, "tools": tools})
+    vars(module).update(POWER={"a": 2}, SHIFT=np.arange(3.0), LAST=2, unread=0, tools=tools)
     exec(body, vars(module))
     vars(module).update(variables)
     return vars(module)["run"]  # type: ignore[no-any-return]
