@@ -121,7 +121,8 @@ def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
         folders.check_input(place, task)
     check_base(place, manifest)
     if manifest.round == 1 and not partial:
-        cure = f"{status_of(place, manifest).next_step} To take what is there: partial=True, on the command line --partial."
+        step = status_of(place, manifest).next_step
+        cure = f"{step} To take what is there: partial=True, on the command line --partial."
         raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", cure)
     runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
     unasked = {} if manifest.round > 1 else {SECOND: "a protocol of round 1, without the transformed data"}

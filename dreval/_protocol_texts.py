@@ -49,7 +49,7 @@ SHELL = """#!/bin/sh
 # The command is called as   COMMAND [ARGUMENT ...] INPUT OUTPUT N_COMPONENTS SEED   in the folder where you are.
 # INPUT and OUTPUT are full paths.
 [ "$#" -gt 0 ] || { echo "usage: sh run.sh COMMAND [ARGUMENT ...]" >&2; exit 2; }
-folder=$(cd "$(dirname "$0")" && pwd) || exit 2
+folder=$(CDPATH= cd "$(dirname "$0")" && pwd) || exit 2
 mkdir -p "$folder/@RETURNED@"
 failed=0
 while IFS=, read -r task round input output n_components seed; do
