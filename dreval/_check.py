@@ -24,6 +24,7 @@ __all__ = [
     "check_k",
     "check_numeric",
     "check_one_of",
+    "check_parameters",
     "check_path",
     "check_points",
     "check_random_state",
@@ -79,6 +80,12 @@ def check_one_of(value: Any, options: Collection[str], argument: str) -> str:
         describe(value),
         (f"Did you mean {near!r}? " if near else "") + f"Known: {listed}.",
     )
+
+
+def check_parameters(options: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Every option is a parameter of what it is given to."""
+    for name in options:
+        check_one_of(name, [key for key in known if key != "self"], f"{what} parameter")
 
 
 def check_bool(value: Any, argument: str) -> bool:

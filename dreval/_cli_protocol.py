@@ -22,7 +22,7 @@ METHOD_INDICES = ("trustability_index", "tractable_consistency_index")
 ABOUT = "Ask a method outside Python the two questions that only a method can answer, by way of files."
 STEPS = """steps:
   dreval protocol export data.csv umap --n-transformations 50 --random-state 0
-  Rscript umap/run_uwot.R            # or: sh umap/run.sh my_tool, or by hand: see umap/README.md
+  Rscript umap/run_uwot.R            # or: sh umap/run.sh ./my_tool, or by hand: see umap/README.md
   dreval protocol export data.csv umap    # the same again: the second round
   Rscript umap/run_uwot.R
   dreval protocol status umap

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from dreval._evaluation_plan import IndexTask
 from dreval._evaluation_rows import Found, missing_row
-from dreval._random import stream_seed
 from dreval.errors import DrevalError
 from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
@@ -30,7 +29,9 @@ def evaluate_algorithms(
 ) -> None:
     """Add a row for each index of methods, and bring all rows into the order of the plan.
 
-    The method has the seed of the embedding, and what only needs coordinates reads those that are there.
+    All have the seed of the evaluation itself: transformations, folds and exchanges are common to all embeddings, so
+    that comparisons are paired, and the numbers are those of the plain functions. What only needs coordinates reads
+    those that are there.
     """
     tasks = [task for task in plan if task.card.level == "algorithm"]
     if not tasks:
@@ -52,10 +53,9 @@ def _row(task: IndexTask, source: Source, data: Data, d: int, root: int, n_jobs:
         options.setdefault("n_components", d)
     if "n_jobs" in task.thing.__wrapped__.__kwdefaults__:  # type: ignore[attr-defined]
         options.setdefault("n_jobs", n_jobs)
-    seed = stream_seed(root, "embedding", source.name)
     try:
         task.card.check_metric(data.metric)
-        got = task.thing(data, source, random_state=seed, **options)
+        got = task.thing(data, source, random_state=root, **options)
     except DrevalError as error:
         if error.argument in options and error.argument != "n_components":  # of which a method may have a limit
             raise

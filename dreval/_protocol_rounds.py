@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval import _protocol_folder as folders
-from dreval._protocol_returned import check_base, read_returned
+from dreval._protocol_returned import check_base, read_returned, status_of
 from dreval._protocol_texts import write_texts
 from dreval.errors import InputError, ProtocolError
 from dreval.geometry.rkhs import make_transformations
@@ -121,8 +121,9 @@ def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
         folders.check_input(place, task)
     check_base(place, manifest)
     if manifest.round == 1 and not partial:
-        got, cure = "round 1 only", "Export the folder again, run the tool, or collect with partial=True."
-        raise ProtocolError(folders.MANIFEST, "must be of round 2", got, cure)
+        step = status_of(place, manifest).next_step
+        cure = f"{step} To take what is there: partial=True, on the command line --partial."
+        raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", cure)
     runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
     unasked = {} if manifest.round > 1 else {SECOND: "a protocol of round 1, without the transformed data"}
     return Recording(data, runs, manifest.settings, manifest.random_state, manifest.n_components, unasked)

@@ -46,21 +46,22 @@ first export are kept: {settings}, random_state={seed}.
 
 SHELL = """#!/bin/sh
 # Runs a command of yours on every task that has not come back:   sh run.sh COMMAND [ARGUMENT ...]
-# The command is called as   COMMAND [ARGUMENT ...] INPUT OUTPUT N_COMPONENTS SEED   in this folder.
-cd "$(dirname "$0")" || exit 2
+# The command is called as   COMMAND [ARGUMENT ...] INPUT OUTPUT N_COMPONENTS SEED   in the folder where you are.
+# INPUT and OUTPUT are full paths.
 [ "$#" -gt 0 ] || { echo "usage: sh run.sh COMMAND [ARGUMENT ...]" >&2; exit 2; }
-mkdir -p @RETURNED@
+folder=$(CDPATH= cd "$(dirname "$0")" && pwd) || exit 2
+mkdir -p "$folder/@RETURNED@"
 failed=0
 while IFS=, read -r task round input output n_components seed; do
-    if [ "$task" = task ] || [ -e "$output" ]; then continue; fi
-    part="@RETURNED@/.unfinished-${output##*/}"  # an interrupted run leaves no half file under the right name
-    if "$@" "$input" "$part" "$n_components" "$seed" < /dev/null && [ -e "$part" ]; then
-        mv "$part" "$output"
+    if [ "$task" = task ] || [ -e "$folder/$output" ]; then continue; fi
+    part="$folder/@RETURNED@/.unfinished-${output##*/}"  # an interrupted run leaves no half file under the right name
+    if "$@" "$folder/$input" "$part" "$n_components" "$seed" < /dev/null && [ -e "$part" ]; then
+        mv "$part" "$folder/$output"
     else
         echo "failed: $task" >&2
         failed=1
     fi
-done < tasks.csv
+done < "$folder/tasks.csv"
 exit $failed
 """
 

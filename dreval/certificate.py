@@ -8,7 +8,8 @@ import numpy.typing as npt
 from dreval._check import check_int, check_one_of, check_random_state
 from dreval._random import root_seed, stream
 from dreval.errors import UndefinedIndex
-from dreval.geometry._refit import HeldOut, Refit, held_out
+from dreval.geometry._refit import POINTS, HeldOut, Refit, fitted_rows, held_out
+from dreval.geometry.metrics import power_of_two
 from dreval.geometry.rkhs import RULES
 from dreval.geometry.workers import run_blocks
 from dreval.registry import TESTS
@@ -19,7 +20,6 @@ __all__ = ["certify"]
 
 FloatArray = npt.NDArray[np.float64]
 MEASURES = ("hsic", "kcca")  # those of them that are registered
-POINTS = 1000  # resamples refit and compare n x n kernels; beyond, a random subset is judged
 
 
 def certify(
@@ -49,7 +49,7 @@ def certify(
     n_resamples : int, default 199
         Number m of resamples.
     n_folds : int, default 5
-        Folds of the held-out error.
+        Folds of the held-out error, those of ``reconstruction_error`` with the same seed.
     random_state : int, Generator or None, default None
         Seed; resample b depends on it and on b only.
     n_jobs : int, optional
@@ -94,6 +94,8 @@ def certify(
     check_int(n_folds, "n_folds", low=2)
     root = root_seed(check_random_state(random_state))
     X, Y, notes = _points(embedding, root)
+    unit, unit_y = power_of_two(X), power_of_two(Y)  # no square of them overflows or vanishes
+    X, Y = X * unit, Y * unit_y
     refit, others = _learned(X, Y, rule, min(n_folds, len(X)), root)
     measures = [name for name in MEASURES if name in TESTS]
     observed = [_measure(name, refit.residuals, Y) for name in measures]
@@ -106,14 +108,15 @@ def certify(
     run_blocks(one, range(n_resamples), n_jobs)
     mean = np.linalg.norm(others.residuals.mean(axis=0)) / np.sqrt(np.mean(np.sum(others.residuals**2, axis=1)))
     recipe = {"n": len(X), "p": X.shape[1], "n_components": Y.shape[1], "rule": rule, "random_state": root}
-    recipe |= {"ridge": refit.map.ridge, "bandwidth": refit.map.bandwidth, "condition": refit.map.condition}
+    recipe |= {"ridge": refit.map.ridge, "residual_ridge": refit.ridge}
+    recipe |= {"bandwidth": refit.map.bandwidth / unit_y, "condition": refit.map.condition}
     return Certificate(
         name=embedding.method,
         train=refit.map.error,
         held_out=others.error,
         residual_mean=float(mean),
         tests=tuple(_test(name, observed[m], null[:, m]) for m, name in enumerate(measures)),
-        residuals=refit.residuals,
+        residuals=refit.residuals / unit,
         n_resamples=n_resamples,
         recipe=recipe,
         notes=(*notes, *refit.map.notes),
@@ -127,7 +130,7 @@ def _points(embedding: Embedding, root: int) -> tuple[FloatArray, FloatArray, tu
         raise UndefinedIndex("embedding", "must vary", "all points in one place", "See what the method returned.")
     if len(X) <= POINTS:
         return X, Y, ()
-    rows = np.sort(stream(root, "certificate points").choice(len(X), POINTS, replace=False))
+    rows = fitted_rows(len(X), root)
     return X[rows], Y[rows], (f"Judged on {POINTS} points drawn at random.",)
 
 

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from dreval import __version__
 from dreval._cli_protocol import add_protocol
@@ -87,10 +87,19 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print(f"dreval: {message}", file=sys.stderr)
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that says, of words it cannot place, how several words are given to one option."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse, with the cure."""
+        stray = message.removeprefix("unrecognized arguments: ")
+        if stray != message and not stray.startswith("-"):
+            message += " (several words of one option are separated by commas, as in --indices a,b)"
+        super().error(message)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="dreval", description="Formal evaluation of dimensionality reduction.", allow_abbrev=False
-    )
+    parser = _Parser(prog="dreval", description="Formal evaluation of dimensionality reduction.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"dreval {__version__}")
     verbs = parser.add_subparsers(metavar="verb", required=True)
     _add_evaluate(verbs)

@@ -96,10 +96,41 @@ def test_results_have_it_by_name_and_loaded_ones_ask_for_the_data(tmp_path):
         loaded.certificate("sheet", data=X + 1)
 
 
+def test_its_folds_are_those_of_the_table():
+    """The held-out error of a certificate is the reconstruction error that the table shows."""
+    Y, X = latents_and_data(n=40)
+    results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=4).run("reconstruction_error")
+    shown = results.tidy().set_index("index").loc["reconstruction_error", "value"]
+    assert results.certificate("sheet", n_resamples=1).held_out == shown
+
+
+def test_units_change_nothing():
+    """Data and picture in extreme units have the same errors and effects; residuals are in the unit of the data."""
+    Y, X = latents_and_data(n=40)
+    here, there = certificate(Y, X, n_resamples=5), certificate(1e200 * Y, 1e-200 * X, n_resamples=5)
+    columns = ["train", "held_out", "residual_mean", "effect_size", "effect_expected"]
+    np.testing.assert_allclose(there.to_frame()[columns], here.to_frame()[columns], rtol=1e-6)
+    np.testing.assert_allclose(there.residuals, 1e-200 * here.residuals, rtol=1e-6)
+
+
+def test_options_that_are_none_are_named():
+    """A wrong word gets the known ones, from results and from records."""
+    Y, X = latents_and_data(n=40)
+    results = dreval.Evaluation(X, {"sheet": Y}, n_neighbors=5, random_state=0).run("procrustes_disparity", ci=None)
+    with pytest.raises(dreval.errors.UnknownName, match="Did you mean 'n_folds'"):
+        results.certificate("sheet", folds=3)
+    with pytest.raises(dreval.errors.UnknownName, match=r"`embed_new parameter`.*Known: bandwidth, ridge"):
+        results.embedding("sheet").embed_new(X, sigma=3)
+    with pytest.raises(dreval.errors.UnknownName, match=r"`reconstruct parameter`"):
+        results.embedding("sheet").reconstruct(Y, sigma=3)
+
+
 def test_it_prints():
     """Errors first, effect before p, the verdict as the first note; frame and representation."""
     found = certificate(*latents_and_data(n=40), n_resamples=9)
     text = str(found)
+    assert found.recipe["residual_ridge"] == pytest.approx(0.1 * found.recipe["ridge"])
+    assert f"{found.recipe['residual_ridge']:.3g}" in text
     assert (
         text.index("Reconstruction error") < text.index("Residual against embedding") < text.index(found.verdict[:40])
     )

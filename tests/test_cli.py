@@ -34,6 +34,14 @@ def run(capfd: pytest.CaptureFixture[str]) -> Any:
 # evaluate
 
 
+def test_words_without_commas_are_told_of_them(run: Any) -> None:
+    """Two indices without a comma: the refusal says how; an option that is none is not told so."""
+    for words, told in ((("--indices", "stress", "trustworthiness"), True), (("--bogus",), False)):
+        code, _, err = run(*EVALUATE, *words)
+        assert code == 2
+        assert ("separated by commas, as in --indices a,b" in err) == told
+
+
 def test_the_summary_goes_to_stdout(run: Any) -> None:
     """All is well: code 0, the summary of the same call in Python on stdout, nothing on stderr."""
     code, out, err = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv")

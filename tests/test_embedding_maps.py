@@ -57,6 +57,17 @@ def test_ridge_bandwidth_and_conditioning_are_reported():
         assert made.condition >= 1
 
 
+@pytest.mark.parametrize("bandwidth", [-1, 0, float("nan"), "a"])
+def test_impossible_bandwidths_are_refused(bandwidth):
+    """A length-scale is a positive number, also where all points coincide."""
+    record = dreval.embed(cloud(), "pca")
+    for refused in (record.embed_new, record.reconstruct):
+        with pytest.raises(InputError, match="`bandwidth` must be"):
+            refused(record.data[:2, : 4 if refused == record.embed_new else 2], bandwidth=bandwidth)
+    with pytest.raises(InputError, match="`bandwidth` must be"):
+        reconstruction_map(np.zeros((60, 2)), cloud(), bandwidth=bandwidth)
+
+
 def test_without_data_there_is_no_map():
     """A record made by hand and a loaded result ask for the data."""
     with pytest.raises(InputError, match="`data` must be known"):

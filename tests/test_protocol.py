@@ -14,6 +14,8 @@ from protocol_runs import SETTINGS, X, both_rounds, isomap, pca, play, projectio
 import dreval
 from dreval.errors import UndefinedIndex
 from dreval.inputs._recorded import RecordedSource
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
 
 IN_PYTHON: dict[str, tuple[Any, Any]] = {
     "pca": (pca, "pca"),
@@ -49,7 +51,7 @@ def test_both_indices_are_those_of_the_method_in_python(name: str, form: str, fo
     pd.testing.assert_frame_equal(found.table[["point", "column"]], expected.table[["point", "column"]])
     assert found.table["u"].tolist() == pytest.approx(expected.table["u"].tolist(), **near)
     common = expected.parts.keys() & found.parts.keys() - {"s_per_n"}
-    assert len(common) == 5
+    assert len(common) == 6
     for part in common:
         assert found.parts[part] == pytest.approx(expected.parts[part], nan_ok=True, **near)
     assert float(trust) == pytest.approx(float(expected_trust), **near)
@@ -72,6 +74,18 @@ def test_an_evaluation_has_the_same_method_indices(folder: Path) -> None:
     assert table.loc["trustworthiness", "value"] == dreval.trustworthiness(X, base, n_neighbors=5)
     assert np.array_equal(res.embeddings["mine"], base)
     assert table["value"].notna().all()
+
+
+def test_a_recorded_and_a_live_method_are_compared_on_the_same_transformations(folder: Path) -> None:
+    """With the seed of the export a table has one number for the tool and for the same method run in Python."""
+    both_rounds(folder, projection)
+    sources = {"recorded": dreval.Protocol.collect(folder), "live": projection}
+    options = {"tractable_consistency_index": {"n_transformations": 7, "n_reseeds": 2}}
+    found = dreval.Evaluation(X, sources, n_neighbors=5, random_state=4).run(
+        ["trustability_index", "tractable_consistency_index"], ci=None, options=options
+    )
+    recorded, live = (found.tidy().query("embedding == @name")["value"].tolist() for name in sources)
+    assert recorded == pytest.approx(live, rel=1e-9)
 
 
 def test_all_transformations(folder: Path) -> None:
@@ -239,6 +253,14 @@ def test_the_source_is_its_own_name(folder: Path) -> None:
     assert source.coordinates(source.data).any()
     values = [float(dreval.tractable_consistency_index(X, source, n_jobs=j)) for j in (1, 2)]
     assert values[0] == values[1]
+
+
+def test_a_collected_source_is_short(folder: Path) -> None:
+    """Its representation counts the runs and holds no array."""
+    both_rounds(folder, pca)
+    collected = repr(dreval.Protocol.collect(folder, name="umap"))
+    assert collected == "RecordedSource('umap': 11 of 11 runs on 36 points, 3 columns)"
+    assert repr(as_source(X, "xyz", as_data(X))) == "CoordinateSource('xyz': coordinates)"
 
 
 def test_nothing_in_the_folder_is_pickled_or_knows_the_machine(folder: Path) -> None:

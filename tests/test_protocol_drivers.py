@@ -37,9 +37,9 @@ def atan(points: np.ndarray, n_components: int) -> np.ndarray:
 
 
 def run_shell(folder: Path) -> int:
-    """Run the shell driver."""
+    """Run the shell driver from the folder's parent, where the tool is."""
     return subprocess.run(
-        ["sh", folder / "run.sh", "sh", "./tool.sh"], check=False, stderr=subprocess.DEVNULL
+        ["sh", f"{folder.name}/run.sh", "sh", "./tool.sh"], check=False, stderr=subprocess.DEVNULL, cwd=folder.parent
     ).returncode
 
 
@@ -48,18 +48,18 @@ def test_the_shell_driver_runs_what_has_not_come_back(tmp_path: Path) -> None:
     folder = tmp_path / "a tool"
     protocol = dreval.Protocol(X, **SETTINGS)
     protocol.export(folder)
-    (folder / "tool.sh").write_text(TOOL)
+    (tmp_path / "tool.sh").write_text(TOOL)
 
     assert run_shell(folder) == 0
     assert protocol.export(folder).round == 2
-    (folder / "fail").write_text("transformed-0003")
+    (tmp_path / "fail").write_text("transformed-0003")
     assert run_shell(folder) == 1
     assert dreval.Protocol.status(folder).missing == ["returned/transformed-0003.csv"]
     assert run_shell(folder) == 1
-    (folder / "fail").unlink()
+    (tmp_path / "fail").unlink()
     assert run_shell(folder) == 0
 
-    assert len((folder / "runs.txt").read_text().split()) == 11
+    assert len((tmp_path / "runs.txt").read_text().splitlines()) == 11
     source = dreval.Protocol.collect(folder)
     found = dreval.tractable_consistency_index(X, source)
     expected = dreval.tractable_consistency_index(X, atan, n_transformations=7, random_state=4)

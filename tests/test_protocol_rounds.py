@@ -95,11 +95,16 @@ def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
 
 
 def test_the_first_round_alone_answers_trustability(folder: Path) -> None:
-    """After round 1 the trustability index is there on request, and the other one says what it still needs."""
+    """After round 1 the trustability index is there on request, and the other one says what it still needs.
+
+    Who collects too early is told the next step.
+    """
     dreval.Protocol(X, **SETTINGS).export(folder)
+    with pytest.raises(ProtocolError, match=r"round 1 only. Run the tool on what is missing.*command line --partial"):
+        dreval.Protocol.collect(folder)
     play(folder, projection)
 
-    with pytest.raises(ProtocolError, match="must be of round 2: got round 1 only"):
+    with pytest.raises(ProtocolError, match=r"must be of round 2: got round 1 only\. Export the folder again"):
         dreval.Protocol.collect(folder)
     source = dreval.Protocol.collect(folder, partial=True)
     res = dreval.Evaluation(X, {"t": source}, n_neighbors=5).run(

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import check_float
+from dreval.errors import InputError
 from dreval.geometry.bandwidth import median_rule
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, radial_values
@@ -38,6 +40,8 @@ def scaled_points(points: FloatArray, argument: str, bandwidth: float | None = N
     """The points at size 1, where no square overflows or vanishes, and the median rule's bandwidth."""
     from scipy.spatial.distance import pdist
 
+    if bandwidth is not None and check_float(bandwidth, "bandwidth") <= 0:
+        raise InputError("bandwidth", "must be positive", repr(bandwidth), "Leave it out for the median rule.")
     moved = points - points[0]
     scale = power_of_two(moved)
     moved = moved * scale
@@ -50,7 +54,11 @@ def scaled_points(points: FloatArray, argument: str, bandwidth: float | None = N
 
 
 class RidgeFit(NamedTuple):
-    """One regression: the ridge, kernel coefficients, residuals, leave-one-out residuals and their relative error."""
+    """One regression: the ridge, kernel coefficients, residuals, leave-one-out residuals and their relative error.
+
+    The relative error is over the squared deviations of each point from the mean of the others, so that a fit which
+    says no more than the mean has 1.
+    """
 
     ridge: float
     weights: FloatArray
@@ -104,7 +112,10 @@ class KernelRidge:
         shrunk = ridge / (self.values + ridge)
         residuals = self.vectors @ (shrunk[:, None] * scores)
         left_out = residuals / self.rests(ridge)[:, None]
-        total = float(np.vdot(responses, responses))
+        others = len(responses) / (
+            len(responses) - 1
+        )  # a deviation from the mean of the others over that from the mean
+        total = float(np.vdot(responses, responses)) * others**2
         error = float(np.vdot(left_out, left_out)) / total if total > 0 else 0.0
         return RidgeFit(ridge, residuals / ridge, residuals, left_out, error)
 

@@ -9,12 +9,14 @@ import numpy.typing as npt
 
 from dreval._random import stream
 from dreval.geometry._kernel_ridge import KernelRidge
+from dreval.geometry.metrics import power_of_two
 from dreval.geometry.rkhs import KernelMap, reconstruction_map, theorem3_weights
 
-__all__ = ["HeldOut", "Refit", "held_out"]
+__all__ = ["POINTS", "HeldOut", "Refit", "fitted_rows", "held_out"]
 
 FloatArray = npt.NDArray[np.float64]
 UNDERSMOOTHED = 0.1  # ridge of the residuals over that with the least leave-one-out error
+POINTS = 1000  # a fit costs n^3; beyond, a random subset is fitted
 ROUNDING = 1e-12  # share of the variance below which a residual is what the smallest ridge leaves
 
 
@@ -29,8 +31,16 @@ class HeldOut(NamedTuple):
     @property
     def error(self) -> float:
         """Squared residuals over squared deviations."""
-        size = float(np.linalg.norm(self.deviations))
-        return float(np.linalg.norm(self.residuals / size)) ** 2
+        unit = power_of_two(self.deviations)
+        size = float(np.linalg.norm(self.deviations * unit))
+        return float(np.linalg.norm(self.residuals * unit / size)) ** 2
+
+
+def fitted_rows(n: int, root: int) -> npt.NDArray[np.int64]:
+    """The points that are fitted: all, or 1000 drawn at random; with one seed the same for index and certificate."""
+    if n <= POINTS:
+        return np.arange(n)
+    return np.sort(stream(root, "reconstruction points").choice(n, POINTS, replace=False))
 
 
 def held_out(X: FloatArray, Y: FloatArray, rule: str, count: int, root: int) -> HeldOut:
@@ -59,6 +69,8 @@ class Refit:
         The reconstruction.
     residuals : ndarray (n, p)
         x - f(y).
+    ridge : float
+        The ridge of the residuals; 0 for Theorem 3.
     """
 
     def __init__(self, Y: FloatArray, X: FloatArray, rule: str) -> None:
@@ -66,12 +78,13 @@ class Refit:
         self.rule = rule
         gram = self.map.scaled.gram()
         centred = X - self.map.mean
+        self.ridge = 0.0
         if rule == "ridge":
             self.solver = KernelRidge(gram)
-            ridge = self._ridge(centred)
-            self.residuals, rests = self.solver.fit(centred, ridge).residuals, self.solver.rests(ridge)
+            self.ridge = self._ridge(centred)
+            self.residuals, rests = self.solver.fit(centred, self.ridge).residuals, self.solver.rests(self.ridge)
         else:
-            self.left, self.right = theorem3_weights(rule, gram, Y, X)
+            self.left, self.right = theorem3_weights(rule, gram, self.map.scaled.points, X)
             self.left = (gram - gram.mean(axis=0)) @ self.left
             self.residuals = self._leave(centred)
             rests = 1.0 - 1.0 / len(X) - np.einsum("id,di->i", self.left, self.right)

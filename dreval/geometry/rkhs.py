@@ -17,6 +17,7 @@ from dreval.geometry._kernel_ridge import KernelRidge, Scaled, scaled_points
 from dreval.geometry._transformations import TRANSFORMATIONS, Transformations, transform_count, transformations_of
 from dreval.geometry.distances import block_rows, pairwise_squared
 from dreval.geometry.kernels import center, radial_values
+from dreval.geometry.metrics import power_of_two
 from dreval.results.base import Block, Summary, format_number
 
 __all__ = [
@@ -53,7 +54,8 @@ class KernelMap:
     error : float
         Share of the variance of the values that the map leaves at the known points.
     left_out_error : float
-        The same where each point is left out of the fit, NaN where the rule has no such form.
+        The same where each point is left out of the fit, over its deviation from the mean of the other points; NaN
+        where the rule has no such form.
     notes : tuple of str
         What was assumed.
 
@@ -121,7 +123,8 @@ def embedding_map(X: Any, Y: Any, *, ridge: float = EMBEDDING_RIDGE, bandwidth: 
     ridge : float
         Positive, added to the diagonal of K, which is 1. At the known points the map gives Y - ridge weights.
     bandwidth : float, optional
-        Length-scale of the Gaussian kernel; by default sigma^2 is the median of the squared distances.
+        Positive; length-scale sigma of the Gaussian kernel k(a, b) = exp(-|a - b|^2 / (2 sigma^2)), in the unit of the
+        data. By default that of the median rule: sigma^2 is the median of the squared distances of all pairs of points.
 
     Returns
     -------
@@ -180,7 +183,8 @@ def reconstruction_map(
     ridge : float, optional
         For "ridge": added to the diagonal; by default the one of 61 that has the least leave-one-out error.
     bandwidth : float, optional
-        Length-scale of the Gaussian kernel; by default sigma^2 is the median of the squared distances.
+        Positive; length-scale sigma of the Gaussian kernel k(a, b) = exp(-|a - b|^2 / (2 sigma^2)), in the unit of the
+        picture. By default that of the median rule: sigma^2 is the median of the squared distances of all pairs.
 
     Returns
     -------
@@ -212,16 +216,18 @@ def reconstruction_map(
     if scaled.bandwidth == 0.0:
         return _constant(rule, Y, scaled, X, mean)
     gram, centred = scaled.gram(), X - mean
+    unit = power_of_two(centred)  # no square of them overflows or vanishes
+    centred *= unit
     if rule == "ridge":
         solver = KernelRidge(gram)
         fit = solver.fit(centred, ridge)
         sizes = (fit.ridge, solver.condition(fit.ridge), _share(fit.residuals, centred), fit.left_out_error)
-        return _map(rule, Y, scaled, fit.weights, mean, gram.mean(axis=0), sizes)
-    first, second = theorem3_weights(rule, gram, Y, X)
+        return _map(rule, Y, scaled, fit.weights / unit, mean, gram.mean(axis=0), sizes)
+    first, second = theorem3_weights(rule, gram, scaled.points, X)
     sizes = np.linalg.svd(first, compute_uv=False)  # the inverses of those of A
     weights, condition = first @ (second @ centred), float(sizes[0] / sizes[_kept(sizes, len(Y))][-1])
-    left = centred - (gram - gram.mean(axis=0)) @ weights
-    return _map(rule, Y, scaled, weights, mean, gram.mean(axis=0), (0.0, condition, _share(left, centred), np.nan))
+    share = _share(centred - (gram - gram.mean(axis=0)) @ weights, centred)
+    return _map(rule, Y, scaled, weights / unit, mean, gram.mean(axis=0), (0.0, condition, share, np.nan))
 
 
 def theorem3_weights(rule: str, gram: FloatArray, Y: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -265,7 +271,8 @@ def make_transformations(
     amplitude : float
         The factor a > 0, for "perturbation".
     kernel : {"gaussian", "laplace", "rational_quadratic"}
-        k on the data, its bandwidth by the median rule.
+        k on the data at distance r and length-scale sigma: exp(-r^2 / (2 sigma^2)), exp(-r / sigma) and
+        1 / (1 + r^2 / (2 sigma^2)); sigma by the median rule, sqrt(median of the squared distances of all pairs).
 
     Returns
     -------
@@ -288,6 +295,8 @@ def _pair(first: Any, second: Any, names: tuple[str, str] = ("X", "Y")) -> tuple
 
 def _share(rest: FloatArray, whole: FloatArray) -> float:
     """|rest|^2 / |whole|^2; 0 where there is nothing to explain."""
+    unit = power_of_two(whole)
+    rest, whole = rest * unit, whole * unit
     size = float(np.linalg.norm(whole))
     return float(np.linalg.norm(rest / size)) ** 2 if size > 0 else 0.0
 

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from dreval._check import check_random_state
 from dreval._random import root_seed, stream
-from dreval.errors import DrevalError, UndefinedIndex
+from dreval.errors import DrevalError, MethodFailed, UndefinedIndex
+from dreval.geometry.metrics import power_of_two
 from dreval.geometry.procrustes import disparity
 from dreval.indices._index import IndexCard
 from dreval.inputs._source import Source, seed_of
@@ -21,10 +22,24 @@ from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source
 from dreval.results.parts import IndexRecord
 
-__all__ = ["Case", "algorithm_index", "chance_disparity", "is_constant", "make_record", "open_case", "runnable"]
+__all__ = [
+    "Case",
+    "algorithm_index",
+    "at_most",
+    "chance_disparity",
+    "embed_case",
+    "is_constant",
+    "make_record",
+    "narrow_note",
+    "open_case",
+    "picture_disparity",
+    "runnable",
+    "total_square",
+]
 
 FloatArray = npt.NDArray[np.float64]
 OUTSIDE = ("labels", "store", "random_state", "n_jobs", "progress")  # what changes no question: not on the card
+ROUNDING = 1e-14  # a disparity below is that of two equal pictures
 CURE = (
     "Pass the estimator, a function (X, n_components) or the name of a bundled method in place of coordinates; for a "
     "tool outside Python exchange files with dreval.Protocol."
@@ -89,9 +104,14 @@ def _fewer(name: str, asked: Any, recorded: Any) -> bool:
 
 def _in_words_of_the_caller(error: DrevalError) -> DrevalError:
     """The same refusal, of ``X`` and ``source``."""
-    names = {"data": "X", "embeddings['source']": "source"}
-    argument = names.get(error.argument, error.argument)
-    return type(error)(argument, error.rule, error.got, error.cure.replace("`data`", "`X`"))
+    argument = {"data": "X"}.get(error.argument, error.argument)
+    words = (_said(text) for text in (argument, error.rule, error.got, error.cure.replace("`data`", "`X`")))
+    return type(error)(*words)
+
+
+def _said(text: str) -> str:
+    """Words that speak of ``source``, as the caller does."""
+    return text.replace("embeddings['source']", "source")
 
 
 def open_case(X: Any, source: Any, labels: Any, random_state: Any) -> Case:
@@ -111,6 +131,42 @@ def runnable(case: Case) -> None:
         raise UndefinedIndex(case.source.argument, rule, str(case.source.reason), CURE)
 
 
+def embed_case(case: Case, X: FloatArray, d: int, seed: int | None) -> FloatArray:
+    """One run of the method that gives at most d columns; what it gives beyond is refused."""
+    return at_most(case, case.source.embed(X, d, seed, case.data.labels), d)
+
+
+def at_most(case: Case, Y: FloatArray, d: int) -> FloatArray:
+    """A picture, refused where it has more than d columns."""
+    if Y.shape[1] > d:
+        rule = f"must return at most the {d} column{'s' * (d > 1)} asked for"
+        cure = "Return n_components columns: a function is called with their number, (X, n_components)."
+        raise MethodFailed(case.source.argument, rule, f"{Y.shape[1]} columns", cure)
+    return Y
+
+
+def narrow_note(given: int, d: int) -> tuple[str, ...]:
+    """What is said of fewer columns than were asked for."""
+    if given >= d:
+        return ()
+    what = "1 column was returned and counts" if given == 1 else f"{given} columns were returned and count"
+    return (f"{what} as padded with zeros (asked for: {d}).",)
+
+
+def picture_disparity(X: FloatArray, Y: FloatArray) -> float:
+    """The Procrustes disparity, 0 where it is rounding."""
+    u = disparity(X, Y)
+    return u if u > ROUNDING else 0.0
+
+
+def total_square(Y: FloatArray) -> float:
+    """Tr S_YY; infinity or 0 where the unit of Y leaves no number for it."""
+    centred = Y - Y.mean(axis=0)
+    unit = power_of_two(centred)
+    centred *= unit
+    return float(np.vdot(centred, centred)) / unit / unit
+
+
 def is_constant(Y: FloatArray) -> bool:
     """Whether all points lie in one place."""
     return bool((Y == Y[0]).all())
@@ -122,8 +178,10 @@ def chance_disparity(X: FloatArray, Y: FloatArray, root: int, draws: int) -> Flo
     return np.array([disparity(X, Y[order]) for order in orders])
 
 
-def make_record(function: Any, case: Case, value: float, parameters: dict[str, Any], **fields: Any) -> IndexRecord:
-    """The record of an index, with what makes it again."""
+def make_record(
+    function: Any, case: Case, value: float, parameters: dict[str, Any], notes: tuple[str, ...] = (), **fields: Any
+) -> IndexRecord:
+    """The record of an index, with what makes it again; what is noted twice is said once, in words of the caller."""
     from dreval import __version__
 
     card = function.card
@@ -135,4 +193,8 @@ def make_record(function: Any, case: Case, value: float, parameters: dict[str, A
         "parameters": parameters,
         "versions": {"dreval": __version__, "numpy": np.__version__},
     }
-    return IndexRecord(card.name, card.title, card.symbol, value, recipe=recipe, **fields)
+    said = dict.fromkeys(_said(note.replace("`Y`", f"`{case.source.argument}`")) for note in notes)
+    table = fields.get("table")
+    if table is not None and "note" in table:
+        fields["table"] = table.assign(note=[_said(note) for note in table["note"]])
+    return IndexRecord(card.name, card.title, card.symbol, value, recipe=recipe, notes=tuple(said), **fields)

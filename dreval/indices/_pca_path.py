@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from dreval.geometry.metrics import power_of_two
 from dreval.geometry.rkhs import Transformations
 
 __all__ = ["pca_disparities"]
@@ -23,22 +24,22 @@ def pca_disparities(made: Transformations, pairs: npt.NDArray[np.int64], d: int)
     from threadpoolctl import threadpool_limits
 
     X, base = (points - points.mean(axis=0) for points in (made.X, made.base))
-    products = {int(i): _bump_products(made, X, base, int(i)) for i in np.unique(pairs[:, 0])}
+    unit = power_of_two(X)  # no product of them overflows or vanishes
+    X, base = X * unit, base * unit
+    products = {int(i): _bump_products(made.bump(int(i)) * unit, X, base) for i in np.unique(pairs[:, 0])}
     cross, own = X.T @ base, base.T @ base
     values, axes = np.linalg.eigh(X.T @ X)
     V, size = axes[:, -d:], float(values[-d:].sum())
     step = max(1, BATCH_BYTES // (8 * own.size))
     with threadpool_limits(limits=1):  # threads on matrices this small wait for each other: 28 times the time, measured
         parts = [_batch(pairs[at : at + step], products, cross, own, V, size) for at in range(0, len(pairs), step)]
-    return np.concatenate([u for u, _ in parts]), np.concatenate([s for _, s in parts])
+    with np.errstate(over="ignore", under="ignore"):  # a size is in squares of the data's unit, which may have none
+        return np.concatenate([u for u, _ in parts]), np.concatenate([s for _, s in parts]) / unit / unit
 
 
-def _bump_products(
-    made: Transformations, X: FloatArray, base: FloatArray, i: int
-) -> tuple[FloatArray, FloatArray, float]:
-    """X'k, B'k and k'k of one centred bump."""
-    bump = made.bump(i)
-    bump -= bump.mean()
+def _bump_products(bump: FloatArray, X: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """X'k, B'k and k'k of one bump k, centred."""
+    bump = bump - bump.mean()
     return X.T @ bump, base.T @ bump, float(bump @ bump)
 
 

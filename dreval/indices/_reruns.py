@@ -14,12 +14,10 @@ import numpy.typing as npt
 
 from dreval._random import stream_seed
 from dreval.errors import DrevalError
-from dreval.geometry.procrustes import disparity
 from dreval.geometry.rkhs import Transformations
 from dreval.geometry.workers import open_progress
-from dreval.indices._algorithm import Case, is_constant
+from dreval.indices._algorithm import Case, embed_case, is_constant, picture_disparity, total_square
 from dreval.inputs._identity import digest, identity
-from dreval.inputs.source import Source
 from dreval.results.store import Store
 
 __all__ = ["Reruns", "reseed"]
@@ -124,19 +122,20 @@ def _embed(case: Case, X: FloatArray, d: int, seed: int | None) -> FloatArray:
     """One run in one thread, so that no number depends on how many run at once."""
     from threadpoolctl import threadpool_limits
 
-    source: Source = case.source
     with threadpool_limits(limits=1):
-        return source.embed(X, d, seed, case.data.labels)
+        return embed_case(case, X, d, seed)
 
 
 def _answer(name: str, case: Case, d: int, base: FloatArray, X: FloatArray, seed: int | None) -> tuple[str, Found]:
-    """Disparity u of one run against ``base``, its residual S / n, seconds; or the reason why there is none."""
+    """Disparity u of one run against ``base``, its residual S / n, seconds; or the reason why there is none.
+
+    ``same`` says that the picture is ``base`` to the last bit.
+    """
     began = time.perf_counter()
     try:
         Y = _embed(case, X, d, seed)
     except DrevalError as error:
         return name, {"u": math.nan, "s_per_n": math.nan, "seconds": time.perf_counter() - began, "reason": str(error)}
-    u = 0.0 if is_constant(Y) and is_constant(base) else disparity(base, Y)
-    centred = Y - Y.mean(axis=0)
-    s_per_n = u * float(np.vdot(centred, centred)) / len(Y)
-    return name, {"u": u, "s_per_n": s_per_n, "seconds": time.perf_counter() - began, "reason": ""}
+    u = 0.0 if is_constant(Y) and is_constant(base) else picture_disparity(base, Y)
+    found = {"u": u, "s_per_n": u * total_square(Y) / len(Y) if u else 0.0, "same": np.array_equal(base, Y)}
+    return name, {**found, "seconds": time.perf_counter() - began, "reason": ""}

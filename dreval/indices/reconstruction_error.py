@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import check_int, check_one_of
-from dreval._random import stream
-from dreval.geometry._refit import HeldOut, held_out
+from dreval.geometry._refit import POINTS, HeldOut, fitted_rows, held_out
+from dreval.geometry.metrics import power_of_two
 from dreval.geometry.rkhs import RULES, reconstruction_map
-from dreval.indices._algorithm import Case, algorithm_index, make_record, open_case
+from dreval.indices._algorithm import algorithm_index, make_record, open_case
 from dreval.indices._generalization import linear_bound
 from dreval.results.parts import IndexRecord
-
-POINTS = 2000  # a fit costs n^3; beyond, a random subset is fitted
 
 
 @algorithm_index(
@@ -29,7 +26,7 @@ POINTS = 2000  # a fit costs n^3; beyond, a random subset is fitted
     chance=1.0,
     invariances=frozenset({"translation", "rotation", "scale"}),
     choices={"rule": RULES},
-    cost="O(n^3) time for each fold, O(n^2) memory, on at most 2000 points.",
+    cost="O(n^3) time for each fold, O(n^2) memory, on at most 1000 points.",
     reference=(
         "Hammer, Bunte & Biehl (2010), Some steps towards a general principle for dimensionality reduction mappings,\n"
         "Section 4."
@@ -71,10 +68,10 @@ def reconstruction_error(
     -------
     IndexRecord
         ``float()`` of it is the held-out error. ``parts``: ``train`` (the error of f on the points it was learned
-        from, all of them), ``held_out``, ``left_out`` (by the leave-one-out identity; rule "ridge" only) and, as a
-        yardstick, ``linear_train``, the least error of any linear map to as many dimensions, with ``linear_bound``,
-        what it is on new data at most, with 95 % confidence and for every linear map at once. ``table``: one row for
-        each fold.
+        from, all of them), ``held_out``, ``left_out`` (by the leave-one-out identity, on the same scale; rule "ridge"
+        only) and, as a yardstick, ``linear_train``, the least error of any linear map to as many dimensions, with
+        ``linear_bound``, what it is on new data at most, with 95 % confidence and for every linear map at once.
+        ``table``: one row for each fold.
 
     Raises
     ------
@@ -85,8 +82,10 @@ def reconstruction_error(
 
     Notes
     -----
-    Range [0, inf); lower is better. By chance: 1, up to noise. Gaussian kernel on the picture, bandwidth by the median
-    rule. More than 2000 points are represented by 2000 drawn at random, with a note. The bound is often above 1: that
+    Range [0, inf); lower is better. By chance: 1, up to noise. Gaussian kernel k(a, b) = exp(-|a - b|^2 / (2 sigma^2))
+    on the picture, sigma by the median rule: sqrt(median of the squared distances of all pairs of points). O(n^3) time
+    for each fold and once more, O(n^2) memory; more than 1000 points are represented by 1000 drawn at random, with a
+    note. The bound is often above 1: that
     is what the theory gives at this n.
 
     References
@@ -107,8 +106,9 @@ def reconstruction_error(
     case = open_case(X, source, labels, random_state)
     folds = min(check_int(n_folds, "n_folds", low=2), case.data.n)
     Y = case.source.coordinates(case.data, n_components=case.source.default_components, random_state=case.seed)
-    rows, notes = _rows(case)
-    points, Y = case.data.X[rows], Y[rows]
+    rows = fitted_rows(case.data.n, case.root)
+    notes = (f"Fitted on {POINTS} points drawn at random.",) if len(rows) < case.data.n else ()
+    points, Y = (whole[rows] * power_of_two(whole) for whole in (case.data.X, Y))
     whole = reconstruction_map(Y, points, rule=rule)
     others = held_out(points, Y, rule, folds, case.root)
     parts = {"train": whole.error, "held_out": others.error}
@@ -126,15 +126,6 @@ def reconstruction_error(
         n_resamples=folds,
         notes=(*notes, *whole.notes),
     )
-
-
-def _rows(case: Case) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-    """The points that are fitted: all, or some drawn at random."""
-    n = case.data.n
-    if n <= POINTS:
-        return np.arange(n), ()
-    chosen = stream(case.root, "reconstruction points").choice(n, POINTS, replace=False)
-    return np.sort(chosen), (f"Fitted on {POINTS} points drawn at random.",)
 
 
 def _table(found: HeldOut) -> pd.DataFrame:

@@ -21,6 +21,7 @@ from dreval.indices._algorithm import (
     chance_disparity,
     is_constant,
     make_record,
+    narrow_note,
     open_case,
     runnable,
 )
@@ -93,7 +94,8 @@ def tractable_consistency_index(
         How many of the n p transformations are tried, spread evenly over the columns. The largest u of some is below
         that of all, so compare methods at equal numbers.
     kernel : {"gaussian", "laplace", "rational_quadratic"}, default "gaussian"
-        k, with the median rule's bandwidth on the data.
+        k on the data at distance r: exp(-r^2 / (2 sigma^2)), exp(-r / sigma), 1 / (1 + r^2 / (2 sigma^2)), with sigma
+        by the median rule, sqrt(median of the squared distances of all pairs of points).
     n_reseeds : int, default 5
         Runs of the same data under other seeds; none where seeds do not matter.
     labels : (n,) array, column of X by name, or path
@@ -101,7 +103,9 @@ def tractable_consistency_index(
     store : path, optional
         A journal (SQLite file): each finished run is written at once, and what is there is not run again. It belongs to
         this data, method, its parameters, versions and seed; a larger ``n_transformations`` continues it. Pass
-        ``random_state`` too, since another seed is another run.
+        ``random_state`` too, since another seed is another run. Of a function of yours its code and the variables,
+        functions and classes that it reads belong to it; not so files, the environment, and modules that are imported
+        within it: begin another journal when those change.
     random_state : int, Generator or None, default None
         Seed of the method and of the choice of transformations.
     n_jobs : int, optional
@@ -113,8 +117,10 @@ def tractable_consistency_index(
     -------
     IndexRecord
         ``float()`` of it is the largest u. ``parts``: ``median``, ``s_per_n`` (the largest residual S over n, in
-        squares of the picture's unit: the published TCI / n), ``tried``, ``failed``, ``reseed_median``, ``reseed_max``;
-        for PCA also ``max_of_all``, over all n p transformations. ``table``: one row for each transformation.
+        squares of the picture's unit: the published TCI / n), ``tried``, ``failed``, ``reseed_median``, ``reseed_max``
+        (missing, with a note that says why, where there is no other seed or every seed gives the same picture),
+        ``amplitude`` (what was used; of the perturbation only); for PCA also ``max_of_all``, over all n p
+        transformations (up to 20,000 of them). ``table``: one row for each transformation.
         ``chance``: the largest u of as many exchanges of the picture's points, at most 200.
 
     Raises
@@ -122,7 +128,7 @@ def tractable_consistency_index(
     UndefinedIndex
         If the source cannot be run on other data.
     MethodFailed
-        If the method fails on the data themselves, or on every transformation.
+        If the method fails on the data themselves or on every transformation, or returns more columns than asked for.
 
     Notes
     -----
@@ -148,6 +154,7 @@ def tractable_consistency_index(
     runnable(case)
     d = check_int(n_components, "n_components", low=1)
     check_int(n_reseeds, "n_reseeds", low=0)
+    n_jobs = n_jobs if n_jobs in (None, -1) else check_int(n_jobs, "n_jobs", low=1)
     count = transform_count(n_transformations, case.data.n, case.data.p)
     recipe = {"transformation": transformation, "amplitude": amplitude, "kernel": kernel}
     with Reruns(case, d, {"index": "tractable_consistency_index", **recipe}, store, n_jobs, progress) as runs:
@@ -160,10 +167,12 @@ def tractable_consistency_index(
     table = _table(case, pairs, found)
     u = table["u"].to_numpy()
     if np.isnan(u).all():
-        cure = "Run the method alone on `make_transformations(...).data(i, j)` to see where."
-        raise MethodFailed(case.source.argument, "must embed transformed data", str(table["note"][0]), cure)
-    parts = {**_parts(table), **_baseline(reseeds)}
-    parts |= _max_of_all(made, d) if exact and count < case.data.X.size <= EXACT_ALL else {}
+        cure = "Run the method alone on the data with a small bump added to one column to see where."
+        got = f"{len(u)} failures, the first: {table['note'][0]}"
+        raise MethodFailed(case.source.argument, "must embed transformed data", got, cure)
+    parts = {**_parts(table), **_baseline([] if _indifferent(reseeds) else reseeds)}
+    parts |= {"amplitude": made.amplitude} if made.kind == "perturbation" else {}
+    parts |= _max_of_all(made, pairs, u, d) if exact and case.data.X.size <= EXACT_ALL else {}
     chance = 1.0 if is_constant(base) else chance_disparity(base, base, case.root, min(count, CHANCE_DRAWS)).max()
     return make_record(
         tractable_consistency_index,
@@ -174,7 +183,7 @@ def tractable_consistency_index(
         chance=float(chance),
         table=table,
         n_resamples=count,
-        notes=_notes(case, made, base, table, reseeds),
+        notes=(*_width_notes(base, d, case.data.p), *_notes(case, made, base, table, reseeds)),
     )
 
 
@@ -190,9 +199,11 @@ def _exact(made: Transformations, pairs: npt.NDArray[np.int64], d: int) -> list[
     return [{"u": float(a), "s_per_n": float(b), "seconds": 0.0, "reason": ""} for a, b in rows]
 
 
-def _max_of_all(made: Transformations, d: int) -> dict[str, float]:
+def _max_of_all(made: Transformations, pairs: npt.NDArray[np.int64], u: FloatArray, d: int) -> dict[str, float]:
     """The largest u over all n p transformations."""
     n, p = made.X.shape
+    if len(pairs) == n * p:
+        return {"max_of_all": float(u.max())}
     every = np.stack(np.meshgrid(np.arange(n), np.arange(p), indexing="ij"), axis=-1).reshape(-1, 2)
     return {"max_of_all": float(pca_disparities(made, every, d)[0].max())}
 
@@ -227,12 +238,25 @@ def _baseline(reseeds: list[Found]) -> dict[str, float]:
     }
 
 
+def _width_notes(base: FloatArray, d: int, p: int) -> tuple[str, ...]:
+    """What must be known of the number of columns."""
+    wide = (f"More dimensions were asked for ({d}) than the data have columns ({p}).",) if d > p else ()
+    return (*wide, *narrow_note(base.shape[1], d))
+
+
+def _indifferent(reseeds: list[Found]) -> bool:
+    """Whether every other seed gave the same picture, to the last bit."""
+    came = [row for row in reseeds if not row["reason"]]
+    return bool(came) and all(row.get("same", False) for row in came)
+
+
 def _notes(
     case: Case, made: Transformations, base: FloatArray, table: pd.DataFrame, reseeds: list[Found]
 ) -> tuple[str, ...]:
     """What must be known to read the value."""
     n_all, tried, failed = case.data.X.size, len(table), table[table["note"] != ""]
-    notes = list(made.notes)
+    constant = is_constant(base)
+    notes = [note for note in made.notes if not (constant and "one place" in note)]  # said below
     if tried < n_all:
         notes.append(f"{tried} of {n_all} transformations were tried, spread evenly over the columns.")
     if len(failed):
@@ -242,8 +266,10 @@ def _notes(
         notes.append(f"{len(lost)} of {len(reseeds)} runs with other seeds failed; the first: {lost[0]}")
     if case.source.reseed_reason:
         notes.append(f"No reseed baseline: {case.source.reseed_reason}.")
+    elif _indifferent(reseeds):
+        notes.append(f"No reseed baseline: {case.source.what} gives the same picture for every seed.")
     elif not reseeds:
         notes.append("No reseed baseline: none was asked for.")
-    if is_constant(base):
+    if constant:
         notes.append("The method puts all points in one place; where it does so again u is 0.")
     return tuple(notes)

@@ -6,16 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from dreval.geometry.procrustes import disparity
+from dreval.errors import MethodFailed
 from dreval.indices._algorithm import (
     Case,
     FloatArray,
     algorithm_index,
+    at_most,
     chance_disparity,
     is_constant,
     make_record,
+    narrow_note,
     open_case,
+    picture_disparity,
     runnable,
+    total_square,
 )
 from dreval.results.parts import IndexRecord
 
@@ -74,7 +78,8 @@ def trustability_index(
     UndefinedIndex
         If the source cannot be run on other data.
     MethodFailed
-        If the method cannot give p dimensions; the cause is chained.
+        If the method cannot give p dimensions, or gives more; the cause is chained. Some methods need another setting
+        for many dimensions, as scikit-learn's ``TSNE(method="exact")``.
 
     Notes
     -----
@@ -97,16 +102,26 @@ def trustability_index(
     case = open_case(X, source, labels, random_state)
     runnable(case)
     points, d, notes = case.data.X, *_dimensions(case)
-    Y = case.source.embed(points, d, case.seed, case.data.labels)
+    Y = _picture(case, d)
     if is_constant(Y):
         u, size, notes = 1.0, 0.0, (*notes, "The method puts all points in one place: u = 1 (TI is 0 there).")
     else:
-        u, size = disparity(points, Y), _size(Y)
-        given = Y.shape[1]
-        notes += (f"{given} columns were returned and count as padded with zeros.",) if given < d else ()
+        u, size = picture_disparity(points, Y), total_square(Y)
+        notes += narrow_note(Y.shape[1], d)
     parts = {"ti": u * size, "ti_per_n": u * size / len(Y), "n_components": d}
     chance = 1.0 if is_constant(Y) else float(np.mean(chance_disparity(points, Y, case.root, CHANCE_DRAWS)))
     return make_record(trustability_index, case, u, {}, parts=parts, chance=chance, n_resamples=1, notes=notes)
+
+
+def _picture(case: Case, d: int) -> FloatArray:
+    """The run at d = p; a method that cannot do that is told who asked for so many dimensions."""
+    try:
+        Y = case.source.embed(case.data.X, d, case.seed, case.data.labels)
+    except MethodFailed as error:
+        asked = f"This index asks for n_components={d}, as many as the data have columns."
+        cure = f'{asked} {error.cure} Some methods need another setting for so many, such as TSNE(method="exact").'
+        raise MethodFailed(error.argument, error.rule, error.got, cure) from error
+    return at_most(case, Y, d)
 
 
 def full_components(n: int, p: int) -> int:
@@ -124,9 +139,3 @@ def _dimensions(case: Case) -> tuple[int, tuple[str, ...]]:
         able = card.max_components(n, p, {**case.source.method().get_params(), **parameters})
         most, why = (able, f"{card.name} gives at most {able}") if able < most else (most, why)
     return most, (f"Run at d = {most}, not at p = {p}: {why}.",) if most < p else ()
-
-
-def _size(Y: FloatArray) -> float:
-    """Tr S_YY."""
-    centred = Y - Y.mean(axis=0)
-    return float(np.vdot(centred, centred))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dis
 import hashlib
 import inspect
+import re
+import sys
 import types
-from collections.abc import Mapping
-from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,9 @@ from dreval.inputs._sources import CallableSource, EstimatorSource, MethodSource
 
 __all__ = ["digest", "identity"]
 
-DEPTH = 6  # how deep code within code is followed
+DEPTH = 20  # how deep values within values are followed; code goes about three levels deeper with each call
+ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+PLAIN = (str, bytes, int, float, complex, type(None))
 
 
 def digest(array: Any) -> str:
@@ -31,7 +36,9 @@ def digest(array: Any) -> str:
 def identity(source: Source) -> dict[str, str]:
     """Kind, name, parameters and version of what a source runs; for code of no installed package also the code.
 
-    What code reads from outside (global variables, files) is not seen.
+    Code of no installed package is seen with what it closes over and with the global variables that it reads: values,
+    arrays, and functions and classes of no package, as deep as they call each other. What it reads otherwise is not
+    seen: files, the environment, and modules that are imported within a function.
     """
     if isinstance(source, MethodSource):
         return {"kind": source.kind, "what": source.what, "parameters": _describe(source.parameters)}
@@ -46,10 +53,9 @@ def identity(source: Source) -> dict[str, str]:
 
 
 def _code(thing: Any) -> dict[str, str]:
-    """Where a function or class is from, its package's version, or the hash of its code where it is of no package."""
-    known = _version(thing)
-    found = {"what": _path(thing), "version": known}
-    return found if known else {**found, "code": hashlib.sha256(_describe(thing).encode()).hexdigest()}
+    """Where a function or class is from, its package's version, and the hash of what it is made of."""
+    code = hashlib.sha256(_describe(thing).encode()).hexdigest()
+    return {"what": _path(thing), "version": _version(thing), "code": code}
 
 
 def _path(thing: Any) -> str:
@@ -57,45 +63,111 @@ def _path(thing: Any) -> str:
 
 
 def _version(thing: Any) -> str:
-    package = (getattr(thing, "__module__", "") or "").split(".")[0]
-    try:
-        return version({"sklearn": "scikit-learn", "umap": "umap-learn"}.get(package, package or "-"))
-    except PackageNotFoundError:
-        return ""
+    """Version of the installed package a thing is from, for the standard library that of Python; else nothing."""
+    module = thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", "") or ""
+    return _package_version(module.split(".")[0])
 
 
-def _describe(value: Any, depth: int = 0) -> str:
-    """A value in words without addresses: arrays by their hash, code by what it does and what it closes over."""
-    deeper = depth + 1
-    if depth > DEPTH:
-        return type(value).__qualname__
-    if hasattr(value, "__array__") and not inspect.isclass(value):
-        return f"array {digest(value)}"
-    if isinstance(value, types.CodeType):
-        consts = ", ".join(_describe(const, deeper) for const in value.co_consts)
-        return f"code {value.co_code.hex()} {value.co_names} ({consts})"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_describe(value[key], deeper)}" for key in sorted(value, key=str)) + "}"
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(_describe(item, deeper) for item in value)}]"
-    parts = _parts(value)
-    if parts is not None:
-        return f"{_path(value)} " + " ".join(_describe(part, deeper) for part in parts)
-    return repr(value)
+@cache
+def _package_version(package: str) -> str:
+    if package in sys.stdlib_module_names and package != "__main__":
+        return f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    for name in (package or "-", *packages_distributions().get(package, ())):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return ""
+
+
+def _describe(value: Any) -> str:
+    """A value in words without addresses: arrays by their hash, code by what it does and what it reads."""
+    return _Words().of(value)
+
+
+class _Words:
+    """Words for one value and all that it leads to; what comes again is named by its place, so that it ends."""
+
+    def __init__(self) -> None:
+        self.seen: dict[int, tuple[int, Any]] = {}  # the values too: an address may be used again after its value died
+
+    def of(self, value: Any, depth: int = 0) -> str:
+        """One value."""
+        if type(value) in PLAIN:
+            return repr(value)
+        if depth > DEPTH:
+            return type(value).__qualname__
+        if id(value) in self.seen:
+            return f"again {self.seen[id(value)][0]}"
+        self.seen[id(value)] = (len(self.seen), value)
+        if hasattr(value, "__array__") and not inspect.isclass(value):
+            return f"array {digest(value)}"
+        return self._made(value, depth + 1)
+
+    def _made(self, value: Any, deeper: int) -> str:
+        """A value that is made of others."""
+        if isinstance(value, types.CodeType):
+            consts = ", ".join(self.of(const, deeper) for const in value.co_consts)
+            return f"code {value.co_code.hex()} {value.co_names} ({consts})"
+        if isinstance(value, Mapping):
+            return "{" + ", ".join(f"{key}: {self.of(value[key], deeper)}" for key in sorted(value, key=str)) + "}"
+        if isinstance(value, set | frozenset):
+            return f"set {[self.of(item, deeper) for item in sorted(value, key=repr)]}"
+        if isinstance(value, tuple | list):
+            return f"[{', '.join(self.of(item, deeper) for item in value)}]"
+        if inspect.ismodule(value):
+            return f"module {value.__name__} {_version(value)}"
+        parts = _parts(value)
+        if parts is not None:
+            return f"{_path(value)} {_version(value)} " + " ".join(self.of(part, deeper) for part in parts)
+        return ADDRESS.sub("", repr(value))
 
 
 def _parts(value: Any) -> list[Any] | None:
     """What a function, class or object without words of its own is made of; None for everything else."""
     if inspect.isfunction(value):
-        cells = [cell.cell_contents for cell in value.__closure__ or () if cell != types.CellType()]
-        return [value.__code__, value.__defaults__, value.__kwdefaults__, *cells]
+        if _version(value):
+            return [_closed_over(value)]
+        return [value.__code__, value.__defaults__, value.__kwdefaults__, _closed_over(value), _read(value)]
     if inspect.ismethod(value):
         return [value.__func__, value.__self__]
     if isinstance(value, partial):
         return [value.func, value.args, value.keywords]
     if inspect.isclass(value):
-        own = [cls for cls in value.__mro__ if not _version(cls) and cls.__module__ != "builtins"]
-        return [method for cls in own for name, method in sorted(vars(cls).items()) if inspect.isfunction(method)]
-    if type(value).__repr__ is object.__repr__:  # type: ignore[comparison-overlap]
+        own = [cls for cls in value.__mro__ if not _version(cls)]
+        return [item for cls in own for name, item in sorted(vars(cls).items()) if name not in _OF_EVERY_CLASS]
+    if callable(getattr(value, "__wrapped__", None)):  # a decorated function that is none: compiled, cached
+        return [value.__wrapped__]
+    if isinstance(value, staticmethod | classmethod | property):
+        return [getattr(value, name, None) for name in ("__func__", "fget", "fset")]
+    own_class = not _version(type(value)) and hasattr(value, "__dict__")
+    if own_class or type(value).__repr__ is object.__repr__:  # type: ignore[comparison-overlap]
         return [type(value), getattr(value, "__dict__", {})]
     return None
+
+
+_OF_EVERY_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"}
+
+
+def _closed_over(function: Any) -> list[Any]:
+    return [cell.cell_contents for cell in function.__closure__ or () if cell != types.CellType()]
+
+
+def _read(function: Any) -> dict[str, Any]:
+    """The global variables that a function's code reads, by name; of a module of no package what it may use of it."""
+    codes = list(_codes(function.__code__))
+    loads = {i.argval for code in codes for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    found = {name: function.__globals__[name] for name in sorted(loads) if name in function.__globals__}
+    names = {name for code in codes for name in code.co_names}
+    for name, value in list(found.items()):
+        if inspect.ismodule(value) and not _version(value):
+            found |= {f"{name}.{key}": vars(value)[key] for key in sorted(names & set(vars(value)))}
+    return found
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Code and all code within it."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from _codes(const)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_finite, check_int, nearest_name
+from dreval._check import check_finite, check_int, check_parameters, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._align import align, own_ids
 from dreval.inputs._forms import unpack
@@ -18,7 +18,7 @@ from dreval.inputs._numbers import frame_numbers
 from dreval.inputs._output import Foreign, check_columns, embedding_notes
 from dreval.inputs._paths import nearest_file
 from dreval.inputs._source import Source
-from dreval.inputs._sources import CallableSource, CoordinateSource, EstimatorSource, MethodSource, check_parameters
+from dreval.inputs._sources import CallableSource, CoordinateSource, EstimatorSource, MethodSource
 from dreval.inputs.data import Data
 from dreval.registry import METHODS
 

@@ -95,12 +95,17 @@ def _hash(values: FloatArray | None) -> str:
     return "" if values is None else digest(values)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RecordedSource(Source):
     """Runs of a tool outside Python, collected by ``dreval.Protocol``."""
 
     recorded: Recording
     kind: ClassVar[str] = "recorded"
+
+    def __repr__(self) -> str:
+        runs, (n, p) = self.recorded.runs, self.recorded.data.X.shape
+        back = sum(run.values is not None for run in runs)
+        return f"RecordedSource({self.name!r}: {back} of {len(runs)} runs on {n} points, {p} columns)"
 
     @property
     def recording(self) -> Recording:

@@ -29,7 +29,7 @@ def seed_of(random_state: Seed) -> int | None:
     return root if root < 2**31 else stream_seed(root, "embed")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Source:
     """Something that embeds data, or has done so.
 
@@ -56,6 +56,9 @@ class Source:
     name: str
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     kind: ClassVar[str] = "coordinates"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}: {self.what})"
 
     @property
     def argument(self) -> str:

@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dreval._check import check_one_of, check_rows
+from dreval._check import check_rows
 from dreval.errors import UndefinedIndex
 from dreval.inputs._source import FloatArray, Seed, Source
 from dreval.inputs.data import Data
 
-__all__ = ["CallableSource", "CoordinateSource", "EstimatorSource", "MethodSource", "check_parameters"]
+__all__ = ["CallableSource", "CoordinateSource", "EstimatorSource", "MethodSource"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CoordinateSource(Source):
     """Coordinates made elsewhere, in the row order of the data."""
 
@@ -43,7 +43,7 @@ class CoordinateSource(Source):
         return self.values.copy()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EstimatorSource(Source):
     """An estimator in the scikit-learn manner; each run works on a deep copy."""
 
@@ -108,7 +108,7 @@ class EstimatorSource(Source):
         return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CallableSource(Source):
     """A function ``(X, n_components)`` that may also accept ``random_state`` and ``labels``."""
 
@@ -149,7 +149,7 @@ class CallableSource(Source):
         return self.function(X, d, **keywords)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MethodSource(Source):
     """A bundled method with its parameters."""
 
@@ -213,9 +213,3 @@ def _component_keys(estimator: Any, params: Mapping[str, Any]) -> list[str]:
 def _seed_keys(params: Mapping[str, Any]) -> list[str]:
     """All parameters that hold a seed, those of nested estimators included."""
     return [name for name in params if name == "random_state" or name.endswith("__random_state")]
-
-
-def check_parameters(options: Mapping[str, Any], known: Any, what: str) -> None:
-    """Every option is a parameter of what it is given to."""
-    for name in options:
-        check_one_of(name, [key for key in known if key != "self"], f"{what} parameter")

@@ -51,7 +51,8 @@ class Certificate:
     n_resamples : int
         Number of bootstrap resamples.
     recipe : dict
-        ``n``, ``p``, ``n_components``, ``rule``, ``ridge``, ``bandwidth``, ``condition`` and ``random_state``.
+        ``n``, ``p``, ``n_components``, ``rule``, ``ridge`` (of the errors), ``residual_ridge`` (of the residuals that
+        are tested), ``bandwidth``, ``condition`` and ``random_state``.
     notes : tuple of str
         What was assumed.
     """
@@ -100,7 +101,9 @@ class Certificate:
         recipe = self.recipe
         header = [("Embedding", self.name), ("n", format_number(recipe.get("n"))), ("p", str(recipe.get("p", "")))]
         header += [("d", str(recipe.get("n_components", ""))), ("Reconstruction", str(recipe.get("rule", "")))]
-        header += [(key.capitalize(), f"{recipe[key]:.3g}") for key in ("ridge", "bandwidth", "condition")]
+        sizes = {"Ridge of the errors": "ridge", "Ridge of the tested residuals": "residual_ridge"}
+        sizes |= {"Bandwidth": "bandwidth", "Condition": "condition"}
+        header += [(word, f"{recipe[key]:.3g}") for word, key in sizes.items()]
         header += [("Resamples", format_number(self.n_resamples)), ("Seed", str(recipe.get("random_state", "")))]
         errors = [["train", format_number(self.train)], ["held out", format_number(self.held_out)]]
         errors.append(["mean of residuals", format_number(self.residual_mean)])

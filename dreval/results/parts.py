@@ -72,7 +72,7 @@ class IndexRecord:
         header += [(key.replace("_", " "), str(value)) for key, value in dict(recipe.get("parameters", {})).items()]
         rows = [[self.symbol, format_number(self.value)]]
         rows += [["by chance", format_number(self.chance)]] if self.chance == self.chance else []
-        rows += [[key.replace("_", " "), _cell(value)] for key, value in self.parts.items()]
+        rows += [[key.replace("_", " "), _cell(value) or "none, see the notes"] for key, value in self.parts.items()]
         return Summary(self.title, header, [Block("Value and parts", ["", "value"], rows)], self.notes)
 
     @property

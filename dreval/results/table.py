@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_one_of, check_path
+from dreval._check import check_one_of, check_parameters, check_path
 from dreval.errors import InputError
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.results.value import Embedding
@@ -178,9 +179,14 @@ class Results:
     def certificate(self, name: str, *, data: Any = None, **options: Any) -> Certificate:
         """Whether what one embedding leaves of the data looks independent of what it shows (Definition 1).
 
-        See ``dreval.certificate.certify`` for the options.
+        See ``dreval.certificate.certify`` for the options. The seed is that of the evaluation unless another one is
+        passed, so that the folds are those of its ``reconstruction_error``.
         """
-        made: Certificate = import_module("dreval.certificate").certify(self.embedding(name, data=data), **options)
+        certify = import_module("dreval.certificate").certify
+        check_parameters(options, tuple(signature(certify).parameters)[1:], "certificate")
+        made: Certificate = certify(
+            self.embedding(name, data=data), **{"random_state": self.recipe.get("random_state"), **options}
+        )
         return made
 
     def _known_data(self, data: Any) -> npt.NDArray[np.float64]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dreval._check import check_parameters
 from dreval.errors import InputError
 from dreval.results.base import Block, Summary, format_number
 
@@ -103,10 +104,12 @@ class Embedding:
 
         Of the known points it gives the coordinates up to the ridge. O(n^3) time for the first call.
         """
+        check_parameters(options, ("ridge", "bandwidth"), "embed_new")
         return np.asarray(self.embedding_map(**options)(points))
 
     def reconstruct(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
         """Data (m, p) at places (m, d) of the picture, by ``reconstruction_map(**options)``."""
+        check_parameters(options, ("rule", "ridge", "bandwidth"), "reconstruct")
         return np.asarray(self.reconstruction_map(**options)(points))
 
     def known_data(self) -> npt.NDArray[np.float64]:

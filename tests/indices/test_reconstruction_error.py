@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import dreval
 from dreval._random import stream
+from dreval.certificate import certify
 from dreval.geometry.rkhs import reconstruction_map
 from dreval.indices._generalization import linear_bound
 
@@ -45,6 +48,21 @@ def test_train_and_left_out_are_those_of_the_map():
     assert np.mean(unrelated) == pytest.approx(found.chance, abs=0.02)
 
 
+def test_left_out_is_on_the_scale_of_held_out():
+    """Leaving out one point is n folds: both errors are one number, and the mean alone has 1."""
+    X, Y = cloud(30)
+    parts = [np.delete(np.arange(30), i) for i in range(30)]
+    ridge = reconstruction_map(Y, X).ridge
+    by_hand = [
+        (X[i] - reconstruction_map(Y[rest], X[rest], ridge=ridge, bandwidth=reconstruction_map(Y, X).bandwidth)(Y[[i]]))
+        for i, rest in enumerate(parts)
+    ]
+    spread = sum(((X[i] - X[rest].mean(axis=0)) ** 2).sum() for i, rest in enumerate(parts))
+    left_out = dreval.reconstruction_error(X, Y, random_state=0).parts["left_out"]
+    assert left_out == pytest.approx((np.array(by_hand) ** 2).sum() / spread, rel=1e-6)
+    assert reconstruction_map(Y, X, ridge=1e12).left_out_error == pytest.approx(1.0, rel=1e-9)
+
+
 def test_sources_that_run_are_run_once_at_their_own_number():
     """A method's name gives what its coordinates give; an estimator keeps its own number of components."""
     X, _ = cloud()
@@ -55,11 +73,14 @@ def test_sources_that_run_are_run_once_at_their_own_number():
 
 
 def test_many_points_are_represented_by_some():
-    """Beyond 2000 points a random subset is fitted, and a note says so."""
-    X, Y = cloud(2001)
+    """Beyond 1000 points a random subset is fitted, and a note says so; the certificate takes the same."""
+    X, Y = cloud(1001)
     found = dreval.reconstruction_error(X, Y, rule="theorem3", random_state=0, n_folds=2)
-    assert found.notes == ("Fitted on 2000 points drawn at random.",)
-    assert found.table["points"].sum() == 2000
+    assert found.notes == ("Fitted on 1000 points drawn at random.",)
+    assert found.table["points"].sum() == 1000
+    record = replace(dreval.embed(X, "pca"), coordinates=Y)
+    judged = certify(record, rule="theorem3", n_folds=2, n_resamples=1, random_state=0)
+    assert judged.held_out == float(found)
 
 
 def test_the_linear_error_is_that_of_principal_components():
@@ -98,5 +119,7 @@ def test_the_bound_holds_for_new_data():
 def test_units_change_nothing():
     """Data and picture in other units have the same error and bound."""
     X, Y = cloud()
-    here, there = (dreval.reconstruction_error(a * X, a * Y, random_state=0) for a in (1.0, 1e6))
-    assert_allclose(list(there.parts.values()), list(here.parts.values()), rtol=1e-6)
+    here = dreval.reconstruction_error(X, Y, random_state=0).parts
+    for a in (1e6, 1e-200, 1e200):
+        there = dreval.reconstruction_error(a * X, Y / a, random_state=0).parts
+        assert_allclose(list(there.values()), list(here.values()), rtol=1e-6)

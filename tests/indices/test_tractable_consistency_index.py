@@ -24,12 +24,33 @@ def cloud(n=60, p=3, seed=0):
     return np.random.default_rng(seed).normal(size=(n, p)) * np.linspace(2, 0.5, p)
 
 
-CALLS = []  # what a function closes over is part of its identity, what it finds in its module is not
+POWER = 3
+
+
+@pytest.fixture
+def calls(tmp_path, monkeypatch):
+    """How often a method was run: a file has it, since what a method reads of variables is part of its identity."""
+    monkeypatch.setenv("DREVAL_TEST_CALLS", str(tmp_path / "calls"))
+    return count_calls
+
+
+def count_calls():
+    path = Path(os.environ["DREVAL_TEST_CALLS"])
+    return path.stat().st_size if path.exists() else 0
+
+
+def call():
+    with open(os.environ["DREVAL_TEST_CALLS"], "a") as log:
+        log.write("x")
+
+
+def raised(X):
+    return X[:, :2] ** POWER
 
 
 def counted(X, n_components):
-    CALLS.append(1)
-    return X[:, :2] ** 3
+    call()
+    return raised(X)
 
 
 def same_picture(Y):
@@ -88,6 +109,80 @@ def test_the_unit_of_the_data_changes_nothing():
         assert_allclose(there.table["u"], here.table["u"], rtol=1e-6, atol=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
+def test_extreme_units_change_nothing(unit):
+    """Data of any unit have the same u by the exact path and by runs, without a warning."""
+    X = cloud()
+
+    made = [make_transformations(a * X, a * leading(X)) for a in (1.0, unit)]
+    here, there = (pca_disparities(one, made[0].choose(6, 0), 2)[0] for one in made)
+    assert_allclose(there, here, rtol=1e-6, atol=1e-12)
+
+    def bent(X, *_):
+        return X[:, :2] + X[:, 1:] * (X[:, 1:] / np.abs(X).max())
+
+    here, there = tci(X, bent), tci(unit * X, bent)
+    assert_allclose(there.table["u"], here.table["u"], rtol=1e-6, atol=1e-12)
+
+
+def test_the_number_of_columns_is_the_one_asked_for():
+    """More are refused, fewer are padded and noted, more than the data have are noted."""
+    X = cloud()
+    with pytest.raises(MethodFailed, match="`source` must return at most the 2 columns asked for: got 3 columns"):
+        tci(X, lambda X, _: X)
+    with pytest.raises(MethodFailed, match="`source` must return at most the 1 column asked for: got 2 columns"):
+        tci(X, lambda X, _: X[:, :2], n_components=1)
+    narrow = tci(X, lambda X, _: X[:, :1])
+    assert "1 column was returned and counts as padded with zeros (asked for: 2)." in narrow.notes
+    wide = tci(X, lambda X, n_components: np.c_[X, X**2][:, :n_components], n_components=4)
+    assert wide.notes[0] == "More dimensions were asked for (4) than the data have columns (3)."
+
+
+def test_one_picture_for_every_seed_is_no_baseline():
+    """A method that takes a seed and does not use it has no baseline, and a note says why."""
+
+    def stubborn(X, n_components, random_state=0):
+        return X[:, :n_components]
+
+    found = tci(cloud(), stubborn)
+    assert np.isnan(found.parts["reseed_max"])
+    assert found.notes[-1] == "No reseed baseline: stubborn gives the same picture for every seed."
+
+
+def test_words_are_those_of_the_caller():
+    """Notes, table and errors speak of `source`, once, and a failure of all runs has its cause."""
+    X = cloud()
+
+    def never(Z, n_components):
+        if (Z == X).all():
+            return Z[:, :2]
+        raise RuntimeError("out of ink")
+
+    with pytest.raises(MethodFailed, match=r"6 failures, the first: `source` must embed.*out of ink") as caught:
+        tci(X, never)
+    assert "embeddings[" not in str(caught.value)
+    assert "make_transformations" not in str(caught.value)
+
+    def moody(Z, n_components):
+        if np.isclose(Z[:, 0], X[:, 0]).all():
+            return Z[:, :2]
+        raise RuntimeError("out of ink")
+
+    found = tci(X, moody)
+    assert found.parts["failed"] == 2
+    assert "`source` must embed" in found.notes[-2]
+    assert not found.table["note"].str.contains("embeddings[", regex=False).any()
+    constant = tci(X, same_picture(np.full((60, 2), 0.1)))
+    assert sum("one place" in note for note in constant.notes) == 1
+
+
+def test_a_reduced_amplitude_is_a_part():
+    """Where outliers shrink the amplitude the number that was used is there."""
+    X = np.r_[cloud(), 1e3 * np.ones((3, 3)) * [[1], [2], [3]]]
+    assert tci(X, "pca").parts["amplitude"] < 0.5 == tci(cloud(), "pca").parts["amplitude"]
+    assert "amplitude" not in tci(X, "pca", transformation="definition").parts
+
+
 def test_methods_whose_answer_is_known():
     """One picture whatever the data: 0. A random picture: near 1, as by chance. All in one place: 0, with a note."""
     X, rng = cloud(n=300), np.random.default_rng(0)
@@ -139,6 +234,7 @@ def test_all_of_them_and_the_missed_maximum():
     X = cloud()
     some, all_of_them = tci(X, "pca"), tci(X, "pca", n_transformations="all")
     assert len(all_of_them.table) == 180
+    assert all_of_them.parts["max_of_all"] == float(all_of_them)
     assert some.parts["max_of_all"] == pytest.approx(float(all_of_them), abs=1e-12)
     assert some.parts["max_of_all"] >= float(some)
     assert "6 of 180 transformations were tried" in some.notes[0]
@@ -146,13 +242,13 @@ def test_all_of_them_and_the_missed_maximum():
     assert_allclose(merged["u_x"], merged["u_y"], atol=1e-12)
 
 
-def test_failures_are_counted_and_not_kept(tmp_path):
+def test_failures_are_counted_and_not_kept(tmp_path, calls):
     """A run that raises is counted with its reason, and tried again by the next call; all failing is an error."""
-    X, before = cloud(), len(CALLS)
+    X = cloud()
 
     def moody(X, n_components):
-        CALLS.append(1)
-        if len(CALLS) == before + 4:
+        call()
+        if count_calls() == 4:
             raise RuntimeError("out of ink")
         return X[:, :2]
 
@@ -162,7 +258,7 @@ def test_failures_are_counted_and_not_kept(tmp_path):
     assert "out of ink" in found.notes[1]
     again = tci(X, moody, store=tmp_path / "cells")
     assert again.parts["failed"] == 0
-    assert len(CALLS) == before + 8  # base, six, and the one that failed
+    assert calls() == 8  # base, six, and the one that failed
 
     def never(Z, n_components):
         if (Z == X).all():
@@ -173,14 +269,14 @@ def test_failures_are_counted_and_not_kept(tmp_path):
         tci(X, never)
 
 
-def test_a_store_belongs_to_data_method_and_seed(tmp_path):
-    """Nothing is read back for other data, another function body, another seed or another amplitude; more goes on."""
+def test_a_store_belongs_to_data_method_and_seed(tmp_path, calls, monkeypatch):
+    """Nothing is read back for other data, code, variables that it reads, seed or amplitude; more goes on."""
     X = cloud()
 
     def run(X=X, source=counted, **options):
-        before = len(CALLS)
+        before = calls()
         tci(X, source, store=tmp_path / "cells", **options)
-        return len(CALLS) - before
+        return calls() - before
 
     assert run() == 7
     assert run() == 0
@@ -189,6 +285,8 @@ def test_a_store_belongs_to_data_method_and_seed(tmp_path):
     assert run(random_state=1) == 7
     assert run(amplitude=0.4) == 7
     assert run(source=lambda X, n_components: counted(X, n_components)) == 7
+    monkeypatch.setitem(globals(), "POWER", 5)
+    assert run() == 7
 
 
 SCRIPT = """
@@ -251,6 +349,8 @@ REFUSED = {
     "a negative amplitude": (InputError, {"amplitude": -1.0}),
     "no transformations": (InputError, {"n_transformations": 0}),
     "every transformation": (dreval.errors.UnknownName, {"n_transformations": "every"}),
+    "no job": (InputError, {"n_jobs": 0}),
+    "words for jobs": (InputError, {"n_jobs": "two"}),
     "half a component": (InputError, {"n_components": 1.5}),
 }
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,33 @@ class Callee:
         return X[:, :n_components] ** self.power
 
 
+def reads(**variables: Any) -> Callable[..., Any]:
+    """The same function of a module of no package, whose global variables are these."""
+    body = "def run(X, n_components):\n    return helper(X[:, :n_components]) * POWER['a'] + SHIFT + tools.K\n"
+    body += "def helper(X):\n    return deeper(X)\ndef deeper(X):\n    return X ** LAST if X.ndim else helper(X)\n"
+    module = ModuleType("mine")
+    tools = ModuleType("tools")
+    tools.K = variables.pop("K", 1)  # type: ignore[attr-defined]
+    vars(module).update(POWER={"a": 2}, SHIFT=np.arange(3.0), LAST=2, unread=0, tools=tools)
+    exec(body, vars(module))
+    vars(module).update(variables)
+    return vars(module)["run"]  # type: ignore[no-any-return]
+
+
+class Shifted(Callee):
+    """A class with a number of its own."""
+
+    SHIFT = 1
+
+
+class ShiftedMore(Callee):
+    """The same with another number."""
+
+    SHIFT = 2
+
+
+ShiftedMore.__qualname__ = Shifted.__qualname__
+
 PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "methods": (lambda: "pca", lambda: "isomap"),
     "parameters": (lambda: PCA(2), lambda: PCA(3)),
@@ -76,6 +104,12 @@ PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "state of an object": (lambda: Callee(2), lambda: Callee(3)),
     "state of a bound method": (lambda: Callee(2).run, lambda: Callee(3).run),
     "state of an estimator": (lambda: Estimator(2), lambda: Estimator(3)),
+    "a global value": (lambda: reads(), lambda: reads(POWER={"a": 3})),
+    "a global array": (lambda: reads(), lambda: reads(SHIFT=np.array([0.0, 1.0, 2.5]))),
+    "a helper": (lambda: reads(), lambda: reads(helper=lambda X: X + 1)),
+    "what a helper's helper reads": (lambda: reads(), lambda: reads(LAST=3)),
+    "a module of no package": (lambda: reads(), lambda: reads(K=2)),
+    "numbers of a class": (lambda: Shifted(), lambda: ShiftedMore()),
     "rule of an estimator": (lambda: Estimator(2), lambda: Other(2)),
 }
 
@@ -99,6 +133,13 @@ def test_it_has_no_addresses_and_is_the_same_in_another_process() -> None:
     found.add(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout)
     assert len(found) == 1
     assert "0x" not in found.pop()
+
+
+def test_what_code_does_not_read_changes_nothing() -> None:
+    """Variables beside the code, the order of a set and the address of an object are no part of it."""
+    assert of(reads()) == of(reads(unread=1))
+    assert of(reads(LAST={"a", "b", "c"})) == of(reads(LAST={"c", "b", "a"}))
+    assert of(reads(LAST=object())) == of(reads(LAST=object()))
 
 
 def test_digests_see_every_bit_type_and_shape() -> None:
