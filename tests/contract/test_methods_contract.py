@@ -231,10 +231,10 @@ def test_illegal_data_and_seeds_are_refused(name):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "n_neighbors" in _parameters(name)])
 def test_neighbors_are_bounded_by_the_points(name):
-    """The default of 15 on 10 points is refused, and the message says what is allowed."""
+    """Fifteen neighbors of 10 points are refused, and the message says what is allowed."""
     X = np.random.default_rng(0).normal(size=(10, 3))
     with pytest.raises(InputError, match=r"`n_neighbors` must be smaller .*15 with 10 points\. Choose at most 9\."):
-        METHODS.get(name)().fit(X)
+        METHODS.get(name)(n_neighbors=15).fit(X)
 
 
 @each_method
