@@ -27,9 +27,9 @@ class MethodCard:
     ``max_components`` is a function of n, p and the method's parameters; ``deterministic`` means that the same data
     give the same embedding whatever the seed; ``out_of_sample`` and ``inverse`` say whether the method itself defines
     ``transform`` and ``inverse_transform``; ``distances`` whether ``metric="precomputed"`` makes it read distances.
-    Moving the data changes no picture. ``scale`` says what multiplying them by c does: the picture "follows" (is
-    multiplied by c), or scale is "ignored"; ``rotation`` of the data is "ignored" (up to signs), or "read" where the
-    columns mean something.
+    ``scale`` says what multiplying the data by c does: the picture "follows" (is multiplied by c), or scale is
+    "ignored"; ``rotation`` and ``translation`` of the data are "ignored" (up to signs), or "read" where the columns or
+    their zero mean something.
     """
 
     name: str
@@ -46,6 +46,7 @@ class MethodCard:
     distances: bool = False
     scale: str = "ignored"
     rotation: str = "ignored"
+    translation: str = "ignored"
 
     def __repr__(self) -> str:
         yes = {True: "yes", False: "no"}

@@ -15,7 +15,7 @@ from dreval.geometry.graphs import IntArray, neighborhoods
 from dreval.methods._local import blocks_of
 from dreval.methods._method import FloatArray, fix_signs
 
-__all__ = ["Patches", "laid", "polar", "principal_axes"]
+__all__ = ["Patches", "laid", "moved", "polar", "principal_axes"]
 
 OPEN_TURN = 1e-7  # weight of the identity where known points do not decide how a neighborhood is turned
 
@@ -155,7 +155,7 @@ def laid(X: FloatArray, patches: Patches, d: int) -> FloatArray:
         open_[j] = False
         old = done[members[j]]
         if not old.all():
-            embed(members[j][~old], _moved(scores[j][old], Y[members[j][old]], scores[j][~old]))
+            embed(members[j][~old], moved(scores[j][old], Y[members[j][old]], scores[j][~old]))
     return Y
 
 
@@ -172,7 +172,7 @@ def _next(count: FloatArray, radius: FloatArray, allowed: Any) -> int:
     return int(np.where(most == most.max(), radius, np.inf).argmin())
 
 
-def _moved(known: FloatArray, places: FloatArray, new: FloatArray) -> FloatArray:
+def moved(known: FloatArray, places: FloatArray, new: FloatArray) -> FloatArray:
     """Places of new points by the motion that brings the known ones nearest to theirs.
 
     Where they leave a turn open (d known points or fewer), the leading scores go to the axes of the picture.

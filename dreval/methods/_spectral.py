@@ -19,6 +19,7 @@ __all__ = [
     "factorised",
     "principal_coordinates",
     "scale_columns",
+    "scaled_eigenvectors",
     "start_vector",
     "top_eigenpairs",
 ]
@@ -58,12 +59,20 @@ def principal_coordinates(squared: FloatArray, d: int, name: str) -> tuple[Float
     Returns the coordinates (n, d), the eigenvalues (d,) of -H D^2 H / 2 as they are, and the row means (n,) of D^2. A
     column whose eigenvalue is not above rounding is zero; a clearly negative one is warned of.
     """
-    n = len(squared)
     means = squared.mean(axis=1)
     squared -= means[:, None]
     squared -= means[None, :] - means.mean()
     squared *= -0.5
-    values, vectors = top_eigenpairs(squared, d)
+    return *scaled_eigenvectors(squared, d, name), means
+
+
+def scaled_eigenvectors(gram: FloatArray, d: int, name: str) -> tuple[FloatArray, FloatArray]:
+    """The d leading eigenvectors (n, d) times the roots of their eigenvalues, signs fixed, and the eigenvalues (d,).
+
+    A column whose eigenvalue is not above rounding is zero; a clearly negative one is warned of.
+    """
+    n = len(gram)
+    values, vectors = top_eigenpairs(gram, d)
     largest = max(values[0], 0.0)
     negative = np.flatnonzero(values < -1e-9 * max(largest, abs(values[-1])))
     if len(negative):
@@ -71,10 +80,10 @@ def principal_coordinates(squared: FloatArray, d: int, name: str) -> tuple[Float
             f"{name}: {len(negative)} of the {d} leading eigenvalues are negative (the least {values[-1]:.4g}, the "
             f"largest {largest:.4g}), since the distances are not Euclidean; their coordinates are set to 0.",
             DegenerateDataWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     kept = values > n * np.finfo(float).eps * largest
-    return fix_signs(vectors * np.sqrt(np.where(kept, values, 0.0))), values, means
+    return fix_signs(vectors * np.sqrt(np.where(kept, values, 0.0))), values
 
 
 def add_by_gower(squared: FloatArray, Y: FloatArray, values: FloatArray, means: FloatArray) -> FloatArray:

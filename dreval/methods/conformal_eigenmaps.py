@@ -1,0 +1,215 @@
+"""Conformal eigenmaps: the linear map of locally linear functions that keeps angles best."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from dreval._check import check_int
+from dreval.errors import ApproximationWarning
+from dreval.geometry.graphs import IntArray, neighborhoods
+from dreval.methods._local import Groups, blocks_of
+from dreval.methods._method import FloatArray, fix_signs, method
+from dreval.methods._spectral import bottom_eigenpairs
+from dreval.methods.lle import LLE
+
+MAX_STEPS = 20_000
+SETTLED = 1e-11  # steps end when the map moves less than this; its trace is 1
+
+
+@method(
+    title="Conformal eigenmaps",
+    family="local linear",
+    deterministic=True,
+    out_of_sample=True,
+    inverse=False,
+    supervised=False,
+    complexity="as for locally linear embedding, and O(n k^2 m^4) time for m functions",
+    max_components=lambda n, _p, params: min(n - 1, params["n_functions"]),
+    reference="Sha, F., Saul, L. K. (2005). Analysis and extension of spectral methods for nonlinear dimensionality "
+    "reduction. International Conference on Machine Learning 22, 784-791.",
+)
+class ConformalEigenmaps(LLE):
+    r"""Conformal eigenmaps: of all linear maps of the smoothest functions, the one that keeps angles best.
+
+    Locally linear embedding gives the m smoothest functions :math:`f_i` of the points. A linear map L of them, with
+    :math:`P = L'L` and tr P = 1, is chosen so that neighborhoods keep their shape, each up to a scale :math:`s_i`:
+
+    .. math:: \min_{P \succeq 0,\ s} \sum_i \sum_{j, l \in N_i} \left((f_j - f_l)' P (f_j - f_l) - s_i |x_j - x_l|^2
+              \right)^2,
+
+    where :math:`N_i` holds the point and its k neighbors. The coordinates are those of :math:`P^{1/2} f` along the
+    leading eigenvectors of P.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most n - 1 and ``n_functions``.
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1; the point itself is not counted.
+    n_functions : int
+        Number m of functions, at least 1; no more than n - 1 are used.
+    reg : float
+        Ridge of the weights of locally linear embedding, above 0, relative to the trace of the local Gram matrix.
+    components : {"error", "connect", "largest", "separate"}
+        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates, centred; their unit says nothing. In each column the entry of largest size is positive.
+    eigenvalues_ : ndarray (m,)
+        Eigenvalues of the matrix of locally linear embedding, ascending, the constant's left out.
+    shares_ : ndarray (m,)
+        Eigenvalues of P, descending, with sum 1: how many are clearly above 0 is the dimension that was found.
+    loss_ : float
+        Mean squared violation relative to the mean squared term (f_j - f_l)' P (f_j - f_l), from 0, where all
+        neighborhoods keep their shape, to 1.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If ``components`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the graph is not connected, and what was done about it; or if the search for P had not settled.
+
+    Notes
+    -----
+    The scales s have a closed form for given P, which leaves a convex quadratic function of P on the matrices with
+    P >= 0 and tr P = 1. The paper hands it to a semidefinite solver; here accelerated projected gradients (Nesterov)
+    find its minimum, since the projection is an eigendecomposition of m rows. Where it is not unique, as with few
+    points, some minimum is given. New points are combined from their k nearest fitted points, as the functions are.
+
+    References
+    ----------
+    Sha, F., Saul, L. K. (2005). Analysis and extension of spectral methods for nonlinear dimensionality reduction.
+    *ICML* 22, 784-791, Section 3.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("swiss_roll", n=600, random_state=0).data
+    >>> dreval.methods.ConformalEigenmaps(n_components=2, n_neighbors=10).fit_transform(X).shape
+    (600, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        n_functions: int = 10,
+        reg: float = 1e-3,
+        components: str = "error",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.n_functions = n_functions
+        self.reg = reg
+        self.components = components
+        self.random_state = random_state
+
+    def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:
+        m = min(check_int(self.n_functions, "n_functions", low=1), len(X) - 1)
+        groups = neighborhoods(X, self.n_neighbors, links)
+        self.eigenvalues_, functions = bottom_eigenpairs(self._matrix(X, groups), m)
+        functions = functions * np.sqrt(len(X))
+        loss, whole = shape_losses(X, functions, groups)
+        P, settled = _least(loss)
+        if not settled:
+            warnings.warn(
+                f"Conformal eigenmaps: the search for the map had not settled after {MAX_STEPS} steps.",
+                ApproximationWarning,
+                stacklevel=5,
+            )
+        v = _half(P)
+        size = float(v @ whole @ v)
+        self.loss_ = float(v @ loss @ v) / size if size > 0 else 0.0
+        shares, axes = np.linalg.eigh(P)
+        self.shares_ = np.maximum(shares[::-1], 0.0)
+        d = self.n_components
+        self.embedding_ = fix_signs(functions @ axes[:, ::-1][:, :d] * np.sqrt(self.shares_[:d]))
+
+
+def shape_losses(X: FloatArray, functions: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray]:
+    """The losses as quadratic functions of the half-vector of P: after the best scales, and with all scales 0."""
+    m = functions.shape[1]
+    size = m * (m + 1) // 2
+    loss, whole = np.zeros((size, size)), np.zeros((size, size))
+    for own, members in blocks_of(X, groups):
+        patch = np.column_stack([own, members])
+        a, b = np.triu_indices(patch.shape[1], 1)
+        for rows in np.array_split(patch, max(1, len(patch) * len(a) * size // 4_000_000)):
+            steps = functions[rows[:, a]] - functions[rows[:, b]]
+            terms = _half(steps[..., :, None] * steps[..., None, :])
+            lengths = np.sum((X[rows[:, a]] - X[rows[:, b]]) ** 2, axis=2)
+            norms = np.linalg.norm(lengths, axis=1, keepdims=True)
+            lengths = np.divide(lengths, norms, out=np.zeros_like(lengths), where=norms > 0)
+            fitted = np.einsum("ie,ies->is", lengths, terms)
+            flat = terms.reshape(-1, size)
+            whole += flat.T @ flat
+            loss += flat.T @ flat - fitted.T @ fitted
+    return loss, whole
+
+
+@lru_cache(maxsize=16)
+def _places(m: int) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+    """Rows, columns and factors of the half-vector, and the place in it of each entry of the matrix."""
+    a, b = np.triu_indices(m)
+    place = np.zeros((m, m), np.int64)
+    place[a, b] = place[b, a] = np.arange(len(a))
+    return a, b, np.where(a == b, 1.0, np.sqrt(2.0)), place
+
+
+def _half(P: FloatArray) -> FloatArray:
+    """The upper triangle of symmetric matrices (..., m, m), off the diagonal times sqrt(2), so that lengths stay."""
+    a, b, factor, _ = _places(P.shape[-1])
+    return np.asarray(P[..., a, b] * factor)
+
+
+def _full(v: FloatArray) -> FloatArray:
+    """The symmetric matrix of a half-vector."""
+    _, _, factor, place = _places(int(np.sqrt(2 * len(v))))
+    return np.asarray((v / factor)[place])
+
+
+def _projected(v: FloatArray) -> FloatArray:
+    """The nearest half-vector of a matrix with P >= 0 and tr P = 1: eigenvalues go to the simplex."""
+    values, vectors = np.linalg.eigh(_full(v))
+    shift = ((np.cumsum(values[::-1]) - 1.0) / np.arange(1, len(values) + 1)).max()
+    return _half((vectors * np.maximum(values - shift, 0.0)) @ vectors.T)
+
+
+def _least(loss: FloatArray) -> tuple[FloatArray, bool]:
+    """P of the least loss, and whether steps had settled; momentum is dropped where it goes uphill."""
+    m = int(np.sqrt(2 * len(loss)))
+    loss = loss / (np.linalg.eigvalsh(loss)[-1] or 1.0)
+    v = ahead = _half(np.eye(m) / m)
+    momentum = 1.0
+    for _ in range(MAX_STEPS):
+        new = _projected(ahead - loss @ ahead)
+        if (ahead - new) @ (new - v) > 0:
+            momentum, ahead = 1.0, v
+            new = _projected(ahead - loss @ ahead)
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+        moved = new - v
+        ahead = new + (momentum - 1.0) / following * moved
+        v, momentum = new, following
+        if np.abs(moved).max() <= SETTLED:
+            return _full(v), True
+    return _full(v), False

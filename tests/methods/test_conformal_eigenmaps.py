@@ -1,0 +1,97 @@
+"""Conformal eigenmaps: the program against Clarabel and its own optimality, and surfaces whose flat form is known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.spatial import procrustes
+
+import dreval
+from dreval.methods import LLE, ConformalEigenmaps
+from dreval.methods.conformal_eigenmaps import _full, _half, _least, _projected, shape_losses
+
+ORACLE = Path(__file__).parent.parent / "oracles" / "conformal.json"
+
+
+def test_the_program_equals_a_semidefinite_solver():
+    """The same loss and the same matrix as cvxpy with Clarabel, where the scales are variables."""
+    kept = json.loads(ORACLE.read_text())
+    assert kept["status"] == "optimal"
+    X, F, patches = (np.array(kept[name]) for name in ("X", "functions", "patches"))
+    loss, _ = shape_losses(X, F, [(patches[:, 0], patches[:, 1:])])
+    P, settled = _least(loss)
+    assert settled
+    assert _half(P) @ loss @ _half(P) == pytest.approx(kept["loss"], rel=1e-6)
+    assert_allclose(P, kept["P"], atol=1e-4)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 5))
+def test_losses_equal_a_naive_twin(seed, m):
+    """Pair by pair, with the scale of each neighborhood by least squares; and with all scales 0."""
+    rng = np.random.default_rng(seed)
+    X, F, root = rng.normal(size=(12, 3)), rng.normal(size=(12, m)), rng.normal(size=(m, m))
+    P, patches = root @ root.T, rng.permuted(np.tile(np.arange(12), (12, 1)), axis=1)[:, :5]
+    expected, whole = 0.0, 0.0
+    for patch in patches:
+        pairs = [(i, j) for i in patch for j in patch if i < j]
+        z = np.array([(F[i] - F[j]) @ P @ (F[i] - F[j]) for i, j in pairs])
+        x = np.array([(X[i] - X[j]) @ (X[i] - X[j]) for i, j in pairs])
+        expected += np.linalg.lstsq(x[:, None], z, rcond=None)[1][0]
+        whole += z @ z
+    found = shape_losses(X, F, [(patches[:, 0], patches[:, 1:])])
+    assert_allclose([_half(P) @ each @ _half(P) for each in found], [expected, whole], rtol=1e-8)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_the_least_loss_has_no_better_direction(seed, m):
+    """Optimality on P >= 0, tr P = 1: the slope at P is least in the directions that P uses."""
+    rng = np.random.default_rng(seed)
+    size = m * (m + 1) // 2
+    root = rng.normal(size=(size + 2, size)) * np.linspace(1, 0.05, size)
+    loss = root.T @ root
+    P, settled = _least(loss)
+    assert settled
+    assert np.trace(P) == pytest.approx(1.0)
+    assert np.linalg.eigvalsh(P)[0] > -1e-12
+    slope = _full(2 * loss @ _half(P))
+    assert np.sum(slope * P) - np.linalg.eigvalsh(slope)[0] < 1e-6 * np.linalg.eigvalsh(loss)[-1]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_projection_is_the_nearest(seed, m):
+    """No mixture with another feasible matrix comes nearer; feasible matrices stay."""
+    rng = np.random.default_rng(seed)
+    wanted = rng.normal(size=m * (m + 1) // 2)
+    found = _projected(wanted)
+    other = rng.normal(size=(m, m))
+    other = other @ other.T / np.sum(other**2)
+    assert (wanted - found) @ (_half(other) - found) < 1e-9
+    assert_allclose(_projected(_half(other)), _half(other), atol=1e-12)
+
+
+def test_unrolls_the_swiss_roll_where_lle_does_not():
+    """1500 points: disparity to the rectangle below .1 %, of locally linear embedding above 10 %."""
+    roll = dreval.simulate("swiss_roll", n=1500, random_state=0)
+    m = ConformalEigenmaps(2, n_neighbors=10).fit(roll.data)
+    assert procrustes(roll.latent, m.embedding_)[2] < 0.001
+    assert procrustes(roll.latent, LLE(2, n_neighbors=10).fit_transform(roll.data))[2] > 0.1
+    assert m.shares_[2] < 0.01 < m.shares_[1]
+    assert m.shares_.sum() == pytest.approx(1.0)
+    assert 0 <= m.loss_ < 1e-3
+
+
+def test_a_picture_of_all_functions_holds_the_map():
+    """With d = m the coordinates span what the functions of locally linear embedding span."""
+    X = dreval.simulate("s4", n=200, random_state=0).data
+    full, few = ConformalEigenmaps(4, n_functions=4).fit(X), ConformalEigenmaps(2, n_functions=4).fit(X)
+    assert_allclose(full.embedding_[:, :2], few.embedding_, atol=1e-9)
+    F = LLE(4).fit(X).embedding_
+    left = few.embedding_ - F @ np.linalg.lstsq(F, few.embedding_, rcond=None)[0]
+    assert np.abs(left).max() < 1e-6 * np.abs(few.embedding_).max()
+    assert_allclose(full.transform(X).shape, (200, 4))

@@ -1,0 +1,178 @@
+"""Inverse kernel decomposition: exact kernels give exact places; paths by Floyd-Warshall; the paper's three maps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+
+import dreval
+from dreval.errors import ApproximationWarning, DegenerateDataWarning, InputError, UnknownName
+from dreval.methods import IKD
+from dreval.methods._inverse_kernel import inverse_kernel, matern
+
+FORMULAS = {
+    "squared_exponential": lambda d: np.exp(-d / 2),
+    "rational_quadratic": lambda d: (1 + d / (2 * 0.7)) ** -0.7,
+    "gamma_exponential": lambda d: np.exp(-(d**0.6)),
+    "matern": lambda d: (1 + np.sqrt(3 * d)) * np.exp(-np.sqrt(3 * d)),
+}
+SHAPES = {"alpha": 0.7, "gamma": 1.2, "nu": 1.5}
+
+
+def _data_with(K, rng):
+    """Rows whose centred covariance is K exactly: columns are orthonormal directions that are orthogonal to 1."""
+    n = len(K)
+    values, vectors = np.linalg.eigh(K)
+    frame = np.linalg.qr(np.c_[np.ones(n + 5), rng.normal(size=(n + 5, n))])[0][:, 1:]
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ frame.T
+
+
+@pytest.mark.parametrize("kernel", FORMULAS)
+def test_an_exact_kernel_gives_exact_places(kernel):
+    """All distances in the picture are those of the latent, whatever the variance and the means of the rows."""
+    rng = np.random.default_rng(0)
+    Z = rng.uniform(-1, 1, size=(40, 2))
+    X = _data_with(FORMULAS[kernel](cdist(Z, Z) ** 2), rng)
+    X = X * rng.uniform(1, 3, size=(40, 1)) + rng.normal(size=(40, 1))
+    ikd = IKD(2, kernel=kernel, min_correlation=0.0, **SHAPES).fit(X)
+    assert_allclose(cdist(ikd.embedding_, ikd.embedding_), cdist(Z, Z), atol=1e-5)
+    r = int(np.argmin(cdist(Z, Z).max(axis=1)))
+    assert ikd.reference_point_ == r
+    assert_allclose(ikd.embedding_[r], 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", FORMULAS)
+def test_cliques_with_an_exact_kernel_give_exact_places(kernel):
+    """Points along an arc, most pairs below the threshold: the cliques fit together exactly."""
+    rng = np.random.default_rng(1)
+    t = np.sort(rng.uniform(0, 3, size=80))
+    Z = 2 * np.c_[np.cos(t), np.sin(t)] + rng.uniform(-0.3, 0.3, size=(80, 2))
+    X = _data_with(FORMULAS[kernel](cdist(Z, Z) ** 2), rng)
+    ikd = IKD(2, kernel=kernel, solution="blockwise", **SHAPES).fit(X)
+    assert_allclose(cdist(ikd.embedding_, ikd.embedding_), cdist(Z, Z), atol=1e-4)
+    joined = ikd.correlations_ > 0.4
+    assert not joined.all()
+    for clique in ikd.cliques_:
+        assert joined[np.ix_(clique, clique)].all()
+        assert joined[clique].all(axis=0).sum() == len(clique)  # maximal: nobody else is joined to all of it
+    assert_array_equal(np.unique(np.concatenate(ikd.cliques_)), np.arange(80))
+
+
+@given(st.sampled_from([0.5, 1.5, 2.5]), st.floats(-5, 2))
+def test_matern_of_half_orders_has_closed_forms(nu, exponent):
+    """nu = 1/2, 3/2 and 5/2 are polynomials times an exponential."""
+    d = np.array([10.0**exponent])
+    t = np.sqrt(2 * nu * d)
+    factor = {0.5: 1.0, 1.5: 1 + t, 2.5: 1 + t + t**2 / 3}[nu]
+    assert_allclose(matern(d, nu), factor * np.exp(-t), rtol=1e-9)
+
+
+@given(st.floats(0.05, 50), st.floats(1e-6, 0.9999))
+def test_matern_is_inverted(nu, rho):
+    """f of its inverse is what went in, for any order."""
+    d = inverse_kernel("matern", 1.0, 1.0, nu)(np.array([rho, 1.0]))
+    assert d[1] < 1e-9
+    assert_allclose(matern(d[:1], nu), rho, rtol=1e-8)
+
+
+@given(st.sampled_from(sorted(FORMULAS)), st.floats(0.01, 1.0))
+def test_table_1_is_inverted(kernel, rho):
+    """Each kernel of the table at the distance that stands for rho is rho."""
+    d = inverse_kernel(kernel, *SHAPES.values())(np.array([rho]))
+    assert d[0] >= 0
+    assert_allclose(FORMULAS[kernel](d), rho, rtol=1e-8)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["geodesic", "max_product"]))
+def test_paths_equal_a_naive_twin(seed, solution):
+    """Floyd-Warshall over distances that add, or over correlations that multiply; known pairs stay as they are."""
+    data = dreval.simulate("gp_map", n=25, n_features=40, random_state=seed % 50)
+    rho = np.corrcoef(data.data)
+    known = rho > 0.4
+    np.fill_diagonal(rho, 1.0)
+    steps = np.where(known, np.sqrt(-2 * np.log(np.clip(rho, 1e-9, 1))), np.inf)
+    steps = steps if solution == "geodesic" else steps**2
+    paths = steps.copy()
+    for m in range(25):
+        paths = np.minimum(paths, paths[:, [m]] + paths[[m]])
+    squared = np.where(known, steps, paths)
+    squared = squared**2 if solution == "geodesic" else squared
+    ikd = IKD(2, solution=solution)
+    if np.isfinite(squared).all():
+        ikd.fit(data.data)
+    else:
+        squared[~np.isfinite(squared)] = squared[np.isfinite(squared)].max()
+        with pytest.warns(ApproximationWarning, match="are not joined by correlations above the threshold"):
+            ikd.fit(data.data)
+    assert_allclose(ikd.squared_distances_, squared, atol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")
+@pytest.mark.parametrize(("data", "d", "least"), [("gp_map", 3, 0.98), ("sine_map", 1, 0.98), ("bump_map", 2, 0.9)])
+def test_the_maps_of_the_paper(data, d, least):
+    """500 points in 500 columns: R^2 of the latent variables, and what the paths as printed give: far less."""
+    drawn = dreval.simulate(data, n=500, n_features=500, random_state=0)
+    found = {
+        name: dreval.latent_r2(drawn.data, IKD(d, **settings).fit_transform(drawn.data), latent=drawn.latent)
+        for name, settings in {
+            "default": {},
+            "blockwise": {"solution": "blockwise"},
+            "printed": {"solution": "max_product", "variance": "mean"},
+        }.items()
+    }
+    assert found["default"] > least
+    assert found["blockwise"] > 0.9
+    assert found["printed"] < 0.6
+
+
+def test_correlations_are_those_of_the_rows():
+    """numpy's corrcoef; with the mean variance, covariances over one number."""
+    X = np.random.default_rng(0).normal(size=(30, 50)) * np.linspace(1, 2, 30)[:, None] + 5
+    assert_allclose(IKD(2, min_correlation=0.0).fit(X).correlations_, np.corrcoef(X), atol=1e-12)
+    S = np.cov(X)
+    expected = np.minimum(S / np.trace(S) * 30, 1.0)
+    np.fill_diagonal(expected, 1.0)
+    assert_allclose(IKD(2, min_correlation=0.0, variance="mean").fit(X).correlations_, expected, atol=1e-12)
+
+
+def test_parts_are_said():
+    """Two groups without a correlation: the largest distance between them, or side by side by cliques."""
+    rng = np.random.default_rng(0)
+    Z = rng.uniform(-0.5, 0.5, size=(30, 1))
+    K = np.kron(np.eye(2), np.exp(-(cdist(Z, Z) ** 2) / 2)[:15, :15])
+    X = _data_with(K, rng)
+    with pytest.warns(ApproximationWarning, match="225 of 435 pairs are not joined"):
+        ikd = IKD(1).fit(X)
+    assert_allclose(ikd.squared_distances_[:15, 15:], ikd.squared_distances_[:15, :15].max())
+    with pytest.warns(ApproximationWarning, match="leave 2 parts that share no point"):
+        Y = IKD(1, solution="blockwise").fit_transform(X)
+    gap = max(Y[:15].min() - Y[15:].max(), Y[15:].min() - Y[:15].max())
+    assert gap == pytest.approx(1.0)
+
+
+def test_constant_rows_are_said():
+    """Rows without variance are one place; one column leaves nothing else."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    X[3], X[7] = 1.0, 2.0
+    with pytest.warns(DegenerateDataWarning, match="2 of 20 rows are constant"), pytest.warns(ApproximationWarning):
+        ikd = IKD(2).fit(X)
+    assert_allclose(ikd.embedding_[3], ikd.embedding_[7])
+    with pytest.warns(DegenerateDataWarning, match="20 of 20 rows are constant"):
+        assert not IKD(2).fit_transform(X[:, :1]).any()
+
+
+def test_words_and_ranges_are_refused():
+    """Each parameter says what it takes."""
+    X = np.random.default_rng(0).normal(size=(20, 30))
+    for wrong in ({"kernel": "matern32"}, {"solution": "geodesics"}, {"variance": "all"}):
+        with pytest.raises(UnknownName):
+            IKD(2, **wrong).fit(X)
+    with pytest.raises(InputError, match="`min_correlation` must be below 1"):
+        IKD(2, min_correlation=1.0).fit(X)
+    for kernel, shape in (("rational_quadratic", "alpha"), ("gamma_exponential", "gamma"), ("matern", "nu")):
+        with pytest.raises(InputError, match=rf"`{shape}` must be at least 0.05"):
+            IKD(2, kernel=kernel, **{shape: 0.01}).fit(X)

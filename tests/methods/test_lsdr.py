@@ -1,0 +1,207 @@
+"""LSDR step by step: edges by scipy's beta, boundaries by counting, places by hand, and the paper's simulations."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+from scipy.stats import beta
+from sklearn.manifold import smacof
+from strategies import tie_free_clouds
+
+import dreval
+from dreval.errors import ApproximationWarning, InputError, UnknownName
+from dreval.geometry.proximity import simplex_edges, spanning_tree
+from dreval.methods import LSDR
+from dreval.methods._approximating_graph import boundary_of, long_edges, proximity_graph
+from dreval.methods._stress import metric_scaling
+
+LOUD = pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")
+
+
+def _naive_long(edges, lengths, n, p, alpha, test):
+    """Point by point, edge by edge, quantiles by scipy.stats."""
+    gone = set()
+    for i in range(n):
+        mine = sorted((lengths[e] ** 2, e) for e in range(len(edges)) if i in edges[e])
+        squares = [s for s, _ in mine]
+        for j in range(2, len(mine) + 1):
+            if test == "printed":
+                if len(mine) > 1 and squares[j - 1] / sum(squares) > beta.ppf(alpha, p / 2, (len(mine) - 1) * p / 2):
+                    gone.add(mine[j - 1][1])
+            elif squares[j - 1] / sum(squares[:j]) > beta.ppf(1 - (1 - alpha) / j, p / 2, (j - 1) * p / 2):
+                gone |= {e for _, e in mine[j - 1 :]}
+                break
+    return gone
+
+
+@given(tie_free_clouds(min_n=5, max_n=15, max_p=3), st.sampled_from(["forward", "printed"]), st.floats(0.5, 0.99))
+def test_long_edges_equal_a_naive_twin(X, test, alpha):
+    """All pairs as edges, and few of them."""
+    edges = np.array(list(combinations(range(len(X)), 2)))
+    for some in (edges, edges[::3]):
+        lengths = np.linalg.norm(X[some[:, 0]] - X[some[:, 1]], axis=1)
+        found = long_edges(some, lengths, len(X), X.shape[1], alpha, test)
+        assert set(np.flatnonzero(found)) == _naive_long(some, lengths, len(X), X.shape[1], alpha, test)
+
+
+@given(
+    tie_free_clouds(min_n=6, max_n=20, min_p=2, max_p=3),
+    st.integers(0, 10**6),
+    st.sampled_from(["delaunay", "gabriel"]),
+)
+def test_boundaries_equal_a_naive_twin(X, seed, graph):
+    """After edges are taken away at random: facets counted simplex by simplex, triangles point by point."""
+    edges, simplices = proximity_graph(X, graph, 1.0, 500)
+    edges = edges[np.random.default_rng(seed).uniform(size=len(edges)) < 0.8]
+    left, expected = {frozenset(e) for e in edges.tolist()}, set()
+
+    def whole(corners):
+        return all(frozenset(pair) in left for pair in combinations(corners, 2))
+
+    if simplices is None:
+        for i, j in edges:
+            if sum(whole((i, j, k)) for k in range(len(X)) if k not in (i, j)) <= 1:
+                expected |= {i, j}
+    else:
+        facets = {f for s in simplices.tolist() for f in combinations(s, X.shape[1]) if whole(f)}
+        for f in facets:
+            if sum(set(f) < set(s) and whole(s) for s in simplices.tolist()) <= 1:
+                expected |= set(f)
+        expected |= set(range(len(X))) - {i for f in facets for i in f}
+    assert set(np.flatnonzero(boundary_of(edges, simplices, len(X)))) == expected
+
+
+@LOUD
+@pytest.mark.parametrize("settings", [{}, {"graph": "gabriel"}, {"graph": "beta_skeleton", "beta": 1.02}])
+def test_the_steps_after_the_graph_by_hand(settings):
+    """Depth, skeleton, width and weighted means by Floyd-Warshall and loops; scikit-learn's stress is no lower."""
+    X = np.random.default_rng(3).normal(size=(120, 2)) * [3.0, 1.0]
+    m = LSDR(1, **settings).fit(X)
+    n, paths = len(X), np.full((120, 120), np.inf)
+    np.fill_diagonal(paths, 0.0)
+    for i, j in m.edges_:
+        paths[i, j] = paths[j, i] = np.linalg.norm(X[i] - X[j])
+    for k in range(n):
+        paths = np.minimum(paths, paths[:, [k]] + paths[[k]])
+    depth = paths[:, m.boundary_].min(axis=1)
+    assert depth.any()
+    skeletal = [i for i in range(n) if depth[i] >= depth[np.argsort(paths[i])[1:4]].max()]
+    assert_array_equal(m.skeletal_, skeletal)
+    between = paths[np.ix_(skeletal, skeletal)]
+    nearest = np.sort(between, axis=1)[:, 1]
+    assert m.bandwidth_ == pytest.approx(np.sqrt(depth[skeletal] ** 2 + nearest**2).max())
+    weights = np.exp(-(cdist(X, X[skeletal]) ** 2) / (2 * m.bandwidth_**2))
+    expected = weights @ m.skeletal_places_ / weights.sum(axis=1, keepdims=True)
+    assert_allclose(m.embedding_, expected, atol=1e-9)
+    assert_allclose(m.transform(X), m.embedding_, atol=1e-9)
+    stress = ((cdist(m.skeletal_places_, m.skeletal_places_) - between) ** 2).sum() / 2
+    polished = smacof(between, n_components=1, init=m.skeletal_places_, n_init=1, max_iter=300, normalized_stress=False)
+    assert stress <= polished[1] * 1.001
+
+
+def test_metric_scaling_of_true_distances_is_exact():
+    """Distances of points in the plane are reproduced; of points in space, better than by classical scaling."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    flat, solid = cdist(X[:, :2], X[:, :2]), cdist(X, X)
+    assert_allclose(cdist(*[metric_scaling(flat, 2, "test")] * 2), flat, atol=1e-9)
+    stresses = [((cdist(Y, Y) - solid) ** 2).sum() for Y in (metric_scaling(solid, 2, "t", k) for k in (1, 300))]
+    assert stresses[1] < 0.9 * stresses[0]
+
+
+@LOUD
+def test_the_spiral_needs_the_forward_test():
+    """Clean spirals, 20 draws of 300 points: the median |rho| with arc length is above .99, as printed below .5."""
+    found = {"forward": [], "printed": []}
+    for seed in range(20):
+        data = dreval.simulate("spiral", n=300, random_state=seed)
+        for test, values in found.items():
+            Y = LSDR(1, edge_test=test).fit_transform(data.data)
+            values.append(abs(np.corrcoef(Y[:, 0], data.latent[:, 0])[0, 1]))
+    assert np.median(found["forward"]) > 0.99
+    assert np.median(found["printed"]) < 0.5
+
+
+def test_gaps_between_clusters_stay():
+    """Three clusters at 0, 10 and 50: the second gap is about four times the first, since tree edges stay."""
+    data = dreval.simulate("three_clusters", n=150, random_state=0)
+    Y = LSDR(1).fit_transform(data.data)[:, 0]
+    middle = [Y[data.labels == c].mean() for c in np.unique(data.labels)]
+    gaps = np.sort(np.abs(np.diff(np.sort(middle))))
+    assert 3.0 < gaps[1] / gaps[0] < 5.0
+
+
+def test_all_on_the_boundary_is_said():
+    """A clean curve has no inside: the picture is metric scaling of path lengths, and follows the curve."""
+    t = np.linspace(0, np.pi, 40)
+    X = np.c_[np.cos(t), np.sin(t)]
+    with pytest.warns(ApproximationWarning, match="Every point is on the boundary"):
+        m = LSDR(1).fit(X)
+    assert_array_equal(m.embedding_, m.skeletal_places_)
+    assert abs(np.corrcoef(t, m.embedding_[:, 0])[0, 1]) > 0.9999
+    assert m.boundary_.all()
+
+
+def test_none_on_the_boundary_is_said():
+    """Every edge of a cross-polytope's Gabriel graph has four triangles or more."""
+    X = np.vstack([np.eye(4), -np.eye(4)]) * (1 + 1e-3 * np.arange(8))[:, None]
+    with pytest.warns(ApproximationWarning, match="No point is on the boundary"):
+        LSDR(1, graph="gabriel", alpha=0.999).fit(X)
+
+
+def test_copies_are_one_point():
+    """Each point twice: the picture of the points, twice."""
+    X = np.random.default_rng(0).normal(size=(80, 2)) * [3.0, 1.0]
+    Y, Z = LSDR(1).fit_transform(X), LSDR(1).fit_transform(np.repeat(X, 2, axis=0))
+    assert_allclose(Z, np.repeat(Y, 2, axis=0), atol=1e-9)
+    with pytest.raises(InputError, match="two points that differ"):
+        LSDR(1).fit(np.ones((10, 2)))
+
+
+def test_chunks_are_joined_by_the_tree():
+    """One chunk is the whole tessellation; small ones have fewer edges and are connected by the spanning tree."""
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    one, whole = LSDR(2, graph="chunked_delaunay").fit(X), LSDR(2, graph="delaunay").fit(X)
+    assert_array_equal(one.edges_, whole.edges_)
+    many = proximity_graph(X, "chunked_delaunay", 1.0, 50)[1]
+    assert len(simplex_edges(many)) < len(simplex_edges(proximity_graph(X, "delaunay", 1.0, 50)[1]))
+    chunked = LSDR(2, graph="chunked_delaunay", chunk_size=50).fit(X)
+    tree = set(map(tuple, spanning_tree(X).tolist()))
+    assert tree <= set(map(tuple, chunked.edges_.tolist()))
+    assert np.isfinite(chunked.embedding_).all()
+
+
+@LOUD
+def test_many_columns_take_the_gabriel_graph():
+    """Seven columns: "auto" is "gabriel"; six: "delaunay"."""
+    X = np.random.default_rng(0).normal(size=(60, 7))
+    assert_array_equal(LSDR(2).fit(X).edges_, LSDR(2, graph="gabriel").fit(X).edges_)
+    X = X[:, :6]
+    assert_array_equal(LSDR(2).fit(X).edges_, LSDR(2, graph="delaunay").fit(X).edges_)
+
+
+def test_a_bandwidth_can_be_given():
+    """A tiny one gives each point the place of its nearest skeletal point."""
+    X = np.random.default_rng(3).normal(size=(120, 2)) * [3.0, 1.0]
+    m = LSDR(1, bandwidth=1e-6).fit(X)
+    nearest = np.argmin(cdist(X, X[m.skeletal_]), axis=1)
+    assert_allclose(m.embedding_, m.skeletal_places_[nearest], atol=1e-12)
+
+
+def test_words_and_ranges_are_refused():
+    """Each parameter says what it takes."""
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for wrong in ({"graph": "voronoi"}, {"edge_test": "backward"}):
+            with pytest.raises(UnknownName):
+                LSDR(1, **wrong).fit(X)
+        for wrong in ({"alpha": 1.0}, {"alpha": 0.1}, {"beta": 3.0}, {"chunk_size": 5}, {"bandwidth": 0.0}):
+            with pytest.raises(InputError, match=f"`{next(iter(wrong))}` must be"):
+                LSDR(1, **wrong).fit(X)
