@@ -11,12 +11,13 @@ from scipy.sparse import csr_matrix
 from dreval._check import check_int
 from dreval.errors import ApproximationWarning
 from dreval.geometry.graphs import IntArray, neighborhoods
+from dreval.methods._barycenter import BarycenterMethod
 from dreval.methods._local import Groups, blocks_of
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import bottom_eigenpairs
-from dreval.methods.lle import LLE
 
 MAX_STEPS = 20_000
+NEAR = 1e-9  # bound on what a search without end may lie above the least loss, whose largest curvature is 1
 SETTLED = 1e-11  # steps end when the map moves less than this; its trace is 1
 
 
@@ -32,7 +33,7 @@ SETTLED = 1e-11  # steps end when the map moves less than this; its trace is 1
     reference="Sha, F., Saul, L. K. (2005). Analysis and extension of spectral methods for nonlinear dimensionality "
     "reduction. International Conference on Machine Learning 22, 784-791.",
 )
-class ConformalEigenmaps(LLE):
+class ConformalEigenmaps(BarycenterMethod):
     r"""Conformal eigenmaps: of all linear maps of the smoothest functions, the one that keeps angles best.
 
     Locally linear embedding gives the m smoothest functions :math:`f_i` of the points. A linear map L of them, with
@@ -196,7 +197,10 @@ def _projected(v: FloatArray) -> FloatArray:
 
 
 def _least(loss: FloatArray) -> tuple[FloatArray, bool]:
-    """P of the least loss, and whether steps had settled; momentum is dropped where it goes uphill."""
+    """P of the least loss, and whether it was reached; momentum is dropped where it goes uphill.
+
+    The loss is convex, so that its slope bounds what any other P could gain.
+    """
     m = int(np.sqrt(2 * len(loss)))
     loss = loss / (np.linalg.eigvalsh(loss)[-1] or 1.0)
     v = ahead = _half(np.eye(m) / m)
@@ -212,4 +216,5 @@ def _least(loss: FloatArray) -> tuple[FloatArray, bool]:
         v, momentum = new, following
         if np.abs(moved).max() <= SETTLED:
             return _full(v), True
-    return _full(v), False
+    slope = _full(2.0 * loss @ v)
+    return _full(v), bool(np.sum(slope * _full(v)) - np.linalg.eigvalsh(slope)[0] <= NEAR)

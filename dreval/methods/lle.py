@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy.sparse import csr_matrix, identity
 
-from dreval._check import check_float
-from dreval.errors import InputError
-from dreval.geometry.neighbors import nearest
-from dreval.methods._local import Groups, LocalMethod, barycenter_weights, blocks_of
-from dreval.methods._method import FloatArray, method
-
-
-def check_reg(value: Any) -> float:
-    """A positive ridge."""
-    if check_float(value, "reg", low=0.0) == 0.0:
-        cure = "Choose a small positive number, such as 1e-3."
-        raise InputError("reg", "must be above 0, since weights are not unique where k > p", "0", cure)
-    return float(value)
+from dreval.methods._barycenter import BarycenterMethod
+from dreval.methods._method import method
 
 
 @method(
@@ -34,7 +20,7 @@ def check_reg(value: Any) -> float:
     reference="Roweis, S. T., Saul, L. K. (2000). Nonlinear dimensionality reduction by locally linear embedding. "
     "Science 290, 2323-2326.",
 )
-class LLE(LocalMethod):
+class LLE(BarycenterMethod):
     r"""Locally linear embedding: each point keeps the weights by which its neighbors combine to it.
 
     Weights with :math:`\sum_j w_{ij} = 1` over the k neighbors of each point minimise
@@ -123,24 +109,3 @@ class LLE(LocalMethod):
             random_state=random_state,
         )
         self.reg = reg
-
-    def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
-        n, reg = len(X), check_reg(self.reg)
-        rows, columns, values = [], [], []
-        for own, members in blocks_of(X, groups):
-            rows.append(np.repeat(own, members.shape[1]))
-            columns.append(members.ravel())
-            values.append(barycenter_weights(X[members] - X[own, None], reg).ravel())
-        entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-        missed = identity(n, format="csr") - csr_matrix(entries, shape=(n, n))
-        return (missed.T @ missed).tocsr()
-
-    def transform(self, X: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p), combined from those of their k nearest fitted points."""
-
-        def place(fitted: Any, points: FloatArray) -> FloatArray:
-            neighbors = nearest(fitted._points, fitted.n_neighbors, points)[0]
-            weights = barycenter_weights(fitted._points[neighbors] - points[:, None], fitted.reg)
-            return np.einsum("mk,mkd->md", weights, fitted.embedding_[neighbors])
-
-        return self._place(X, place)
