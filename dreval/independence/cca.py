@@ -74,7 +74,8 @@ def cca_test(
     -------
     IndependenceTest
         ``statistic`` chi-square; ``effect_size`` rho_1; ``extra``: ``correlations`` (all of them), ``wilks``,
-        ``degrees_of_freedom``, ``p_chi2`` and ``rank_x``, ``rank_y``.
+        ``degrees_of_freedom``, ``p_chi2``, ``null_mean`` and ``null_sd`` (of the chi-square law) and
+        ``rank_x``, ``rank_y``.
 
     Raises
     ------
@@ -126,9 +127,12 @@ def cca_test(
     p_chi2 = _chi2_tail(observed, p * q)
     if method == "chi2":
         found = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), False)
-        notes = (f"p is an approximation: the chi-square law with {p * q} degrees of freedom, for normal variables.",)
+        law = {"null_mean": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
+        notes: tuple[str, ...] = (
+            f"p is an approximation: the chi-square law with {p * q} degrees of freedom, for normal variables.",
+        )
     else:
-        found, notes = resampling.run(statistic, scheme, "cca", 1e-12 * n), ()
+        found, notes, law = resampling.run(statistic, scheme, "cca", 1e-12 * n), (), {}
     return make_record(
         cca_test.card,
         found,
@@ -140,6 +144,7 @@ def cca_test(
             "wilks": float(np.exp(-observed / factor)),
             "degrees_of_freedom": p * q,
             "p_chi2": p_chi2,
+            **law,
             **named("rank", [p, q], variables.names),
         },
         parameters={"method": method},

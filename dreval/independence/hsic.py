@@ -111,7 +111,8 @@ def hsic_test(
         ``statistic`` HSIC (the V-statistic above); ``p_value`` = (1 + #{T_b >= T}) / (B + 1), equal up to rounding
         counting as equal; ``p_interval`` its 95 % Monte Carlo interval; ``effect_size`` CKA; ``extra``: ``cka`` and
         ``unbiased`` (the U-statistic HSIC_1 of Song et al. 2012, which can be negative; two variables), ``method``,
-        ``error_bound`` (low rank), and for each variable ``kernel_x``, ``bandwidth_x``, ``rank_x`` (low rank), ...
+        ``error_bound`` (low rank), ``null_mean`` and ``null_sd`` (of the gamma law), and for each variable
+        ``kernel_x``, ``bandwidth_x``, ``rank_x`` (low rank), ...
 
     Raises
     ------
@@ -166,7 +167,8 @@ def hsic_test(
     scheme = resampling.scheme(variables.n, variables.values, variables.names)
     pair, extra, notes = _measured(variables, kernels, bandwidths, method)
     if method == "gamma":
-        found = gamma_null(pair)
+        found, law = gamma_null(pair)
+        extra |= law
         notes = (*notes, GAMMA_NOTE)
     else:
         found = resampling.run(pair.hsic, scheme, "hsic", 1e-14 * pair.size, floor=0.0)

@@ -74,7 +74,8 @@ def _test_block(rows: Any) -> Block:
         [
             f"{row['embedding']} ~ {row['target']}",
             row["test"],
-            format_number(row["statistic"], 6) or "missing",
+            _digits(row["statistic"]) or "missing",
+            _digits(row["chance"]),
             format_number(row["effect_size"]),
             format_p(row["p_value"]),
             format_p(row["p_adjusted"]),
@@ -82,7 +83,12 @@ def _test_block(rows: Any) -> Block:
         ]
         for row in rows.to_dict("records")
     ]
-    return Block("Tests of independence", ["", "test", "statistic", "effect", "p", "p adj.", ""], lines)
+    return Block("Tests of independence", ["", "test", "statistic", "chance", "effect", "p", "p adj.", ""], lines)
+
+
+def _digits(value: float) -> str:
+    """Four significant digits: the scales of statistics differ by powers of ten."""
+    return "" if value != value else f"{value + 0.0:.4g}"
 
 
 def _curve_notes(results: Results) -> list[str]:
@@ -95,6 +101,9 @@ def _curve_notes(results: Results) -> list[str]:
 def _notes(recipe: Any, table: Any) -> list[str]:
     """Notes on the data first, then those of rows, each once with the embeddings it concerns, then how to read."""
     notes = list(recipe.get("notes", ()))
+    sizes = {row["test"]: row["parameters"].removeprefix("effect_size=") for row in table.to_dict("records")}
+    said = ", ".join(f"{size} ({test})" for test, size in sizes.items() if test and size)
+    notes += [f"Effect sizes: {said}; chance: mean of the statistic by chance."] if said else []
     notes += [f"{name} failed: {reason}" for name, reason in recipe.get("failed", {}).items()]
     marked = table[(table["note"] != "") & ~table["embedding"].isin(recipe.get("failed", {}))]
     for (index, test, note), part in marked.groupby(["index", "test", "note"], sort=False):

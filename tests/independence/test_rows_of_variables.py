@@ -108,11 +108,13 @@ def test_sparse_variables_and_numbers_as_blocks_are_refused(name):
     """A sparse matrix, and blocks that are no classes, are refused with what to do."""
     with pytest.raises(InputError, match=r"`x` must be dense: got a sparse matrix of shape \(24, 2\)\. Pass x\.toarr"):
         run(name, csr_array(POINTS), VALUES)
-    with pytest.raises(InputError, match="`blocks` must be classes.* cut a continuous variable into classes"):
+    with pytest.raises(InputError, match=r"`blocks` must be classes.* cut a continuous variable into classes"):
         run(name, POINTS, POINTS + 1, permutation="within", blocks=np.arange(48 if name == "mmd" else 24) / 2)
 
 
 def test_numbers_as_groups_are_sent_to_another_test():
     """A continuous variable does not split rows into samples."""
-    with pytest.raises(InputError, match="`groups` must be classes.* Use hsic_test for the dependence on a continuous"):
+    with pytest.raises(
+        InputError, match=r"`groups` must be classes.* Use hsic_test for the dependence on a continuous"
+    ):
         run("mmd", POINTS, groups=VALUES)

@@ -78,9 +78,9 @@ def test_every_form_has_every_number() -> None:
     columns = ["value", "ci_low", "ci_high", "chance", "worst", "best", "effect_size", "statistic"]
     expected = set()
     for column in columns:
-        for value in table[column].dropna():
-            printed = format_number(value, 6 if column == "statistic" else 4)
-            expected |= numbers(printed)
+        for value, test in table.loc[table[column].notna(), [column, "test"]].to_numpy():
+            of_test = test and column in ("statistic", "chance")
+            expected |= numbers(f"{value:.4g}" if of_test else format_number(value))
     for form in (summary.as_text(), summary.as_html(), summary.as_latex(), summary.as_markdown()):
         assert expected <= numbers(form)
         for title in ("Trustworthiness", "Tests of independence", "jackknife"):
