@@ -101,8 +101,9 @@ def _curve_notes(results: Results) -> list[str]:
 def _notes(recipe: Any, table: Any) -> list[str]:
     """Notes on the data first, then those of rows, each once with the embeddings it concerns, then how to read."""
     notes = list(recipe.get("notes", ()))
-    sizes = {row["test"]: row["parameters"].removeprefix("effect_size=") for row in table.to_dict("records")}
-    said = ", ".join(f"{size} ({test})" for test, size in sizes.items() if test and size)
+    known = table[(table["test"] != "") & (table["parameters"] != "")]
+    sizes = dict(zip(known["test"], known["parameters"].str.removeprefix("effect_size="), strict=True))
+    said = ", ".join(f"{size} ({test})" for test, size in sizes.items())
     notes += [f"Effect sizes: {said}; chance: mean of the statistic by chance."] if said else []
     notes += [f"{name} failed: {reason}" for name, reason in recipe.get("failed", {}).items()]
     marked = table[(table["note"] != "") & ~table["embedding"].isin(recipe.get("failed", {}))]
