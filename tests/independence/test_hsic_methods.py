@@ -132,6 +132,7 @@ def test_auto_changes_over_beyond_two_thousand_rows():
     assert "rank_x" not in small.extra
     assert large.extra["rank_x"] < 60
     assert any("factors of rank" in note for note in large.notes)
+    assert any("at these bandwidths the statistic is too small by at most" in note for note in large.notes)
     assert any("median over 2000 rows" in note for note in large.notes)
     wide = dreval.hsic_test(rng.normal(size=(2001, 12)), y, n_resamples=1)
     assert any("no small factor" in note for note in wide.notes)
