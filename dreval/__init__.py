@@ -21,6 +21,7 @@ _PLACES = {
     "load_dataset": "datasets._dataset",
     "read_raw": "datasets._raw",
     "simulate": "datasets._dataset",
+    "IndependenceTest": "results.test",
     "bandwidth_curve": "independence._curves",
     "dependence_ranking": "independence._ranking",
     "kappa_curve": "independence._curves",

@@ -22,6 +22,7 @@ __all__ = [
     "ADJUSTMENTS",
     "Refused",
     "adjust_p_values",
+    "attainable_note",
     "check_name",
     "check_options",
     "describe_source",
@@ -31,6 +32,7 @@ __all__ = [
     "written_call",
 ]
 
+LEVEL = 0.05  # p-values above it are called large
 ADJUSTMENTS = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}
 
 
@@ -86,6 +88,24 @@ def adjust_p_values(table: Any, adjust: str | None) -> Any:
 
     table.loc[rows, "p_adjusted"] = multipletests(table.loc[rows, "p_value"], method=ADJUSTMENTS[adjust])[1]
     return table
+
+
+def attainable_note(table: Any, adjust: str | None) -> list[str]:
+    """That no p of the tests can be small, where there are too few permutations for so many tests."""
+    sampled = table[table["p_value"].notna() & (table["n_resamples"].fillna(0) > 0)].copy()
+    if sampled.empty or len(sampled) < table["p_value"].notna().sum():
+        return []
+    m, most = len(sampled), int(sampled["n_resamples"].max())
+    sampled["p_value"] = 1.0 / (sampled["n_resamples"] + 1.0)
+    least = float(adjust_p_values(sampled, adjust)["p_value" if adjust is None else "p_adjusted"].min())
+    if least <= LEVEL:
+        return []
+    word = "p" if adjust is None else "adjusted p"
+    enough = round((m if adjust == "holm" else 1) / LEVEL) - 1
+    said = (
+        f"No {word} of these {m} tests can be below {least:.2g}, with {most} permutations each: a large p says little."
+    )
+    return [f"{said} Pass n_resamples={enough} or more."]
 
 
 def plain_ids(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:

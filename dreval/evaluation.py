@@ -16,6 +16,7 @@ from dreval._evaluation_parts import (
     ADJUSTMENTS,
     Refused,
     adjust_p_values,
+    attainable_note,
     check_name,
     check_options,
     open_progress,
@@ -246,6 +247,7 @@ class Evaluation:
         rows = self._rows(found, failed, plan, test_plan)
         table = adjust_p_values(tidy_frame(rows), adjust)
         recipe = self._recipe(failed, adjust, time.perf_counter() - began)
+        recipe["notes"] += attainable_note(table, adjust)
         asked = {"indices": indices, "tests": tests, "ci": ci, "n_resamples": n_resamples, "adjust": adjust}
         recipe["call"] = written_call(self, {**asked, "options": options})
         return self._results(table, found, embedded, recipe)

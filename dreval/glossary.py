@@ -25,7 +25,7 @@ COLUMNS: dict[str, str] = {
     "embedding": "name of the embedding",
     "replicate": "number of the replicate (a re-run of the method); 0 for given coordinates",
     "index": "name of the index or test",
-    "parameters": "parameters of the index, as name=value",
+    "parameters": "parameters of the index, as name=value; of a test, what its effect size is",
     "n": "number of points",
     "n_components": "number of columns of the embedding",
     "value": "the value of the index",
@@ -40,7 +40,8 @@ COLUMNS: dict[str, str] = {
     "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
     "lower": "smallest value the index can take",
     "upper": "largest value the index can take (empty when there is none)",
-    "chance": "value that an embedding unrelated to the data would have, in closed form or the mean of up to 20 draws",
+    "chance": "value that an embedding unrelated to the data would have, in closed form or the mean of up to 20 draws; "
+    "of a test, the null mean of its statistic",
     "effect_size": "size of the effect, on the scale that the test's card names",
     "target": "what the interval or test speaks of",
     "test": "name of the test, for rows that are tests",

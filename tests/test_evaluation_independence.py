@@ -85,3 +85,39 @@ def test_restricted_permutations_reach_the_tests():
     blocks = np.arange(60) // 10
     found = rows("hsic", options={"hsic": {"permutation": "within", "blocks": blocks}})
     assert "within their blocks" in found["note"].iloc[0]
+
+
+def test_rows_hold_the_null_mean_and_name_their_effect():
+    """``chance`` is the mean of the statistic by chance, of permutations or of the law in their place."""
+    table = evaluation().run(None, ["hsic", "cca", "mmd"], n_resamples=99).tidy().set_index("test")
+    assert table["parameters"].to_dict() == {
+        "hsic": "effect_size=CKA",
+        "cca": "effect_size=rho",
+        "mmd": "effect_size=eta2",
+    }
+    assert (table["chance"] < table["statistic"]).all()
+    law = evaluation().run(None, "cca", options={"cca": {"method": "chi2"}}).tidy()
+    assert law["chance"].tolist() == [2.0]  # the mean of the chi-square law with 2 x 1 degrees of freedom
+
+
+def test_too_few_permutations_for_so_many_tests_are_said():
+    """Holm multiplies the smallest p, 1 / 50, by the number of tests: from three of them on none can be below .05."""
+    ev = evaluation(covariates={"age": AGE})
+    words = "No adjusted p of these 4 tests can be below 0.08, with 49 permutations each"
+    few = ev.run(None, "default", n_resamples=49)
+    assert words in " ".join(few.recipe["notes"])
+    assert "Pass n_resamples=79 or more." in " ".join(few.recipe["notes"])
+    assert few.tidy()["p_adjusted"].min() >= 0.08 - 1e-12
+    for quiet in (
+        ev.run(None, "default", n_resamples=79),
+        ev.run(None, "default", n_resamples=49, adjust=None),
+        ev.run(None, "default", n_resamples=49, adjust="benjamini_hochberg"),
+    ):
+        assert "can be below" not in " ".join(quiet.recipe["notes"])
+
+
+def test_a_covariate_is_no_pair_of_samples():
+    """MMD on numbers is sent to a test for numbers, not to ``covariates``, where they are already."""
+    note = rows("mmd:age", evaluation(covariates={"age": AGE}))["note"].iloc[0]
+    assert "`covariates['age']` must be classes" in note
+    assert "Use hsic_test" in note

@@ -29,7 +29,7 @@ FUNCTIONS = {
     "read_raw",
     "simulate",
 }
-CLASSES = {"Evaluation", "Protocol", "Results"}
+CLASSES = {"Evaluation", "IndependenceTest", "Protocol", "Results"}
 MODULES = {"errors", "glossary", "methods"}
 VERBS = ["tidy", "glance", "augment", "summary", "plot", "report", "save", "certificate", "embed_new", "reconstruct"]
 

@@ -87,7 +87,7 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
     exp(-d / sigma), ``rational_quadratic`` 1 / (1 + d^2 / (2 sigma^2)), ``linear`` the inner product g of the columns'
     deviations from their means, ``exponential`` exp(g / sigma^2), ``binomial`` 1 / (1 - <u, v>) for the deviations
     brought into the unit ball by u = x / sqrt(sigma^2 + |x|^2), ``delta`` 1 for equal classes and 0 for different ones,
-    ``precomputed`` the matrix that is given.
+    ``precomputed`` the matrix that is given, positive semi-definite up to 1e-7 of its trace.
 
     Parameters
     ----------
@@ -344,7 +344,10 @@ def delta_codes(value: Any, argument: str) -> npt.NDArray[np.int64]:
 def _precomputed(value: Any, argument: str) -> FloatArray:
     """A copy of a symmetric matrix of kernel values."""
     matrix: FloatArray = check_numeric(value, argument).astype(np.float64)
-    rule = "must be a symmetric (n, n) matrix of kernel values, n >= 4, where its kernel is 'precomputed'"
+    rule = (
+        "must be a symmetric positive semi-definite (n, n) matrix of kernel values, n >= 4, where its kernel is "
+        "'precomputed'"
+    )
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < MIN_POINTS:
         raise InputError(argument, rule, describe(matrix), "Pass k(x_i, x_j) for all pairs of rows.")
     check_finite(matrix, argument)
@@ -359,4 +362,21 @@ def _precomputed(value: Any, argument: str) -> FloatArray:
     _check_varies(_off_diagonal(matrix), argument)
     matrix += matrix.T.copy()
     matrix /= 2
+    _check_positive(matrix, argument, rule)
     return matrix
+
+
+def _check_positive(matrix: FloatArray, argument: str, rule: str) -> None:
+    """Refuse a matrix with a negative eigenvalue that is no rounding (1e-7 of the trace)."""
+    from scipy.linalg import cholesky, eigh
+
+    tolerance = 1e-7 * max(float(np.trace(matrix)), float(np.max(np.abs(matrix))))
+    shifted = matrix.copy()
+    shifted.flat[:: len(matrix) + 1] += tolerance
+    try:
+        cholesky(shifted, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        least = float(eigh(matrix, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
+        got = f"a matrix with the eigenvalue {least:.4g}"
+        cure = "A kernel has no negative eigenvalue: distances D can be passed as exp(-D**2 / (2 sigma**2))."
+        raise InputError(argument, rule, got, cure) from None

@@ -70,6 +70,7 @@ def kappa_curve(
     >>> bool(curve.tidy()["statistic"].is_monotonic_decreasing)
     True
     """
+    _refuse_options(options, "kappa", "kappas")
     test, root = TESTS.get("kcca"), root_seed(random_state)
     values = _positive(np.geomspace(KAPPA / 100, KAPPA * 100, 13) if kappas is None else kappas, "kappas")
     found = [test(x, y, kappa=kappa, n_resamples=n_resamples, random_state=root, **options) for kappa in values]
@@ -127,6 +128,7 @@ def bandwidth_curve(
     [0.01, 0.01, 0.01]
     """
     check_one_of(test, ("hsic", "kcca"), "test")
+    _refuse_options(options, "bandwidth", "multiples")
     function, root = TESTS.get(test), root_seed(random_state)
     values = _positive(np.geomspace(1 / 8, 8, 13) if multiples is None else multiples, "multiples")
     gather(x, y)
@@ -142,6 +144,16 @@ def bandwidth_curve(
     for side in "xy":
         curve.table[f"bandwidth_{side}"] = [one.extra[f"bandwidth_{side}"] for one in found]
     return curve
+
+
+def _refuse_options(options: dict[str, Any], single: str, several: str) -> None:
+    """Refuse the one value of what the curve varies, and p-values without permutations."""
+    if single in options:
+        cure = f"Pass `{several}`, the values that the curve takes."
+        raise InputError(single, f"must be left out: the curve varies it over `{several}`", repr(options[single]), cure)
+    if options.get("method") == "gamma":
+        cure = "Use 'auto', 'exact' or 'lowrank'."
+        raise InputError("method", "must draw permutations, whose mean and 95 % the curve shows", "'gamma'", cure)
 
 
 def _positive(values: Any, argument: str) -> list[float]:

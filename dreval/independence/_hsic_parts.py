@@ -90,14 +90,18 @@ def unbiased_inner(inner: float, sides: tuple[Side, Side]) -> float:
     return (inner - float(a @ b) + total - 2 / (n - 2) * float(a @ b)) / (n * (n - 3))
 
 
-def gamma_null(pair: Pair) -> PermutationNull:
-    """A gamma law with the exact mean and variance of HSIC over all permutations (Kazi-Aoual et al. 1995)."""
+def gamma_null(pair: Pair) -> tuple[PermutationNull, dict[str, float]]:
+    """A gamma law with the exact mean and variance of HSIC over all permutations (Kazi-Aoual et al. 1995).
+
+    With its mean and standard deviation.
+    """
     from scipy.special import gammaincc
 
     observed = float(pair.hsic(np.arange(pair.n, dtype=np.uint32)[None])[0])
     mean, variance = permutation_moments(pair)
     p = float(gammaincc(mean**2 / variance, max(observed, 0.0) * mean / variance))
-    return PermutationNull(observed, np.empty(0), max(p, np.finfo(float).tiny), (np.nan, np.nan), False)
+    found = PermutationNull(max(observed, 0.0), np.empty(0), max(p, np.finfo(float).tiny), (np.nan, np.nan), False)
+    return found, {"null_mean": mean, "null_sd": float(np.sqrt(variance))}
 
 
 def permutation_moments(pair: Pair) -> tuple[float, float]:

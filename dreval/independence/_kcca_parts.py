@@ -24,7 +24,7 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 
-EXACT_ROWS = 1000  # up to here the kernel matrices are decomposed
+EXACT_ROWS = 300  # up to here the kernel matrices are decomposed
 TRACE_TOLERANCE = 1e-6  # of low-rank factors: what is left over divided by n kappa / 2 bounds the error of rho
 LEADING = 128  # directions of each variable that the permutations use
 SMALLEST = 1e-6  # directions with w / (w + k) below add less than its square over rho

@@ -11,7 +11,7 @@ import pandas as pd
 from dreval._check import check_int, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
-from dreval.independence._test import matched_rows
+from dreval.independence._rows import matched_rows
 
 __all__ = ["dependence_ranking"]
 

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, ParamSpec, Protocol, cast
 
 import numpy as np
-import pandas as pd
 
 from dreval._check import check_int, check_one_of, check_rows
 from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.geometry.workers import n_threads
 from dreval.glossary import block
-from dreval.inference._schemes import SCHEMES, make_scheme, split_scheme
+from dreval.independence._rows import in_own_order, matched_rows
+from dreval.inference._schemes import SCHEMES, Scheme, make_scheme, split_scheme
 from dreval.inference.permutation import PermutationNull, permutation_null
-from dreval.inputs._align import Rows, align
-from dreval.inputs._forms import row_names
 from dreval.results.test import IndependenceTest
 
-__all__ = ["Resampling", "TestCard", "Variables", "gather", "make_record", "named", "per_variable", "test"]
+__all__ = [
+    "Resampling",
+    "TestCard",
+    "Variables",
+    "gather",
+    "make_record",
+    "named",
+    "per_variable",
+    "refuse_sparse",
+    "test",
+]
 
 P = ParamSpec("P")
 
@@ -96,6 +104,7 @@ class Resampling:
     stop_after: int | None
     root: int
     n_jobs: int | None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -106,31 +115,59 @@ class Resampling:
         stop_after: Any = None,
         random_state: Any = None,
         n_jobs: Any = None,
+        like: Any = None,
     ) -> Resampling:
-        """Check what can be checked before anything costly is done."""
+        """Check what can be checked before anything costly is done; blocks follow the row names of ``like``."""
         check_int(n_resamples, "n_resamples", low=1)
         if stop_after is not None:
             check_int(stop_after, "stop_after", low=1)
         n_threads(n_jobs)
         check_one_of(permutation, SCHEMES, "permutation")
-        return cls(n_resamples, permutation, blocks, stop_after, root_seed(random_state), n_jobs)
+        blocks, notes = matched_rows(like, blocks, "blocks")
+        return cls(n_resamples, permutation, blocks, stop_after, root_seed(random_state), n_jobs, notes)
+
+    def refuse_without_permutations(self, method: str) -> None:
+        """Refuse what restricts or stops permutations where the method draws none."""
+        given = [f"permutation={self.permutation!r}"] if self.permutation != "free" else []
+        given += ["blocks"] if self.blocks is not None else []
+        given += [f"stop_after={self.stop_after}"] if self.stop_after is not None else []
+        if given:
+            cure = "Leave `permutation`, `blocks` and `stop_after` out, or use a method that draws permutations."
+            rule = "must draw permutations where `permutation`, `blocks` or `stop_after` is given"
+            raise InputError("method", rule, f"{method!r} and {', '.join(given)}", cure)
+
+    def scheme(self, n: int, variables: Sequence[Any], names: Sequence[str]) -> Scheme:
+        """Which permutations may occur; variables that look the same under all of them are refused."""
+        scheme = make_scheme(self.permutation, self.blocks, n)
+        alike = scheme.alike()
+        for value, name in zip(variables, names, strict=True) if alike is not None else ():
+            rows = np.asarray(value)
+            if bool(np.all(rows == rows[alike])):
+                got = {"within": "rows that are equal within every block", "blocks": "blocks that are equal"}
+                cure = "Choose other blocks, or permutation='free' where its assumption holds."
+                rule = "must not look the same under every permutation of its rows"
+                raise InputError(name, rule, got[scheme.kind], cure)
+        return scheme
 
     def run(
         self,
         statistic: Callable[[Any], Any],
-        n: int,
+        scheme: Scheme,
         name: str,
         resolution: float = 0.0,
         factors: int = 1,
         split: Any = None,
+        floor: float = -np.inf,
     ) -> PermutationNull:
-        """The null distribution of a statistic; ``split``: only the set of rows that takes these places matters."""
-        scheme = make_scheme(self.permutation, self.blocks, n)
-        if split is not None and scheme.kind == "free":
-            scheme = split_scheme(n, split)
-        return permutation_null(
+        """The null distribution of a statistic; ``split``: only the set of rows that takes these places matters.
+
+        What lies below ``floor``, or within the resolution below 0, is rounding and is cut off.
+        """
+        if split is not None:
+            scheme = split_scheme(scheme, split)
+        found = permutation_null(
             statistic,
-            n,
+            scheme.n,
             self.n_resamples,
             self.root,
             name,
@@ -140,6 +177,8 @@ class Resampling:
             factors=factors,
             stop_after=self.stop_after,
         )
+        null, observed = (_without_rounding(v, resolution, floor) for v in (found.null, np.array(found.observed)))
+        return replace(found, null=null, observed=float(observed))
 
     def parameters(self) -> dict[str, Any]:
         """The settings that give the same permutations again, beside the seed."""
@@ -147,44 +186,57 @@ class Resampling:
         return {"n_resamples": self.n_resamples, **words}
 
 
+def _without_rounding(values: Any, resolution: float, floor: float) -> Any:
+    """Values that are negative by rounding only as 0, without a sign."""
+    return np.where((values < 0) & ((values >= -resolution) | (values < floor)), 0.0, values) + 0.0
+
+
 @dataclass(frozen=True)
 class Variables:
-    """Variables with the same rows in the same order; ``names`` are those of the arguments."""
+    """Variables with the same rows in the same order.
+
+    ``names`` are those of the arguments, ``labels`` what the variables are called in print (the name of a series),
+    ``kinds`` the kernel or metric of each.
+    """
 
     values: tuple[Any, ...]
     names: tuple[str, ...]
+    labels: tuple[str, ...]
+    kinds: tuple[Any, ...]
     n: int
     notes: tuple[str, ...]
 
 
-def gather(x: Any, y: Any, *others: Any) -> Variables:
-    """All variables in the order of the first one's rows; their numbers of rows are read before any work is done."""
+def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kernel") -> Variables:
+    """All variables in the order of the first one's rows; their numbers of rows are read before any work is done.
+
+    ``kind`` is the kernel or the metric, one for all or one each: what is "precomputed" has rows twice.
+    """
     names = ("x", "y", *(f"others[{i}]" for i in range(len(others))))
     n = check_same_rows((x, y, *others), names)
-    values, notes = [x], []
-    for value, name in zip((y, *others), names[1:], strict=True):
-        ordered, note = matched_rows(x, value, name)
+    kinds = per_variable(kind, names, argument)
+    squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
+    values, notes = [], list[str]()
+    for value, name, square in zip((x, y, *others), names, squares, strict=True):
+        own = in_own_order(value, name) if square else value
+        ordered, note = matched_rows(x, own, name, square=square) if values else (own, ())
         values.append(ordered)
         notes += note
-    return Variables(tuple(values), names, n, tuple(notes))
+    labels = [_label(value, name, i + 1) for i, (value, name) in enumerate(zip((x, y, *others), names, strict=True))]
+    usual = labels if len(set(labels)) == len(labels) else names
+    return Variables(tuple(values), names, tuple(usual), kinds, n, tuple(notes))
 
 
-def matched_rows(x: Any, y: Any, name: str = "y") -> tuple[Any, tuple[str, ...]]:
-    """``y`` in the order of ``x`` where both are frames or series with the same row names, with a note; else as it is.
-
-    Row names that agree in part only are refused.
-    """
-    framed = (pd.DataFrame, pd.Series)
-    if not (isinstance(x, framed) and isinstance(y, framed)):
-        return y, ()
-    names = row_names(x.index)
-    order, note = align(len(y), row_names(y.index), Rows(len(x), names, counted=names is None), name)
-    return (y if order is None else y.iloc[order]), (() if note is None else (note.replace("the data", "`x`"),))
+def _label(value: Any, name: str, place: int) -> str:
+    """What a variable is called in print: the name of a series, else that of its argument."""
+    own = getattr(value, "name", None) if getattr(value, "ndim", 0) == 1 else None
+    return own if isinstance(own, str) and own else name if place < 3 else f"variable {place}"
 
 
 def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
     """The common number of rows of the variables, read from their shapes."""
     for value, argument in zip(values, names, strict=True):
+        refuse_sparse(value, argument)
         try:
             dimensions = np.ndim(value)
         except ValueError:
@@ -193,6 +245,13 @@ def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
             raise InputError(argument, "must have rows", type(value).__name__, "Pass an (n,) or (n, p) array.")
         check_rows(len(value), len(values[0]), argument)
     return len(values[0])
+
+
+def refuse_sparse(value: Any, argument: str) -> None:
+    """Refuse a sparse matrix: the tests need dense variables."""
+    if hasattr(value, "tocsr"):
+        cure = f"Pass {argument}.toarray(), or a few columns or components of it."
+        raise InputError(argument, "must be dense", f"a sparse matrix of shape {tuple(value.shape)}", cure)
 
 
 def per_variable(value: Any, names: Sequence[str], argument: str) -> tuple[Any, ...]:
@@ -221,7 +280,9 @@ def make_record(
     parameters: dict[str, Any],
     notes: tuple[str, ...] = (),
     names: tuple[str, ...] = ("x", "y"),
+    labels: tuple[str, ...] | None = None,
     effect_size_name: str | None = None,
+    hypothesis: str | None = None,
 ) -> IndependenceTest:
     """The record of a test; ``parameters`` and the seed in its recipe give the same numbers again."""
     from dreval import __version__
@@ -242,20 +303,23 @@ def make_record(
             "test": card.name,
             "n": n,
             "variables": names,
+            "labels": labels or names,
             "random_state": resampling.root,
             "parameters": {**parameters, **resampling.parameters()},
-            "hypothesis": HYPOTHESES[card.second],
+            "hypothesis": hypothesis or HYPOTHESES[card.second],
             "versions": {"dreval": __version__, "numpy": np.__version__},
         },
-        notes=(*notes, *_notes_of(found, resampling)),
+        notes=(*notes, *resampling.notes, *_notes_of(card, found, resampling)),
     )
 
 
-def _notes_of(found: PermutationNull, resampling: Resampling) -> list[str]:
+def _notes_of(card: TestCard, found: PermutationNull, resampling: Resampling) -> list[str]:
     """How the permutations came about, where that is not the usual way."""
-    m, notes = len(found.null), []
+    m, notes, cyclic = len(found.null), [], resampling.permutation == "cyclic"
     if found.exact:
-        notes.append(f"All {m} permutations were enumerated: p is exact, the identity is counted among them.")
+        what = "shifts" if cyclic else "splits" if card.second == "groups" else "permutations"
+        exact = "no chance is in p" if cyclic else "p is exact"
+        notes.append(f"All {m} {what} were enumerated: {exact}, the identity is counted among them.")
     if found.stopped:
         h = resampling.stop_after
         notes.append(f"Sampling stopped at permutation {m}, when {h} had reached the statistic: p = {h}/{m}.")
@@ -263,7 +327,7 @@ def _notes_of(found: PermutationNull, resampling: Resampling) -> list[str]:
         words = {
             "within": "Rows were permuted within their blocks only.",
             "blocks": "Whole blocks of rows were permuted.",
-            "cyclic": "Rows were shifted cyclically: p is approximate, for stationary series.",
+            "cyclic": "Rows were shifted cyclically, which joins the ends: p holds nearly, for stationary series only.",
         }
         notes.append(words[resampling.permutation])
     return notes

@@ -46,7 +46,7 @@ def cca_test(
     .. math:: \chi^2 = -\left(n - 1 - \frac{p + q + 1}{2}\right) \sum_i \ln(1 - \rho_i^2),
 
     0 without linear dependence; 1 - rho^2 below 1e-15 counts as 1e-15. The effect size is rho_1, in
-    [0, 1], biased upward at small n. Only linear dependence is seen: a parabola has rho 0.
+    [0, 1], biased upward at small n. Only linear dependence, of pairs of directions, is seen: a parabola has rho 0.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def cca_test(
         n rows, n > p + q + 1. Frames with equal row names are matched.
     method : {"permutation", "chi2"}
         Where p comes from: permutations of the rows of ``y``, or the chi-square law with p q degrees of freedom, an
-        approximation for normal variables.
+        approximation for normal variables, which draws no permutations: ``permutation``, ``blocks`` and ``stop_after``
+        are then refused.
     permutation : {"free", "within", "blocks", "cyclic"}
         Which rows may be exchanged, as in ``hsic_test``.
     blocks : (n,) array of classes, optional
@@ -73,7 +74,8 @@ def cca_test(
     -------
     IndependenceTest
         ``statistic`` chi-square; ``effect_size`` rho_1; ``extra``: ``correlations`` (all of them), ``wilks``,
-        ``degrees_of_freedom``, ``p_chi2`` and ``rank_x``, ``rank_y``.
+        ``degrees_of_freedom``, ``p_chi2``, ``null_mean`` and ``null_sd`` (of the chi-square law) and
+        ``rank_x``, ``rank_y``.
 
     Raises
     ------
@@ -101,10 +103,13 @@ def cca_test(
     >>> round(found.effect_size, 3), found.p_value
     (0.995, 0.001)
     """
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs)
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
     check_one_of(method, ("permutation", "chi2"), "method")
+    if method == "chi2":
+        resampling.refuse_without_permutations(method)
     variables = gather(x, y)
     n = variables.n
+    scheme = resampling.scheme(n, variables.values, variables.names)
     bases = [_basis(value, name) for value, name in zip(variables.values, variables.names, strict=True)]
     p, q = (basis.shape[1] for basis in bases)
     if n <= p + q + 1:
@@ -122,9 +127,12 @@ def cca_test(
     p_chi2 = _chi2_tail(observed, p * q)
     if method == "chi2":
         found = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), False)
-        notes = (f"p is an approximation: the chi-square law with {p * q} degrees of freedom, for normal variables.",)
+        law = {"null_mean": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
+        notes: tuple[str, ...] = (
+            f"p is an approximation: the chi-square law with {p * q} degrees of freedom, for normal variables.",
+        )
     else:
-        found, notes = resampling.run(statistic, n, "cca", 1e-12 * n), ()
+        found, notes, law = resampling.run(statistic, scheme, "cca", 1e-12 * n), (), {}
     return make_record(
         cca_test.card,
         found,
@@ -136,10 +144,12 @@ def cca_test(
             "wilks": float(np.exp(-observed / factor)),
             "degrees_of_freedom": p * q,
             "p_chi2": p_chi2,
+            **law,
             **named("rank", [p, q], variables.names),
         },
         parameters={"method": method},
         notes=(*variables.notes, *notes),
+        labels=variables.labels,
     )
 
 

@@ -11,7 +11,7 @@ from dreval._check import check_finite, check_float, check_numeric, check_one_of
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
 from dreval.independence._hsic_parts import exact_pair, unbiased_inner
-from dreval.independence._test import Resampling, gather, make_record, named, per_variable, test
+from dreval.independence._test import Resampling, gather, make_record, named, test
 from dreval.results.test import IndependenceTest
 
 FloatArray = npt.NDArray[np.float64]
@@ -50,13 +50,15 @@ def dcov_test(
 
     at least 0; its population value is 0 only under independence (for ``exponent`` below 2). It is HSIC with the
     kernels -D. The effect size is the bias-corrected squared distance correlation, the same from U-centred matrices:
-    at most 1, 0 in the mean under independence, and possibly negative.
+    at most 1, 0 in the mean under independence, and possibly negative; NaN where the U-centred distances of a variable
+    are all 0, as they are where a single row differs from all others.
 
     Parameters
     ----------
     x, y : array, DataFrame or Series
         (n,) or (n, p) numbers; (n,) classes (text, booleans, categories), with distance 0 or 1; or (n, n) distances,
-        where the metric is "precomputed". The same n >= 4 rows; frames with equal row names are matched.
+        where the metric is "precomputed". The same n >= 4 rows; frames with equal row names are matched, precomputed
+        ones by rows and columns.
     metric : {"euclidean", "precomputed"} or pair of these
         Distance of each variable; classes have their own.
     exponent : float
@@ -106,35 +108,35 @@ def dcov_test(
     >>> round(found.extra["dcor"], 3), found.p_value
     (0.492, 0.002)
     """
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs)
-    variables = gather(x, y)
-    metrics = per_variable(metric, variables.names, "metric")
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
+    variables = gather(x, y, kind=metric, argument="metric")
+    metrics = variables.kinds
     if not 0 < check_float(exponent, "exponent", high=2.0):
         raise InputError("exponent", "must be a number in (0, 2]", repr(exponent), "Choose 1, the usual one.")
     settings = zip(variables.values, variables.names, metrics, strict=True)
     a, b = (center(_distances(value, name, kind, exponent)) for value, name, kind in settings)
     pair, n = exact_pair(a, b), variables.n
-    found = resampling.run(pair.hsic, n, "dcov", 1e-14 * pair.size)
+    scheme = resampling.scheme(n, variables.values, variables.names)
+    found = resampling.run(pair.hsic, scheme, "dcov", 1e-14 * pair.size)
     sides = [(side, side) for side in pair.sides]
     unbiased = unbiased_inner(found.observed * n**2, pair.sides)
     own = [unbiased_inner(side[0].square, side) for side in sides]
     flat = [name for name, v, side in zip("xy", own, pair.sides, strict=True) if v * n**2 <= 1e-12 * side.square]
-    if flat:
-        cure = "Give a variable whose rows differ from each other by different amounts."
-        raise InputError(flat[0], "must have distances that vary", "equal distances", cure)
+    notes = [f"The effect size has no value: the U-centred distances of `{name}` are all 0." for name in flat]
     return make_record(
         dcov_test.card,
         found,
         n=n,
         resampling=resampling,
-        effect_size=unbiased / float(np.sqrt(own[0]) * np.sqrt(own[1])),
+        effect_size=np.nan if flat else unbiased / float(np.sqrt(own[0]) * np.sqrt(own[1])),
         extra={
             "dcor": float(np.sqrt(np.clip(found.observed / pair.size, 0.0, 1.0))),
             "unbiased": unbiased,
             **named("metric", [_metric_name(v, m) for v, m in zip(variables.values, metrics, strict=True)], ("x", "y")),
         },
         parameters={"metric": metric, "exponent": exponent},
-        notes=variables.notes,
+        notes=(*variables.notes, *notes),
+        labels=variables.labels,
     )
 
 
@@ -159,6 +161,10 @@ def _distances(value: Any, argument: str, metric: str, exponent: float) -> Float
         if abs(power) > 400:
             raise InputError(argument, "must have a usual scale", f"differences near 2^{power}", "Rescale it.")
         matrix = squareform(np.ldexp(pdist(points), power), checks=False)
+    apart = matrix[np.triu_indices(len(matrix), 1)]
+    if float(apart.max() - apart.min()) <= 1e-12 * float(apart.max()):
+        cure = "Give a variable whose rows differ from each other by different amounts."
+        raise InputError(argument, "must have distances that vary", "equal distances", cure)
     return matrix if exponent == 1.0 else matrix**exponent
 
 

@@ -15,6 +15,10 @@ from dreval.independence._test import Resampling, Variables, gather, make_record
 from dreval.results.test import IndependenceTest
 
 METHODS = ("auto", "exact", "lowrank", "gamma")
+GAMMA_NOTE = (
+    "p is an approximation: a gamma law with the mean and variance of all permutations; with heavy tails or outliers "
+    "it is too small."
+)
 
 
 @test(
@@ -64,9 +68,10 @@ def hsic_test(
     Parameters
     ----------
     x, y, *others : array, DataFrame or Series
-        (n,) or (n, p) numbers, or (n,) classes, the same n >= 4 rows; frames with equal row names are matched.
+        (n,) or (n, p) numbers, or (n,) classes, the same n >= 4 rows; frames with equal row names are matched, and
+        precomputed ones by rows and columns.
         Text, booleans and categories are classes and get the delta kernel; integers are numbers unless
-        ``kernel="delta"``. With ``kernel="precomputed"`` an (n, n) matrix of kernel values.
+        ``kernel="delta"``. With ``kernel="precomputed"`` a positive semi-definite (n, n) matrix of kernel values.
     kernel : str or tuple of str
         ``gaussian`` exp(-d^2 / (2 sigma^2)), ``laplace`` exp(-d / sigma), ``rational_quadratic``
         1 / (1 + d^2 / (2 sigma^2)), ``linear``, ``exponential``, ``binomial``, ``delta`` (classes) or ``precomputed``;
@@ -77,15 +82,18 @@ def hsic_test(
         median of its squared distances over pairs i < j.
     method : {"auto", "exact", "lowrank", "gamma"}
         ``exact`` holds the kernel matrices. ``lowrank`` factors each by pivoted incomplete Cholesky until a share of
-        1e-4 of its trace is left; the statistic is then too small by at most ``extra["error_bound"]``. ``auto`` is
-        exact up to 2000 rows and beyond where the kernels have no small factor and n <= 10,000; what was done is said
-        in the notes. ``gamma`` draws no permutation: p comes from the gamma law with the exact mean and variance of
-        HSIC over all permutations, which is an approximation. Three and more variables are always exact.
+        1e-4 of its trace is left; at this bandwidth the statistic is then too small by at most
+        ``extra["error_bound"]``. Of more than 2000 rows the median rule takes 2000, drawn at random, the same ones for
+        every seed, so that the bandwidth itself differs a little from that of ``exact``. ``auto`` is exact up to 2000
+        rows and beyond where the kernels have no small factor and n <= 10,000; what was done is said in the notes.
+        ``gamma`` draws no permutation: p comes from the gamma law with the exact mean and variance of HSIC over all
+        permutations, an approximation that gives too small p with heavy tails or outliers; its kernels are those of
+        ``auto``, low rank beyond 2000 rows. Three and more variables are always exact.
     permutation : {"free", "within", "blocks", "cyclic"}
         Which rows may be exchanged under the null hypothesis: all; those of the same block; whole ``blocks`` of equal
         size; or all by a cyclic shift, for a stationary time series.
     blocks : (n,) array of classes, optional
-        The block of each row, for ``permutation="within"`` and ``"blocks"``.
+        The block of each row, for ``permutation="within"`` and ``"blocks"``; a series follows the row names of ``x``.
     n_resamples : int
         Number B of permutations. When there are at most B different ones (n! <= B), all of them are enumerated and p
         is exact.
@@ -103,7 +111,8 @@ def hsic_test(
         ``statistic`` HSIC (the V-statistic above); ``p_value`` = (1 + #{T_b >= T}) / (B + 1), equal up to rounding
         counting as equal; ``p_interval`` its 95 % Monte Carlo interval; ``effect_size`` CKA; ``extra``: ``cka`` and
         ``unbiased`` (the U-statistic HSIC_1 of Song et al. 2012, which can be negative; two variables), ``method``,
-        ``error_bound`` (low rank), and for each variable ``kernel_x``, ``bandwidth_x``, ``rank_x`` (low rank), ...
+        ``error_bound`` (low rank), ``null_mean`` and ``null_sd`` (of the gamma law), and for each variable
+        ``kernel_x``, ``bandwidth_x``, ``rank_x`` (low rank), ...
 
     Raises
     ------
@@ -145,24 +154,25 @@ def hsic_test(
     >>> found.n_resamples
     999
     """
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs)
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
     check_one_of(method, METHODS, "method")
-    variables = gather(x, y, *others)
-    kernels = per_variable(kernel, variables.names, "kernel")
+    if method == "gamma":
+        resampling.refuse_without_permutations(method)
+    variables = gather(x, y, *others, kind=kernel)
+    kernels = variables.kinds
     bandwidths = per_variable(bandwidth, variables.names, "bandwidth")
     settings = {"kernel": kernel, "bandwidth": bandwidth, "method": method}
     if others:
         return _joint(variables, kernels, bandwidths, resampling, settings)
-    if method == "gamma" and (permutation != "free" or stop_after is not None):
-        cure = "Leave `permutation` and `stop_after` out, or use another method."
-        raise InputError("method", "must draw permutations where they are restricted", "'gamma'", cure)
+    scheme = resampling.scheme(variables.n, variables.values, variables.names)
     pair, extra, notes = _measured(variables, kernels, bandwidths, method)
     if method == "gamma":
-        found = gamma_null(pair)
-        notes = (*notes, "p is an approximation: a gamma law with the mean and variance of all permutations.")
+        found, law = gamma_null(pair)
+        extra |= law
+        notes = (*notes, GAMMA_NOTE)
     else:
-        found = resampling.run(pair.hsic, variables.n, "hsic", 1e-14 * pair.size)
-    cka = float(np.clip(found.observed / pair.size, -1.0, 1.0))
+        found = resampling.run(pair.hsic, scheme, "hsic", 1e-14 * pair.size, floor=0.0)
+    cka = float(np.clip(found.observed / pair.size, 0.0, 1.0))
     unbiased = unbiased_inner(found.observed * variables.n**2, pair.sides)
     return make_record(
         hsic_test.card,
@@ -173,6 +183,7 @@ def hsic_test(
         extra={"cka": cka, "unbiased": unbiased, **extra},
         parameters=settings,
         notes=(*variables.notes, *notes),
+        labels=variables.labels,
     )
 
 
@@ -198,7 +209,7 @@ def _measured(
     shares = " and ".join(f"{f.left / f.trace:.1e}" for f in factors)
     note = (
         f"Kernels were approximated by factors of rank {ranks[0]} and {ranks[1]}, which leaves shares of {shares} of "
-        f"their traces: the statistic is too small by at most {bound:.2g}."
+        f"their traces: at these bandwidths the statistic is too small by at most {bound:.2g}."
     )
     return pair, extra, (*(note for factor in factors for note in factor.notes), note)
 
@@ -219,7 +230,8 @@ def _joint(
         )
     grams = [gram_matrix(*variable) for variable in zip(variables.values, names, kernels, bandwidths, strict=True)]
     statistic, resolution, scale = joint_hsic(grams)
-    found = resampling.run(statistic, variables.n, "hsic", resolution, factors=len(names) - 1)
+    scheme = resampling.scheme(variables.n, variables.values, names)
+    found = resampling.run(statistic, scheme, "hsic", resolution, factors=len(names) - 1, floor=0.0)
     extra = named("kernel", [g.kernel for g in grams], names) | named("bandwidth", [g.bandwidth for g in grams], names)
     return make_record(
         hsic_test.card,
@@ -231,5 +243,6 @@ def _joint(
         parameters=settings,
         notes=(*variables.notes, *(note for gram in grams for note in gram.notes)),
         names=names,
+        labels=variables.labels,
         effect_size_name="Normalised dHSIC",
     )

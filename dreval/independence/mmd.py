@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from dreval._check import check_classes, check_points
+from dreval._check import check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
-from dreval.independence._test import Resampling, make_record, test
+from dreval.independence._rows import check_groups, in_own_order, matched_columns, matched_rows
+from dreval.independence._test import Resampling, make_record, refuse_sparse, test
 from dreval.results.test import IndependenceTest
 
 FloatArray = npt.NDArray[np.float64]
@@ -55,10 +57,12 @@ def mmd_test(
     Parameters
     ----------
     x, y : array, DataFrame or Series
-        The two samples, with the same columns and at least 2 rows each, 4 together; numbers or classes. Or ``x`` holds
+        The two samples, with the same columns (of frames by name) and at least 2 rows each, 4 together; numbers or
+        classes. Or ``x`` holds
         all rows, and ``groups`` (or ``y=None`` with ``groups``) splits them.
     groups : (n,) array of two classes, optional
-        Group of each row of ``x``, in place of ``y``; also with ``kernel="precomputed"``, where ``x`` is (n, n).
+        Group of each row of ``x`` (frames by row names), in place of ``y``; also with
+        ``kernel="precomputed"``, where ``x`` is (n, n).
     kernel : str
         As in ``hsic_test``, of all rows together.
     bandwidth : float, "median" or None
@@ -111,11 +115,12 @@ def mmd_test(
     >>> found.p_value
     0.001
     """
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs)
+    rows, codes, notes = _pooled(x, y, groups, kernel)
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, _named_rows(x, y))
     if resampling.permutation in ("blocks", "cyclic"):
         cure = "Use 'free', or 'within' with blocks."
         raise InputError("permutation", "must be 'free' or 'within' for two samples", repr(permutation), cure)
-    rows, codes = _pooled(x, y, groups)
+    scheme = resampling.scheme(len(codes), (rows, codes), ("x", "y" if groups is None else "groups"))
     gram = gram_matrix(rows, "x", kernel, bandwidth)
     sizes = np.bincount(codes)
     group = np.flatnonzero(codes == np.argmin(sizes))  # the smaller one
@@ -123,7 +128,7 @@ def mmd_test(
     statistic = _permuted_mmd(a, group)
     between = float(sizes[0] * sizes[1]) / len(codes)
     total = float(np.trace(a))
-    found = resampling.run(statistic, len(a), "mmd", 1e-14 * total / between, split=group)
+    found = resampling.run(statistic, scheme, "mmd", 1e-14 * total / between, split=group, floor=0.0)
     return make_record(
         mmd_test.card,
         found,
@@ -138,30 +143,42 @@ def mmd_test(
             "bandwidth": gram.bandwidth,
         },
         parameters={"kernel": kernel, "bandwidth": bandwidth},
-        notes=gram.notes,
+        notes=(*notes, *gram.notes),
     )
 
 
-def _pooled(x: Any, y: Any, groups: Any) -> tuple[Any, npt.NDArray[np.int64]]:
-    """All rows, and the group of each."""
+def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[np.int64], tuple[str, ...]]:
+    """All rows, the group of each, and how groups were matched."""
+    refuse_sparse(x, "x")
+    refuse_sparse(y, "y")
     if (y is None) == (groups is None):
         got = "neither" if y is None else "both"
         raise InputError("y", "must be the second sample where `groups` is not given", got, "Pass one of the two.")
     if groups is not None:
-        codes, classes = check_classes(groups, len(x), "groups")
+        groups, notes = matched_rows(x, groups, "groups")
+        cure = "Use hsic_test for the dependence on a continuous variable, or cut it into two classes."
+        codes, classes = check_groups(groups, len(x), "groups", cure)
         if len(classes) != 2 or np.bincount(codes).min() < 2:
             got = f"{len(classes)} classes, the smallest with {np.bincount(codes).min()} rows"
             raise InputError("groups", "must be two classes of two rows or more", got, "Use hsic_test for more.")
-        return x, codes
+        return (in_own_order(x, "x") if kernel == "precomputed" else x), codes, notes
     if is_classes(x) and is_classes(y):
         samples = [np.asarray(sample).ravel().astype(str) for sample in (x, y)]
     else:
-        pairs = ((x, "x"), (y, "y"))
+        pairs = ((x, "x"), (matched_columns(x, y), "y"))
         samples = [check_points(v, name, columns=getattr(v, "columns", None), min_rows=2) for v, name in pairs]
         if samples[0].shape[1] != samples[1].shape[1]:
             got = f"{samples[0].shape[1]} and {samples[1].shape[1]} columns"
             raise InputError("y", "must have the columns of `x`", got, "Pass two samples of the same variables.")
-    return np.concatenate(samples), np.repeat([0, 1], [len(sample) for sample in samples])
+    return np.concatenate(samples), np.repeat([0, 1], [len(sample) for sample in samples]), ()
+
+
+def _named_rows(x: Any, y: Any) -> Any:
+    """What blocks are matched to by name: the rows of ``x``, or of both samples one after the other."""
+    framed = (pd.DataFrame, pd.Series)
+    if y is None or not (isinstance(x, framed) and isinstance(y, framed)):
+        return x if y is None else None
+    return pd.Series(0, index=x.index.append(y.index))
 
 
 def _permuted_mmd(a: FloatArray, group: npt.NDArray[np.int64]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,30 +34,29 @@ class Scheme:
     ----------
     kind : str
         ``free`` all n!; ``within`` those that move rows within their block only; ``blocks`` those that move whole
-        blocks; ``cyclic`` the n shifts; ``split`` all, of which only the set of rows matters that takes the places of
-        the first ``size`` of ``members``.
+        blocks; ``cyclic`` the n shifts.
     n : int
         Number of rows.
     members : ndarray (n,)
-        Rows sorted by block, or by group of a split.
+        Rows sorted by block.
     ends : ndarray (number of blocks,)
         Where each block ends in ``members``.
-    size : int
-        Number of rows of the first group of a split.
+    group : ndarray
+        Rows of the first group, where only the set of rows matters that takes their places.
     """
 
     kind: str
     n: int
     members: Positions = field(default_factory=_nothing)
     ends: Positions = field(default_factory=_nothing)
-    size: int = 0
+    group: Positions = field(default_factory=_nothing)
 
     def count(self) -> float:
         """Number of different permutations; infinite where nobody would enumerate them."""
         if self.kind == "cyclic":
             return self.n
-        if self.kind == "split":
-            return math.comb(self.n, self.size) if self.n <= 40 else math.inf
+        if len(self.group):
+            return math.prod(_choose(len(part), len(taken)) for part, taken in self._parts())
         if self.kind == "within":
             return math.prod(_factorial(int(size)) for size in np.diff(self.ends, prepend=0))
         return _factorial(len(self.ends) if self.kind == "blocks" else self.n)
@@ -66,6 +65,8 @@ class Scheme:
         """All of them as rows, the identity first."""
         if self.kind == "cyclic":
             return self._shifted(np.arange(self.n))
+        if len(self.group):
+            return _rows(self._splits())
         if self.kind == "within":
             parts = np.split(self.members, self.ends[:-1])
             orders = itertools.product(*(itertools.permutations(part) for part in parts))
@@ -73,12 +74,6 @@ class Scheme:
             return self._by_member(moved)
         if self.kind == "blocks":
             return self._moved_blocks(_rows(itertools.permutations(range(len(self.ends)))))
-        if self.kind == "split":
-            everyone = set(range(self.n))
-            splits = itertools.combinations(range(self.n), self.size)
-            first = tuple(self.members[: self.size].tolist())
-            rows = {chosen: (*chosen, *sorted(everyone.difference(chosen))) for chosen in splits}
-            return self._by_member(_rows([rows.pop(tuple(sorted(first))), *rows.values()]))
         return _rows(itertools.permutations(range(self.n)))
 
     def draw(self, key: np.uint64, start: int, stop: int) -> Permutations:
@@ -93,6 +88,38 @@ class Scheme:
             return self._moved_blocks(loops.draw_permutations(key, start, stop, len(self.ends)))
         rows = loops.draw_permutations(key, start, stop, self.n)
         return self._shifted(rows[:, 0].astype(np.int64)) if self.kind == "cyclic" else rows
+
+    def alike(self) -> Positions | None:
+        """For each row the row that it must equal if no permutation is to change anything; None where all must."""
+        if self.kind not in ("within", "blocks"):
+            return None
+        out = np.empty(self.n, np.int64)
+        if self.kind == "blocks":
+            out[self.members] = np.tile(self.members[: self.ends[0]], len(self.ends))
+            return out
+        starts = np.r_[0, self.ends[:-1]]
+        out[self.members] = np.repeat(self.members[starts], np.diff(self.ends, prepend=0))
+        return out
+
+    def _parts(self) -> list[tuple[Positions, Positions]]:
+        """Rows that may change places, all or those of each block, and those of the group among them."""
+        parts = np.split(self.members, self.ends[:-1]) if self.kind == "within" else [np.arange(self.n)]
+        return [(part, part[np.isin(part, self.group)]) for part in parts]
+
+    def _splits(self) -> Iterable[Positions]:
+        """One permutation for each set of rows that can take the places of the group, the identity first."""
+        choices = []
+        for part, taken in self._parts():
+            order = np.r_[taken, part[~np.isin(part, taken)]]  # the first combination is the group itself
+            sets = itertools.combinations(order.tolist(), len(taken))
+            choices.append([np.r_[np.sort(chosen), np.sort(order[~np.isin(order, chosen)])] for chosen in sets])
+        places = np.concatenate(
+            [np.r_[np.sort(taken), np.sort(np.setdiff1d(part, taken))] for part, taken in self._parts()]
+        )
+        for rows in itertools.product(*choices):
+            out = np.empty(self.n, np.int64)
+            out[places] = np.concatenate(rows)
+            yield out
 
     def _shifted(self, shifts: Positions) -> Permutations:
         """Rows moved on by each shift, the last ones to the front."""
@@ -121,6 +148,10 @@ def make_scheme(kind: Any, blocks: Any, n: int) -> Scheme:
     if blocks is None:
         cure = "Pass the block of each row, as an (n,) array of classes."
         raise InputError("blocks", f"must be given where permutation is {kind!r}", "None", cure)
+    if np.asarray(blocks).dtype.kind == "f":
+        cure = "Convert block numbers with blocks.astype(int); cut a continuous variable into classes first."
+        got = f"dtype {np.asarray(blocks).dtype}"
+        raise InputError("blocks", "must be classes (text, booleans or integers)", got, cure)
     codes = check_classes(blocks, n, "blocks")[0]
     sizes = np.bincount(codes)
     members = np.argsort(codes, kind="stable")
@@ -132,15 +163,19 @@ def make_scheme(kind: Any, blocks: Any, n: int) -> Scheme:
     return Scheme(kind, n, members, np.cumsum(sizes))
 
 
-def split_scheme(n: int, group: Positions) -> Scheme:
-    """All permutations of n rows, of which only the set matters that takes the places of a group."""
-    others = np.setdiff1d(np.arange(n), group)
-    return Scheme("split", n, np.concatenate([np.sort(group), others]), size=len(group))
+def split_scheme(scheme: Scheme, group: Positions) -> Scheme:
+    """A scheme, free or within blocks, of which only the set of rows matters that takes the places of a group."""
+    return replace(scheme, group=np.sort(group))
 
 
 def _factorial(n: int) -> float:
     """n!, infinite beyond 20."""
     return math.factorial(n) if n <= 20 else math.inf
+
+
+def _choose(n: int, k: int) -> float:
+    """Number of subsets, infinite where nobody would enumerate them."""
+    return math.comb(n, k) if n <= 40 else math.inf
 
 
 def _rows(orders: Iterable[Any]) -> Permutations:

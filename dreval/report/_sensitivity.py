@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from dreval.report._style import LIGHT, drawing, embedding_colour, one_axes
@@ -34,29 +38,43 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None) -> Axes:
     """
     with drawing():
         if ax is None:
-            _, ax = one_axes(4.6, 2.5, 0.55, 0.3, 0.5, 0.42)
+            _, ax = one_axes(4.6, 2.7, 0.6, 0.3, 0.5, 0.62)
         at, table = curve.table[curve.setting], curve.table
-        ax.fill_between(at, table["null_mean"], table["null_95"], color=LIGHT["soft"], alpha=0.3, linewidth=0)
-        ax.plot(at, table["null_mean"], color=LIGHT["soft"], linewidth=1.0)
-        ax.plot(at, table["statistic"], color=embedding_colour(1), linewidth=1.6, marker="o", markersize=3)
-        ax.axvline(curve.usual, color=LIGHT["soft"], linewidth=0.8, linestyle=":")
+        band = ax.fill_between(at, table["null_mean"], table["null_95"], color=LIGHT["soft"], alpha=0.3, linewidth=0)
+        (mean,) = ax.plot(at, table["null_mean"], color=LIGHT["soft"], linewidth=1.0)
+        (seen,) = ax.plot(at, table["statistic"], color=embedding_colour(1), linewidth=1.6, marker="o", markersize=3)
+        usual = ax.axvline(curve.usual, color=LIGHT["soft"], linewidth=0.8, linestyle=":")
         ax.set_xscale("log")
-        ax.set_xlabel(curve.setting)
+        _mark(ax, at.to_numpy())
+        ax.set_xlabel("kappa" if curve.setting == "kappa" else "bandwidth, in multiples of the median rule's")
         ax.set_ylabel("statistic")
-        last = table.iloc[-1]
-        for value, words, colour in (
-            (last["statistic"], "observed", embedding_colour(1)),
-            (last["null_mean"], "permuted: mean to 95 %", LIGHT["soft"]),
-        ):
-            ax.annotate(
-                words,
-                (last[curve.setting], value),
-                xytext=(0, 5),
-                textcoords="offset points",
-                ha="right",
-                va="bottom",
-                fontsize=8,
-                color=colour,
-            )
-        ax.set_title(f"{curve.test}: sensitivity to {curve.setting}", loc="left", fontsize=9, fontweight="bold")
+        ax.legend(
+            [seen, (band, mean), usual],
+            ["observed", "permuted: mean to 95 %", "default"],
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncols=3,
+            frameon=False,
+            fontsize=8,
+            borderpad=0.0,
+            borderaxespad=0.3,
+            handlelength=1.4,
+            columnspacing=1.2,
+        )
+        ax.set_title(f"{curve.test}: sensitivity to {curve.setting}", loc="left", fontsize=9, fontweight="bold", pad=20)
         return ax
+
+
+def _mark(ax: Axes, at: npt.NDArray[np.float64]) -> None:
+    """Plain numbers at round places of a log axis: powers of two over a short range, else of ten."""
+    low, high = float(at.min()), float(at.max())
+    base = 2.0 if high / low <= 2**8 else 10.0
+    first, last = math.floor(math.log(low, base) + 1e-9), math.ceil(math.log(high, base) - 1e-9)
+    powers = [k for k in range(first, last + 1) if low * 0.999 <= base**k <= high * 1.001] or [first, last]
+    ax.set_xticks([base**k for k in powers], [_written(base, k) for k in powers])
+    ax.set_xticks([], minor=True)
+
+
+def _written(base: float, power: int) -> str:
+    """A power as a number, a power of two below 1 as a fraction."""
+    return f"1/{base**-power:g}" if base == 2 and power < 0 else f"{base**power:g}"

@@ -18,7 +18,7 @@ from dreval.report._distances import shepard_figure
 from dreval.report._lines import LETTER, draw_curves
 from dreval.report._maps import chance_mark, map_values, mapped_column
 from dreval.report._names import breadth, short_name, short_names
-from dreval.report._numbers import fixed, p_words
+from dreval.report._numbers import p_words
 from dreval.report._panels import Classes, class_colours, class_handles, draw_map, draw_points, map_cells, scale_of_maps
 from dreval.report._reading import Reading, parameter_words, read_results
 from dreval.report._scales import draw_scales, scale_curves
@@ -260,7 +260,8 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
 
     Notes
     -----
-    Of a test without resampling only the statistic is drawn. O(m) time and memory for m resamples.
+    Of a test without resampling the gamma or chi-square law that stands for it is drawn. O(m) time and
+    memory for m resamples.
 
     Examples
     --------
@@ -277,13 +278,17 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
         if len(null):
             ax.hist(null, bins=min(40, max(5, int(len(null) ** 0.5))), color=LIGHT["soft"], alpha=0.55, linewidth=0)
         ax.axvline(test.statistic, color=embedding_colour(1), linewidth=1.6)
-        ends = [*null, test.statistic]
+        law = () if len(null) else _law(test)
+        if len(law):
+            ax.fill_between(law[0], law[1], color=LIGHT["soft"], alpha=0.55, linewidth=0)
+            ax.set_ylim(0, 1.05 * float(law[1].max()))
+        ends = [*(law[0] if len(law) else null), test.statistic]
         low, high = float(min(ends)), float(max(ends))
         pad = 0.04 * (high - low) or abs(high) or 1.0
         ax.set_xlim(low - pad, high + pad)
         right = test.statistic > (low + high) / 2
         ax.annotate(
-            f"observed {fixed(test.statistic, 4)}, {p_words(test.p_value)}",
+            f"observed {test.statistic:.4g}, {p_words(test.p_value)}",
             (test.statistic, 1.0),
             xycoords=("data", "axes fraction"),
             xytext=(0 if len(null) else 4, 4),
@@ -293,7 +298,20 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
             color=embedding_colour(1),
             fontsize=8.5,
         )
-        ax.set_ylabel("permutations")
+        ax.set_ylabel("permutations" if len(null) else "density by chance" if len(law) else "")
         ax.set_xlabel(f"statistic of {len(null):,} permutations" if len(null) else "statistic")
-        ax.set_title(short_name(test.title, 40), loc="left", fontsize=9, fontweight="bold", pad=18)
+        ax.set_title(short_name(test.title, 60), loc="left", fontsize=9, fontweight="bold", pad=18)
         return ax
+
+
+def _law(test: IndependenceTest) -> tuple[Any, ...]:
+    """The gamma law with the mean and standard deviation that a test gives: values and density; else nothing."""
+    from scipy.stats import gamma
+
+    mean, sd = test.extra.get("null_mean", np.nan), test.extra.get("null_sd", np.nan)
+    if not (mean > 0 and sd > 0):
+        return ()
+    law = gamma((mean / sd) ** 2, scale=sd**2 / mean)
+    at = np.linspace(law.ppf(1e-3), law.ppf(0.9995), 300)
+    top = np.inf if mean > sd else law.pdf(law.ppf(0.1))  # the density has a pole at 0
+    return at, np.minimum(law.pdf(at), top)

@@ -86,7 +86,8 @@ def _test_block(rows: Any) -> Block:
         [
             f"{row['embedding']} ~ {row['target']}",
             row["test"],
-            format_number(row["statistic"], 6) or "missing",
+            _digits(row["statistic"]) or "missing",
+            _digits(row["chance"]),
             format_number(row["effect_size"]),
             format_p(row["p_value"]),
             format_p(row["p_adjusted"]),
@@ -94,7 +95,12 @@ def _test_block(rows: Any) -> Block:
         ]
         for row in rows.to_dict("records")
     ]
-    return Block("Tests of independence", ["", "test", "statistic", "effect", "p", "p adj.", ""], lines)
+    return Block("Tests of independence", ["", "test", "statistic", "chance", "effect", "p", "p adj.", ""], lines)
+
+
+def _digits(value: float) -> str:
+    """Four significant digits: the scales of statistics differ by powers of ten."""
+    return "" if value != value else f"{value + 0.0:.4g}"
 
 
 def _curve_notes(results: Results) -> list[str]:
@@ -107,6 +113,10 @@ def _curve_notes(results: Results) -> list[str]:
 def _notes(recipe: Any, table: Any) -> list[str]:
     """Notes on the data first, then those of rows, each once with the embeddings it concerns, then how to read."""
     notes = list(recipe.get("notes", ()))
+    known = table[(table["test"] != "") & (table["parameters"] != "")]
+    sizes = dict(zip(known["test"], known["parameters"].str.removeprefix("effect_size="), strict=True))
+    said = ", ".join(f"{size} ({test})" for test, size in sizes.items())
+    notes += [f"Effect sizes: {said}; chance: mean of the statistic by chance."] if said else []
     notes += [f"{name} failed: {reason}" for name, reason in recipe.get("failed", {}).items()]
     marked = table[(table["note"] != "") & ~table["embedding"].isin(recipe.get("failed", {}))]
     for (index, test, note), part in marked.groupby(["index", "test", "note"], sort=False):

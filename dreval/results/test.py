@@ -14,6 +14,18 @@ from dreval.results.base import Block, Summary, format_number, format_p, signifi
 
 __all__ = ["IndependenceTest"]
 
+WORDS = {  # keys of ``extra`` that are no words
+    "cka": "CKA",
+    "dcor": "Distance correlation",
+    "error_bound": "Bound of the error",
+    "n_first": "Rows of the first sample",
+    "n_second": "Rows of the second sample",
+    "null_sd": "Standard deviation by chance",
+    "p_chi2": "p of the chi-square law",
+    "truncation": "Lost by truncation",
+    "unbiased": "Unbiased statistic",
+    "wilks": "Wilks' lambda",
+}
 _CODES = "Significance codes: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1."
 
 
@@ -47,8 +59,8 @@ class IndependenceTest:
     extra : dict
         Other values the test gives (other forms of the statistic; ``..._x``, ``..._y`` and so on for one per variable).
     recipe : dict
-        ``test``, ``n``, ``variables``, ``random_state``, ``parameters`` and ``versions``: what is needed to run it
-        again.
+        ``test``, ``n``, ``variables`` (``labels``: what they are called in print), ``random_state``, ``parameters``
+        and ``versions``: what is needed to run it again.
     notes : tuple of str
         Approximations and assumptions.
 
@@ -73,6 +85,13 @@ class IndependenceTest:
     recipe: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    @property
+    def null_mean(self) -> float:
+        """Mean of the statistic by chance: of the permutations, or of the law that stands for them."""
+        if len(self.null_distribution):
+            return float(np.mean(self.null_distribution))
+        return float(self.extra.get("null_mean", math.nan))
+
     def summary(self) -> Summary:
         """The printed result: header, the test, other values, one row per variable, notes.
 
@@ -84,7 +103,7 @@ class IndependenceTest:
         header = [
             ("n", format_number(self.recipe.get("n"))),
             ("Permutations", format_number(self.n_resamples)),
-            (self.effect_size_name, format_number(self.effect_size + 0.0)),
+            (self.effect_size_name, _cell(float(self.effect_size) + 0.0)),
             *((_words(key), _cell(self.extra[key])) for key in self._single_keys()),
             ("Seed", str(self.recipe.get("random_state", ""))),
         ]
@@ -95,7 +114,8 @@ class IndependenceTest:
     def _test_block(self, stars: str) -> Block:
         """The statistic, its p-value and the null distribution in one row."""
         null, (low, high) = self.null_distribution, self.p_interval
-        values = [self.statistic, *((float(np.mean(null)), float(np.quantile(null, 0.95))) if len(null) else ())]
+        known = [] if math.isnan(self.null_mean) else [self.null_mean]
+        values = [self.statistic, *known, *([float(np.quantile(null, 0.95))] if len(null) else [])]
         statistic, *quantiles = _same_digits(values)
         interval = "exact" if low == high else "approximate" if low != low else f"[{low:.3f}, {high:.3f}]"
         row = [self.test, statistic, f"{format_p(self.p_value)} {stars:<3}".rstrip(), interval, *quantiles]
@@ -116,12 +136,17 @@ class IndependenceTest:
         """The other keys of ``extra`` with one value; the effect size is printed already."""
         paired = {f"{stem}_{side}" for stem in self._paired_stems() for side in self._sides()}
         scalars = [key for key, value in self.extra.items() if value is None or isinstance(value, str | float | int)]
-        return [key for key in scalars if key not in paired and key != self.effect_size_name.lower()]
+        shown = {*paired, self.effect_size_name.lower(), "null_mean"}
+        return [key for key in scalars if key not in shown]
 
     def _variable_blocks(self) -> list[Block]:
         """One row per variable, where there is something to say of each."""
         stems = self._paired_stems()
-        rows = [[side, *(_cell(self.extra[f"{stem}_{side}"]) for stem in stems)] for side in self._sides()]
+        labels = self.recipe.get("labels", self._sides())
+        rows = [
+            [label, *(_cell(self.extra[f"{stem}_{side}"]) for stem in stems)]
+            for side, label in zip(self._sides(), labels, strict=True)
+        ]
         return [Block("Variables", ["", *map(_words, stems)], rows)] if stems else []
 
     def plot(self, ax: Any = None) -> Any:
@@ -155,11 +180,11 @@ def _same_digits(values: Sequence[float]) -> list[str]:
 
 def _cell(value: Any) -> str:
     """One value of any kind as text."""
-    if value is None:
+    if value is None or value != value:
         return "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _words(key: str) -> str:
     """A key as words."""
-    return key.replace("_", " ").capitalize()
+    return WORDS.get(key, key.replace("_", " ").capitalize())

@@ -129,9 +129,8 @@ def test_enumeration_is_exact(name, permutation):
     found = TESTS.get(name)(X, Y, permutation=permutation, blocks=blocks, n_resamples=720)
     count = len(found.null_distribution)
     expected = {"free": 720, "within": 36}[permutation]
-
-    if with_groups and permutation == "free":
-        expected = 20  # splits into 3 and 3
+    if with_groups:
+        expected = {"free": 20, "within": 9}[permutation]  # 3 of 6 rows; 2 of 3 rows and 1 of 3 rows
     assert count == expected
     assert found.p_value == pytest.approx(np.mean(found.null_distribution >= found.statistic - 1e-10))
     assert found.p_interval == (found.p_value, found.p_value)

@@ -122,3 +122,10 @@ def test_refusals(variables, message):
     with pytest.raises(InputError) as refused:
         quick(*variables)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("options", [{"permutation": "cyclic"}, {"blocks": np.arange(60) // 2}, {"stop_after": 5}])
+def test_the_chi_square_law_draws_no_permutations(options):
+    """What restricts or stops permutations is refused where there are none."""
+    with pytest.raises(InputError, match="`method` must draw permutations where"):
+        dreval.cca_test(*sample(), method="chi2", **options)

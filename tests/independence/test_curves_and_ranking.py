@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import dreval
 from dreval.errors import InputError
@@ -104,6 +105,9 @@ def test_ranking_keeps_the_names_of_a_frame():
         (lambda x, y: dreval.kappa_curve(x, y, kappas=[0.0, 1]), "`kappas` must be positive numbers"),
         (lambda x, y: dreval.bandwidth_curve(x, y, test="cca"), "`test` must be a known name"),
         (lambda x, y: dreval.bandwidth_curve(x > 0, y > 0), "`x` or `y` must have a bandwidth"),
+        (lambda x, y: dreval.kappa_curve(x, y, kappa=0.1), "`kappa` must be left out: the curve varies it"),
+        (lambda x, y: dreval.bandwidth_curve(x, y, bandwidth=1.0), "`bandwidth` must be left out"),
+        (lambda x, y: dreval.bandwidth_curve(x, y, method="gamma"), "`method` must draw permutations"),
         (lambda x, y: dreval.dependence_ranking(x, y[:9]), "`y` must have one row per row of `X`"),
         (lambda _, y: dreval.dependence_ranking(np.ones(40), y), "`X[:, 0]` must vary"),
         (lambda x, y: dreval.dependence_ranking(x, y, n_features=2), "`n_features` must be an integer"),
@@ -114,3 +118,38 @@ def test_refusals(call, message):
     with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
         call(*sample())
     assert message in str(refused.value)
+
+
+def test_the_picture_marks_plain_numbers_and_its_legend_is_above():
+    """Ticks are powers of two as fractions, or of ten; no legend lies on the curves."""
+    for curve, expected in (
+        (dreval.bandwidth_curve(*sample(), n_resamples=9), ["1/8", "1/4", "1/2", "1", "2", "4", "8"]),
+        (dreval.kappa_curve(*sample(), kappas=[0.001, 0.01, 3], n_resamples=9), ["0.001", "0.01", "0.1", "1"]),
+    ):
+        ax = curve.plot()
+        ax.figure.draw_without_rendering()
+        assert [tick.get_text() for tick in ax.get_xticklabels()] == expected
+        assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+
+
+@pytest.mark.parametrize("method", ["gamma", "chi2"])
+def test_the_picture_of_a_law_is_its_density(method):
+    """A test without permutations draws the law that gave p: the area beyond the statistic is p."""
+    x, y = sample()
+    found = dreval.hsic_test(x, y, method=method) if method == "gamma" else dreval.cca_test(x, y, method=method)
+    mean, sd = found.extra["null_mean"], found.extra["null_sd"]
+    law = stats.gamma((mean / sd) ** 2, scale=sd**2 / mean)
+    assert law.sf(found.statistic) == pytest.approx(found.p_value)
+    ax = found.plot()
+    assert ax.get_ylabel() == "density by chance"
+    at, height = ax.collections[0].get_paths()[0].vertices.T
+    inside = (at > law.ppf(0.2)) & (height > 0)
+    np.testing.assert_allclose(height[inside], law.pdf(at[inside]), rtol=1e-9)
+
+
+def test_series_are_called_by_their_names_in_print():
+    """Variables are named as the series are; without a name as the arguments."""
+    x, y = sample()
+    text = str(dreval.hsic_test(pd.Series(x, name="age"), y, n_resamples=9).summary())
+    assert "\nage" in text
+    assert "\ny  " in text

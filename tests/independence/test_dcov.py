@@ -119,3 +119,16 @@ def test_refusals(variables, options, message):
     with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
         dreval.dcov_test(*variables, **options)
     assert message.replace("a distance", "a negative distance") in str(refused.value)
+
+
+def test_one_row_apart_is_tested_without_an_effect_size():
+    """Where one row differs from all others the U-centred distances are 0: no effect size, yet a test."""
+    x = np.eye(1, 12)[0]
+    y = np.r_[50.0, np.arange(11.0)]
+    found = dreval.dcov_test(x, y, n_resamples=199, random_state=0)
+    assert np.isnan(found.effect_size)
+    assert "`x` are all 0" in found.notes[0]
+    assert found.p_value < 0.2
+    assert "dCor" in str(found.summary())
+    with pytest.raises(InputError, match="`x` must have distances that vary"):
+        dreval.dcov_test(np.eye(12), y)

@@ -281,3 +281,31 @@ def test_summary_is_readable_at_eighty_columns():
     assert not found.null_distribution.flags.writeable
     with pytest.raises(AttributeError):
         found.p_value = 0.0
+
+
+def test_values_that_rounding_makes_negative_are_zero():
+    """Of crossed groups HSIC is 0: not a rounding error, and not -0."""
+    x, y = np.repeat([0.3, 1.1], 10), np.tile([0.7, 2.3], 10)
+    found = dreval.hsic_test(x, y, n_resamples=49, random_state=0)
+    for value in (found.statistic, found.effect_size, *found.null_distribution):
+        assert value >= 0
+        assert not np.signbit(value)
+
+
+def test_all_shifts_are_said_without_contradiction():
+    """Where all cyclic shifts are enumerated p has no Monte Carlo error, and is not called exact."""
+    x = np.sin(np.arange(30.0))
+    notes = " ".join(dreval.hsic_test(x, x**2 + x, permutation="cyclic", random_state=0).notes)
+    assert "All 30 shifts were enumerated: no chance is in p" in notes
+    assert "for stationary series only" in notes
+    assert "exact" not in notes
+
+
+def test_kernels_with_a_negative_eigenvalue_are_refused():
+    """The eigenvalue is named; rounding of single precision is no reason."""
+    K = gram_matrix(np.random.default_rng(0).normal(size=(20, 2)), "x").matrix
+    least = float(np.linalg.eigvalsh(K - 0.05 * np.eye(20))[0])
+    with pytest.raises(InputError, match=f"`x` must be a symmetric positive semi.*eigenvalue {least:.4g}"):
+        dreval.hsic_test(K - 0.05 * np.eye(20), K, kernel="precomputed")
+    single = np.corrcoef(np.random.default_rng(1).normal(size=(20, 5))).astype(np.float32)  # of rank 4
+    assert dreval.hsic_test(single, K, kernel="precomputed", n_resamples=9).p_value > 0

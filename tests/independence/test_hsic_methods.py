@@ -76,7 +76,8 @@ def test_joint_dependence_without_pairwise():
     assert found.p_value == 1 / 200
     assert dreval.hsic_test(a, a * b, random_state=0, n_resamples=199).p_value > 0.05
     assert found.effect_size_name == "Normalised dHSIC"
-    assert "others[0]" in str(found.summary())
+    assert "variable 3" in str(found.summary())
+    assert "others[0]" not in str(found.summary())
 
 
 def test_effect_of_copies_is_one():
@@ -131,6 +132,7 @@ def test_auto_changes_over_beyond_two_thousand_rows():
     assert "rank_x" not in small.extra
     assert large.extra["rank_x"] < 60
     assert any("factors of rank" in note for note in large.notes)
+    assert any("at these bandwidths the statistic is too small by at most" in note for note in large.notes)
     assert any("median over 2000 rows" in note for note in large.notes)
     wide = dreval.hsic_test(rng.normal(size=(2001, 12)), y, n_resamples=1)
     assert any("no small factor" in note for note in wide.notes)
@@ -185,3 +187,12 @@ def test_methods_of_many_variables():
         quick(*sample(20), kernel=("linear", "linear"))
     with pytest.raises(InputError, match=r"`others\[0\]` must have one row per point"):
         quick(*sample(20)[:2], np.arange(19))
+
+
+@pytest.mark.parametrize("options", [{"permutation": "cyclic"}, {"blocks": np.arange(30) // 2}, {"stop_after": 5}])
+def test_gamma_draws_no_permutations(options):
+    """What restricts or stops permutations is refused by name; the note says where the law fails."""
+    x, y = np.random.default_rng(0).normal(size=(2, 30))
+    with pytest.raises(InputError, match="where `permutation`, `blocks` or `stop_after` is given: got 'gamma' and"):
+        dreval.hsic_test(x, y, method="gamma", **options)
+    assert "with heavy tails" in dreval.hsic_test(x, y, method="gamma").notes[0]

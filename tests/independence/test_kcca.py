@@ -130,3 +130,20 @@ def test_refusals(kappa):
     """A kappa that does not regularise is refused."""
     with pytest.raises(InputError, match="`kappa` must be a"):
         quick(*sample(), kappa=kappa)
+
+
+def test_three_variables_are_seen_in_pairs_only_and_it_is_said():
+    """The sign of a product depends on both factors jointly, on neither alone: HSIC sees it, KCCA says it cannot."""
+    x, y = np.random.default_rng(0).normal(size=(2, 120))
+    z = np.sign(x * y) + 0.1 * np.random.default_rng(1).normal(size=120)
+    found = dreval.kcca_test(x, y, z, n_resamples=99, random_state=0)
+    assert found.p_value > 0.05 > dreval.hsic_test(x, y, z, n_resamples=99, random_state=0).p_value
+    assert "against pairwise dependence" in str(found.summary())
+    assert any("Only pairwise dependence is seen" in note for note in found.notes)
+    assert "pairwise" not in str(dreval.kcca_test(x, y, n_resamples=9, random_state=0).summary())
+
+
+def test_a_kappa_that_leaves_nothing_is_refused():
+    """Beside an enormous kappa no direction is left."""
+    with pytest.raises(InputError, match=r"`kappa` must be small .* got 1e.08, which leaves no direction of `x`"):
+        dreval.kcca_test(*np.random.default_rng(0).normal(size=(2, 30)), kappa=1e8)

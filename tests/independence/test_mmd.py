@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -101,3 +103,22 @@ def test_refusals(samples, options, message):
     with pytest.raises(InputError) as refused:
         dreval.mmd_test(*samples, **options)
     assert message in str(refused.value)
+
+
+def test_splits_are_counted_not_permutations():
+    """Two of four in one block, one of three in the other: 6 x 3 splits, and p is the share of them by hand."""
+    x, groups = np.array([0.1, 2.0, 3.5, 9.0, 1.0, 4.0, 8.0]), np.array([1, 1, 0, 0, 1, 0, 0])
+    blocks = np.array([0, 0, 0, 0, 1, 1, 1])
+    found = dreval.mmd_test(x, groups=groups, permutation="within", blocks=blocks, n_resamples=18)
+    assert found.n_resamples == 18
+    assert "All 18 splits were enumerated" in found.notes[0]
+    values = []
+    for pair in itertools.combinations(range(4), 2):
+        for one in range(4, 7):
+            chosen = np.isin(np.arange(7), [*pair, one])
+            values.append(quick(x, groups=chosen.astype(int)).statistic)
+    assert sorted(found.null_distribution) == pytest.approx(sorted(values))
+    assert found.p_value == np.mean(np.array(values) >= found.statistic * (1 - 1e-9))
+    sampled = dreval.mmd_test(x, groups=groups, permutation="within", blocks=blocks, n_resamples=17)
+    assert sampled.n_resamples == 17
+    assert not any("enumerated" in note for note in sampled.notes)

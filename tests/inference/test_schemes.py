@@ -70,7 +70,7 @@ def test_many_blocks_are_not_enumerated():
 
 def test_splits():
     """Of a split only the set matters: all choices of the group's places, the observed one first."""
-    scheme = split_scheme(5, np.array([1, 3]))
+    scheme = split_scheme(make_scheme("free", None, 5), np.array([1, 3]))
     rows = scheme.every()
     sets = [tuple(sorted(row[[1, 3]].tolist())) for row in rows]
     assert sets[0] == (1, 3)

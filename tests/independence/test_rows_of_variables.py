@@ -1,0 +1,120 @@
+"""Variables, blocks, groups and matrices that come as frames are matched by their names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import pdist, squareform
+
+import dreval
+from dreval.errors import InputError
+from dreval.geometry.kernels import gram_matrix
+
+RNG = np.random.default_rng(0)
+N = 24
+NAMES = [f"s{i:02d}" for i in range(N)]
+BLOCKS = np.repeat(["a", "b", "c"], 8)
+POINTS = RNG.normal(size=(N, 2)) + 3 * (BLOCKS == "b")[:, None]
+VALUES = POINTS[:, 0] + RNG.normal(size=N)
+ORDER = RNG.permutation(N)
+TESTS = ("hsic", "kcca", "dcov", "cca")
+
+
+def run(name, *variables, **options):
+    return getattr(dreval, f"{name}_test")(*variables, n_resamples=49, random_state=0, **options)
+
+
+def same(one, two):
+    return (one.statistic, one.p_value) == (pytest.approx(two.statistic, rel=1e-9), two.p_value)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_blocks_follow_the_row_names(name):
+    """A series of blocks in another order gives the numbers of the ordered array, and says so."""
+    frame, y = pd.DataFrame(POINTS, NAMES), pd.Series(VALUES, NAMES)
+    blocks = pd.Series(BLOCKS, NAMES)
+    plain = run(name, POINTS, VALUES, permutation="within", blocks=BLOCKS)
+    found = run(name, frame, y, permutation="within", blocks=blocks.iloc[ORDER])
+    assert same(found, plain)
+    np.testing.assert_allclose(found.null_distribution, plain.null_distribution)
+    assert "Rows of `blocks` were matched to `x` by row names." in found.notes
+    with pytest.raises(InputError, match="`blocks` must have the same ids"):
+        run(name, frame, y, permutation="within", blocks=blocks.rename({"s03": "other"}))
+
+
+def test_groups_and_blocks_of_two_samples_follow_the_row_names():
+    """Groups and blocks in another order are the same groups and blocks; names in part are refused."""
+    frame, groups = pd.DataFrame(POINTS, NAMES), pd.Series(np.arange(N) % 2, NAMES)
+    plain = run("mmd", POINTS, groups=groups.to_numpy(), permutation="within", blocks=BLOCKS)
+    shuffled = {"groups": groups.iloc[ORDER], "blocks": pd.Series(BLOCKS, NAMES).iloc[ORDER[::-1]]}
+    found = run("mmd", frame, permutation="within", **shuffled)
+    assert same(found, plain)
+    assert "Rows of `groups` were matched to `x` by row names." in found.notes
+    two = run("mmd", frame[:10], frame[10:], permutation="within", blocks=shuffled["blocks"])
+    assert same(two, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
+    with pytest.raises(InputError, match="`groups` must have the same ids"):
+        run("mmd", frame, groups=groups.rename({"s03": "other"}))
+
+
+def test_columns_of_two_samples_are_matched_by_name():
+    """Columns in another order are the same columns; other names are refused, no names go by position."""
+    x = pd.DataFrame(POINTS[:10], columns=["height", "weight"])
+    y = pd.DataFrame(POINTS[10:], columns=["height", "weight"])
+    plain = run("mmd", POINTS[:10], POINTS[10:])
+    assert same(run("mmd", x, y[["weight", "height"]]), plain)
+    assert same(run("mmd", x, pd.DataFrame(POINTS[10:])), plain)
+    with pytest.raises(InputError, match="`y` must have the columns of `x`: got 'age', which `x` has not"):
+        run("mmd", x, y.rename(columns={"weight": "age"}))
+
+
+@pytest.mark.parametrize("name", ["hsic", "kcca", "dcov", "mmd"])
+def test_precomputed_frames_are_matched_by_rows_and_columns(name):
+    """Kernels and distances with rows and columns in any order give the numbers of the ordered arrays."""
+    distances = squareform(pdist(POINTS))
+    matrix = distances if name == "dcov" else gram_matrix(POINTS, "x").matrix
+    frame = pd.DataFrame(matrix, NAMES, NAMES)
+    given = {"metric" if name == "dcov" else "kernel": "precomputed"}
+    if name == "mmd":
+        groups = np.arange(N) % 2
+        pairs = run(name, frame.iloc[:, ORDER], groups=groups, **given), run(name, matrix, groups=groups, **given)
+        assert same(*pairs)
+        return
+    for moved in (frame.iloc[:, ORDER], frame.iloc[ORDER], frame.iloc[ORDER, ORDER], frame.iloc[ORDER[::-1], ORDER]):
+        assert same(run(name, frame, moved, **given), run(name, matrix, matrix, **given))
+    with pytest.raises(InputError, match="`x` must have the same names in rows and columns"):
+        run(name, frame.rename(columns={"s03": "other"}), frame, **given)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_what_no_permutation_changes_is_refused(name):
+    """A variable that is constant within every block, or the same in all blocks, says nothing under these schemes."""
+    age = np.repeat([1.0, 5.0, 7.0], 8)
+    with pytest.raises(InputError, match="`y` must not look the same under every permutation of its rows: got rows"):
+        run(name, POINTS, age, permutation="within", blocks=BLOCKS)
+    with pytest.raises(InputError, match="`x` must not look the same under every permutation of its rows: got blocks"):
+        run(name, np.tile(np.arange(8.0) ** 2, 3), VALUES, permutation="blocks", blocks=BLOCKS)
+
+
+def test_groups_that_no_permutation_changes_are_refused():
+    """Groups that are blocks, or unions of them, cannot be exchanged within blocks."""
+    with pytest.raises(InputError, match="`groups` must not look the same under every permutation"):
+        run("mmd", POINTS, groups=BLOCKS == "a", permutation="within", blocks=BLOCKS)
+
+
+@pytest.mark.parametrize("name", [*TESTS, "mmd"])
+def test_sparse_variables_and_numbers_as_blocks_are_refused(name):
+    """A sparse matrix, and blocks that are no classes, are refused with what to do."""
+    with pytest.raises(InputError, match=r"`x` must be dense: got a sparse matrix of shape \(24, 2\)\. Pass x\.toarr"):
+        run(name, csr_array(POINTS), VALUES)
+    with pytest.raises(InputError, match=r"`blocks` must be classes.* cut a continuous variable into classes"):
+        run(name, POINTS, POINTS + 1, permutation="within", blocks=np.arange(48 if name == "mmd" else 24) / 2)
+
+
+def test_numbers_as_groups_are_sent_to_another_test():
+    """A continuous variable does not split rows into samples."""
+    with pytest.raises(
+        InputError, match=r"`groups` must be classes.* Use hsic_test for the dependence on a continuous"
+    ):
+        run("mmd", POINTS, groups=VALUES)
