@@ -19,9 +19,7 @@ from dreval.inputs.source import Source
 from dreval.registry import INDICES, TESTS
 
 __all__ = [
-    "ADJUSTMENTS",
     "Refused",
-    "adjust_p_values",
     "check_name",
     "check_options",
     "describe_source",
@@ -30,8 +28,6 @@ __all__ = [
     "versions",
     "written_call",
 ]
-
-ADJUSTMENTS = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,17 +71,6 @@ def check_options(options: Any) -> dict[str, dict[str, Any]]:
         if not isinstance(value, Mapping):
             raise InputError(f"options[{name!r}]", "must be a dict", describe(value), 'Pass {"n_neighbors": 10}.')
     return {name: dict(value) for name, value in options.items()}
-
-
-def adjust_p_values(table: Any, adjust: str | None) -> Any:
-    """Adjust the p-values over all tests of the table."""
-    rows = table["p_value"].notna()
-    if adjust is None or not rows.any():
-        return table
-    from statsmodels.stats.multitest import multipletests
-
-    table.loc[rows, "p_adjusted"] = multipletests(table.loc[rows, "p_value"], method=ADJUSTMENTS[adjust])[1]
-    return table
 
 
 def plain_ids(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:

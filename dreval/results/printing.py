@@ -10,7 +10,7 @@ from dreval.results.base import Block, Summary, format_number, format_p, signifi
 if TYPE_CHECKING:
     from dreval.results.table import Results
 
-__all__ = ["summarise"]
+__all__ = ["index_title", "short_parameters", "summarise"]
 
 
 def summarise(results: Results) -> Summary:
@@ -42,16 +42,16 @@ def _header(results: Results) -> list[tuple[str, str]]:
 
 def _index_block(name: str, rows: Any) -> Block:
     card = INDICES.card(name) if name in INDICES else None
-    title = f"{card.title} ({card.symbol}), {card.direction} is better" if card else name
+    title = f"{index_title(name)}, {card.direction} is better" if card else name
     several = rows["parameters"].nunique() > 1
     ties, interval = rows["worst"].notna().any(), rows["ci_low"].notna().any()
-    words = "" if card is not None and card.level == "algorithm" else _short(rows["parameters"].iloc[0])
+    words = "" if card is not None and card.level == "algorithm" else short_parameters(rows["parameters"].iloc[0])
     shared = "" if several or not words else f", {words}"
     columns = ["", *([""] if several else []), "value", *(["95 % interval"] if interval else []), "chance"]
     lines = []
     for row in rows.to_dict("records"):
         value = format_number(row["value"]) or "missing"
-        line = [row["embedding"], *([_short(row["parameters"])] if several else []), value]
+        line = [row["embedding"], *([short_parameters(row["parameters"])] if several else []), value]
         if interval:
             line.append(_interval(row["ci_low"], row["ci_high"]))
         line.append(format_number(row["chance"]))
@@ -61,7 +61,14 @@ def _index_block(name: str, rows: Any) -> Block:
     return Block(title + shared, columns + (["worst, best"] if ties else []), lines)
 
 
-def _short(parameters: str) -> str:
+def index_title(name: str) -> str:
+    """An index in words with its symbol; a name that no card has stays."""
+    card = INDICES.card(name) if name in INDICES else None
+    return f"{card.title} ({card.symbol})" if card else name
+
+
+def short_parameters(parameters: str) -> str:
+    """Parameters as they are printed beside a title."""
     return parameters.replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
 
 
