@@ -44,7 +44,7 @@ def gather(results: Any, columns: Mapping[str, str] | None) -> tuple[pd.DataFram
     table = pd.concat([_part(one, columns or {}, known) for one in given], ignore_index=True)
     twice = table[table.duplicated(list(KEYS))]
     if len(twice):
-        first = ", ".join(f"{key} {value!r}" for key, value in twice.iloc[0][list(KEYS)].items() if value != "")
+        first = ", ".join(f"{key} {str(value)!r}" for key, value in twice.iloc[0][list(KEYS)].items() if value != "")
         cure = "Number re-runs of a method in a column `replicate`, and give each setting its own `parameters`."
         raise InputError("results", "must have one value for each cell", f"two for {first}", cure)
     return table, known.notes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -152,7 +153,7 @@ def _forest(comparison: Comparison, index: str | None = None) -> Figure:
             (height - 0.75) / sum(heights),
         )
         ax = figure.add_axes(box)
-        _forest_panel(ax, part, labels)
+        _forest_panel(ax, part, labels, comparison.recipe["alpha"])
         _title(ax, heading(comparison, name), 5)
         top -= height
     return figure
@@ -163,12 +164,12 @@ def _pair_names(rows: Any) -> list[tuple[str, str]]:
     return list(dict.fromkeys(zip(rows["first"], rows["second"], strict=True)))
 
 
-def _forest_panel(ax: Axes, rows: Any, labels: dict[str, str]) -> None:
+def _forest_panel(ax: Axes, rows: Any, labels: dict[str, str], alpha: float) -> None:
     """One index: a line from end to end of each interval with a mark at the advantage, and a line at none."""
     ax.axvline(0, color=LIGHT["soft"], linewidth=0.9)
     for place, row in enumerate(rows.to_dict("records")):
         p = row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]
-        colour = LIGHT["soft"] if not p <= 0.05 else embedding_colour(0 if row["advantage"] > 0 else 1)
+        colour = LIGHT["soft"] if not p <= alpha else embedding_colour(0 if row["advantage"] > 0 else 1)
         ax.plot([row["ci_low"], row["ci_high"]], [-place, -place], color=colour, linewidth=1.4)
         ax.plot([row["advantage"]], [-place], marker="o", markersize=4, color=colour)
     ax.set_yticks(
@@ -196,7 +197,7 @@ def _difference_map(comparison: Comparison, index: str | None = None, pair: tupl
         cure = f"Those that have: {', '.join(having)}." if having else "Run an index such as trustworthiness."
         raise InputError("index", "must have values for single points", repr(name), cure)
     cells = [map_cells(results.embeddings[one], values)[1] for one in (first, second)]
-    scale = _around_zero(scale_of_maps(cells, True))
+    scale = _around_zero(cells)
     figure, axes = grid(2, PANEL, 0.0, 0.8)
     labels = short_names(names, 24)
     for ax, one in zip(axes, (first, second), strict=True):
@@ -205,9 +206,10 @@ def _difference_map(comparison: Comparison, index: str | None = None, pair: tupl
         ax.set_title(labels[one], loc="left", fontsize=10, fontweight="bold", color=colour, pad=5)
     bar = colour_bar(figure, axes[0], PANEL)
     short = short_names(names, 12)
-    worst, best = scale.ends()
-    for x, side, words in ((0, "left", f"{worst} ({short[second]})"), (1, "right", f"{best} ({short[first]})")):
-        bar.text(x, -0.5, words, ha=side, va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)
+    for x, side, number, one in zip((0, 1), ("left", "right"), scale.ends(), (second, first), strict=True):
+        look = {"ha": side, "va": "top", "fontsize": 8, "transform": bar.transAxes}
+        bar.text(x, -0.5, number, color=LIGHT["soft"], **look)
+        bar.text(x, -1.9, f"{short[one]} better", color=embedding_colour(results.names.index(one)), **look)
     said = math_words(f"{heading(comparison, name)}: which is better", True)
     bar.text(0, 1.5, said.pop("label"), ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes, **said)
     return figure
@@ -220,10 +222,11 @@ def _differences(comparison: Comparison, name: str, first: str, second: str) -> 
     return point_differences(comparison.results, row["index"], row["parameters"], first, second, sign)
 
 
-def _around_zero(scale: Scale) -> Scale:
-    """The same scale, as long on both sides of 0."""
-    reach = max(abs(scale.low), abs(scale.high))
-    return Scale(-reach, reach, True, scale.clipped_low, scale.clipped_high)
+def _around_zero(shown: Sequence[Any]) -> Scale:
+    """The scale of maps of these values, as long on both sides of 0."""
+    scale = scale_of_maps([*shown, *(-values for values in shown)], True)
+    beyond = [any((values[np.isfinite(values)] * side > scale.high).any() for values in shown) for side in (-1, 1)]
+    return Scale(-scale.high, scale.high, True, *beyond)
 
 
 def _title(ax: Axes, words: str, pad: float) -> None:
