@@ -15,6 +15,7 @@ from dreval.comparison._pairs import ahead, pairs_of
 __all__ = ["fit_mixed", "mixed_rows"]
 
 FloatArray = npt.NDArray[np.float64]
+OPTIMIZERS = ("bfgs", "lbfgs", "powell")  # the last one needs no gradient: variances of zero lie on the boundary
 NORMAL = "normal approximation, too optimistic with few data sets"
 
 
@@ -43,7 +44,9 @@ def fit_mixed(family: Family) -> Any:
         if frame.groupby(["dataset", "replicate"]).size().max() > 1:
             terms["replicate"] = "0 + C(replicate)"
     more = {"vc_formula": terms, "re_formula": "1"} if terms else {}
-    return MixedLM.from_formula("value ~ 0 + C(embedding)", groups="dataset", data=frame, **more).fit(reml=True)
+    return MixedLM.from_formula("value ~ 0 + C(embedding)", groups="dataset", data=frame, **more).fit(
+        reml=True, method=list(OPTIMIZERS)
+    )
 
 
 def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -58,7 +61,8 @@ def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[
             means, covariance = np.asarray(fit.fe_params), np.asarray(fit.cov_params())[:k, :k]
         except np.linalg.LinAlgError as error:
             reason = f"no fit: {error}"
-    said = "; ".join(dict.fromkeys(" ".join(str(one.message).split()) for one in caught))
+    words = dict.fromkeys(" ".join(str(one.message).split()) for one in caught)
+    said = "; ".join(one for one in words if reason or "optimization" not in one)
     if not reason and not (np.isfinite(covariance).all() and (np.diag(covariance) > 0).all()):
         reason = "no fit: the standard errors are not defined"
     if reason:

@@ -126,6 +126,8 @@ def _cell(key: str, value: Any) -> str:
         return str(value)
     if key == "n":
         return format_number(int(value))
+    if key in ("p_first", "p_rope", "p_second"):
+        return f"{value:.4f}"
     return format_number(float(value), {"mean_rank": 2, "superiority": 3, "effect_size": 3}.get(key, 4))
 
 

@@ -102,7 +102,7 @@ def _across(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
         if (pairs["test"] == "nemenyi").any():
             level = f"{100 * alpha:g}{voice.percent}"
             said += f"; critical difference {critical_difference(whole, k, alpha):.2f} (Nemenyi, {level})"
-        yield said + (f" (the {whole} data sets with all embeddings)." if whole < n else ".")
+        yield said + (f"; over the {whole} data sets with all embeddings." if whole < n else ".")
     yield from _signed_ranks(pairs[pairs["test"] == "wilcoxon"], voice, comparison.recipe)
     yield from _differing(pairs[pairs["test"] == "mixed"], voice, comparison.recipe, "By the mixed model")
     yield from _bayes(pairs[pairs["test"] == "bayes"], voice, comparison.recipe["rope"])

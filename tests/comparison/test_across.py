@@ -167,7 +167,8 @@ def test_the_mixed_model_is_that_of_statsmodels():
         more = {"vc_formula": terms, "re_formula": "1"} if terms else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fit = smf.mixedlm("value ~ 0 + C(embedding)", frame, groups="dataset", **more).fit(reml=True)
+            fit = smf.mixedlm("value ~ 0 + C(embedding)", frame, groups="dataset", **more)
+            fit = fit.fit(reml=True, method=["bfgs", "lbfgs", "powell"])
         names = [f"C(embedding)[m{j}]" for j in range(3)]
         for row in found.pairs.to_dict("records"):
             contrast = [float(n == f"C(embedding)[{row['first']}]") - float(n == f"C(embedding)[{row['second']}]")
@@ -177,9 +178,9 @@ def test_the_mixed_model_is_that_of_statsmodels():
             assert_allclose(row["se"], direct.sd[0, 0], rtol=1e-6)
             assert_allclose(row["p_value"], direct.pvalue, rtol=1e-5)
             assert_allclose([row["ci_low"], row["ci_high"]], direct.conf_int()[0], rtol=1e-5)
-        C = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]])
+        D = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]])
         means, covariance = fit.fe_params[names].to_numpy(), fit.cov_params().loc[names, names].to_numpy()
-        wald = means @ C.T @ np.linalg.inv(C @ covariance @ C.T) @ C @ means
+        wald = means @ D.T @ np.linalg.inv(D @ covariance @ D.T) @ D @ means
         assert_allclose(found.overall["statistic"][0], wald, rtol=1e-6)
 
 
