@@ -17,6 +17,7 @@ _PLACES = {
     "Protocol": "protocol",
     "Results": "results.table",
     "load_results": "results.archive",
+    "compare": "comparison.across",
     "embed": "inputs.source",
     "load_dataset": "datasets._dataset",
     "read_raw": "datasets._raw",

@@ -15,13 +15,12 @@ import numpy.typing as npt
 from dreval._check import check_one_of, describe
 from dreval.errors import DrevalError, InputError
 from dreval.geometry.workers import open_progress
+from dreval.inference.adjustment import adjust_p_values
 from dreval.inputs.source import Source
 from dreval.registry import INDICES, TESTS
 
 __all__ = [
-    "ADJUSTMENTS",
     "Refused",
-    "adjust_p_values",
     "attainable_note",
     "check_name",
     "check_options",
@@ -33,7 +32,6 @@ __all__ = [
 ]
 
 LEVEL = 0.05  # p-values above it are called large
-ADJUSTMENTS = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,17 +75,6 @@ def check_options(options: Any) -> dict[str, dict[str, Any]]:
         if not isinstance(value, Mapping):
             raise InputError(f"options[{name!r}]", "must be a dict", describe(value), 'Pass {"n_neighbors": 10}.')
     return {name: dict(value) for name, value in options.items()}
-
-
-def adjust_p_values(table: Any, adjust: str | None) -> Any:
-    """Adjust the p-values over all tests of the table."""
-    rows = table["p_value"].notna()
-    if adjust is None or not rows.any():
-        return table
-    from statsmodels.stats.multitest import multipletests
-
-    table.loc[rows, "p_adjusted"] = multipletests(table.loc[rows, "p_value"], method=ADJUSTMENTS[adjust])[1]
-    return table
 
 
 def attainable_note(table: Any, adjust: str | None) -> list[str]:

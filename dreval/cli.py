@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dreval import __version__
+from dreval._cli_compare import COMPARE_OPTIONS, add_compare
 from dreval._cli_protocol import add_protocol
 from dreval.errors import DrevalError, DrevalWarning, InputError
 from dreval.inputs._paths import split_member
@@ -50,6 +51,7 @@ OPTIONS = (
     "kernel",
     "n_reseeds",
     "format",
+    *COMPARE_OPTIONS,
 )
 
 
@@ -104,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(metavar="verb", required=True)
     _add_evaluate(verbs)
     _add_embed(verbs)
+    add_compare(lambda *words: _verb(verbs, *words), _said, _check_output)
     _add_list(verbs)
     add_protocol(lambda place, *words: _verb(place or verbs, *words), _said)
     return parser

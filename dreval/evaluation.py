@@ -13,9 +13,7 @@ import numpy.typing as npt
 from dreval._check import check_int, check_k, check_one_of, check_random_state
 from dreval._evaluation_algorithms import evaluate_algorithms
 from dreval._evaluation_parts import (
-    ADJUSTMENTS,
     Refused,
-    adjust_p_values,
     attainable_note,
     check_name,
     check_options,
@@ -29,6 +27,7 @@ from dreval._evaluation_rows import Found, evaluate_indices, evaluate_tests, mis
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.geometry.blocks import View, n_blocks, random_groups, sweep
+from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.metric import METRICS
 from dreval.inputs.source import Source, as_source
@@ -236,7 +235,7 @@ class Evaluation:
             cure = 'Pass indices="default", or tests with labels or covariates.'
             raise InputError("indices", "must name something to compute", f"{indices!r} with tests={tests!r}", cure)
         kind = self._interval_kind(ci)
-        adjust = None if adjust in (None, "none") else check_one_of(adjust, [*ADJUSTMENTS, "none"], "adjust")
+        adjust = check_adjustment(adjust)
         began = time.perf_counter()
         with open_progress(progress) as bar:
             embedded, failed, seconds = self._embed(bar)

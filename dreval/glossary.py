@@ -11,6 +11,9 @@ __all__ = [
     "DIRECTIONS",
     "MARK",
     "NUMERIC_COLUMNS",
+    "OVERALL_COLUMNS",
+    "PAIR_COLUMNS",
+    "STANDING_COLUMNS",
     "TEXT_COLUMNS",
     "block",
     "spread",
@@ -71,6 +74,56 @@ TEXT_COLUMNS = (
     "note",
 )
 NUMERIC_COLUMNS = tuple(name for name in COLUMNS if name not in TEXT_COLUMNS)
+
+PAIR_COLUMNS: dict[str, str] = {
+    "index": "name of the index",
+    "parameters": "parameters of the index, as name=value",
+    "first": "name of one embedding",
+    "second": "name of the other",
+    "test": "jackknife or anchors on one data set; nemenyi, wilcoxon, mixed or bayes over several",
+    "n": "number of points, or of data sets, that the pair was compared on",
+    "advantage": "how much better the first is than the second, positive when it is better, whichever way the index "
+    "points: difference of values (jackknife, anchors), median of differences (wilcoxon, bayes), difference of model "
+    "means (mixed), difference of mean ranks (nemenyi)",
+    "se": "standard error of the advantage",
+    "ci_low": "lower end of its interval, at the level 1 - alpha",
+    "ci_high": "upper end of its interval",
+    "statistic": "the test's statistic",
+    "p_value": "two-sided p-value of no advantage",
+    "p_adjusted": "p-value adjusted over all pairs and indices of this table that have the same test",
+    "effect_size": "advantage over the standard deviation of the differences of points (jackknife, anchors), or "
+    "matched-pairs rank-biserial correlation (wilcoxon)",
+    "superiority": "share of points, or of data sets, on which the first is better, ties counted half",
+    "better": "name of the embedding that the test favours (wilcoxon: larger sum of ranks; bayes: more probable)",
+    "p_first": "posterior probability that the first is practically better",
+    "p_rope": "posterior probability that they are practically equivalent",
+    "p_second": "posterior probability that the second is practically better",
+    "note": "what must be known to read the row",
+}
+
+OVERALL_COLUMNS: dict[str, str] = {
+    "index": "name of the index",
+    "parameters": "parameters of the index, as name=value",
+    "test": "friedman, iman_davenport, skillings_mack or mixed",
+    "n": "number of data sets",
+    "k": "number of embeddings",
+    "statistic": "the test's statistic",
+    "df": "degrees of freedom",
+    "df_denominator": "degrees of freedom of the denominator, for an F statistic",
+    "p_value": "p-value of no difference between the embeddings; not adjusted",
+    "note": "what must be known to read the row",
+}
+
+STANDING_COLUMNS: dict[str, str] = {
+    "index": "name of the index",
+    "parameters": "parameters of the index, as name=value",
+    "embedding": "name of the embedding",
+    "n": "number of points, or of data sets with a value",
+    "value": "value of the index, or its mean over data sets",
+    "sd": "standard deviation over data sets",
+    "mean_rank": "mean rank over the data sets that have a value of every embedding; 1 is the best",
+    "letters": "embeddings that share a letter do not differ significantly",
+}
 
 
 def spread(text: str) -> str:

@@ -16,6 +16,7 @@ from dreval.registry import DATASETS, INDICES, METHODS, TESTS
 
 FUNCTIONS = {
     "bandwidth_curve",
+    "compare",
     "dependence_ranking",
     "embed",
     "index_card",
@@ -31,7 +32,19 @@ FUNCTIONS = {
 }
 CLASSES = {"Evaluation", "IndependenceTest", "Protocol", "Results"}
 MODULES = {"errors", "glossary", "methods"}
-VERBS = ["tidy", "glance", "augment", "summary", "plot", "report", "save", "certificate", "embed_new", "reconstruct"]
+VERBS = [
+    "tidy",
+    "glance",
+    "augment",
+    "summary",
+    "plot",
+    "report",
+    "save",
+    "compare",
+    "certificate",
+    "embed_new",
+    "reconstruct",
+]
 
 
 def parameters(function: Any) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
@@ -21,6 +23,7 @@ __all__ = [
     "Classes",
     "Scale",
     "class_colours",
+    "colour_bar",
     "draw_map",
     "draw_points",
     "map_cells",
@@ -166,6 +169,16 @@ def draw_map(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale) -> None:
             _dots(ax, chosen, RAMP[level], _dot(count), count)
         else:
             _squares(ax, chosen, RAMP[level])
+
+
+def colour_bar(figure: Figure, ax: Axes, width: float) -> Axes:
+    """The ramp from bad to good as a bar below a panel, that many inches long."""
+    across, height = figure.get_size_inches()
+    bar = figure.add_axes((ax.get_position().x0, 0.42 / height, width / across, 0.1 / height))
+    bar.imshow(np.arange(len(RAMP))[None], aspect="auto", cmap=ListedColormap(list(RAMP)), extent=(0, 1, 0, 1))
+    bar.set(yticks=[], xticks=[])
+    bar.spines["bottom"].set_visible(False)
+    return bar
 
 
 def _prepare(ax: Axes) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -19,12 +18,20 @@ from dreval.report._lines import LETTER, draw_curves
 from dreval.report._maps import chance_mark, map_values, mapped_column
 from dreval.report._names import breadth, short_name, short_names
 from dreval.report._numbers import p_words
-from dreval.report._panels import Classes, class_colours, class_handles, draw_map, draw_points, map_cells, scale_of_maps
+from dreval.report._panels import (
+    Classes,
+    class_colours,
+    class_handles,
+    colour_bar,
+    draw_map,
+    draw_points,
+    map_cells,
+    scale_of_maps,
+)
 from dreval.report._reading import Reading, parameter_words, read_results
 from dreval.report._scales import draw_scales, scale_curves
 from dreval.report._style import (
     LIGHT,
-    RAMP,
     drawing,
     embedding_colour,
     grid,
@@ -195,12 +202,7 @@ def _map_figure(
     for ax, name in zip(axes, names, strict=True):
         draw_map(ax, results.embeddings[name], values[name], scale)
         _panel_title(ax, reading, name, results.embeddings)
-    width, height = figure.get_size_inches()
-    left = axes[0].get_position().x0
-    bar = figure.add_axes((left, 0.42 / height, PANEL / width, 0.1 / height))
-    bar.imshow(np.arange(len(RAMP))[None], aspect="auto", cmap=ListedColormap(list(RAMP)), extent=(0, 1, 0, 1))
-    bar.set(yticks=[], xticks=[])
-    bar.spines["bottom"].set_visible(False)
+    bar = colour_bar(figure, axes[0], PANEL)
     worst, best = scale.ends()
     bar.text(0, -0.5, f"{worst} (bad)", ha="left", va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)
     bar.text(1, -0.5, f"{best} (good)", ha="right", va="top", fontsize=8, color=LIGHT["soft"], transform=bar.transAxes)

@@ -11,7 +11,7 @@ from dreval.results.base import Block, Summary, format_number, format_p, signifi
 if TYPE_CHECKING:
     from dreval.results.table import Results
 
-__all__ = ["summarise"]
+__all__ = ["index_title", "short_parameters", "summarise"]
 
 
 def summarise(results: Results) -> Summary:
@@ -49,16 +49,16 @@ def _is_curve(name: str) -> bool:
 
 def _index_block(name: str, rows: Any) -> Block:
     card = INDICES.card(name) if name in INDICES else None
-    title = f"{card.title} ({card.symbol}), {DIRECTIONS[card.direction]}" if card else name
+    title = f"{index_title(name)}, {DIRECTIONS[card.direction]}" if card else name
     several = rows["parameters"].nunique() > 1
     ties, interval = rows["worst"].notna().any(), rows["ci_low"].notna().any()
-    words = "" if card is not None and card.level == "algorithm" else _short(rows["parameters"].iloc[0])
+    words = "" if card is not None and card.level == "algorithm" else short_parameters(rows["parameters"].iloc[0])
     shared = "" if several or not words else f", {words}"
     columns = ["", *([""] if several else []), "value", *(["95 % interval"] if interval else []), "chance"]
     lines = []
     for row in rows.to_dict("records"):
         value = format_number(_counted(card, row["value"])) or "missing"
-        line = [row["embedding"], *([_short(row["parameters"])] if several else []), value]
+        line = [row["embedding"], *([short_parameters(row["parameters"])] if several else []), value]
         if interval:
             line.append(_interval(row["ci_low"], row["ci_high"]))
         line.append(format_number(row["chance"]))
@@ -73,7 +73,14 @@ def _counted(card: Any, value: float) -> float:
     return int(value) if card is not None and card.whole and float(value).is_integer() else value
 
 
-def _short(parameters: str) -> str:
+def index_title(name: str) -> str:
+    """An index in words with its symbol; a name that no card has stays."""
+    card = INDICES.card(name) if name in INDICES else None
+    return f"{card.title} ({card.symbol})" if card else name
+
+
+def short_parameters(parameters: str) -> str:
+    """Parameters as they are printed beside a title."""
     return parameters.replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
 
 

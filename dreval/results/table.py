@@ -230,6 +230,50 @@ class Results:
         made: Summary = import_module("dreval.results.printing").summarise(self)
         return made
 
+    def compare(self, names: Any = None, **options: Any) -> Any:
+        """Which embedding is better here: paired differences of every pair, for each index.
+
+        The two embeddings are judged at the same points, so their indices rise and fall together; the standard error
+        is that of the difference, with the same groups of points left out of both (delete-a-group jackknife with
+        recomputation), or of the differences at the anchors. Student's t with the number of groups less one (or of
+        anchors less one) as degrees of freedom. The jackknife errs upwards, so the test is conservative. It speaks of
+        other points for the same two pictures; for other data sets see ``dreval.compare``.
+
+        Parameters
+        ----------
+        names : list of str, optional
+            The embeddings to compare; all that were computed by default.
+        index : str or list of str, optional
+            Which indices; all by default.
+        alpha : float
+            Level of intervals, letters and words; 0.05 by default.
+        adjust : "holm", "benjamini_hochberg" or None
+            Adjustment over all pairs and indices of this comparison; Holm by default.
+
+        Returns
+        -------
+        dreval.comparison.record.Comparison
+            ``tidy()`` has one row per index and pair: ``advantage`` (how much better the first is, whichever way the
+            index points), interval, p, effect size (advantage over the standard deviation of the differences of
+            points) and probability of superiority (share of points at which the first is better).
+
+        Raises
+        ------
+        InputError
+            With fewer than two computed embeddings, or for a result without intervals (``ci=None``).
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
+        >>> ev = dreval.Evaluation(X, {"first two": X[:, :2], "last two": X[:, 2:]}, n_neighbors=8, random_state=0)
+        >>> found = ev.run("trustworthiness").compare()
+        >>> found.tidy()[["first", "second", "advantage", "better"]].round(2)
+               first    second  advantage     better
+        0  first two  last two       0.31  first two
+        """
+        return import_module("dreval.comparison.within").compare_pairs(self, names, **options)
+
     def plot(self, kind: str = "embedding", **options: Any) -> Any:
         """A figure of all embeddings or of some.
 

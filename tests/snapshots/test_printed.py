@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from snapshot import Snapshots
 
@@ -31,6 +33,17 @@ def everything() -> dreval.Results:
     ev = evaluation(n_neighbors=[3, 6], labels=SITES, covariates={"t": T})
     ev = ev.add("short", ARC[:5]).add("a collapsed embedding with a name that is far too long", ARC * 0)
     return ev.run(["default", "procrustes_rn"], n_resamples=99)
+
+
+def across() -> Any:
+    """Three embeddings on seven data sets, one cell missing, by every test but the mixed model."""
+    values = np.round(
+        np.add.outer(np.sin(np.arange(7.0)), [0.0, 0.1, 0.15]) + 0.05 * np.cos(np.arange(21.0)).reshape(7, 3), 3
+    )
+    names = ["t_sne", "umap", "pca"]
+    rows = [(f"d{i}", name, values[i, j]) for i in range(7) for j, name in enumerate(names) if (i, j) != (2, 2)]
+    table = pd.DataFrame(rows, columns=["dataset", "embedding", "trustworthiness"])
+    return dreval.compare(table, columns={"value": "trustworthiness"}, rope=0.02)
 
 
 def command(*arguments: str) -> Callable[[], str]:
@@ -59,6 +72,12 @@ CASES: dict[str, Callable[[], object]] = {
     "all failed": lambda: dreval.Evaluation(X, {"short": ARC[:5]}, n_neighbors=4, random_state=0).run().summary(),
     "one embedding, HTML": lambda: evaluation().run("continuity").summary().as_html(),
     "one embedding, LaTeX": lambda: evaluation().run("continuity").summary().as_latex(),
+    "comparison of points": lambda: everything().compare(index=["trustworthiness", "procrustes_rn"]).summary(),
+    "comparison of points, words": lambda: everything().compare(index="trustworthiness").paragraph(),
+    "comparison across data sets": lambda: across().summary(),
+    "comparison across data sets, words": lambda: across().paragraph(),
+    "comparison across data sets, Markdown words": lambda: across().paragraph("markdown"),
+    "comparison across data sets, LaTeX words": lambda: across().paragraph("latex"),
     "list methods": command("list", "methods"),
     "list tests, Markdown": command("list", "tests", "--markdown"),
 }

@@ -1,0 +1,162 @@
+"""From one tidy table to families: an index, its direction, and a value for each data set and embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import check_one_of, nearest_name
+from dreval.errors import InputError, UnknownName
+from dreval.registry import INDICES
+from dreval.results.table import point_column
+
+__all__ = ["DIRECTIONS", "Family", "families", "to_digits", "wanted_names"]
+
+DIRECTIONS = ("higher", "lower")
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """One index at one setting: its values, and which way is better.
+
+    Attributes
+    ----------
+    index, parameters : str
+        The index.
+    higher : bool
+        Whether high values are the good ones.
+    cells : DataFrame (data sets x embeddings)
+        Means over replicates; missing where there is none.
+    rows : DataFrame
+        The values themselves: dataset, embedding, replicate, value.
+    notes : tuple of str
+        What was left out.
+    """
+
+    index: str
+    parameters: str
+    higher: bool
+    cells: pd.DataFrame
+    rows: pd.DataFrame = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the embeddings."""
+        return list(self.cells.columns)
+
+    @property
+    def goodness(self) -> npt.NDArray[np.float64]:
+        """The values (N, k), turned so that large is good; equal up to 12 digits of their data set is equal.
+
+        Means of replicates, and decimals of a file, differ in the last bits where they are the same number.
+        """
+        values = to_digits(self.cells.to_numpy(dtype=np.float64), self.scale)
+        return values if self.higher else -values
+
+    @property
+    def scale(self) -> npt.NDArray[np.float64]:
+        """The largest size (N,) of a value of each data set."""
+        return np.asarray(self.cells.abs().max(axis=1), dtype=np.float64)
+
+    @property
+    def key(self) -> dict[str, str]:
+        """What every row of a table repeats."""
+        return {"index": self.index, "parameters": self.parameters}
+
+
+def to_digits(values: npt.NDArray[np.float64], scale: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Rows rounded to 12 digits of their scale, so that numbers that differ by rounding only are ties."""
+    powers = np.floor(np.log10(np.where(scale > 0, scale, 1.0)))
+    rounded = [[float(f"{v:.{d}f}") for v in row] for row, d in zip(values.tolist(), _places(powers), strict=True)]
+    return np.asarray(rounded, dtype=np.float64).reshape(values.shape)
+
+
+def _places(powers: npt.NDArray[np.float64]) -> list[int]:
+    """Decimals that leave 12 digits, none below 0."""
+    return [max(11 - int(power), 0) for power in powers]
+
+
+def families(table: pd.DataFrame, index: Any, direction: Any) -> list[Family]:
+    """One family for each index and setting that can be compared; refused when there is none."""
+    if index is None and direction is None:  # what only describes has no better end, and is compared on request
+        table = table[~table["direction"].isin(["none", "zero"])]
+    table = table[table["index"].isin(wanted_names(index, list(dict.fromkeys(table["index"])), "index"))]
+    higher = _directions(table, direction)
+    made, reasons = [], []
+    for (name, parameters), rows in table.groupby(["index", "parameters"], sort=False):
+        family, reason = _family(str(name), str(parameters), higher[str(name)], rows)
+        if family is not None:
+            made.append(family)
+        reasons.append(f"{point_column(str(name), str(parameters))}: {reason}")
+    if not made:
+        cure = "On one data set, `results.compare()` compares embeddings by their points."
+        raise InputError("results", "must hold two embeddings on two data sets", "; ".join(reasons), cure)
+    return made
+
+
+def wanted_names(wanted: Any, known: list[str], argument: str) -> list[str]:
+    """The names that are asked for, each known; all by default."""
+    if wanted is None:
+        return known
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in names:
+        check_one_of(name, known, argument)
+    if not names:
+        raise InputError(argument, "must name something", "an empty list", "Leave it out for all.")
+    return [name for name in known if name in names]
+
+
+def _directions(table: pd.DataFrame, direction: Any) -> dict[str, bool]:
+    """Whether high is good, for each index: as given, else as the table says, else as the card says."""
+    names = list(dict.fromkeys(table["index"]))
+    given = dict(direction) if isinstance(direction, Mapping) else dict.fromkeys(names, direction)
+    for name in given:
+        if name not in names:
+            near = nearest_name(name, names)
+            cure = (f"Did you mean {near!r}? " if near else "") + f"Known: {', '.join(names)}."
+            raise UnknownName("direction", "must speak of an index of the table", repr(name), cure)
+    return {name: _direction(name, given.get(name), table.loc[table["index"] == name, "direction"]) for name in names}
+
+
+def _direction(name: str, given: Any, said: pd.Series) -> bool:
+    """Whether high values of one index are the good ones."""
+    if given is not None:
+        return check_one_of(given, DIRECTIONS, "direction") == "higher"
+    words = sorted(set(said) - {""})
+    if not words and name in INDICES:
+        words = [INDICES.card(name).direction]
+    if len(words) == 1 and words[0] in DIRECTIONS:
+        return bool(words[0] == "higher")
+    cure = f"Pass direction='higher', or direction={{{name!r}: 'lower'}}."
+    got = f"{', '.join(map(repr, words)) or 'nothing'} for {name!r}"
+    raise InputError("direction", "must be known for every index, and one of 'higher' and 'lower'", got, cure)
+
+
+def _family(index: str, parameters: str, higher: bool, rows: pd.DataFrame) -> tuple[Family | None, str]:
+    """The family of these rows, or the reason why there is none."""
+    rows = rows[["dataset", "embedding", "replicate", "value"]].reset_index(drop=True)
+    there = rows.dropna(subset="value")
+    cells = there.groupby(["dataset", "embedding"], sort=False)["value"].mean().unstack()
+    cells = cells.reindex(index=rows["dataset"].unique(), columns=rows["embedding"].unique()).astype("float64")
+    notes = list(_left_out(cells, rows))
+    cells = cells.loc[cells.notna().any(axis=1), cells.notna().any(axis=0)]
+    shared = int((cells.notna().sum(axis=1) > 1).sum())
+    if shared < 2:
+        return None, f"{cells.shape[1]} embeddings, {shared} data sets with two values"
+    return Family(index, parameters, higher, cells, there.reset_index(drop=True), tuple(notes)), ""
+
+
+def _left_out(cells: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
+    """What has no value at all, and that replicates were averaged."""
+    for axis, what in ((0, "embedding"), (1, "data set")):
+        empty = cells.columns[cells.isna().all(axis=0)] if axis == 0 else cells.index[cells.isna().all(axis=1)]
+        if len(empty):
+            yield f"no value at all of {what} {', '.join(map(str, empty))}, left out"
+    if rows.groupby(["dataset", "embedding"]).size().max() > 1:
+        yield "replicates are averaged within data sets before ranks are taken"

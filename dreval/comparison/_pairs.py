@@ -1,0 +1,131 @@
+"""Every pair of embeddings over data sets: Nemenyi, Wilcoxon signed-rank, and the Bayesian signed-rank test."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._random import stream
+from dreval.comparison._bayes import bayesian_signed_rank
+from dreval.comparison._cells import Family, to_digits
+from dreval.comparison._letters import letter_display
+from dreval.comparison._ranks import block_ranks, nemenyi
+from dreval.glossary import PAIR_COLUMNS
+
+__all__ = ["ahead", "letters_of", "nemenyi_rows", "pair_frame", "pairs_of", "signed_rank_rows", "superiority", "wins"]
+
+FloatArray = npt.NDArray[np.float64]
+PAIR_TEXT = ("index", "parameters", "first", "second", "test", "better", "note")
+
+
+def pair_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Rows of pairs as a table with the closed list of columns."""
+    table = pd.DataFrame(rows, columns=list(PAIR_COLUMNS))
+    for name in PAIR_COLUMNS:
+        if name in PAIR_TEXT:
+            table[name] = table[name].astype("object").where(table[name].notna(), "")
+        else:
+            table[name] = pd.to_numeric(table[name]).astype("float64")
+    return table.astype({"n": "int64"})
+
+
+def pairs_of(names: list[str]) -> Iterator[tuple[int, int]]:
+    """All pairs of places, in order."""
+    return itertools.combinations(range(len(names)), 2)
+
+
+def ahead(first: str, second: str, advantage: float) -> str:
+    """Whom an advantage favours."""
+    return first if advantage > 0 else second if advantage < 0 else ""
+
+
+def superiority(differences: FloatArray) -> float:
+    """Share of positive differences, zeros counted half."""
+    return float(np.mean(np.heaviside(differences, 0.5)))
+
+
+def nemenyi_rows(family: Family) -> list[dict[str, Any]]:
+    """One row for each pair, over the data sets that have all embeddings; nothing with fewer than two of them."""
+    whole = family.goodness[np.isfinite(family.goodness).all(axis=1)]
+    if len(whole) < 2 or len(family.names) < 3:
+        return []
+    means = block_ranks(whole).mean(axis=0)
+    p = nemenyi(means, len(whole))
+    k, rows = len(means), []
+    for i, j in pairs_of(family.names):
+        first, second, advantage = family.names[i], family.names[j], float(means[j] - means[i])
+        statistic = advantage / math.sqrt(k * (k + 1) / (6 * len(whole)))
+        rows.append(
+            {
+                **family.key, "first": first, "second": second, "test": "nemenyi", "n": len(whole),
+                "advantage": advantage, "statistic": statistic, "p_value": float(p[i, j]),
+                "p_adjusted": float(p[i, j]), "better": ahead(first, second, advantage),
+            }
+        )  # fmt: skip
+    return rows
+
+
+def signed_rank_rows(family: Family, rope: float | None, root: int) -> list[dict[str, Any]]:
+    """Wilcoxon's test of each pair over the data sets that have both, and with ``rope`` the Bayesian one."""
+    goodness, rows = family.goodness, []
+    for i, j in pairs_of(family.names):
+        first, second = family.names[i], family.names[j]
+        differences = to_digits(goodness[:, [i]] - goodness[:, [j]], family.scale)[:, 0]
+        differences = differences[np.isfinite(differences)]
+        shared = {**family.key, "first": first, "second": second, "n": len(differences)}
+        if not len(differences):
+            rows.append({**shared, "test": "wilcoxon", "note": "no data set has both"})
+            continue
+        shared["advantage"] = float(np.median(differences))
+        shared["superiority"] = superiority(differences)
+        tested = _wilcoxon(differences)
+        rows.append({**shared, "test": "wilcoxon", **tested, "better": ahead(first, second, tested["effect_size"])})
+        if rope is not None:
+            rng = stream(root, "bayes", family.index, family.parameters, first, second)
+            better, equal, worse = bayesian_signed_rank(differences, rope, rng)
+            posterior = {"p_first": better, "p_rope": equal, "p_second": worse}
+            rows.append({**shared, "test": "bayes", **posterior, "better": ahead(first, second, better - worse)})
+    return rows
+
+
+def _wilcoxon(differences: FloatArray) -> dict[str, Any]:
+    """Statistic, p and rank-biserial correlation (Kerby 2014) of the signed ranks; scipy's defaults, zeros dropped."""
+    from scipy.stats import rankdata, wilcoxon
+
+    kept = differences[differences != 0]
+    if not len(kept):
+        return {"statistic": 0.0, "p_value": 1.0, "effect_size": 0.0, "note": "equal on every data set"}
+    ranks = rankdata(np.abs(kept))
+    effect = float(np.sum(np.sign(kept) * ranks) / ranks.sum())
+    found = wilcoxon(differences)
+    note = "data sets with equal values are left out" if len(kept) < len(differences) else ""
+    return {
+        "statistic": float(found.statistic), "p_value": float(found.pvalue), "effect_size": effect, "note": note,
+    }  # fmt: skip
+
+
+def wins(family: Family) -> pd.DataFrame:
+    """Number of data sets on which the embedding of the row is better than that of the column."""
+    better = family.goodness[:, :, None] > family.goodness[:, None, :]
+    return pd.DataFrame(better.sum(axis=0), index=family.names, columns=family.names)
+
+
+def letters_of(order: list[str], rows: pd.DataFrame, alpha: float) -> dict[str, str]:
+    """Letters of embeddings, given from the best, by the adjusted p-values of one test; none where a pair has none."""
+    rows = rows[rows["first"].isin(order) & rows["second"].isin(order)]
+    p = rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"])
+    if p.isna().any() or len(p) != len(order) * (len(order) - 1) // 2:
+        return {}
+    place = {name: i for i, name in enumerate(order)}
+    differing = [
+        (place[first], place[second])
+        for first, second, value in zip(rows["first"], rows["second"], p, strict=True)
+        if value <= alpha
+    ]
+    return dict(zip(order, letter_display(len(order), differing), strict=True))

@@ -1,0 +1,203 @@
+"""The comparison in the words that a paper would print, as text, Markdown or LaTeX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dreval.comparison._printing import heading
+from dreval.comparison._ranks import critical_difference
+from dreval.results.symbols import latex_symbols, plain_symbols
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dreval.comparison.record import Comparison
+
+__all__ = ["VOICES", "paragraph"]
+
+_ESCAPED = {mark: "\\" + mark for mark in "&%$#_{}"}
+_SPELLED = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "<": "less", ">": "greater"}
+_LATEX = str.maketrans({**_ESCAPED, **{mark: f"\\text{word}{{}}" for mark, word in _SPELLED.items()}})
+_MARKDOWN = str.maketrans({**{mark: "\\" + mark for mark in "\\`*_[]|#"}, "<": "&lt;", "&": "&amp;"})
+
+
+def _latex_name(name: str) -> str:
+    """A name without anything that LaTeX reads as a command."""
+    return name.translate(_LATEX)
+
+
+def _markdown_name(name: str) -> str:
+    """A name without anything that Markdown reads as a sign."""
+    return name.translate(_MARKDOWN)
+
+
+def _markdown_title(title: str) -> str:
+    return _markdown_name(plain_symbols(title))
+
+
+def _latex_title(title: str) -> str:
+    """Symbols as formulas, the rest without commands."""
+    parts = latex_symbols(title).split("$")
+    return "$".join(part if place % 2 else _latex_name(part) for place, part in enumerate(parts))
+
+
+@dataclass(frozen=True)
+class Voice:
+    """How one kind of text writes names, statistics and percents."""
+
+    name: Callable[[str], str]
+    title: Callable[[str], str]
+    open_math: str
+    close_math: str
+    chi: str
+    percent: str
+
+    def math(self, symbol: str, rest: str) -> str:
+        """A symbol with what follows it, as ``p = .02`` or ``F(3, 39) = 3.69``."""
+        if self.open_math == "$":
+            return f"${symbol}{rest}$"
+        return f"{self.open_math}{symbol}{self.close_math}{rest}"
+
+    def p(self, value: float, adjusted: bool = False) -> str:
+        """A p-value in a sentence."""
+        said = " < .001" if value < 0.001 else f" = {value:.3f}".replace("0.", ".", 1)
+        return ("adjusted " if adjusted else "") + self.math("p", said)
+
+
+VOICES = {
+    "text": Voice(str, plain_symbols, "", "", "χ²", " %"),
+    "markdown": Voice(_markdown_name, _markdown_title, "*", "*", "χ²", " %"),
+    "latex": Voice(_latex_name, _latex_title, "$", "$", r"\chi^2", r"\,\%"),
+}
+OVERALL = {"friedman": "Friedman test", "skillings_mack": "Skillings-Mack test", "mixed": "mixed model"}
+
+
+def paragraph(comparison: Comparison, form: str) -> str:
+    """A paragraph for each index."""
+    voice = VOICES[form]
+    speak = _across if comparison.families else _within
+    return "\n\n".join(" ".join(speak(comparison, name, voice)) for name in comparison.indices)
+
+
+def _number(value: float) -> str:
+    """A number in a sentence, four significant places."""
+    return f"{value:.3g}" if abs(value) < 1e4 else f"{value:.4g}"
+
+
+def _across(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
+    """Sentences on one index over many data sets."""
+    family = comparison.families[name]
+    n, k = family.cells.shape
+    yield f"{voice.title(heading(comparison, name))}: {k} embeddings were compared on {n} data sets."
+    alpha = comparison.recipe["alpha"]
+    yield from _overall(comparison.of(comparison.overall, name), voice, alpha)
+    standing, pairs = comparison.of(comparison.standing, name), comparison.of(comparison.pairs, name)
+    if standing["mean_rank"].notna().all():
+        ranks = [f"{voice.name(r['embedding'])} {r['mean_rank']:.2f}" for r in standing.to_dict("records")]
+        said = f"Mean ranks, 1 being the best: {', '.join(ranks)}"
+        whole = int(family.cells.notna().all(axis=1).sum())
+        if (pairs["test"] == "nemenyi").any():
+            level = f"{100 * alpha:g}{voice.percent}"
+            said += f"; critical difference {critical_difference(whole, k, alpha):.2f} (Nemenyi, {level})"
+        yield said + (f"; over the {whole} data sets with all embeddings." if whole < n else ".")
+    yield from _signed_ranks(pairs[pairs["test"] == "wilcoxon"], voice, comparison.recipe)
+    yield from _differing(pairs[pairs["test"] == "mixed"], voice, comparison.recipe, "By the mixed model")
+    yield from _bayes(pairs[pairs["test"] == "bayes"], voice, comparison.recipe["rope"])
+
+
+def _overall(rows: pd.DataFrame, voice: Voice, alpha: float) -> Iterator[str]:
+    """Whether there is any difference."""
+    found = {row["test"]: row for row in rows.to_dict("records") if not math.isnan(row["p_value"])}
+    for test, title in OVERALL.items():
+        if test not in found:
+            continue
+        row = found[test]
+        value, decides = f"({row['df']:g}) = {row['statistic']:.2f}", row["p_value"]
+        said = [f"{voice.math(voice.chi, value)}, {voice.p(decides)}"]
+        if test == "friedman" and "iman_davenport" in found:
+            more = found["iman_davenport"]
+            value = f"{more['statistic']:.2f}" if math.isfinite(more["statistic"]) else "∞"
+            value = value if voice.open_math != "$" else value.replace("∞", r"\infty")
+            degrees = f"({more['df']:g}, {more['df_denominator']:g}) = {value}"
+            said.append(f"Iman-Davenport {voice.math('F', degrees)}, {voice.p(more['p_value'])}")
+            decides = more["p_value"]
+        verb = "rejects" if decides <= alpha else "does not reject"
+        level = f"{100 * alpha:g}{voice.percent}"
+        yield f"The {title} {verb} equality of the embeddings at the {level} level ({'; '.join(said)})."
+
+
+def _signed_ranks(rows: pd.DataFrame, voice: Voice, recipe: Any) -> Iterator[str]:
+    """Which pairs differ by signed ranks."""
+    if not len(rows):
+        return
+    how = {"holm": " with Holm's adjustment", "benjamini_hochberg": " with Benjamini and Hochberg's adjustment"}
+    yield from _differing(rows, voice, recipe, f"By Wilcoxon signed-rank tests{how.get(recipe['adjust'], '')}")
+
+
+def _differing(rows: pd.DataFrame, voice: Voice, recipe: Any, lead: str) -> Iterator[str]:
+    """The pairs that differ, each with its size and p, and how many do not."""
+    rows = rows.assign(p=rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"]))
+    tested = rows[rows["p"].notna()]
+    differ = tested[tested["p"] <= recipe["alpha"]]
+    said = [_pair(row, voice, recipe["adjust"] != "nothing") for row in differ.to_dict("records")]
+    others = len(tested) - len(differ)
+    if said:
+        rest = f"; {others} other pair{'s do' if others > 1 else ' does'} not differ significantly" if others else ""
+        yield f"{lead}, {'; '.join(said)}{rest}."
+    elif len(tested):
+        smallest = voice.p(float(tested["p"].min()), recipe["adjust"] != "nothing")
+        yield f"{lead}, no pair differs significantly (smallest {smallest})."
+    if len(tested) < len(rows):
+        untested = len(rows) - len(tested)
+        yield f"{untested} pair{'s' if untested > 1 else ''} could not be tested."
+
+
+def _pair(row: dict[str, Any], voice: Voice, adjusted: bool) -> str:
+    """One pair that differs: the better one first, with the size of the difference."""
+    ranked = row["test"] == "wilcoxon"
+    sign = -1.0 if row["better"] == row["second"] else 1.0
+    names = (row["first"], row["second"]) if sign > 0 else (row["second"], row["first"])
+    words = f"{voice.name(names[0])} is better than {voice.name(names[1])}"
+    inside = [f"median difference {_number(sign * row['advantage'])}", f"n = {row['n']}"] if ranked else []
+    if row["ci_low"] == row["ci_low"]:
+        ends = sorted((sign * row["ci_low"], sign * row["ci_high"]))
+        inside.append(f"interval {_number(ends[0])} to {_number(ends[1])}")
+    inside.append(voice.p(row["p"], adjusted))
+    if row["effect_size"] == row["effect_size"]:
+        inside.append(f"{'rank-biserial correlation' if ranked else 'effect size'} {sign * row['effect_size']:.2f}")
+    if row["superiority"] == row["superiority"] and not ranked:
+        share = row["superiority"] if sign > 0 else 1 - row["superiority"]
+        inside.append(f"probability of superiority {share:.2f}")
+    by = "" if ranked else f" by {_number(sign * row['advantage'])}"
+    return f"{words}{by} ({', '.join(inside)})"
+
+
+def _bayes(rows: pd.DataFrame, voice: Voice, rope: float | None) -> Iterator[str]:
+    """Posterior probabilities of each pair, the larger of the two sides first."""
+    if not len(rows):
+        return
+    said = []
+    for row in rows.to_dict("records"):
+        first, second = row["first"], row["second"]
+        better, equal, worse = row["p_first"], row["p_rope"], row["p_second"]
+        if worse > better:
+            first, second, better, worse = second, first, worse, better
+        said.append(f"{voice.name(first)} over {voice.name(second)} {better:.3f} (equivalent {equal:.3f}, {worse:.3f})")
+    lead = f"Counting differences up to {rope:g} as none, the Bayesian signed-rank test gives the probabilities"
+    yield f"{lead} {'; '.join(said)}."
+
+
+def _within(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
+    """Sentences on one index of one data set."""
+    pairs, recipe = comparison.of(comparison.pairs, name), comparison.recipe
+    names = comparison.of(comparison.standing, name)["embedding"].nunique()
+    title = voice.title(heading(comparison, name))
+    yield f"{title}: {names} embeddings of {recipe['n']:,} points were compared in pairs."
+    how = {"holm": ", with Holm's adjustment", "benjamini_hochberg": ", with Benjamini and Hochberg's adjustment"}
+    kind = "anchor" if recipe.get("anchors") else "delete-a-group jackknife"
+    level = f"{100 * (1 - recipe['alpha']):g}{voice.percent}"
+    lead = f"By paired differences with {kind} standard errors (intervals at {level}){how.get(recipe['adjust'], '')}"
+    yield from _differing(pairs, voice, recipe, lead)

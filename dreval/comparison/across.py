@@ -1,0 +1,209 @@
+"""Embeddings compared across data sets and replicates, from any tidy table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval._check import check_float, check_one_of
+from dreval._random import root_seed
+from dreval.comparison._cells import Family, families
+from dreval.comparison._mixed import mixed_rows
+from dreval.comparison._pairs import letters_of, nemenyi_rows, pair_frame, signed_rank_rows
+from dreval.comparison._ranks import block_ranks, overall_rows
+from dreval.comparison._tables import gather
+from dreval.comparison.record import Comparison
+from dreval.errors import InputError
+from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
+from dreval.inference.adjustment import adjust_p_values, check_adjustment
+from dreval.results.table import Results, point_column
+
+__all__ = ["ACROSS_TESTS", "compare"]
+
+ACROSS_TESTS = ("friedman", "nemenyi", "wilcoxon", "mixed", "bayes")
+LETTERS_BY = ("wilcoxon", "nemenyi", "mixed")
+DEFAULT = ("friedman", "nemenyi", "wilcoxon")
+
+
+def compare(
+    results: Results | pd.DataFrame | str | os.PathLike[str] | Sequence[Any],
+    *,
+    index: str | Sequence[str] | None = None,
+    direction: str | Mapping[str, str] | None = None,
+    tests: str | Sequence[str] = "default",
+    rope: float | None = None,
+    alpha: float = 0.05,
+    adjust: str | None = "holm",
+    columns: Mapping[str, str] | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> Comparison:
+    """Compare embeddings across data sets and replicates.
+
+    Data sets are the sample: every test speaks of further data sets like these. Replicates (re-runs, seeds) are
+    averaged within data set before ranks are taken, since re-runs are no new data sets; the mixed model keeps them.
+
+    Parameters
+    ----------
+    results : DataFrame, Results, path, or list of them
+        A tidy table with the columns ``dataset``, ``embedding`` and ``value``, and where there are any ``index``,
+        ``parameters``, ``replicate`` and ``direction``; a file of such a table (.csv, .tsv, .parquet) made by anyone;
+        what ``Evaluation.run`` gave, or its saved file. Results on the same data (by hash) are one data set, those
+        with another seed its replicates.
+    index : str or list of str, optional
+        Which indices; all by default, each on its own.
+    direction : {"higher", "lower"} or dict of index to one of them, optional
+        Which way is better. By default as the table says, else as the card of the index says.
+    tests : "default", "all" or list of str
+        "friedman" (chi-square corrected for ties, with the F of Iman and Davenport; Skillings-Mack where cells are
+        missing), "nemenyi" (all pairs of mean ranks), "wilcoxon" (signed ranks of each pair), "mixed" (a linear mixed
+        model), "bayes" (needs ``rope``). "default" is the first three, and "bayes" where ``rope`` is given.
+    rope : float, optional
+        Region of practical equivalence: the largest difference, in the unit of the index, that does not count.
+    alpha : float
+        Level of the critical difference, the letters, the intervals and the words.
+    adjust : "holm", "benjamini_hochberg" or None
+        Adjustment over all pairs and indices that have the same test. Nemenyi's p-values hold for all pairs already.
+    columns : dict, optional
+        What the columns of tables are called, as ``{"embedding": "algorithm", "value": "score"}``.
+    random_state : int, Generator or None
+        Seed of the posterior draws of "bayes".
+
+    Returns
+    -------
+    Comparison
+        Verbs ``tidy``, ``glance``, ``wins``, ``summary``, ``paragraph``, ``plot``.
+
+    Raises
+    ------
+    InputError
+        Two values for one cell, an infinite value, a direction that is not known, or fewer than two embeddings on two
+        data sets.
+    UnknownName
+        An index, test or word that is not known.
+
+    Notes
+    -----
+    Pairs are compared on the data sets that have both embeddings; mean ranks, Nemenyi and the critical difference use
+    the data sets that have all. Letters go by the adjusted Wilcoxon tests where they are run, which unlike Nemenyi do
+    not depend on what else is compared (Benavoli, Corani and Mangili 2016). Values that agree to 12 digits are ties.
+    With N data sets no exact Wilcoxon p is below 2 / 2^N.
+    O(N k^2) time; "bayes" O(50,000 N^2) for each pair.
+
+    References
+    ----------
+    Demsar (2006), Statistical comparisons of classifiers over multiple data sets, J. Mach. Learn. Res. 7, 1-30.
+    Iman and Davenport (1980), Commun. Stat. 9, 571-595. Skillings and Mack (1981), Technometrics 23, 171-177.
+    Benavoli, Corani, Demsar and Zaffalon (2017), J. Mach. Learn. Res. 18(77), 1-36.
+
+    Examples
+    --------
+    >>> import pandas as pd, dreval
+    >>> table = pd.DataFrame({"dataset": list("aabbccddee"), "embedding": ["umap", "pca"] * 5,
+    ...                       "value": [0.9, 0.8, 0.8, 0.6, 0.95, 0.7, 0.7, 0.65, 0.9, 0.6]})
+    >>> found = dreval.compare(table, direction="higher")
+    >>> found.tidy()[["first", "second", "test", "n", "advantage", "p_value"]]
+      first second      test  n  advantage  p_value
+    0  umap    pca  wilcoxon  5        0.2   0.0625
+    """
+    alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
+    rope = None if rope is None else check_float(rope, "rope", low=0.0)
+    adjust, wanted, root = check_adjustment(adjust), _tests(tests, rope), root_seed(random_state)
+    table, notes = gather(results, columns)
+    found = families(table, index, direction)
+    pairs, overall = [], []
+    for family in found:
+        whole, rows = _family_rows(family, wanted, rope if "bayes" in wanted else None, alpha, root)
+        overall += whole
+        pairs += rows
+    frame = _adjusted(pairs, adjust)
+    standing = pd.DataFrame([row for family in found for row in _standing(family, frame, alpha)])
+    recipe = {"kind": "datasets", "alpha": alpha, "adjust": adjust or "nothing", "rope": rope}
+    recipe |= {"tests": [name for name in ACROSS_TESTS if name in wanted], "random_state": root}
+    return Comparison(
+        pairs=frame,
+        overall=pd.DataFrame(overall, columns=list(OVERALL_COLUMNS)),
+        standing=standing[list(STANDING_COLUMNS)],
+        families={point_column(f.index, f.parameters): f for f in found},
+        recipe=recipe,
+        notes=tuple(dict.fromkeys([*notes, *_notes(found, wanted, alpha)])),
+    )
+
+
+def _tests(tests: Any, rope: float | None) -> tuple[str, ...]:
+    """The tests that are asked for."""
+    if tests == "default":
+        return (*DEFAULT, *(("bayes",) if rope is not None else ()))
+    names = ACROSS_TESTS if tests == "all" else [tests] if isinstance(tests, str) else list(tests)
+    for name in names:
+        check_one_of(name, (*ACROSS_TESTS, "default", "all"), "tests")
+    if "bayes" in names and rope is None:
+        cure = "Pass rope=0.01, the largest difference that does not count, in the unit of the index."
+        raise InputError("rope", "must be given for the Bayesian test", "none", cure)
+    return tuple(names)
+
+
+def _family_rows(
+    family: Family, wanted: Sequence[str], rope: float | None, alpha: float, root: int
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Overall tests and pairs of one index."""
+    overall = [{**family.key, **row} for row in overall_rows(family.goodness)] if "friedman" in wanted else []
+    pairs = nemenyi_rows(family) if "nemenyi" in wanted else []
+    pairs += [row for row in signed_rank_rows(family, rope, root) if row["test"] in wanted]
+    if "mixed" in wanted:
+        whole, rows = mixed_rows(family, alpha)
+        overall.append({**family.key, **whole})
+        pairs += rows
+    return overall, pairs
+
+
+def _adjusted(rows: list[dict[str, Any]], adjust: str | None) -> pd.DataFrame:
+    """All pairs as a table, adjusted within each test; Nemenyi's p-values hold for all pairs already."""
+    table = pair_frame(rows)
+    for test in dict.fromkeys(table["test"]):
+        mine = table["test"] == test
+        if test != "nemenyi":
+            table.loc[mine, "p_adjusted"] = adjust_p_values(table[mine].copy(), adjust)["p_adjusted"]
+    return table
+
+
+def _standing(family: Family, pairs: pd.DataFrame, alpha: float) -> list[dict[str, Any]]:
+    """One row for each embedding, the best first by mean rank, then by mean."""
+    whole = family.goodness[np.isfinite(family.goodness).all(axis=1)]
+    k = len(family.names)
+    ranks = block_ranks(whole).mean(axis=0) if len(whole) else np.full(k, np.nan)
+    order = np.lexsort((-np.nanmean(family.goodness, axis=0), ranks))
+    mine = pairs[(pairs["index"] == family.index) & (pairs["parameters"] == family.parameters)]
+    names = [family.names[place] for place in order]
+    by = next((test for test in LETTERS_BY if (mine["test"] == test).any()), "")
+    letters = letters_of(names, mine[mine["test"] == by], alpha)
+    return [
+        {
+            **family.key,
+            "embedding": family.names[place],
+            "n": int(family.cells.iloc[:, place].notna().sum()),
+            "value": float(family.cells.iloc[:, place].mean()),
+            "sd": float(family.cells.iloc[:, place].std()),
+            "mean_rank": float(ranks[place]),
+            "letters": letters.get(family.names[place], ""),
+        }
+        for place in order
+    ]
+
+
+def _notes(found: list[Family], wanted: Sequence[str], alpha: float) -> Iterable[str]:
+    """What must be known to read the comparison."""
+    for family in found:
+        name = point_column(family.index, family.parameters)
+        yield from (f"{name}: {note}" for note in family.notes)
+        n, whole = len(family.cells), int(family.cells.notna().all(axis=1).sum())
+        if whole < n:
+            yield (
+                f"{name}: {whole} of {n} data sets have a value of every embedding; mean ranks and Nemenyi use these, "
+                "each pair the data sets that have both"
+            )
+        if "wilcoxon" in wanted and 2.0 ** (1 - n) > alpha:
+            yield f"{name}: with {n} data sets no signed-rank test can be significant at the level {alpha:g}"

@@ -1,0 +1,138 @@
+"""The record of a comparison: pairs, overall tests and standings, with the verbs of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dreval._check import check_one_of
+from dreval.comparison._cells import Family
+from dreval.comparison._pairs import wins
+from dreval.comparison._printing import summarise
+from dreval.comparison._words import VOICES, paragraph
+from dreval.errors import InputError
+from dreval.results.table import point_column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dreval.results.base import Summary
+    from dreval.results.table import Results
+
+__all__ = ["Comparison"]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Embeddings compared: on one data set by its points, or over many data sets.
+
+    Attributes
+    ----------
+    pairs : DataFrame
+        One row per index, pair and test; see ``dreval.glossary.PAIR_COLUMNS``.
+    overall : DataFrame
+        Tests of any difference, one row per index and test; see ``dreval.glossary.OVERALL_COLUMNS``. Empty on one
+        data set.
+    standing : DataFrame
+        One row per index and embedding, the best first; see ``dreval.glossary.STANDING_COLUMNS``.
+    families : dict of str to Family
+        Over many data sets: the values behind it, ``families[name].cells`` (data sets x embeddings).
+    results : Results or None
+        On one data set: the result that was compared, in memory.
+    recipe : dict
+        ``kind`` ("points" or "datasets"), ``alpha``, ``adjust``, ``rope``, ``tests`` and ``random_state``.
+    notes : tuple of str
+        What was assumed, left out or averaged.
+    """
+
+    pairs: pd.DataFrame
+    overall: pd.DataFrame
+    standing: pd.DataFrame
+    families: Mapping[str, Family] = field(default_factory=dict, repr=False)
+    results: Results | None = field(default=None, repr=False)
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def indices(self) -> list[str]:
+        """The indices that were compared, with their parameters."""
+        keys = zip(self.standing["index"], self.standing["parameters"], strict=True)
+        return list(dict.fromkeys(point_column(index, parameters) for index, parameters in keys))
+
+    def of(self, table: pd.DataFrame, index: str | None = None) -> pd.DataFrame:
+        """The rows of one index in one of the tables; ``index`` may leave out the parameters where they are unique."""
+        names = [point_column(i, p) for i, p in zip(table["index"], table["parameters"], strict=True)]
+        name = self.named(index)
+        return table[[one == name for one in names]].reset_index(drop=True)
+
+    def named(self, index: str | None) -> str:
+        """The full name of an index of this comparison; the first by default."""
+        if index is None:
+            return self.indices[0]
+        if index in self.indices:
+            return index
+        short = [name for name in self.indices if name.partition("(")[0] == index]
+        if len(short) > 1:
+            cure = f"Say which: {', '.join(short)}."
+            raise InputError("index", "must name one setting", repr(index), cure)
+        return short[0] if short else check_one_of(index, self.indices, "index")
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per index, pair and test; full precision."""
+        return self.pairs.copy()
+
+    def glance(self) -> pd.DataFrame:
+        """One row per index and embedding, the best first: value, mean rank and letters."""
+        return self.standing.copy()
+
+    def wins(self, index: str | None = None) -> pd.DataFrame:
+        """Number of data sets on which the embedding of the row is better than that of the column."""
+        if not self.families:
+            cure = "Its pairs are in tidy(), with the share of points on which the first is better."
+            raise InputError("comparison", "must be over several data sets", "one data set", cure)
+        return wins(self.families[self.named(index)])
+
+    def summary(self) -> Summary:
+        """The printed comparison; it also has ``.as_text()``, ``.as_markdown()``, ``.as_latex()``, ``.as_html()``."""
+        return summarise(self)
+
+    def paragraph(self, form: str = "text") -> str:
+        """What a paper would print: a paragraph for each index.
+
+        Parameters
+        ----------
+        form : {"text", "markdown", "latex"}
+            How symbols and names are written.
+        """
+        return paragraph(self, check_one_of(form, VOICES, "form"))
+
+    def plot(self, kind: str | None = None, **options: Any) -> Any:
+        """A figure of the comparison.
+
+        Parameters
+        ----------
+        kind : {"critical_difference", "forest", "difference_map"}
+            Mean ranks with the groups that the Nemenyi test cannot tell apart; advantages of all pairs with their
+            intervals; where on one data set the first of a pair is better than the second. By default the first of
+            them that the comparison has.
+        **options
+            ``index`` (name); ``pair`` (two names, for difference_map).
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Has ``savefig``; it is not registered with pyplot.
+        """
+        return import_module("dreval.report.comparisons").plot_comparison(self, kind, **options)
+
+    def __repr__(self) -> str:
+        names = list(dict.fromkeys(self.standing["embedding"]))
+        return f"Comparison({len(names)} embeddings, {len(self.indices)} indices, {len(self.pairs)} rows)"
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()

@@ -1,0 +1,322 @@
+"""Comparison across data sets: what is taken in and refused, missing cells, replicates, the two models, the words."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose
+
+import dreval
+from dreval.comparison._bayes import bayesian_signed_rank, region_shares
+from dreval.errors import InputError, UnknownName
+from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS, STANDING_COLUMNS
+
+ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.json").read_text("utf-8"))
+
+
+def table(n=8, k=3, seed=0, replicates=1, gain=0.05):
+    """Values that rise with the embedding's place, on data sets of different difficulty."""
+    rng = np.random.default_rng(seed)
+    hard, cell = rng.normal(size=n), 0.02 * rng.normal(size=(n, k))
+    return pd.DataFrame(
+        [
+            {
+                "dataset": f"data {i}", "embedding": f"m{j}", "replicate": r, "index": "accuracy",
+                "value": 0.5 + 0.1 * hard[i] + gain * j + cell[i, j] + 0.02 * rng.normal(),
+            }
+            for i in range(n) for j in range(k) for r in range(replicates)
+        ]
+    )  # fmt: skip
+
+
+def compared(frame, **options):
+    return dreval.compare(frame, **{"direction": "higher", **options})
+
+
+def small(seed=0, rows=60, **options):
+    """A small evaluation of two embeddings."""
+    X = np.random.default_rng(seed).normal(size=(rows, 4))
+    ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, **{"random_state": 0, **options})
+    return ev.run(["trustworthiness", "procrustes_rc"], ci=None)
+
+
+def test_tables_have_the_closed_columns():
+    """The three tables have the columns of the glossary, in their order."""
+    found = compared(table(), tests="all", rope=0.01)
+
+    assert list(found.tidy()) == list(PAIR_COLUMNS)
+    assert list(found.overall) == list(OVERALL_COLUMNS)
+    assert list(found.glance()) == list(STANDING_COLUMNS)
+    assert dict(found.pairs["test"].value_counts()) == dict.fromkeys(["nemenyi", "wilcoxon", "bayes", "mixed"], 3)
+
+
+def test_results_files_and_frames_are_one_table(tmp_path):
+    """Results, their saved files and their tidy tables give the same comparison; the card says the direction."""
+    results = [small(seed) for seed in range(3)]
+    files = [result.save(tmp_path / f"{i}.dreval") for i, result in enumerate(results)]
+    frames = [result.tidy().assign(dataset=f"data {i}") for i, result in enumerate(results)]
+    pd.concat(frames).to_csv(tmp_path / "all.csv", index=False)
+    expected = dreval.compare(results).pairs
+
+    for other in (files, frames, pd.concat(frames), str(tmp_path / "all.csv"), [results[0], files[1], frames[2]]):
+        pd.testing.assert_frame_equal(dreval.compare(other).pairs, expected, check_exact=True)
+    assert dreval.compare(results).families["procrustes_rc(n_neighbors=5)"].higher is False
+
+
+def test_the_same_data_with_another_seed_is_a_replicate():
+    """By the hash of the data: another seed is averaged with the first, the same seed is refused as one value twice."""
+    results = [small(0), small(0, random_state=1), small(1)]
+    found = dreval.compare(results, index="trustworthiness")
+    family = next(iter(found.families.values()))
+
+    assert list(family.cells.index) == ["data", "data (2)"]
+    assert sorted(family.rows["replicate"].unique()) == [0, 1]
+    assert any("replicates are averaged" in note for note in found.notes)
+    with pytest.raises(InputError, match="must have one value for each cell"):
+        dreval.compare([small(0), small(0), small(1)])
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda t: t.drop(columns="dataset"), {}, "must have one column 'dataset'"),
+        (lambda t: pd.concat([t, t]), {}, "must have one value for each cell: got two for dataset 'data 0'"),
+        (lambda t: t.assign(value=np.inf), {}, "must be finite or missing: got infinity in row 0"),
+        (lambda t: t.assign(value="x"), {}, "must hold numbers"),
+        (lambda t: t, {"direction": None}, "must be known for every index"),
+        (lambda t: t, {"direction": {"acuracy": "higher"}}, "Did you mean 'accuracy'"),
+        (lambda t: t, {"direction": "up"}, "must be a known name"),
+        (lambda t: t, {"tests": ["wilcoxn"]}, "Did you mean 'wilcoxon'"),
+        (lambda t: t, {"tests": "bayes"}, "must be given for the Bayesian test"),
+        (lambda t: t, {"rope": -1}, "must be a finite number >= 0"),
+        (lambda t: t, {"index": "acuracy"}, "Did you mean 'accuracy'"),
+        (lambda t: t, {"columns": {"method": "m"}}, "must rename known columns"),
+        (lambda t: t[t["dataset"] == "data 0"], {}, "must hold two embeddings on two data sets"),
+        (lambda t: t[t["embedding"] == "m0"], {}, "must hold two embeddings on two data sets"),
+        (lambda t: t.assign(embedding=t["embedding"].where(t.index > 0)), {}, "must name the embedding of each row"),
+        (lambda _: [], {}, "must be tables or results"),
+        (lambda _: [3], {}, "must be tables or results"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(change, options, message):
+    """Each way to be wrong has its message."""
+    with pytest.raises((InputError, UnknownName), match=message):
+        compared(change(table()), **options)
+
+
+def test_columns_may_have_other_names():
+    """A table made elsewhere, with its own names of columns and no index, gives the same numbers."""
+    plain = table()[["dataset", "embedding", "value"]]
+    other = plain.rename(columns={"dataset": "problem", "embedding": "algorithm", "value": "score"})
+    names = {"dataset": "problem", "embedding": "algorithm", "value": "score"}
+    found = compared(other, columns=names)
+
+    assert found.indices == ["score"]
+    pd.testing.assert_frame_equal(found.pairs.drop(columns="index"), compared(plain).pairs.drop(columns="index"))
+
+
+@settings(max_examples=10)
+@given(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 2)), max_size=6))
+def test_each_pair_uses_the_data_sets_that_have_both(gone):
+    """A missing cell leaves its data set out for its pairs only; Skillings-Mack takes Friedman's place."""
+    full = table()
+    lost = [(f"data {i}", f"m{j}") in {(f"data {a}", f"m{b}") for a, b in gone} for i in range(8) for j in range(3)]
+    missing = full.assign(value=full["value"].mask(lost))
+    found = compared(missing, tests=["friedman", "wilcoxon"])
+    alone = {
+        pair: compared(missing[missing["embedding"].isin(pair)], tests="wilcoxon", adjust=None).pairs.iloc[0]
+        for pair in (("m0", "m1"), ("m0", "m2"), ("m1", "m2"))
+    }
+
+    absent = compared(missing.dropna(), tests="friedman")
+    assert_allclose(absent.overall["statistic"], found.overall["statistic"], rtol=1e-12)
+    assert ("skillings_mack" in set(found.overall["test"])) == bool(gone)
+    for row in found.pairs.to_dict("records"):
+        assert row["n"] == alone[row["first"], row["second"]]["n"]
+        assert row["p_value"] == alone[row["first"], row["second"]]["p_value"]
+
+
+def test_data_sets_that_do_not_link_all_embeddings_are_said():
+    """Two separate halves: no overall test and no test of pairs that never met, with the reasons."""
+    rows = [("p", "a", 1), ("p", "b", 2), ("q", "a", 1), ("q", "b", 3), ("r", "c", 1), ("r", "d", 2), ("s", "c", 4),
+            ("s", "d", 3)]  # fmt: skip
+    found = compared(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]))
+
+    assert "do not link all embeddings" in found.overall["note"][0]
+    assert math.isnan(found.overall["p_value"][0])
+    assert (found.pairs.loc[found.pairs["n"] == 0, "note"] == "no data set has both").all()
+    assert "could not be tested" in found.paragraph()
+
+
+def test_the_mixed_model_is_that_of_statsmodels():
+    """Means, standard errors, z and p of a direct fit of the stated formula, with and without replicates."""
+    import statsmodels.formula.api as smf
+
+    for replicates, terms in ((1, {}), (3, {"cell": "0 + C(embedding)", "replicate": "0 + C(replicate)"})):
+        frame = table(n=12, replicates=replicates)
+        found = compared(frame, tests="mixed")
+        more = {"vc_formula": terms, "re_formula": "1"} if terms else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit = smf.mixedlm("value ~ 0 + C(embedding)", frame, groups="dataset", **more)
+            fit = fit.fit(reml=True, method=["bfgs", "lbfgs", "powell"])
+        names = [f"C(embedding)[m{j}]" for j in range(3)]
+        for row in found.pairs.to_dict("records"):
+            contrast = [float(n == f"C(embedding)[{row['first']}]") - float(n == f"C(embedding)[{row['second']}]")
+                        for n in fit.fe_params.index]  # fmt: skip
+            direct = fit.t_test(np.array([contrast]))
+            assert_allclose(row["advantage"], direct.effect[0], rtol=1e-8)
+            assert_allclose(row["se"], direct.sd[0, 0], rtol=1e-6)
+            assert_allclose(row["p_value"], direct.pvalue, rtol=1e-5)
+            assert_allclose([row["ci_low"], row["ci_high"]], direct.conf_int()[0], rtol=1e-5)
+        D = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]])
+        means, covariance = fit.fe_params[names].to_numpy(), fit.cov_params().loc[names, names].to_numpy()
+        wald = means @ D.T @ np.linalg.inv(D @ covariance @ D.T) @ D @ means
+        assert_allclose(found.overall["statistic"][0], wald, rtol=1e-6)
+
+
+def test_replicates_are_no_new_data_sets():
+    """With twenty re-runs in place of one the standard error of a difference stays that of eight data sets."""
+    few, many = (compared(table(replicates=r), tests="mixed").pairs["se"].mean() for r in (2, 20))
+
+    assert many > 0.6 * few
+
+
+def test_the_bayesian_test_is_that_of_baycomp():
+    """Shares of the three regions for baycomp's own draws of weights, draw by draw."""
+    kept, values = ORACLE["baycomp"], np.array(ORACLE["autorank"]["table"])
+    advantage = values[:, 3] - values[:, 1]
+    weights = np.random.RandomState(kept["seed"]).dirichlet([0.5, *np.ones(len(advantage))], 2000)
+    shares = region_shares(advantage, kept["rope"], weights)[:, ::-1]
+
+    assert_allclose(shares[:5], kept["first"], atol=1e-12)
+    assert_allclose(shares.mean(axis=0), kept["mean"], atol=1e-12)
+
+
+@given(
+    hnp.arrays(np.float64, st.integers(1, 6), elements=st.sampled_from([-2.0, -1, -0.5, 0, 0.5, 1, 3])),
+    st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.25, 2.0]),
+)
+def test_regions_are_those_of_a_slow_count(advantage, rope):
+    """Shares of the pairwise means, counted one by one; they add to one where there is a region."""
+    rng = np.random.default_rng(1)
+    weights = rng.dirichlet([0.5, *np.ones(len(advantage))], 3)
+    z = [0.0, *advantage]
+    slow = np.zeros((3, 2))
+    for s in range(3):
+        for i, a in enumerate(z):
+            for j, b in enumerate(z):
+                share = weights[s, i] * weights[s, j]
+                mean = (a + b) / 2
+                slow[s, 0] += share * (1 if mean > rope else 0.5 if mean == rope else 0)
+                slow[s, 1] += share * (1 if -mean > rope else 0.5 if -mean == rope else 0)
+    found = region_shares(advantage, rope, weights)
+
+    assert_allclose(found[:, [0, 2]], slow, atol=1e-9)
+    assert_allclose(found.sum(axis=1), 1.0, atol=1e-9)
+
+
+def test_posterior_probabilities_turn_with_the_pair_and_repeat_with_the_seed():
+    """Turned round up to the draws' error, equal for the same seed, and sums of one."""
+    differences = np.array([0.03, 0.02, -0.01, 0.04, 0.0, 0.05])
+    one = bayesian_signed_rank(differences, 0.01, np.random.default_rng(0))
+    turned = bayesian_signed_rank(-differences, 0.01, np.random.default_rng(1))
+    tables = [compared(table(), rope=0.02, random_state=3).pairs for _ in range(2)]
+
+    assert_allclose(one, turned[::-1], atol=4 * math.sqrt(0.25 / 50_000))
+    assert sum(one) == pytest.approx(1)
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
+
+
+def test_wins_are_counted_and_direction_turns_them():
+    """By hand on three data sets; lower-is-better is the transpose."""
+    frame = pd.DataFrame({"dataset": list("ppqqrr"), "embedding": ["a", "b"] * 3, "value": [2.0, 1, 3, 3, 5, 4]})
+    higher, lower = (dreval.compare(frame, direction=d).wins() for d in ("higher", "lower"))
+
+    assert higher.to_numpy().tolist() == [[0, 2], [0, 0]]
+    assert lower.to_numpy().tolist() == higher.to_numpy().T.tolist()
+
+
+def test_holm_runs_over_all_pairs_and_indices_of_a_test():
+    """Two indices: adjusted p-values are Holm's over all six, as counted by hand; Nemenyi's are left alone."""
+    frame = pd.concat([table(seed=0), table(seed=1).assign(index="recall")])
+    found = compared(frame).pairs
+    p = found.loc[found["test"] == "wilcoxon", "p_value"].to_numpy()
+    order = np.argsort(p)
+    holm = np.empty(6)
+    holm[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(6, 0, -1)), 1)
+
+    assert_allclose(found.loc[found["test"] == "wilcoxon", "p_adjusted"], holm, rtol=1e-12)
+    nemenyi = found[found["test"] == "nemenyi"]
+    assert (nemenyi["p_adjusted"] == nemenyi["p_value"]).all()
+    assert compared(frame, adjust=None).pairs.query("test == 'wilcoxon'")["p_adjusted"].isna().all()
+
+
+def test_an_index_is_named_with_or_without_its_parameters():
+    """Short where it is unique; two settings of one index must be told apart."""
+    frame = pd.concat([table().assign(parameters=f"k={k}") for k in (5, 15)])
+    found = compared(frame)
+
+    assert found.named("accuracy(k=5)") == "accuracy(k=5)"
+    with pytest.raises(InputError, match=r"Say which: accuracy\(k=5\), accuracy\(k=15\)"):
+        found.wins("accuracy")
+    with pytest.raises(UnknownName, match="Did you mean"):
+        found.wins("acuracy(k=5)")
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex"])
+def test_the_paragraph_says_the_numbers_of_the_tables(form):
+    """Friedman, F, mean ranks, critical difference and the pairs that differ, in each form; names are no markup."""
+    frame = table(n=14, gain=0.025)
+    frame["embedding"] = frame["embedding"].replace({"m2": "t_s#n&e*"})
+    found = compared(frame)
+    said = found.paragraph(form)
+    overall = found.overall.set_index("test")
+    name = {"text": "t_s#n&e*", "markdown": r"t\_s\#n&amp;e\*", "latex": r"t\_s\#n\&e*"}[form]
+
+    assert f"{overall.loc['friedman', 'statistic']:.2f}" in said
+    assert (
+        f"F(2, 26) = {overall.loc['iman_davenport', 'statistic']:.2f}".replace(
+            "F", "*F*" if form == "markdown" else "F"
+        )
+        in said
+    )
+    assert f"{name} is better than m0" in said
+    assert all(f"{rank:.2f}" in said for rank in found.standing["mean_rank"])
+    with pytest.raises(UnknownName, match="Did you mean 'latex'"):
+        found.paragraph("latx")
+
+
+def test_summaries_fit_the_terminal():
+    """No line is wider than 80 columns, whatever the names; Markdown, LaTeX and HTML are written."""
+    frame = table(k=4)
+    frame["embedding"] = "a rather long name of an embedding " + frame["embedding"]
+    summary = compared(frame, tests="all", rope=0.01).summary()
+
+    assert max(map(len, str(summary).splitlines())) <= 80
+    assert "| " in summary.as_markdown()
+    assert "tabular" in summary.as_latex()
+    assert "<table>" in summary.as_html()
+
+
+def test_what_only_describes_is_left_out_unless_asked():
+    """An index without a better end is no reason to refuse the others; asked for by name it needs a direction."""
+    rows = [
+        {"dataset": d, "embedding": e, "index": name, "value": i + j, "direction": way}
+        for i, d in enumerate("abcde")
+        for j, e in enumerate(["one", "two"])
+        for name, way in (("trustworthiness", "higher"), ("k_max", "none"))
+    ]
+    table = pd.DataFrame(rows)
+    assert set(dreval.compare(table).standing["index"]) == {"trustworthiness"}
+    with pytest.raises(InputError, match="`direction` must be known"):
+        dreval.compare(table, index="k_max")

@@ -1,0 +1,214 @@
+"""Rank tests against scipy, scikit-posthocs, autorank and published values, and what must not change them."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
+
+import dreval
+from dreval.comparison._letters import letter_display
+from dreval.comparison._ranks import critical_difference, friedman, iman_davenport, nemenyi, skillings_mack
+
+ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.json").read_text("utf-8"))
+NAN = math.nan
+
+# Demsar (2006), J. Mach. Learn. Res. 7, Table 6: AUC of four variants of C4.5 on 14 data sets.
+DEMSAR = np.array(
+    [
+        [763, 768, 771, 798], [599, 591, 590, 569], [954, 971, 968, 967], [628, 661, 654, 657],
+        [882, 888, 886, 898], [936, 931, 916, 931], [661, 668, 609, 685], [583, 583, 563, 625],
+        [775, 838, 866, 875], [1000, 1000, 1000, 1000], [940, 962, 965, 962], [619, 666, 614, 669],
+        [972, 981, 975, 975], [957, 978, 946, 970],
+    ]
+)  # fmt: skip
+
+# Skillings and Mack (1981), Technometrics 23, p. 173: times of nine people (rows) by four methods of assembly.
+ASSEMBLY = np.array(
+    [
+        [3.2, 4.1, 3.8, 4.2], [3.1, 3.9, 3.4, 4.0], [4.3, 3.5, 4.6, 4.8], [3.5, 3.6, 3.9, 4.0], [3.6, 4.2, 3.7, 3.9],
+        [4.5, 4.7, 3.7, NAN], [NAN, 4.2, 3.4, NAN], [4.3, 4.6, 4.4, 4.9], [3.5, NAN, 3.7, 3.9],
+    ]
+)  # fmt: skip
+
+
+def tidy(table, names=None):
+    """A table of data sets by embeddings in long form."""
+    table = np.asarray(table, dtype=float)
+    names = names or [chr(97 + j) for j in range(table.shape[1])]
+    return pd.DataFrame(
+        [
+            {"dataset": f"d{i}", "embedding": name, "value": table[i, j]}
+            for i in range(len(table))
+            for j, name in enumerate(names)
+        ]
+    )
+
+
+def square(rows, column, names):
+    """A column of the pairs as a symmetric matrix with ones on its diagonal."""
+    made = pd.DataFrame(np.eye(len(names)), index=names, columns=names)
+    for row in rows.to_dict("records"):
+        made.loc[row["first"], row["second"]] = made.loc[row["second"], row["first"]] = row[column]
+    return made.to_numpy()
+
+
+@pytest.mark.parametrize("name", ["posthocs", "autorank"])
+def test_the_tests_are_those_of_scipy_and_scikit_posthocs(name):
+    """Friedman, Nemenyi, Wilcoxon and Wilcoxon with Holm on the tables of scikit-posthocs and autorank, to 1e-8."""
+    kept = ORACLE[name]
+    found = dreval.compare(tidy(kept["table"]), direction="lower")
+    names = list(found.families["value"].names)
+    overall = found.overall.set_index("test")
+    by = dict(iter(found.pairs.groupby("test")))
+
+    assert_allclose(overall.loc["friedman", ["statistic", "p_value"]].astype(float), kept["friedman"], rtol=1e-8)
+    assert_allclose(square(by["nemenyi"], "p_value", names), kept["nemenyi"], atol=1e-8)
+    assert_allclose(square(by["wilcoxon"], "p_value", names), kept["wilcoxon"], atol=1e-8)
+    assert_allclose(square(by["wilcoxon"], "p_adjusted", names), kept["wilcoxon_holm"], atol=1e-8)
+
+
+def test_ranks_and_critical_difference_are_those_of_autorank():
+    """Mean ranks and Friedman's p of autorank to 1e-8; its critical difference to 1e-5.
+
+    autorank takes the quantile from statsmodels' qsturng, an approximation; ours is scipy's, whose tail probability
+    gives the level back to 1e-10.
+    """
+    kept = ORACLE["autorank"]
+    found = dreval.compare(tidy(kept["table"]), direction="higher")
+    ranks = found.standing.set_index("embedding")["mean_rank"]
+
+    assert found.overall["p_value"][0] == pytest.approx(kept["autorank_p"], rel=1e-8)
+    assert critical_difference(30, 5) == pytest.approx(kept["autorank_cd"], rel=1e-5)
+    assert nemenyi(np.array([1.0, 1.0 + critical_difference(30, 5), 3, 3, 3]), 30)[0, 1] == pytest.approx(
+        0.05, abs=1e-10
+    )
+    assert ranks.to_dict() == pytest.approx(kept["autorank_ranks"], rel=1e-12)
+
+
+def test_the_published_example_of_demsar():
+    """Mean ranks 3.143, 2.000, 2.893 and 1.964, critical difference 1.25, and F 3.69 from chi-square 9.28.
+
+    The paper's chi-square has no correction for ties; ours has, as scipy's, and is larger. Of the mean ranks ours are
+    3.143, 2.000, 2.929 and 1.929: two sums of ranks over the values as printed differ from the paper's by one half.
+    """
+    found = dreval.compare(tidy(DEMSAR / 1000), direction="higher")
+    ranks = found.standing.set_index("embedding")["mean_rank"].sort_index()
+    plain = 12 * 14 / (4 * 5) * (np.sum(ranks.to_numpy() ** 2) - 4 * 25 / 4)
+
+    assert_allclose(ranks, [3.143, 2.0, 2.893, 1.964], atol=0.036)
+    assert round(critical_difference(14, 4), 2) == 1.25
+    assert iman_davenport(9.28, 14, 4)[0] == pytest.approx(3.69, abs=0.005)
+    assert found.overall["statistic"][0] > plain
+
+
+def test_decimals_of_a_file_make_no_false_difference():
+    """The table in thousandths as whole numbers gives the same tests as its decimals, where equal differences vary."""
+    decimals = dreval.compare(tidy(DEMSAR / 1000), direction="higher", rope=0.01)
+    whole = dreval.compare(tidy(DEMSAR), direction="higher", rope=10)
+    columns = ["statistic", "p_value", "p_adjusted", "effect_size", "superiority", "p_first", "p_rope", "p_second"]
+
+    assert_array_equal(decimals.pairs[columns], whole.pairs[columns])
+    assert_array_equal(decimals.overall[["statistic", "p_value"]], whole.overall[["statistic", "p_value"]])
+
+
+def test_skillings_mack_on_its_published_example():
+    """15.493049 and p = 0.001440296302, as R's Skillings.Mack prints for the assembly times of the paper (15.49)."""
+    value, p, freedom = skillings_mack(-ASSEMBLY)
+
+    assert (round(value, 6), freedom) == (15.493049, 3)
+    assert p == pytest.approx(0.001440296302, abs=1e-12)
+
+
+def test_skillings_mack_is_durbins_test_on_a_balanced_incomplete_table():
+    """Statistic, p and degrees of freedom of scikit-posthocs' test_durbin."""
+    kept = ORACLE["durbin"]
+    table = np.array(kept["table"], dtype=float)
+    value, p, freedom = skillings_mack(table)
+
+    assert_allclose([p, value, freedom], kept["result"], rtol=1e-10)
+
+
+@given(hnp.arrays(np.float64, st.tuples(st.integers(2, 8), st.integers(3, 5)), elements=st.floats(0, 1), unique=True))
+def test_skillings_mack_is_friedmans_test_where_nothing_is_missing(table):
+    """Without missing cells and ties the two chi-squares are one."""
+    assert_allclose(skillings_mack(table)[:2], friedman(table), rtol=1e-9, atol=1e-12)
+
+
+@settings(max_examples=12)
+@given(hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.integers(3, 4)), elements=st.integers(-9, 9)))
+def test_monotone_transformations_and_names_change_no_rank_test(table):
+    """A rising function within each data set keeps the rank tests; a falling one with the other direction too."""
+    found = dreval.compare(tidy(table), direction="higher", tests=["friedman", "nemenyi"])
+    risen = np.exp(table / 3.0) * np.arange(1, len(table) + 1)[:, None]
+    for other, direction in ((risen, "higher"), (-risen, "lower")):
+        again = dreval.compare(tidy(other), direction=direction, tests=["friedman", "nemenyi"])
+        assert_allclose(again.overall["statistic"], found.overall["statistic"], rtol=1e-12)
+        assert_allclose(again.pairs["p_value"], found.pairs["p_value"], rtol=1e-12)
+        assert_allclose(again.standing["mean_rank"], found.standing["mean_rank"], rtol=1e-12)
+
+
+@settings(max_examples=12)
+@given(hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.just(3)), elements=st.integers(-9, 9)))
+def test_swapping_embeddings_turns_the_signs_and_keeps_the_p_values(table):
+    """The columns in the other order: every pair is turned round, its p stays, and what is better stays better."""
+    one = dreval.compare(tidy(table), direction="higher").pairs
+    turned = dreval.compare(tidy(table[:, ::-1], ["c", "b", "a"]), direction="higher").pairs
+    both = one.merge(turned, left_on=["test", "first", "second"], right_on=["test", "second", "first"])
+
+    assert len(both) == len(one)
+    for column in ("advantage", "effect_size"):
+        assert_allclose(both[f"{column}_x"], -both[f"{column}_y"], atol=1e-12)
+    assert_allclose(both["p_value_x"], both["p_value_y"], rtol=1e-12)
+    assert (both["better_x"] == both["better_y"]).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 7))
+def test_letters_are_shared_by_exactly_the_pairs_that_do_not_differ(seed, count):
+    """Two things share a letter if and only if their pair does not differ."""
+    rng = np.random.default_rng(seed)
+    differing = {(i, j) for i in range(count) for j in range(i + 1, count) if rng.random() < 0.5}
+    letters = letter_display(count, differing)
+
+    for i in range(count):
+        for j in range(i + 1, count):
+            assert bool(set(letters[i]) & set(letters[j])) == ((i, j) not in differing)
+    assert all(letters)
+
+
+def test_nemenyi_keeps_its_level_at_the_critical_difference():
+    """Two mean ranks that are the critical difference apart have p = alpha."""
+    difference = critical_difference(20, 5, 0.1)
+
+    assert nemenyi(np.array([1.0, 1.0 + difference, 3, 3, 3]), 20)[0, 1] == pytest.approx(0.1, abs=1e-6)
+
+
+def test_data_sets_that_all_agree_have_an_exact_p():
+    """Four data sets with one order of three: F is infinite, and p the share of 6^4 orders in which all agree."""
+    found = dreval.compare(tidy([[1, 2, 3]] * 4), direction="higher")
+    row = found.overall.set_index("test").loc["iman_davenport"]
+
+    assert math.isinf(row["statistic"])
+    assert row["p_value"] == pytest.approx(6 / 6**4)
+
+
+@pytest.mark.parametrize("table", [[[1, 1, 1]] * 3, [[2, 2, 2], [3, 3, 3]]])
+def test_equal_embeddings_differ_in_nothing(table):
+    """All ties: no statistic, the reason, p = 1 for each pair, one letter."""
+    found = dreval.compare(tidy(table), direction="higher", rope=0.1)
+    overall = found.overall.iloc[0]
+    wilcoxon = found.pairs[found.pairs["test"] == "wilcoxon"]
+
+    assert math.isnan(overall["p_value"])
+    assert "equal on every data set" in overall["note"]
+    assert (wilcoxon["p_value"] == 1).all()
+    assert (found.standing["letters"] == "a").all()
+    assert (found.pairs.loc[found.pairs["test"] == "bayes", "p_rope"] == 1).all()

@@ -1,0 +1,106 @@
+"""Figures of comparisons: what they show and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.text import Text
+
+import dreval
+from dreval.errors import InputError, UnknownName
+from dreval.report.comparisons import COMPARISON_KINDS, rank_groups
+
+X = np.random.default_rng(0).normal(size=(70, 4)) * [3, 2, 1, 1]
+
+
+@pytest.fixture(scope="module")
+def within():
+    """Three embeddings of one data set."""
+    sources = {"x_1": X[:, :2], "$b$": X[:, 2:], "c": X[:, [0, 2]]}
+    ev = dreval.Evaluation(X, sources, n_neighbors=5, random_state=0)
+    return ev.run(["trustworthiness", "procrustes_rc", "procrustes_disparity"], None).compare()
+
+
+def across(k=4, n=9, **options):
+    """Embeddings on data sets."""
+    rng = np.random.default_rng(k)
+    rows = [(f"d{i}", f"m{j}", j / 9 + rng.normal()) for i in range(n) for j in range(k)]
+    frame = pd.DataFrame(rows, columns=["dataset", "embedding", "value"])
+    return dreval.compare(frame, direction="higher", **options)
+
+
+def texts(figure):
+    figure.canvas.draw()
+    return [t.get_text().strip() for t in figure.findobj(Text) if t.get_text().strip()]
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 11])
+def test_critical_differences_name_every_embedding_and_its_rank(k):
+    """All names with their mean ranks, the critical difference and the number of data sets."""
+    found = across(k)
+    said = " ".join(texts(found.plot("critical_difference")))
+
+    for row in found.standing.to_dict("records"):
+        assert row["embedding"] in said
+        assert f"{row['mean_rank']:.2f}" in said
+    assert "critical difference" in said
+    assert "over 9 data sets" in said
+
+
+@given(st.lists(st.floats(1, 9), min_size=1, max_size=8), st.floats(0.1, 5))
+def test_bars_join_exactly_what_lies_closer_than_the_critical_difference(ranks, difference):
+    """Two embeddings lie under one bar if and only if their mean ranks are closer; no bar lies within another."""
+    ranks = sorted(ranks)
+    groups = rank_groups(ranks, difference)
+
+    for i in range(len(ranks)):
+        for j in range(i + 1, len(ranks)):
+            assert any(a <= i and j <= b for a, b in groups) == (ranks[j] - ranks[i] < difference)
+    assert not [g for g in groups for h in groups if g != h and h[0] <= g[0] and g[1] <= h[1]]
+
+
+def test_a_forest_has_every_pair_of_every_index(within):
+    """One panel for each index with intervals; names stay as they are."""
+    figure = within.plot()
+    texts(figure)
+
+    assert len(figure.axes) == 3
+    for ax in figure.axes:
+        assert [label.get_text() for label in ax.get_yticklabels()] == ["x_1 - $b$", "x_1 - c", "$b$ - c"]
+    assert len(within.plot("forest", index="procrustes_rc").axes) == 1
+    assert len(across(tests="mixed").plot("forest").axes) == 1
+
+
+@pytest.mark.parametrize("index", ["trustworthiness", "procrustes_rc"])
+def test_a_difference_map_is_blue_where_the_first_is_better(within, index):
+    """The scale is as long on both sides of 0, and turning the pair turns the ends."""
+    figure = within.plot("difference_map", index=index, pair=("$b$", "c"))
+    said, turned = texts(figure), texts(within.plot("difference_map", index=index, pair=("c", "$b$")))
+
+    assert {"$b$", "c", "$b$ better", "c better"} <= set(said)
+    ends = [t.removesuffix(" or less").removesuffix(" or more") for t in said if t[0].isdigit() or t[0] == "−"]
+    assert ends[0] == f"−{ends[1]}"
+    assert said.index("c better") < said.index("$b$ better")
+    assert turned.index("$b$ better") < turned.index("c better")
+
+
+def test_what_cannot_be_drawn_is_refused(within):
+    """Unknown words, figures of the other kind, an index without values of points."""
+    with pytest.raises(UnknownName, match="Did you mean 'forest'"):
+        within.plot("forrest")
+    with pytest.raises(UnknownName, match="Did you mean 'pair'"):
+        within.plot("difference_map", pairs=("c", "x_1"))
+    with pytest.raises(UnknownName, match="Known"):
+        within.plot("difference_map", pair=("c", "d"))
+    with pytest.raises(InputError, match="must have values for single points"):
+        within.plot("difference_map", index="procrustes_disparity")
+    with pytest.raises(InputError, match="without mean ranks"):
+        within.plot("critical_difference")
+    with pytest.raises(InputError, match="over several data sets"):
+        across().plot("difference_map")
+    with pytest.raises(InputError, match="without intervals"):
+        across().plot("forest")
+    assert set(COMPARISON_KINDS) == {"critical_difference", "forest", "difference_map"}

@@ -1,0 +1,98 @@
+"""The verb ``dreval compare``."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli_runs import call
+
+import dreval
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three saved results, one table of all, and a table of unknown direction."""
+    monkeypatch.chdir(tmp_path)
+    parts = []
+    for seed in range(3):
+        X = np.random.default_rng(seed).normal(size=(50, 4))
+        ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        results = ev.run(["trustworthiness", "continuity"], None)
+        results.save(f"{seed}.dreval")
+        parts += results.tidy().assign(dataset=f"d{seed}").to_dict("records")
+    table = [f"{row['dataset']},{row['embedding']},{row['value']!r}" for row in parts if row["index"] == "continuity"]
+    Path("table.csv").write_text("\n".join(["problem,embedding,value", *table]), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Any:
+    """Run the command line; gives exit code, stdout and stderr."""
+    return partial(call, capfd, "compare")
+
+
+def test_one_result_is_compared_by_its_points(run: Any) -> None:
+    """As ``Results.compare`` prints it."""
+    code, out, err = run("0.dreval", "--index", "continuity", "--adjust", "none")
+
+    assert (code, err) == (0, "")
+    assert out.rstrip("\n") == str(dreval.load_results("0.dreval").compare(index=["continuity"], adjust=None).summary())
+
+
+@pytest.mark.parametrize(
+    ("flags", "form"),
+    [((), "as_text"), (("--markdown",), "as_markdown"), (("--latex",), "as_latex")],
+)
+def test_several_results_are_compared_across_data_sets(run: Any, flags: tuple[str, ...], form: str) -> None:
+    """As ``dreval.compare`` prints it, in each form."""
+    files = [f"{i}.dreval" for i in range(3)]
+    code, out, err = run(*files, "--rope", "0.01", "--random-state", "4", *flags)
+
+    assert (code, err) == (0, "")
+    assert out.rstrip("\n") == getattr(dreval.compare(files, rope=0.01, random_state=4).summary(), form)().rstrip("\n")
+
+
+def test_a_table_made_elsewhere(run: Any) -> None:
+    """Columns and direction are said on the command line; words and a document come out, and a figure."""
+    named = ("table.csv", "--columns", "dataset=problem", "--direction", "value=higher")
+    code, words, _ = run(*named, "--paragraph", "latex", "--plot", "cd.svg")
+    document = json.loads(run(*named, "--json")[1])
+
+    assert code == 0
+    assert words.startswith("value, higher is better: 2 embeddings were compared on 3 data sets.")
+    assert Path("cd.svg").read_text("utf-8").lstrip().startswith("<?xml")
+    assert document["pairs"][0]["n"] == 3
+    assert document["recipe"]["kind"] == "datasets"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("table.csv",), "must have one column 'dataset'"),
+        (("table.csv", "--columns", "dataset=problem"), "`--direction` must be known"),
+        (("0.dreval", "--rope", "1"), "`--rope` must be asked across data sets"),
+        (("nowhere.dreval",), "must be an existing file"),
+        (("0.dreval", "1.dreval", "--index", "continuty"), "Did you mean 'continuity'"),
+        (("0.dreval", "--plot", "0.dreval"), "must end in .png or .svg or .pdf"),
+        (("0.dreval", "1.dreval", "--alpha", "2"), "`--alpha` must be"),
+    ],
+)
+def test_refusals(run: Any, arguments: tuple[str, ...], message: str) -> None:
+    """Code 2 and the reason on stderr, in the words of the command line."""
+    code, out, err = run(*arguments)
+
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_pairs_must_be_pairs(run: Any) -> None:
+    """A malformed list of names is a mistake of usage."""
+    code, _, err = run("table.csv", "--columns", "dataset")
+
+    assert code == 2
+    assert "must be NAME=VALUE separated by commas" in err
