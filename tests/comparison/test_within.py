@@ -17,7 +17,7 @@ from dreval.inference.intervals import jackknife_interval
 
 X = np.random.default_rng(0).normal(size=(90, 4)) * [3, 2, 1, 0.5]
 SOURCES = {"good": X[:, :2], "bad": X[:, 2:], "mixed": X[:, [0, 3]]}
-INDICES = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "k_max"]
+INDICES = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "average_local_error"]
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +88,11 @@ def test_turning_the_pair_turns_the_signs(results):
 
 def test_an_index_without_interval_has_its_reason(found):
     """An index that moves in jumps has an advantage but no test, and no letters."""
-    rows = found.of(found.pairs, "k_max")
+    rows = found.of(found.pairs, "average_local_error")
 
     assert rows["p_value"].isna().all()
     assert (rows["note"] == "no test: the index has no interval").all()
-    assert (found.of(found.standing, "k_max")["letters"] == "").all()
+    assert (found.of(found.standing, "average_local_error")["letters"] == "").all()
     assert "3 pairs could not be tested" in found.paragraph()
 
 
