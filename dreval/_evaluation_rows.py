@@ -49,7 +49,13 @@ def missing_row(name: str, task: IndexTask, reason: str) -> dict[str, Any]:
 
 def missing_test(name: str, task: TestTask, reason: str) -> dict[str, Any]:
     """A row of a test without a p-value and with the reason."""
-    return {"embedding": name, "test": task.name, "target": task.target, "note": reason}
+    known = {"test": task.name, "target": task.target, "parameters": _effect(TESTS.card(task.name).effect_size)}
+    return {"embedding": name, **known, "note": reason}
+
+
+def _effect(name: str) -> str:
+    """The effect size of a test among the parameters of its row."""
+    return f"effect_size={name}"
 
 
 def _card_columns(task: IndexTask) -> dict[str, Any]:
@@ -244,7 +250,7 @@ def _test_row(
     notes += [_in_words_of_the_caller(note, name, task) for note in got.notes]
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
-    row.update(chance=got.null_mean, parameters=f"effect_size={got.effect_size_name}")
+    row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name))
     return row
 
 
