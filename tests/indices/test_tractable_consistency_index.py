@@ -337,6 +337,7 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
 
     resumed, whole = run_script(tmp_path, store, "log", 0.0), run_script(tmp_path, "", "other", 0.0)
     answers = [process.communicate()[0] for process in (resumed, whole)]
+    assert (resumed.returncode, whole.returncode) == (0, 0)  # a signal that ends a process has a negative code
     assert answers[0] == answers[1] != ""
     assert lines(tmp_path / "other") == 16
     assert 16 <= lines(tmp_path / "log") <= 17
