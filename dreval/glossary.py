@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ __all__ = [
     "STANDING_COLUMNS",
     "TEXT_COLUMNS",
     "block",
+    "filled",
     "spread",
     "terminal_width",
 ]
@@ -154,3 +156,16 @@ def block(title: str, words: Mapping[str, str]) -> str:
         line = f"{name}: {' '.join(said.split())}"
         lines += textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="      ") if said else []
     return "\n".join(lines)
+
+
+def filled(docstring: str | None, words: Mapping[str, str]) -> str | None:
+    r"""The docstring with every line ``%(name)s`` replaced by the words of that name, as far indented as the line.
+
+    Examples
+    --------
+    >>> filled("Parameters:\n    %(seed)s", {"seed": "seed : int\n    Read once."})
+    'Parameters:\n    seed : int\n        Read once.'
+    """
+    if docstring is None:  # python -OO
+        return None
+    return re.sub(r"^([ ]*)%\((\w+)\)s$", lambda m: textwrap.indent(words[m[2]], m[1]), docstring, flags=re.MULTILINE)

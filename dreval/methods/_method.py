@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from dreval._check import check_int, check_one_of, check_points, check_random_state
 from dreval.errors import InputError
-from dreval.glossary import block
+from dreval.glossary import block, filled
+from dreval.methods._words import WORDS
 from dreval.results.value import Embedding
 
 __all__ = ["Method", "MethodCard", "fix_signs", "method"]
@@ -68,10 +69,11 @@ class MethodCard:
 
 
 def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:
-    """Attach the card to a method class; the name is the file's name."""
+    """Attach the card to a method class and fill its docstring; the name is the file's name."""
 
     def attach(cls: type[Method]) -> type[Method]:
         cls.card = MethodCard(name=cls.__module__.rsplit(".", 1)[-1], class_name=cls.__name__, **fields)
+        cls.__doc__ = filled(cls.__doc__, WORDS)
         return cls
 
     return attach

@@ -32,8 +32,7 @@ class CCA(LinearScores):
     ----------
     n_components : int
         Number d of directions: at most min(n - 1, p), and the rank of y (for classes their number less 1).
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

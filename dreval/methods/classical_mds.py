@@ -42,8 +42,7 @@ class ClassicalMDS(Method):
         Number d of coordinates: at most min(n - 1, p), or n - 1 for given distances.
     metric : {"euclidean", "precomputed"}
         "precomputed": the data are a symmetric (n, n) matrix of distances (not squared).
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

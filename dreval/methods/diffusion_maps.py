@@ -48,8 +48,7 @@ class DiffusionMaps(Method):
         How much of the sampling density is divided out, 0 to 1: 0 not at all, 1 wholly, so that only the shape counts.
     diffusion_time : int
         Number t of steps, at least 0.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

@@ -45,40 +45,23 @@ class HessianLLE(TangentMethod):
     ----------
     n_components : int
         Number d of coordinates: at most min(n - 1, p), and (d + 1) (d + 2) / 2 <= k.
-    n_neighbors : int
-        Number k of neighbors, 1 to n - 1; the point itself is not counted.
-    include_self : bool
-        Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is nobody's
-        neighbor is held by nothing: each such point adds a picture that shows it alone, with eigenvalue 0.
-    components : {"error", "connect", "largest", "separate"}
-        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
-        (fitted copies in ``parts_``). All but the first warn.
-    normalize : {"unit", "sqrt_n"}
-        Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(n_neighbors)s
+    %(include_self)s
+    %(components)s
+    %(normalize)s
+    %(without_chance)s
 
     Attributes
     ----------
-    embedding_ : ndarray (n, d)
-        Coordinates: orthogonal columns of mean 0; in each the entry of largest size is positive.
-    eigenvalues_ : ndarray (d,)
-        Eigenvalues of M, ascending, the constant's left out.
+    %(null_space)s
 
     Raises
     ------
-    InputError
-        If a parameter is out of its range.
-    MethodFailed
-        If the graph is not connected and ``components="error"``.
-    UnknownName
-        If ``components`` or ``normalize`` is another word.
+    %(graph_raises)s
 
     Warns
     -----
-    ApproximationWarning
-        If the graph is not connected, and what was done about it.
+    %(graph_warns)s
 
     Notes
     -----

@@ -73,8 +73,7 @@ class IKD(Method):
         Power of the gamma-exponential kernel, 0.05 to 2.
     nu : float
         Order of the Matern kernel, 0.05 to 50.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

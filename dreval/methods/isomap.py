@@ -38,12 +38,8 @@ class Isomap(GraphMethod):
         Number d of coordinates, at most n - 1.
     n_neighbors : int
         Number k of neighbors, 1 to n - 1. Too many join turns that only lie near each other.
-    components : {"error", "connect", "largest", "separate"}
-        What to do when the graph is not connected, so that distances between its parts do not exist: refuse; join the
-        parts by their shortest links; embed the largest part and set other points on the nearest point of it; or embed
-        each part by itself, side by side (fitted copies in ``parts_``). All but the first warn.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(components)s
+    %(without_chance)s
 
     Attributes
     ----------
@@ -56,17 +52,11 @@ class Isomap(GraphMethod):
 
     Raises
     ------
-    InputError
-        If ``n_components`` or ``n_neighbors`` is out of its range.
-    MethodFailed
-        If the graph is not connected and ``components="error"``.
-    UnknownName
-        If ``components`` is another word.
+    %(graph_raises)s
 
     Warns
     -----
-    ApproximationWarning
-        If the graph is not connected, and what was done about it.
+    %(graph_warns)s
     DegenerateDataWarning
         If one of the d leading eigenvalues is negative: the paths are not Euclidean distances in so many dimensions.
         Its column is 0.

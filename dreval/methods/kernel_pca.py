@@ -43,8 +43,7 @@ class KernelPCA(KernelMethod):
         Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix.
     bandwidth : float, optional
         Length-scale of the kernel, in the unit of the data; by default the median rule.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

@@ -49,12 +49,8 @@ class LandmarkIsomap(GraphMethod):
         Number k of neighbors, 1 to n - 1.
     n_landmarks : int, optional
         Number m of landmarks, at least 2; by default 100. With n landmarks or more it is Isomap.
-    components : {"error", "connect", "largest", "separate"}
-        What to do when the graph is not connected: refuse; join the parts by their shortest links; embed the largest
-        part and set other points on the nearest point of it; or embed each part by itself, side by side (fitted copies
-        in ``parts_``). All but the first warn.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(components)s
+    %(without_chance)s
 
     Attributes
     ----------
@@ -69,17 +65,11 @@ class LandmarkIsomap(GraphMethod):
 
     Raises
     ------
-    InputError
-        If a parameter is out of its range.
-    MethodFailed
-        If the graph is not connected and ``components="error"``.
-    UnknownName
-        If ``components`` is another word.
+    %(graph_raises)s
 
     Warns
     -----
-    ApproximationWarning
-        If the graph is not connected, and what was done about it.
+    %(graph_warns)s
     DegenerateDataWarning
         If one of the d leading eigenvalues is negative; its column is 0.
 

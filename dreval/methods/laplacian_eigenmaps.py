@@ -51,14 +51,10 @@ class LaplacianEigenmaps(GraphMethod):
         :math:`\exp(-|x_i - x_j|^2 / t)`.
     bandwidth : float, optional
         t of the heat weights, a squared distance; by default the median squared length of the edges.
-    components : {"error", "connect", "largest", "separate"}
-        What to do when the graph is not connected, so that the first coordinates would only tell its parts apart:
-        refuse; join the parts by their shortest links; embed the largest part and set other points on the nearest point
-        of it; or embed each part by itself, side by side (fitted copies in ``parts_``). All but the first warn.
+    %(components)s
     normalize : {"unit", "sqrt_n"}
         Length of each column of the embedding: 1 (diagonal of Y'Y is 1) or sqrt(n).
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------
@@ -81,8 +77,7 @@ class LaplacianEigenmaps(GraphMethod):
 
     Warns
     -----
-    ApproximationWarning
-        If the graph is not connected, and what was done about it.
+    %(graph_warns)s
 
     Notes
     -----

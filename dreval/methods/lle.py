@@ -38,37 +38,22 @@ class LLE(BarycenterMethod):
     reg : float
         Ridge of the weights, above 0, relative to the trace of the local Gram matrix; without it the weights are not
         unique where k > p.
-    n_neighbors : int
-        Number k of neighbors, 1 to n - 1; the point itself is not counted.
-    components : {"error", "connect", "largest", "separate"}
-        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
-        (fitted copies in ``parts_``). All but the first warn.
-    normalize : {"unit", "sqrt_n"}
-        Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(n_neighbors)s
+    %(components)s
+    %(normalize)s
+    %(without_chance)s
 
     Attributes
     ----------
-    embedding_ : ndarray (n, d)
-        Coordinates: orthogonal columns of mean 0; in each the entry of largest size is positive.
-    eigenvalues_ : ndarray (d,)
-        Eigenvalues of :math:`(I - W)'(I - W)`, ascending, the constant's left out.
+    %(null_space)s
 
     Raises
     ------
-    InputError
-        If a parameter is out of its range.
-    MethodFailed
-        If the graph is not connected and ``components="error"``.
-    UnknownName
-        If ``components`` or ``normalize`` is another word.
+    %(graph_raises)s
 
     Warns
     -----
-    ApproximationWarning
-        If the graph is not connected, and what was done about it.
+    %(graph_warns)s
 
     Notes
     -----

@@ -42,8 +42,7 @@ class LocalizedPCA(Method):
         Largest number m of regions, at least 1. With one region it is PCA.
     max_iter : int
         Largest number of rounds, at least 1.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

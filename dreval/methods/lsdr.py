@@ -68,8 +68,7 @@ class LSDR(Method):
         Width sigma of the kernel, in units of the data. By default the largest
         :math:`\sqrt{b_i^2 + \min_j g_{ij}^2}` over skeletal points, where b is the distance to the boundary and g the
         graph distance to another skeletal point.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

@@ -42,8 +42,7 @@ class MAVE(LinearScores):
         Number d of directions, at most min(n - 1, p).
     max_iter : int
         Largest number of rounds, at least 1.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

@@ -31,8 +31,7 @@ class PCA(Method):
     ----------
     n_components : int
         Number d of components, at most min(n, p). Beyond the rank of the centred data, columns are 0 up to rounding.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

@@ -33,8 +33,7 @@ class ProbabilisticPCA(Method):
     ----------
     n_components : int
         Number d of latent variables, at most min(n, p). With d = p there is no noise.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

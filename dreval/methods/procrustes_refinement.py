@@ -41,20 +41,14 @@ class ProcrustesRefinement(Method):
         Number d of coordinates, at most min(n - 1, p).
     start : str or array (n, d)
         Name of a bundled method, which is given ``n_neighbors`` where it has it and the seed; or a picture.
-    n_neighbors : int
-        Number k of neighbors, 1 to n - 1; a neighborhood is the point and its neighbors.
-    max_iter : int
-        Largest number of rounds of refinement, at least 0.
-    tol : float
-        Rounds end when R falls by no more than this share of its start.
+    %(rigid_neighborhoods)s
+    %(rounds)s
     random_state : int, Generator or None
         Seed of the method to start from.
 
     Attributes
     ----------
-    embedding_ : ndarray (n, d)
-        Coordinates on the scale of the data, centred, on their principal axes; in each column the entry of largest size
-        is positive.
+    %(rigid_picture)s
     path_ : ndarray (rounds + 1,)
         R(X, Y) of the start at its best scale, and after each round; it never rises.
 

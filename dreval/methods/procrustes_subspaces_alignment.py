@@ -43,30 +43,21 @@ class ProcrustesSubspacesAlignment(GraphMethod):
     ----------
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
-    n_neighbors : int
-        Number k of neighbors, 1 to n - 1; a neighborhood is the point and its neighbors.
+    %(rigid_neighborhoods)s
     alignment : {"spectral", "annealing"}
         How the planes are turned. "spectral": synchronisation by the d leading eigenvectors of the blocks
         :math:`\mathrm{polar}(P_i' P_j)`, divided by the number of neighbors, their blocks brought to the nearest
         orthogonal matrices. "annealing": the paper's simulated annealing.
     n_sweeps : int
         Turns tried per point by annealing, at least 1.
-    components : {"error", "connect", "largest", "separate"}
-        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
-        (fitted copies in ``parts_``). All but the first warn.
-    max_iter : int
-        Largest number of rounds of refinement, at least 0.
-    tol : float
-        Rounds end when R falls by no more than this share of its start.
+    %(components)s
+    %(rounds)s
     random_state : int, Generator or None
         Seed of the annealing; the spectral alignment does not depend on chance.
 
     Attributes
     ----------
-    embedding_ : ndarray (n, d)
-        Coordinates on the scale of the data, centred, on their principal axes; in each column the entry of largest size
-        is positive.
+    %(rigid_picture)s
     path_ : ndarray (rounds + 1,)
         R(X, Y) before and after each round.
     disagreement_ : float
@@ -74,17 +65,11 @@ class ProcrustesSubspacesAlignment(GraphMethod):
 
     Raises
     ------
-    InputError
-        If a parameter is out of its range.
-    MethodFailed
-        If the graph is not connected and ``components="error"``.
-    UnknownName
-        If a word is not one of those listed.
+    %(graph_raises)s
 
     Warns
     -----
-    ApproximationWarning
-        If the graph is not connected, and what was done about it.
+    %(graph_warns)s
 
     Notes
     -----

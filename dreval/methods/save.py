@@ -38,8 +38,7 @@ class SAVE(SlicedMethod):
         Number d of directions, at most min(n - 1, p).
     n_slices : int
         Number H of slices of a numeric response, at least 2; not used for classes, each of which is a slice.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

@@ -39,8 +39,7 @@ class SIR(SlicedMethod):
         Number d of directions: at most min(n - 1, p, H - 1), and the number of classes less 1.
     n_slices : int
         Number H of slices of a numeric response, at least 2; not used for classes, each of which is a slice.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------
