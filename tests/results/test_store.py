@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +66,34 @@ def test_four_processes_write_at_once(tmp_path: Path) -> None:
         cells = store.cells(store.open_run(RECIPE))
     assert len(cells) == 500
     assert cells["3 99"] == ({"u": 99 / 7}, None)
+
+
+def test_a_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
+    """Before a new file is a log, SQLite refuses it at once while another process writes; the journal waits."""
+    path = tmp_path / "cells"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with closing(sqlite3.connect(path)) as alone, pytest.raises(sqlite3.OperationalError, match="locked"):
+            alone.execute("PRAGMA journal_mode=WAL")
+        release = threading.Timer(0.2, other.execute, ["COMMIT"])
+        release.start()
+        with Store(path) as store:
+            store.put(store.open_run(RECIPE), "a")
+            assert store.cells(store.open_run(RECIPE)).keys() == {"a"}
+        release.join()
+
+
+def test_a_damaged_file_is_refused_by_name(tmp_path: Path) -> None:
+    """Where pages are overwritten the refusal names the file, whether it opens or not."""
+    path = tmp_path / "cells"
+    with Store(path) as store:
+        run = store.open_run(RECIPE)
+        for i in range(200):
+            store.put(run, str(i), {"u": i / 7}, np.zeros(200))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] + b"\xff" * (len(whole) - len(whole) // 2))
+    with pytest.raises(InputError, match=r"`store` must be a file .*cells"), Store(path) as store:
+        store.cells(run)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
