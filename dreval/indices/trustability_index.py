@@ -35,7 +35,7 @@ CHANCE_DRAWS = 20
     needs=("method", "features"),
     direction="lower",
     bounds=(0.0, 1.0),
-    chance="permutation",
+    chance="the mean u of 20 exchanges of the picture's points",
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="One run of the method at d = p, and O(n p^2) time.",
     reference="Roy (2021), Trustworthy Dimensionality Reduction, Definition 3, divided by tr S_YY.",
