@@ -86,6 +86,8 @@ class KernelPCA(KernelMethod):
     True
     """
 
+    any_unit = True
+
     def __init__(
         self,
         n_components: int = 2,

@@ -75,6 +75,8 @@ class PCA(Method):
     ((569, 2), array([0.982, 0.016]))
     """
 
+    any_unit = True
+
     def __init__(self, n_components: int = 2, *, random_state: int | np.random.Generator | None = None) -> None:
         self.n_components = n_components
         self.random_state = random_state
