@@ -134,6 +134,10 @@ def tractable_consistency_index(
     -----
     Range [0, 1]; lower is better. PCA is not run: the covariance of transformed data differs by a matrix of rank 2, and
     its eigenvectors give u exactly. Runs that put all points in one place, like the first picture, have u = 0.
+    A method that draws the same picture of all data has u = 0 too: consistent is not right.
+
+    Cost: ``n_transformations + n_reseeds + 1`` runs of the method (of PCA one, and O(p^3) for each transformation),
+    O(n^2) memory for the kernel, and that of one run in each process.
 
     References
     ----------

@@ -61,7 +61,8 @@ class Store:
     Raises
     ------
     InputError
-        If the file is no journal, was made by a later version, is damaged, or cannot be written.
+        If the folder is missing, or the file is no journal, was made by a later version, is damaged, or cannot be
+        written.
 
     Notes
     -----
@@ -81,6 +82,9 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = check_path(path, "store")
+        if not self.path.parent.is_dir():
+            rule = "must lie in a folder that is there"
+            raise InputError("store", rule, f"{str(self.path)!r}", "Make the folder first, or choose another one.")
         with self._refused():
             self._db = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
         try:

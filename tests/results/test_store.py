@@ -97,13 +97,15 @@ def test_a_damaged_file_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    """A text, a folder and a journal of a later format are refused by name."""
+    """A text, a folder, a file in no folder and a journal of a later format are refused by name."""
     (tmp_path / "text").write_text("no journal at all, but long enough to be read as one" * 40)
     with Store(tmp_path / "later"):
         pass
     with sqlite3.connect(tmp_path / "later") as db:
         db.execute("UPDATE about SET value = '99'")
     db.close()
+    with pytest.raises(InputError, match=r"`store` must lie in a folder that is there: got '.*missing"):
+        Store(tmp_path / "missing" / "cells")
     for name in ("text", "later", "."):
         with pytest.raises(InputError, match="`store` must"):
             Store(tmp_path / name)
