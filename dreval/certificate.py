@@ -59,7 +59,7 @@ def certify(
     -------
     Certificate
         Errors, the mean of the held-out residuals, the tests (HSIC, and KCCA where it is there) with the effect size
-        first, and ``verdict``, a sentence that says what failed.
+        first and p adjusted by Holm for their number, and ``verdict``, a sentence that says what failed.
 
     Raises
     ------

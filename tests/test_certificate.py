@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -41,7 +43,28 @@ def test_noise_that_follows_the_latent_is_seen():
     found = certificate(*latents_and_data(n=150, dependent=True))
     assert found.tests[0].effect_size > 2 * found.tests[0].effect_expected
     assert found.tests[0].p_value == 1 / 40
-    assert found.verdict.startswith("sheet does not meet Definition 1: the residual depends on the embedding (CKA ")
+    assert found.verdict.startswith(
+        "sheet does not meet Definition 1: the residual depends on the embedding (HSIC: CKA "
+    )
+
+
+def test_the_verdict_is_adjusted_for_the_number_of_tests():
+    """Holm over HSIC and KCCA by hand: .03 alone does not object, beside .01 both do; few resamples cannot."""
+    one = certificate(*latents_and_data(n=40), n_resamples=99)
+
+    def with_p(*values):
+        tests = tuple(test._replace(p_value=p) for test, p in zip(one.tests, values, strict=True))
+        return replace(one, tests=tests)
+
+    assert with_p(0.03, 0.4).p_adjusted == (0.06, 0.4)
+    assert with_p(0.03, 0.4).failed == ()
+    assert with_p(0.03, 0.01).p_adjusted == (0.03, 0.02)
+    assert "HSIC: CKA" in with_p(0.03, 0.01).verdict
+    assert "KCCA: rho" in with_p(0.03, 0.01).verdict
+    assert list(with_p(0.03, 0.4).to_frame()["p_adjusted"]) == [0.06, 0.4]
+    assert not any("too few" in note for note in one.summary().notes)
+    few = certificate(*latents_and_data(n=40), n_resamples=38).summary().notes
+    assert "With 38 resamples no adjusted p is below 0.051: too few to see dependence." in few
 
 
 def test_an_unrelated_picture_tells_nothing():

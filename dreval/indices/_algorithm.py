@@ -197,4 +197,5 @@ def make_record(
     table = fields.get("table")
     if table is not None and "note" in table:
         fields["table"] = table.assign(note=[_said(note) for note in table["note"]])
-    return IndexRecord(card.name, card.title, card.symbol, value, recipe=recipe, notes=tuple(said), **fields)
+    fields |= {"recipe": recipe, "notes": tuple(said), "direction": card.direction}
+    return IndexRecord(card.name, card.title, card.symbol, value, **fields)

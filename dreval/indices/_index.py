@@ -53,9 +53,9 @@ class IndexCard:
         way is better, so that no embedding is ranked by it.
     bounds : (float, float)
         Range; ``inf`` where there is no bound.
-    chance : float, function of (n, k), "permutation" or None
+    chance : float, function of (n, k), "permutation", words or None
         Value of an embedding unrelated to the data. "permutation": computed by exchanging the embedding's points at
-        random. None: the index does not depend on how points are paired.
+        random. Other words: how an index of methods finds it. None: the index does not depend on how points are paired.
     invariances : frozenset
         Changes of the embedding that leave the value as it is: translation, rotation (with reflection), scale.
     parameters : dict

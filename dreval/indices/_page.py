@@ -145,6 +145,8 @@ def _chance_words(card: Any) -> str:
         if card.expected is not None:
             return "the mean over all exchanges of the embedding's points, in closed form"
         return "the mean of up to 20 draws (fewer for large n) in which the embedding's points are exchanged at random"
+    if isinstance(card.chance, str):
+        return str(card.chance)
     if callable(card.chance):
         return f"{card.chance(1000, 15):.3g} at n = 1000 and k = 15, computed for every n and k"
     return f"{card.chance:g}"

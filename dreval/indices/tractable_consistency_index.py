@@ -40,7 +40,7 @@ EXACT_ALL = 20_000  # transformations that the exact path tries besides those th
     needs=("method", "features"),
     direction="lower",
     bounds=(0.0, 1.0),
-    chance="permutation",
+    chance="the largest u of as many exchanges of the picture's points as there are transformations, at most 200",
     invariances=frozenset({"translation", "rotation", "scale"}),
     choices={"transformation": TRANSFORMATIONS, "kernel": RADIAL_KERNELS},
     cost="One run of the method for each transformation and reseed; for PCA O(p^3) for each. O(n^2) memory.",
@@ -134,6 +134,10 @@ def tractable_consistency_index(
     -----
     Range [0, 1]; lower is better. PCA is not run: the covariance of transformed data differs by a matrix of rank 2, and
     its eigenvectors give u exactly. Runs that put all points in one place, like the first picture, have u = 0.
+    A method that draws the same picture of all data has u = 0 too: consistent is not right.
+
+    Cost: ``n_transformations + n_reseeds + 1`` runs of the method (of PCA one, and O(p^3) for each transformation),
+    O(n^2) memory for the kernel, and that of one run in each process.
 
     References
     ----------

@@ -35,7 +35,7 @@ CHANCE_DRAWS = 20
     needs=("method", "features"),
     direction="lower",
     bounds=(0.0, 1.0),
-    chance="permutation",
+    chance="the mean u of 20 exchanges of the picture's points",
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="One run of the method at d = p, and O(n p^2) time.",
     reference="Roy (2021), Trustworthy Dimensionality Reduction, Definition 3, divided by tr S_YY.",
@@ -84,7 +84,9 @@ def trustability_index(
     Notes
     -----
     Range [0, 1]; lower is better. Fewer than p columns count as padded with zeros. Where p >= n the data lie in n - 1
-    dimensions, and where a bundled method gives fewer than p that many are asked for; a note says so.
+    dimensions, and where a bundled method gives fewer than p that many are asked for; a note says so. One run of the
+    method at d = p and O(n p^2) time, O(n p) memory. A value of 0 does not say that the picture in two dimensions is
+    good: PCA has it on all data.
 
     References
     ----------

@@ -19,6 +19,7 @@ from dreval.results.value import Embedding
 __all__ = ["Method", "MethodCard", "fix_signs", "method"]
 
 FloatArray = npt.NDArray[np.float64]
+UNITS = (1e-60, 1e60)  # the fourth powers of the numbers between are numbers
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,10 +84,12 @@ class Method:
     """A method in the scikit-learn manner: parameters in ``__init__``, data in ``fit``, results end in an underscore.
 
     A subclass defines ``__init__`` (keyword parameters stored under their own names; ``n_components`` first) and
-    ``_fit(X)``, which sets ``embedding_`` and whatever else the method knows.
+    ``_fit(X)``, which sets ``embedding_`` and whatever else the method knows. ``any_unit`` says that it takes
+    data of any size; others refuse extreme ones, whose squares would overflow or vanish and leave a wrong picture.
     """
 
     card: ClassVar[MethodCard]
+    any_unit: ClassVar[bool] = False
     embedding_: FloatArray
     n_features_in_: int
     n_components: int
@@ -120,10 +123,21 @@ class Method:
                 str(self.n_components),
                 f"Choose at most {most}.",
             )
+        if not self.any_unit:
+            self._check_unit(points)
         self._fit(points)
         self.n_features_in_ = points.shape[1]
         self._known = Embedding(self.embedding_, self.card.name, data=points)
         return self
+
+    def _check_unit(self, X: FloatArray) -> None:
+        """Refuse data whose squares are no numbers."""
+        largest = float(np.abs(X).max())
+        if largest > 0 and not UNITS[0] <= largest <= UNITS[1]:
+            rule = f"must have its largest value between {UNITS[0]:g} and {UNITS[1]:g} for {type(self).__name__}"
+            raise InputError(
+                "X", rule, f"{largest:.3g}", "Multiply the data by a number, which moves all points alike."
+            )
 
     def _fit(self, X: FloatArray) -> None:
         raise TypeError(f"{type(self).__name__} must define _fit")

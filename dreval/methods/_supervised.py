@@ -46,6 +46,7 @@ class Whitened(NamedTuple):
 class SupervisedMethod(Method):
     """A method whose ``_fit`` reads the response ``_response``."""
 
+    any_unit = True
     _response: Response
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -103,6 +103,8 @@ class FastICA(Method):
     True
     """
 
+    any_unit = True
+
     def __init__(
         self,
         n_components: int = 2,

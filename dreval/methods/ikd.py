@@ -131,6 +131,8 @@ class IKD(Method):
     True
     """
 
+    any_unit = True
+
     def __init__(
         self,
         n_components: int = 2,

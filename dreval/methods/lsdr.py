@@ -130,6 +130,8 @@ class LSDR(Method):
     True
     """
 
+    any_unit = True
+
     def __init__(
         self,
         n_components: int = 2,

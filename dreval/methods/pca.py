@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from dreval.errors import InputError
+from dreval.geometry.metrics import power_of_two
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 
 
@@ -44,14 +46,16 @@ class PCA(Method):
     singular_values_ : ndarray (d,)
         Leading singular values of the centred data.
     explained_variance_ : ndarray (d,)
-        Variances of the scores (divisor n - 1), descending.
+        Variances of the scores (divisor n - 1), descending. Infinite or 0 where the square of the data's unit is no
+        number (data near 1e200 or 1e-200); all else holds for any unit.
     explained_variance_ratio_ : ndarray (d,)
         The same divided by the total variance, in [0, 1]; 0 where the data are constant.
 
     Raises
     ------
     InputError
-        If the data hold fewer than 4 rows or a value that is not finite, or ``n_components`` is out of its range.
+        If the data hold fewer than 4 rows or a value that is not finite, if ``n_components`` is out of its range, or if
+        the scores are larger than any number.
 
     Notes
     -----
@@ -70,6 +74,8 @@ class PCA(Method):
     ((569, 2), array([0.982, 0.016]))
     """
 
+    any_unit = True
+
     def __init__(self, n_components: int = 2, *, random_state: int | np.random.Generator | None = None) -> None:
         self.n_components = n_components
         self.random_state = random_state
@@ -78,23 +84,31 @@ class PCA(Method):
         from scipy.linalg import svd
 
         d = self.n_components
-        self.mean_ = X.mean(axis=0)
-        centred = X - self.mean_
+        self._unit = power_of_two(X)  # at this unit no square or sum overflows or vanishes, and nothing is rounded
+        points = X * self._unit
+        mean = points.mean(axis=0)
+        centred = points - mean
         tall = len(X) > X.shape[1]  # then the triangular factor has the same values and axes, at no loss of digits
         _, values, axes = svd(np.linalg.qr(centred, mode="r") if tall else centred, full_matrices=False)
         scores = centred @ axes[:d].T
-        self.embedding_ = fix_signs(scores)
-        flipped = np.any(self.embedding_ != scores, axis=0)
+        flipped = np.any(fix_signs(scores) != scores, axis=0)
         self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes[:d]
-        self.singular_values_ = values[:d]
-        self.explained_variance_ = values[:d] ** 2 / (len(X) - 1)
         total = np.sum(values**2)
         self.explained_variance_ratio_ = values[:d] ** 2 / total if total > 0 else np.zeros(d)
+        with np.errstate(over="ignore", under="ignore"):  # what the data's unit leaves no number for
+            self.mean_ = mean / self._unit
+            self.embedding_ = fix_signs(scores) / self._unit
+            self.singular_values_ = values[:d] / self._unit
+            self.explained_variance_ = values[:d] ** 2 / (len(X) - 1) / self._unit / self._unit
+        if not np.isfinite(self.embedding_).all():
+            got = f"values up to {np.abs(X).max():.3g}, whose scores are larger than any number"
+            raise InputError("X", "must leave room for its principal scores", got, "Divide the data by 1000.")
 
     def transform(self, X: Any) -> FloatArray:
         """Scores (m, d) of new rows (m, p): (X - mean) V_d; of the fitted rows the embedding itself."""
-        return (self._new_points(X) - self.mean_) @ self.components_.T
+        points = self._new_points(X) * self._unit
+        return (points - self.mean_ * self._unit) @ self.components_.T / self._unit
 
     def inverse_transform(self, Y: Any) -> FloatArray:
         """The points (m, p) of the principal plane with scores Y (m, d): Y V_d' + mean; exact at full rank."""
-        return self._scores(Y) @ self.components_ + self.mean_
+        return (self._scores(Y) * self._unit @ self.components_ + self.mean_ * self._unit) / self._unit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Certificate", "ResidualTest"]
 
-LEVEL = 0.05
+LEVEL = 0.05  # of the verdict, over all tests
 EMPTY = 0.95  # held-out errors above this say that the picture tells next to nothing of the data
 
 
@@ -35,6 +36,9 @@ class ResidualTest(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """Definition 1, asked of one embedding: x = f(y) + e with e of mean zero and independent of y.
+
+    The verdict objects where a p-value adjusted by Holm for the number of tests is at most .05, so that it objects
+    wrongly to at most about one in twenty embeddings for which the definition holds.
 
     Attributes
     ----------
@@ -68,14 +72,30 @@ class Certificate:
     notes: tuple[str, ...] = ()
 
     @property
+    def p_adjusted(self) -> tuple[float, ...]:
+        """The p-value of each test, adjusted by Holm for their number."""
+        from statsmodels.stats.multitest import multipletests
+
+        return tuple(map(float, multipletests([t.p_value for t in self.tests], method="holm")[1])) if self.tests else ()
+
+    @property
+    def _few(self) -> tuple[str, ...]:
+        """What is said of so few resamples that nothing can be objected to."""
+        least = len(self.tests) / (self.n_resamples + 1)
+        if least <= LEVEL:
+            return ()
+        return (f"With {self.n_resamples} resamples no adjusted p is below {least:.3f}: too few to see dependence.",)
+
+    @property
     def failed(self) -> tuple[str, ...]:
         """What speaks against Definition 1, in words; empty where nothing does."""
-        found = [
-            f"the residual depends on the embedding ({t.effect_name} {t.effect_size:.3f}, by chance "
-            f"{t.effect_expected:.3f}; p = {format_p(t.p_value)})"
-            for t in self.tests
-            if t.p_value <= LEVEL
+        seen = [
+            f"{t.name.upper()}: {t.effect_name} {t.effect_size:.3f}, by chance {t.effect_expected:.3f}, "
+            f"adjusted p = {format_p(p)}"
+            for t, p in zip(self.tests, self.p_adjusted, strict=True)
+            if p <= LEVEL
         ]
+        found = [f"the residual depends on the embedding ({'; '.join(seen)})"] if seen else []
         if self.held_out >= EMPTY:
             found.append(f"the embedding tells next to nothing of held-out points (error {self.held_out:.2f} of 1)")
         return tuple(found)
@@ -94,33 +114,38 @@ class Certificate:
         shared = {"embedding": self.name, "train": self.train, "held_out": self.held_out}
         shared |= {"residual_mean": self.residual_mean, "n_resamples": self.n_resamples}
         rows = [{**shared, **{k: v for k, v in t._asdict().items() if k != "null_distribution"}} for t in self.tests]
-        return pd.DataFrame(rows).rename(columns={"name": "test"})
+        return pd.DataFrame(rows).rename(columns={"name": "test"}).assign(p_adjusted=self.p_adjusted)
 
     def summary(self) -> Summary:
         """The printed record: errors, tests with the effect size first, and the verdict."""
         recipe = self.recipe
         header = [("Embedding", self.name), ("n", format_number(recipe.get("n"))), ("p", str(recipe.get("p", "")))]
         header += [("d", str(recipe.get("n_components", ""))), ("Reconstruction", str(recipe.get("rule", "")))]
-        sizes = {"Ridge of the errors": "ridge", "Ridge of the tested residuals": "residual_ridge"}
+        sizes = {"Ridge": "ridge", "Ridge of tested residuals": "residual_ridge"}
         sizes |= {"Bandwidth": "bandwidth", "Condition": "condition"}
         header += [(word, f"{recipe[key]:.3g}") for word, key in sizes.items()]
         header += [("Resamples", format_number(self.n_resamples)), ("Seed", str(recipe.get("random_state", "")))]
-        errors = [["train", format_number(self.train)], ["held out", format_number(self.held_out)]]
-        errors.append(["mean of residuals", format_number(self.residual_mean)])
+        errors = [
+            ["train", format_number(self.train), ""],
+            ["held out", format_number(self.held_out), format_number(1.0)],
+        ]
+        expected = format_number(1.0 / math.sqrt(recipe["n"])) if recipe.get("n") else ""
+        errors.append(["mean of residuals, over their size", format_number(self.residual_mean), expected])
         rows = [
             [
                 t.name,
                 f"{t.effect_name} {t.effect_size:.4f}",
                 format_number(t.effect_expected),
                 format_number(t.statistic, 6),
-                f"{format_p(t.p_value)} {significance_stars(t.p_value)}".rstrip(),
+                format_p(t.p_value),
+                f"{format_p(p)} {significance_stars(p)}".rstrip(),
             ]
-            for t in self.tests
+            for t, p in zip(self.tests, self.p_adjusted, strict=True)
         ]
-        blocks = [Block("Reconstruction error, over the variance of the data", ["", "value"], errors)]
-        columns = ["", "effect", "by chance", "statistic", "p"]
+        blocks = [Block("Reconstruction error, over the variance of the data", ["", "value", "by chance"], errors)]
+        columns = ["", "effect", "by chance", "statistic", "p", "p (Holm)"]
         blocks.append(Block("Residual against embedding", columns, rows))
-        return Summary("Certificate of Definition 1", header, blocks, (self.verdict, *self.notes))
+        return Summary("Certificate of Definition 1", header, blocks, (self.verdict, *self._few, *self.notes))
 
     def __repr__(self) -> str:
         return f"Certificate({self.name}: held-out error {self.held_out:.4g}, {len(self.failed)} objections)"

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dreval.glossary import DIRECTIONS
 from dreval.results.base import Block, Summary, format_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["IndexRecord"]
+
+SYMBOLS = {"ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "max u of all n p"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,8 @@ class IndexRecord:
         ``source``, ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: what makes it again.
     notes : tuple of str
         What must be known to read it.
+    direction : str
+        Whether "higher" or "lower" is better.
 
     Examples
     --------
@@ -54,6 +59,7 @@ class IndexRecord:
     n_resamples: int = 0
     recipe: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    direction: str = ""
 
     def __float__(self) -> float:
         return float(self.value)
@@ -72,13 +78,16 @@ class IndexRecord:
         header += [(key.replace("_", " "), str(value)) for key, value in dict(recipe.get("parameters", {})).items()]
         rows = [[self.symbol, format_number(self.value)]]
         rows += [["by chance", format_number(self.chance)]] if self.chance == self.chance else []
-        rows += [[key.replace("_", " "), _cell(value) or "none, see the notes"] for key, value in self.parts.items()]
-        return Summary(self.title, header, [Block("Value and parts", ["", "value"], rows)], self.notes)
+        rows += [[_label(key), _cell(value) or "none, see the notes"] for key, value in self.parts.items()]
+        better = f", {DIRECTIONS[self.direction]}" if self.direction else ""
+        return Summary(
+            self.title, header, [Block(f"Value ({self.symbol}{better}) and parts", ["", "value"], rows)], self.notes
+        )
 
     @property
     def words(self) -> str:
         """The parts in one line, as the note of a table holds them."""
-        shown = {key.replace("_", " "): _cell(value) for key, value in self.parts.items()}
+        shown = {_label(key): _cell(value) for key, value in self.parts.items()}
         return ", ".join(f"{key} {value}" for key, value in shown.items() if value)
 
     def __repr__(self) -> str:
@@ -89,6 +98,11 @@ class IndexRecord:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
+
+
+def _label(key: str) -> str:
+    """A part as it is printed."""
+    return SYMBOLS.get(key, key.replace("_", " "))
 
 
 def _cell(value: Any) -> str:

@@ -6,8 +6,9 @@ import hashlib
 import io
 import json
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +23,7 @@ __all__ = ["Cell", "Store", "cell_key"]
 
 FORMAT = 1
 WAIT_SECONDS = 60.0  # how long one process waits for another one that writes
+BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, recipe TEXT NOT NULL) WITHOUT ROWID;
@@ -59,7 +61,8 @@ class Store:
     Raises
     ------
     InputError
-        If the file is no journal, was made by a later version, or cannot be written.
+        If the folder is missing, or the file is no journal, was made by a later version, is damaged, or cannot be
+        written.
 
     Notes
     -----
@@ -79,15 +82,41 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = check_path(path, "store")
-        try:
+        if not self.path.parent.is_dir():
+            rule = "must lie in a folder that is there"
+            raise InputError("store", rule, f"{str(self.path)!r}", "Make the folder first, or choose another one.")
+        with self._refused():
             self._db = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
-            self._check_format()
+        try:
+            with self._refused():
+                self._log_ahead()
+                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+                self._check_format()
+        except BaseException:
+            self._db.close()
+            raise
+
+    @contextmanager
+    def _refused(self) -> Iterator[None]:
+        """What SQLite says against the file, as a refusal of the file."""
+        try:
+            yield
         except sqlite3.Error as error:
             rule = "must be a file that dreval can use as a journal"
             raise InputError("store", rule, f"{str(self.path)!r} ({error})", "Choose a new file.") from error
+
+    def _log_ahead(self) -> None:
+        """Turn on write-ahead logging; where several processes do so at once SQLite refuses some without waiting."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF not in BUSY or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.01)
 
     def _check_format(self) -> None:
         self._db.execute("INSERT OR IGNORE INTO about VALUES ('format', ?)", (str(FORMAT),))
@@ -99,7 +128,8 @@ class Store:
     def open_run(self, recipe: Mapping[str, Any]) -> str:
         """The key of a run; its recipe is kept in the file, to be read by people."""
         run = cell_key(recipe)
-        self._db.execute("INSERT OR IGNORE INTO runs VALUES (?, ?)", (run, _text(recipe)))
+        with self._refused():
+            self._db.execute("INSERT OR IGNORE INTO runs VALUES (?, ?)", (run, _text(recipe)))
         return run
 
     def put(
@@ -112,19 +142,20 @@ class Store:
             np.save(buffer, array, allow_pickle=False)
             blob = buffer.getvalue()
         row = (run, cell, _text(value or {}), blob)
-        self._db.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", row)
+        with self._refused():
+            self._db.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", row)
 
     def get(self, run: str, cell: str) -> Cell | None:
         """One finished cell, or None."""
         query = "SELECT value, array FROM cells WHERE run = ? AND cell = ?"
-        with closing(self._db.execute(query, (run, cell))) as rows:
+        with self._refused(), closing(self._db.execute(query, (run, cell))) as rows:
             row = rows.fetchone()
         return None if row is None else _cell(*row)
 
     def cells(self, run: str) -> dict[str, Cell]:
         """All finished cells of a run, by name."""
         query = "SELECT cell, value, array FROM cells WHERE run = ? ORDER BY cell"
-        with closing(self._db.execute(query, (run,))) as rows:
+        with self._refused(), closing(self._db.execute(query, (run,))) as rows:
             return {cell: _cell(value, blob) for cell, value, blob in rows}
 
     def close(self) -> None:

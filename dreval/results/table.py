@@ -179,8 +179,21 @@ class Results:
     def certificate(self, name: str, *, data: Any = None, **options: Any) -> Certificate:
         """Whether what one embedding leaves of the data looks independent of what it shows (Definition 1).
 
-        See ``dreval.certificate.certify`` for the options. The seed is that of the evaluation unless another one is
-        passed, so that the folds are those of its ``reconstruction_error``.
+        Parameters
+        ----------
+        name : str
+            The embedding.
+        data : array, DataFrame or path, optional
+            The data of the evaluation, for results that were loaded.
+        **options
+            ``rule="ridge"``, ``n_resamples=199``, ``n_folds=5``, ``random_state`` (that of the evaluation, so that the
+            folds are those of its ``reconstruction_error``) and ``n_jobs``: see ``dreval.certificate.certify``.
+
+        Returns
+        -------
+        Certificate
+            Errors, tests of residual against embedding, and ``verdict``; ``print`` shows them. O(n^3 + n_resamples n^2
+            p) time and O(n^2) memory, on at most 1000 points.
         """
         certify = import_module("dreval.certificate").certify
         check_parameters(options, tuple(signature(certify).parameters)[1:], "certificate")

@@ -97,6 +97,34 @@ def test_the_card_says_what_moving_the_data_does(name):
 
 
 @each_method
+@pytest.mark.parametrize("unit", [2.0**-660, 2.0**660])
+def test_data_whose_squares_are_no_numbers(name, unit):
+    """Near 1e-199 and 1e199 the picture is the one of the data at size 1, or they are refused: it is never another."""
+    X = np.random.default_rng(3).uniform(-1, 1, size=(40, 3)) * [8.0, 4.0, 1.0]
+    method = _make(name, 40)
+    y = _response(method, X)
+    if not method.any_unit:
+        with pytest.raises(InputError, match="`X` must have its largest value between 1e-60 and 1e\\+60 "):
+            _fit(method, X * unit, y)
+        return
+    here, there = _fit(_make(name, 40), X, y), _fit(method, X * unit, y)
+    assert np.isfinite(there).all()
+    _same_up_to_sign(there / np.abs(there).max(), here / np.abs(here).max())
+
+
+@each_method
+@pytest.mark.parametrize("unit", [1e-60, 1e60])
+def test_units_up_to_the_limit(name, unit):
+    """At the ends of the sizes that every method takes the picture is that of the data at size 1."""
+    X = np.random.default_rng(3).uniform(-1, 1, size=(40, 3)) * [8.0, 4.0, 1.0] / 8.0
+    X[0, 0] = 1.0
+    y = _response(_make(name, 40), X)
+    here, there = (_fit(_make(name, 40), X * a, y) for a in (1.0, unit))
+    assert np.isfinite(there).all()
+    _same_up_to_sign(there / np.abs(there).max(), here / np.abs(here).max(), tolerance=1e-4)
+
+
+@each_method
 def test_parameters_go_in_and_out(name):
     """n_components comes first and is 2, the rest are keywords; get_params and set_params are inverse to each other."""
     cls, known = METHODS.get(name), _parameters(name)

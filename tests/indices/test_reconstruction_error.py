@@ -72,6 +72,20 @@ def test_sources_that_run_are_run_once_at_their_own_number():
     assert float(four) < 0.5 * float(by_name)
 
 
+def test_embeddings_of_one_evaluation_are_held_out_on_the_same_points():
+    """Folds do not depend on the name: one picture under two names has one error; a method keeps its own seed."""
+    X, Y = cloud()
+
+    def jittered(X, n_components, random_state=0):
+        return Y + 0.1 * np.random.default_rng(random_state).normal(size=Y.shape)
+
+    pictures = {"one": Y, "two": Y, "jitter": jittered, "another": jittered}
+    found = dreval.Evaluation(X, pictures, n_neighbors=5, random_state=3).run("reconstruction_error", ci=None).tidy()
+    error = dict(zip(found["embedding"], found["value"], strict=True))
+    assert error["one"] == error["two"] == float(dreval.reconstruction_error(X, Y, random_state=3))
+    assert error["jitter"] != error["another"]
+
+
 def test_many_points_are_represented_by_some():
     """Beyond 1000 points a random subset is fitted, and a note says so; the certificate takes the same."""
     X, Y = cloud(1001)

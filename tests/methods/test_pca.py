@@ -85,6 +85,39 @@ def test_constant_data_have_no_variance_to_share():
     assert pca.explained_variance_ratio_.tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("power", [-1060, -700, -300, 300, 700, 1015])
+def test_the_unit_of_the_data_is_no_matter(power):
+    """Data times 2^power, up to the ends of the numbers: the same axes and ratios, scores times 2^power, no warning."""
+    X = _gaussian(2, 30, 4)
+    unit = 2.0**power
+    here, there = PCA(2).fit(X), PCA(2).fit(X * unit)
+    digits = 1e-13 if power > -1000 else 1e-3  # the smallest numbers have few digits
+    assert_allclose(there.embedding_ / unit, here.embedding_, atol=digits)
+    assert_allclose(there.components_, here.components_, atol=digits)
+    assert_allclose(there.explained_variance_ratio_, here.explained_variance_ratio_, atol=digits)
+    assert_allclose(there.singular_values_ / unit, here.singular_values_, rtol=digits)
+    assert_allclose(there.mean_ / unit, here.mean_, rtol=digits)
+    assert_allclose(there.transform(X * unit), there.embedding_, atol=digits * unit)
+    back = here.inverse_transform(here.embedding_)
+    assert_allclose(there.inverse_transform(there.embedding_) / unit, back, atol=digits)
+
+
+def test_variances_without_a_number_are_infinite_or_zero():
+    """The square of 1e200 is no number; that of 1e100 is."""
+    X = _gaussian(2, 30, 4)
+    variance = PCA(2).fit(X).explained_variance_
+    assert_allclose(PCA(2).fit(X * 1e100).explained_variance_, variance * 1e200)
+    assert PCA(2).fit(X * 1e200).explained_variance_.tolist() == [np.inf, np.inf]
+    assert PCA(2).fit(X * 1e-200).explained_variance_.tolist() == [0.0, 0.0]
+
+
+def test_scores_beyond_all_numbers_are_refused():
+    """Where the data fit into numbers and their scores do not, the refusal says so."""
+    X = np.outer([-1.0, 1.0, -1.0, 1.0], np.ones(9)) * 1e308
+    with pytest.raises(InputError, match="`X` must leave room for its principal scores: got values up to 1e"):
+        PCA(1).fit(X)
+
+
 def test_new_rows_are_checked():
     """Columns must match; a method without a fit says so."""
     X = _gaussian(0, 10, 3)

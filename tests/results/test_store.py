@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -66,14 +68,44 @@ def test_four_processes_write_at_once(tmp_path: Path) -> None:
     assert cells["3 99"] == ({"u": 99 / 7}, None)
 
 
+def test_a_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
+    """Before a new file is a log, SQLite refuses it at once while another process writes; the journal waits."""
+    path = tmp_path / "cells"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with closing(sqlite3.connect(path)) as alone, pytest.raises(sqlite3.OperationalError, match="locked"):
+            alone.execute("PRAGMA journal_mode=WAL")
+        release = threading.Timer(0.2, other.execute, ["COMMIT"])
+        release.start()
+        with Store(path) as store:
+            store.put(store.open_run(RECIPE), "a")
+            assert store.cells(store.open_run(RECIPE)).keys() == {"a"}
+        release.join()
+
+
+def test_a_damaged_file_is_refused_by_name(tmp_path: Path) -> None:
+    """Where pages are overwritten the refusal names the file, whether it opens or not."""
+    path = tmp_path / "cells"
+    with Store(path) as store:
+        run = store.open_run(RECIPE)
+        for i in range(200):
+            store.put(run, str(i), {"u": i / 7}, np.zeros(200))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] + b"\xff" * (len(whole) - len(whole) // 2))
+    with pytest.raises(InputError, match=r"`store` must be a file .*cells"), Store(path) as store:
+        store.cells(run)
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    """A text, a folder and a journal of a later format are refused by name."""
+    """A text, a folder, a file in no folder and a journal of a later format are refused by name."""
     (tmp_path / "text").write_text("no journal at all, but long enough to be read as one" * 40)
     with Store(tmp_path / "later"):
         pass
     with sqlite3.connect(tmp_path / "later") as db:
         db.execute("UPDATE about SET value = '99'")
     db.close()
+    with pytest.raises(InputError, match=r"`store` must lie in a folder that is there: got '.*missing"):
+        Store(tmp_path / "missing" / "cells")
     for name in ("text", "later", "."):
         with pytest.raises(InputError, match="`store` must"):
             Store(tmp_path / name)
