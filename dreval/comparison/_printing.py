@@ -24,15 +24,20 @@ OVERALL_TITLES = {
 PAIR_TITLES = {
     "jackknife": "paired differences",
     "anchors": "paired differences at anchors",
+    "subsampling": "paired differences of halves",
+    "seeds": "runs with other seeds",
+    "subsamples": "paired differences of runs on halves",
+    "draws": "paired differences of runs on halves",
     "nemenyi": "Nemenyi",
     "wilcoxon": "Wilcoxon signed-rank",
     "mixed": "mixed model",
     "bayes": "Bayesian signed-rank",
+    "": "pairs without a test",
 }
 TESTED = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "p adj."))
+PAIRED = (*TESTED, ("effect_size", "effect"), ("superiority", "superior"))
 PAIR_COLUMNS = {
-    "jackknife": (*TESTED, ("effect_size", "effect"), ("superiority", "superior")),
-    "anchors": (*TESTED, ("effect_size", "effect"), ("superiority", "superior")),
+    **dict.fromkeys(("jackknife", "anchors", "subsampling", "seeds", "subsamples", "draws", ""), PAIRED),
     "nemenyi": (("advantage", "ranks"), ("p_adjusted", "p")),
     "wilcoxon": (
         ("n", "n"), ("advantage", "median"), ("statistic", "W"), ("p_value", "p"), ("p_adjusted", "p adj."),

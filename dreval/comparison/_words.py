@@ -190,6 +190,16 @@ def _bayes(rows: pd.DataFrame, voice: Voice, rope: float | None) -> Iterator[str
     yield f"{lead} {'; '.join(said)}."
 
 
+ERRORS = {
+    "jackknife": "paired differences with delete-a-group jackknife standard errors",
+    "anchors": "paired differences with anchor standard errors",
+    "subsampling": "paired differences with standard errors from random halves of the points",
+    "seeds": "differences of means over runs with other seeds, with Welch's standard errors",
+    "subsamples": "paired differences with standard errors from runs on random halves of the points",
+    "draws": "paired differences with standard errors from runs on random halves of the points",
+}
+
+
 def _within(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
     """Sentences on one index of one data set."""
     pairs, recipe = comparison.of(comparison.pairs, name), comparison.recipe
@@ -197,7 +207,8 @@ def _within(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
     title = voice.title(heading(comparison, name))
     yield f"{title}: {names} embeddings of {recipe['n']:,} points were compared in pairs."
     how = {"holm": ", with Holm's adjustment", "benjamini_hochberg": ", with Benjamini and Hochberg's adjustment"}
-    kind = "anchor" if recipe.get("anchors") else "delete-a-group jackknife"
     level = f"{100 * (1 - recipe['alpha']):g}{voice.percent}"
-    lead = f"By paired differences with {kind} standard errors (intervals at {level}){how.get(recipe['adjust'], '')}"
-    yield from _differing(pairs, voice, recipe, lead)
+    for test, part in pairs.groupby("test", sort=False):
+        if test:
+            lead = f"By {ERRORS[str(test)]} (intervals at {level}){how.get(recipe['adjust'], '')}"
+            yield from _differing(part, voice, recipe, lead)

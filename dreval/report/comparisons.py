@@ -25,7 +25,7 @@ __all__ = ["COMPARISON_KINDS", "plot_comparison", "rank_groups"]
 LETTER = 0.078  # inches that a letter of a label takes at most, on average
 LINE = 0.2  # inches between two lines
 PANEL = 2.3
-INTERVALS = ("jackknife", "anchors", "mixed")
+INTERVALS = ("jackknife", "anchors", "subsampling", "seeds", "subsamples", "draws", "mixed")
 
 
 def plot_comparison(comparison: Comparison, kind: str | None = None, **options: Any) -> Figure:
