@@ -91,3 +91,43 @@ def test_point_intervals_quickly():
         assert_array_equal(left, again)
         interval = jackknife_interval(_answer(name, view, 10).value, left, (0, 1))
         assert 0 < interval.se < 0.05
+
+
+@pytest.mark.calibration
+def test_halves_cover_with_a_fixed_map(n_simulations):
+    """Random halves, n = 200, k = 10, 20 splits, fixed map: they cover the mean over samples as often as stated.
+
+    The target is the expectation at this n, as above. The mean standard error is within 0.9 to 1.5 of the true one.
+    """
+    names = ["trustworthiness", "neighborhood_overlap", "procrustes_rc"]
+    rng, size = np.random.default_rng(6), n_simulations(300)
+    found = []
+    for seed in range(size):
+        X, Y = _sample(rng, 200)
+        ev = dreval.Evaluation(X, {"Y": Y}, n_neighbors=10, random_state=seed, n_jobs=1)
+        found.append(ev.run(names, None, "subsampling").tidy()[["value", "se", "ci_low", "ci_high"]].to_numpy())
+    value, se, low, high = np.moveaxis(np.array(found), -1, 0)
+    target = value.mean(axis=0)
+    covered, ratio = np.mean((low <= target) & (target <= high), axis=0), se.mean(axis=0) / value.std(axis=0, ddof=1)
+    assert (covered >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / size)).all()
+    assert ((ratio >= 0.9) & (ratio <= 1.5)).all()
+
+
+@pytest.mark.calibration
+def test_replicates_cover_the_mean_over_seeds(n_simulations):
+    """A method that draws, 6 runs with other seeds: the interval covers its mean over 3,000 seeds in 95 % of results.
+
+    Between the bounds of three binomial standard errors.
+    """
+    X = np.random.default_rng(0).normal(size=(60, 3)) * [3, 2, 1]
+
+    def noisy(X, n_components, random_state):
+        return X[:, :2] + np.random.default_rng(random_state).normal(size=(len(X), 2))
+
+    truth = np.mean([dreval.trustworthiness(X, noisy(X, 2, 10**6 + seed), n_neighbors=8) for seed in range(3000)])
+    size, options, inside = n_simulations(400), {"replicates": {"n_resamples": 6}}, []
+    for seed in range(size):
+        ev = dreval.Evaluation(X, {"noisy": noisy}, n_neighbors=8, random_state=seed, n_jobs=1)
+        row = ev.run("trustworthiness", None, "replicates", options=options).tidy().iloc[0]
+        inside.append(row["ci_low"] <= truth <= row["ci_high"])
+    assert abs(np.mean(inside) - 0.95) <= 3 * np.sqrt(0.95 * 0.05 / size)
