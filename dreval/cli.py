@@ -82,7 +82,9 @@ def _as_options(message: str) -> str:
     """A refusal in the words of the command line: `labels` is --labels, labels='kind' is --labels kind."""
     message = message.replace("`options['replicates']['n_resamples']`", "`--n-replicates`")
     message = re.sub(f"`({'|'.join(OPTIONS)})`", lambda found: f"`--{found[1].replace('_', '-')}`", message)
-    named = r"\b(labels|covariates|ids)='([^']*)'"
+    message = re.sub(r"\bdirection=\{'([^']*)': '(\w+)'\}", r"--direction \1=\2", message)
+    message = re.sub(r"\brope=([0-9.]+[0-9])", r"--rope \1", message)
+    named = r"\b(labels|covariates|ids|direction)='([^']*)'"
     return re.sub(named, lambda found: f"--{found[1]} {shlex.quote(found[2])}", message)
 
 

@@ -60,8 +60,10 @@ def summarise(comparison: Comparison) -> Summary:
 def heading(comparison: Comparison, name: str) -> str:
     """One index in words: title, which way is better, and its setting."""
     row = comparison.of(comparison.standing, name).iloc[0]
-    short = short_parameters(row["parameters"])
-    return f"{index_title(row['index'])}, {direction_of(comparison, name)} is better" + (f", {short}" if short else "")
+    short, title = short_parameters(row["parameters"]), index_title(row["index"])
+    named, _, symbol = title.removesuffix(")").rpartition(" (")
+    title = named if named.endswith(f" {symbol}") else title  # "Local Procrustes R_C" says its symbol already
+    return f"{title}, {direction_of(comparison, name)} is better" + (f", {short}" if short else "")
 
 
 def direction_of(comparison: Comparison, name: str) -> str:

@@ -51,7 +51,7 @@ def compare_pairs(
     table = results.table[(results.table["test"] == "") & (results.table["index"] != "")]
     table = table[table["direction"].isin(["higher", "lower"]) & ~table["embedding"].isin(results.failed)]
     runs, table = table, over_replicates(table)
-    chosen = wanted_names(names, [n for n in results.names if n not in results.failed], "names")
+    chosen = _chosen(results, names)
     table = table[table["embedding"].isin(chosen)]
     table = table[table["index"].isin(wanted_names(index, list(dict.fromkeys(table["index"])), "index"))]
     if len(chosen) < 2:
@@ -80,6 +80,16 @@ def compare_pairs(
         recipe=recipe,
         notes=tuple(_notes(pairs)),
     )
+
+
+def _chosen(results: Results, names: Any) -> list[str]:
+    """The embeddings that are asked for; one that failed is refused with its reason."""
+    known = [name for name in results.names if name not in results.failed]
+    for name in [names] if isinstance(names, str) else names or ():
+        if name in results.failed:
+            cure = f"Leave it out. It failed: {results.failed[name]}"
+            raise InputError("names", "must name embeddings that were computed", repr(name), cure)
+    return wanted_names(names, known, "names")
 
 
 def _kinds(results: Results) -> dict[str, str]:
