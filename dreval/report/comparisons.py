@@ -199,16 +199,15 @@ def _difference_map(comparison: Comparison, index: str | None = None, pair: tupl
         raise InputError("index", "must have values for single points", repr(name), cure)
     cells = [map_cells(results.embeddings[one], values)[1] for one in (first, second)]
     scale = _around_zero(cells)
-    figure, axes = grid(2, PANEL, 0.0, 0.95)
     labels = short_names(names, 24)
+    words = [f"{labels[one]} better" for one in (second, first)]
+    below = 1.5 * (LETTER * sum(map(breadth, words)) > PANEL)  # long words stand on two lines, in heights of the bar
+    figure, axes = grid(2, PANEL, 0.0, 0.8 + 0.1 * below)
     for ax, one in zip(axes, (first, second), strict=True):
         draw_map(ax, results.embeddings[one], values, scale)
         colour = embedding_colour(results.names.index(one))
         ax.set_title(labels[one], loc="left", fontsize=10, fontweight="bold", color=colour, pad=5)
-    bar = colour_bar(figure, axes[0], PANEL)
-    short = short_names(names, 24)
-    words = [f"{short[one]} better" for one in (second, first)]
-    below = 1.4 * (LETTER * sum(map(breadth, words)) > PANEL)  # long words stand on two lines
+    bar = colour_bar(figure, axes[0], PANEL, 0.42 + 0.1 * below)
     for x, side, number, one, word, low in zip(
         (0, 1), ("left", "right"), scale.ends(), (second, first), words, (0, below), strict=True
     ):
