@@ -13,7 +13,7 @@ from dreval.results.table import over_replicates
 if TYPE_CHECKING:
     from dreval.results.table import Results
 
-__all__ = ["index_title", "replicate_notes", "short_parameters", "summarise"]
+__all__ = ["index_title", "short_parameters", "summarise"]
 
 
 def summarise(results: Results) -> Summary:
@@ -119,7 +119,7 @@ def _curve_notes(results: Results) -> list[str]:
     return [said.format(", ".join(names), names[0])] if names else []
 
 
-def replicate_notes(table: Any) -> Iterator[str]:
+def _replicate_notes(table: Any) -> Iterator[str]:
     """Whose values are means over runs, and what is not."""
     runs = table[table["test"] == ""].groupby("embedding", sort=False)["replicate"].max() + 1
     runs = runs[runs > 1]
@@ -136,7 +136,7 @@ def _notes(recipe: Any, table: Any) -> list[str]:
     said = ", ".join(f"{size} ({test})" for test, size in sizes.items())
     notes += [f"Effect sizes: {said}; chance: mean of the statistic by chance."] if said else []
     notes += [f"{name} failed: {reason}" for name, reason in recipe.get("failed", {}).items()]
-    notes += list(replicate_notes(table))
+    notes += list(_replicate_notes(table))
     marked = table[(table["note"] != "") & ~table["embedding"].isin(recipe.get("failed", {}))]
     alike: dict[tuple[str, str], list[str]] = {}
     for (index, test, note), part in marked.groupby(["index", "test", "note"], sort=False):
