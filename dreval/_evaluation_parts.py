@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_one_of, describe
+from dreval._evaluation_intervals import CI_OPTIONS
 from dreval.errors import DrevalError, InputError
 from dreval.geometry.workers import open_progress
 from dreval.inference.adjustment import adjust_p_values
@@ -64,14 +65,14 @@ def check_name(name: Any, taken: Mapping[str, Any]) -> str:
 
 
 def check_options(options: Any) -> dict[str, dict[str, Any]]:
-    """Parameters by the name of their index or test."""
+    """Parameters by the name of their index or test, or the word of an interval."""
     if options is None:
         return {}
     if not isinstance(options, Mapping):
         cure = 'Pass {"knn_accuracy": {"n_neighbors": 10}}.'
         raise InputError("options", "must be a dict of names to dicts", describe(options), cure)
     for name, value in options.items():
-        check_one_of(name, [*INDICES.names(), *TESTS.names()], "options")
+        check_one_of(name, [*INDICES.names(), *TESTS.names(), *CI_OPTIONS], "options")
         if not isinstance(value, Mapping):
             raise InputError(f"options[{name!r}]", "must be a dict", describe(value), 'Pass {"n_neighbors": 10}.')
     return {name: dict(value) for name, value in options.items()}

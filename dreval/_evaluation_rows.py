@@ -23,7 +23,16 @@ from dreval.registry import TESTS
 from dreval.results.shepard import Shepard
 from dreval.results.table import point_column
 
-__all__ = ["TEST_POINTS", "Found", "evaluate_indices", "evaluate_tests", "missing_row", "missing_test"]
+__all__ = [
+    "TEST_POINTS",
+    "Found",
+    "add_note",
+    "evaluate_indices",
+    "evaluate_tests",
+    "missing_row",
+    "missing_test",
+    "set_interval",
+]
 
 CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
 TEST_POINTS = 2000  # a permutation test on n points holds n x n kernels; beyond, a random subset is tested
@@ -51,6 +60,21 @@ def missing_test(name: str, task: TestTask, reason: str) -> dict[str, Any]:
     """A row of a test without a p-value and with the reason."""
     known = {"test": task.name, "target": task.target, "parameters": _effect(TESTS.card(task.name).effect_size)}
     return {"embedding": name, **known, "note": reason}
+
+
+def add_note(row: dict[str, Any], note: str) -> None:
+    """One more thing that must be known to read a row."""
+    row["note"] = "; ".join(filter(None, [row["note"], note]))
+
+
+def set_interval(row: dict[str, Any], interval: Interval, without_spread: str) -> None:
+    """Standard error and interval of a row; no spread is no certainty where ``without_spread`` says what it is."""
+    if interval.se == 0 and without_spread:
+        row["se"] = 0.0
+        add_note(row, f"no interval: {without_spread}")
+        return
+    row.update(se=interval.se, ci_low=interval.low, ci_high=interval.high, n_resamples=interval.n_resamples)
+    row.update(ci_method=METHODS[interval.kind], target=TARGETS[interval.kind])
 
 
 def _effect(name: str) -> str:
@@ -131,13 +155,12 @@ def _add_ties(row: dict[str, Any], task: IndexTask, view: View) -> None:
     if bounds is None:
         note = "equal distances are ordered by index"
         if task.sweeps and task.card.ties is None and view.ambiguous.any() and note not in row["note"]:
-            row["note"] = "; ".join(filter(None, [row["note"], note]))
+            add_note(row, note)
         return
     worst, best = bounds
     if worst != best:
         row["worst"], row["best"] = worst, best
-        note = "equal distances are ordered by index; worst and best are over all orders"
-        row["note"] = "; ".join(filter(None, [row["note"], note]))
+        add_note(row, "equal distances are ordered by index; worst and best are over all orders")
 
 
 def _spread(points: npt.NDArray[np.float64], view: View) -> npt.NDArray[np.float64]:
@@ -177,40 +200,39 @@ class _LeftOut:
 def _add_interval(
     row: dict[str, Any], task: IndexTask, got: Answer, view: View, left: _LeftOut | None, ci: str | None, found: Found
 ) -> None:
-    """Standard error and interval, where they are asked for and can be had."""
+    """Standard error and interval from this pass alone, where they are asked for and can be had."""
     interval: Interval | None = None
-    if ci is not None and not task.card.smooth:
-        row["note"] = "; ".join(filter(None, [row["note"], f"no interval: {task.card.jumps}"]))
-        return
-    if ci == "anchors" and got.points is not None and len(view.rows) > 1:
+    if ci in ("points", "anchors") and not task.card.smooth:
+        add_note(row, f"no interval: {task.card.jumps}")
+    elif ci == "anchors" and got.points is not None and len(view.rows) > 1:
         interval = anchor_interval(got.points, view.n, task.card.bounds)
     elif ci == "anchors" and got.left_out is not None:
         interval = replace(jackknife_interval(got.value, got.left_out(), task.card.bounds), kind="anchors")
     elif ci == "anchors" and "full_ranks" in task.card.needs:
-        row["note"] = "; ".join(filter(None, [row["note"], "no interval: the anchors also choose the scale"]))
+        add_note(row, "no interval: the anchors also choose the scale")
     elif ci == "points" and left is not None:
-        if task.parameters.get("n_neighbors", 0) > left.room:
-            row["note"] = "; ".join(
-                filter(None, [row["note"], "no interval: k is too large beside n to leave groups out"])
-            )
-            return
-        try:
-            values = left.values(task)
-        except UndefinedIndex as reason:  # a class or a latent variable may vanish with a group
-            row["note"] = "; ".join(filter(None, [row["note"], f"no interval: without one group of points {reason}"]))
-            return
-        interval = jackknife_interval(got.value, values, task.card.bounds)
-        key = {"embedding": row["embedding"], "index": task.name, "parameters": task.words}
-        found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(values)]
-    sampled = ci == "points" or len(view.rows) < view.n
-    if interval is not None and interval.se == 0 and sampled:  # no spread was seen, which is no certainty
-        row["se"] = 0.0
-        row["note"] = "; ".join(filter(None, [row["note"], "no interval: leaving out points changes nothing"]))
-    elif interval is not None:
-        row.update(se=interval.se, ci_low=interval.low, ci_high=interval.high, n_resamples=interval.n_resamples)
-        row.update(ci_method=METHODS[interval.kind], target=TARGETS[interval.kind])
-        if got.left_out is not None and ci == "anchors":
-            row["ci_method"] = ANCHOR_GROUPS
+        interval = _jackknifed(row, task, got, left, found)
+    if interval is None:
+        return
+    everyone = ci == "anchors" and len(view.rows) == view.n
+    set_interval(row, interval, "" if everyone else "leaving out points changes nothing")
+    if got.left_out is not None and ci == "anchors" and "ci_method" in row:
+        row["ci_method"] = ANCHOR_GROUPS
+
+
+def _jackknifed(row: dict[str, Any], task: IndexTask, got: Answer, left: _LeftOut, found: Found) -> Interval | None:
+    """The interval of the values without each group, which are kept; a note where they cannot be had."""
+    if task.parameters.get("n_neighbors", 0) > left.room:
+        add_note(row, "no interval: k is too large beside n to leave groups out")
+        return None
+    try:
+        values = left.values(task)
+    except UndefinedIndex as reason:  # a class or a latent variable may vanish with a group
+        add_note(row, f"no interval: without one group of points {reason}")
+        return None
+    key = {"embedding": row["embedding"], "index": task.name, "parameters": task.words}
+    found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(values)]
+    return jackknife_interval(got.value, values, task.card.bounds)
 
 
 def evaluate_tests(

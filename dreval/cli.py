@@ -22,6 +22,7 @@ from dreval import __version__
 from dreval._cli_compare import COMPARE_OPTIONS, add_compare
 from dreval._cli_protocol import add_protocol
 from dreval.errors import DrevalError, DrevalWarning, InputError
+from dreval.inference.intervals import CI_WORDS
 from dreval.inputs._paths import split_member
 from dreval.inputs.metric import METRICS
 from dreval.registry import DATASETS, INDICES, METHODS, TESTS
@@ -79,8 +80,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _as_options(message: str) -> str:
     """A refusal in the words of the command line: `labels` is --labels, labels='kind' is --labels kind."""
+    message = message.replace("`options['replicates']['n_resamples']`", "`--n-replicates`")
     message = re.sub(f"`({'|'.join(OPTIONS)})`", lambda found: f"`--{found[1].replace('_', '-')}`", message)
-    named = r"\b(labels|covariates|ids)='([^']*)'"
+    message = re.sub(r"\bdirection=\{'([^']*)': '(\w+)'\}", r"--direction \1=\2", message)
+    message = re.sub(r"\brope=([0-9.]+[0-9])", r"--rope \1", message)
+    named = r"\b(labels|covariates|ids|direction)='([^']*)'"
     return re.sub(named, lambda found: f"--{found[1]} {shlex.quote(found[2])}", message)
 
 
@@ -159,7 +163,8 @@ def _add_evaluate(verbs: Any) -> None:
     verb.add_argument("--metric", choices=METRICS, default=METRICS[0], help="distance in the data (euclidean)")
     verb.add_argument("--indices", type=_words, default="default", help=f"default, all, or of: {', '.join(INDICES)}")
     verb.add_argument("--tests", type=_words, default="default", help=f"default, all, none, or of: {', '.join(TESTS)}")
-    verb.add_argument("--ci", default="default", help="intervals: default, points, anchors or none")
+    verb.add_argument("--ci", default="default", help=f"intervals, one of: {', '.join(CI_WORDS)}")
+    verb.add_argument("--n-replicates", type=int, metavar="R", help="runs anew of each method, for replicates (10)")
     verb.add_argument("--anchors", type=int, metavar="M", help="see from M points drawn at random (large data)")
     verb.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations of a test (999)")
     verb.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
@@ -264,6 +269,7 @@ def _evaluate(options: Any) -> int:
         None if options.ci == "none" else options.ci,
         n_resamples=options.n_resamples,
         adjust=None if options.adjust == "none" else options.adjust,
+        options={"replicates": {"n_resamples": options.n_replicates}} if options.n_replicates is not None else None,
         progress=False if options.quiet else None,
     )
     results = _with_command(results, options)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_int, check_k, check_one_of, check_random_state
+from dreval._evaluation_again import Again
 from dreval._evaluation_algorithms import evaluate_algorithms
+from dreval._evaluation_intervals import Intervals, plan_intervals
 from dreval._evaluation_parts import (
     Refused,
     attainable_note,
@@ -24,9 +25,10 @@ from dreval._evaluation_parts import (
 )
 from dreval._evaluation_plan import IndexTask, TestTask, listed, plan_indices, plan_tests
 from dreval._evaluation_rows import Found, evaluate_indices, evaluate_tests, missing_row, missing_test
+from dreval._evaluation_views import make_views, reading
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, InputError, UnknownName
-from dreval.geometry.blocks import View, n_blocks, random_groups, sweep
+from dreval.geometry.blocks import View, n_blocks, random_groups
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.metric import METRICS
@@ -202,9 +204,14 @@ class Evaluation:
             Names from ``dreval.list_tests()``; embeddings are tested against labels and covariates. "default": "hsic"
             and "kcca" where there are any. "hsic:age" tests against ``age`` only, and "hsic:data" against the data
             themselves: read its effect size, since p is certain to be small.
-        ci : "default", "points", "anchors" or None
-            Intervals. "points": the population the points came from, by a delete-a-group jackknife with recomputation
-            (20 random groups). "anchors": all points, from the design. "default": anchors where anchors are used,
+        ci : "default", "points", "subsampling", "replicates", "anchors" or None
+            Intervals; the column ``target`` says what each speaks of. "points": the population the points came from,
+            embedding held fixed, by a delete-a-group jackknife with recomputation (20 random groups). "subsampling":
+            the same, from the differences of random halves of the points, with half the neighbors; 20 splits cost 10
+            more passes. "replicates": methods are run anew, with other seeds (each run a row, with its number in the
+            column ``replicate``; the interval is that of their mean), or, where seeds change nothing, on random halves
+            of the points; coordinates have the reason there. "anchors": all points, from the design. "default":
+            anchors where anchors are used, replicates where their options are given and a method can be run anew,
             else points.
         n_resamples : int
             Permutations of a test.
@@ -214,6 +221,8 @@ class Evaluation:
             Parameters of single indices and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``: those on
             the card of an index (``dreval.index_card(name).parameters``), the keywords of a test. Curves over K
             are kept at about 60 numbers of neighbors, with ``{"r_nx": {"all_k": True}}`` at all.
+            ``{"replicates": {"n_resamples": 10, "over": "seeds"}}`` (or "subsamples") and
+            ``{"subsampling": {"n_resamples": 20}}`` say how many runs, or splits into halves, an interval rests on.
         progress : bool, optional
             Progress bar on stderr. By default after two seconds, on a terminal.
 
@@ -234,33 +243,28 @@ class Evaluation:
         if not plan and not test_plan:
             cure = 'Pass indices="default", or tests with labels or covariates.'
             raise InputError("indices", "must name something to compute", f"{indices!r} with tests={tests!r}", cure)
-        kind = self._interval_kind(ci)
+        intervals = plan_intervals(ci, self.sources, self.anchors, options)
         adjust = check_adjustment(adjust)
         began = time.perf_counter()
         with open_progress(progress) as bar:
             embedded, failed, seconds = self._embed(bar)
-            views = self._sweep(embedded, plan, kind, bar)
+            views = self._sweep(embedded, plan, intervals, bar)
             found = {
-                name: self._judge(name, views.pop(name), plan, test_plan, kind, seconds, bar) for name in list(views)
+                name: self._judge(name, views.pop(name), plan, test_plan, intervals, seconds, bar)
+                for name in list(views)
             }
+            again = [task for task in plan if task.card.level != "algorithm" and not task.card.curve]
+            Again(self.data, self.sources, again, intervals, self.seed, self.n_jobs).add(found, embedded, bar)
         rows = self._rows(found, failed, plan, test_plan)
         table = adjust_p_values(tidy_frame(rows), adjust)
         recipe = self._recipe(failed, adjust, time.perf_counter() - began)
+        recipe["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in found}
         recipe["notes"] += attainable_note(table, adjust)
         asked = {"indices": indices, "tests": tests, "ci": ci, "n_resamples": n_resamples, "adjust": adjust}
         recipe["call"] = written_call(self, {**asked, "options": options})
         return self._results(table, found, embedded, recipe)
 
     # the named steps of run()
-
-    def _interval_kind(self, ci: str | None) -> str | None:
-        if ci is None or ci == "none":
-            return None
-        check_one_of(ci, ("default", "points", "anchors", "none"), "ci")
-        if (ci == "anchors") != (self.anchors is not None) and ci != "default":
-            cure = "Pass anchors=m to Evaluation." if ci == "anchors" else "Use ci='anchors', or leave anchors out."
-            raise InputError("ci", "must fit the rows that are used", f"{ci!r} with anchors={self.anchors}", cure)
-        return "anchors" if self.anchors is not None else "points"
 
     def _embed(self, bar: Any) -> tuple[dict[str, FloatArray], dict[str, str], dict[str, float]]:
         """Coordinates of every source; what fails is kept with its reason and loses nothing else."""
@@ -281,35 +285,21 @@ class Evaluation:
         return embedded, failed, seconds
 
     def _sweep(
-        self, embedded: dict[str, FloatArray], plan: list[IndexTask], kind: str | None, bar: Any
+        self, embedded: dict[str, FloatArray], plan: list[IndexTask], intervals: Intervals, bar: Any
     ) -> dict[str, View]:
         """One pass over the data and all embeddings."""
         if not embedded:
             return {}
-        n = self.data.n
-        rows = None
+        n, rows, groups = self.data.n, None, None
         if self.anchors is not None:
             rows = np.sort(stream(self.seed, "anchors").choice(n, self.anchors, replace=False))
-        groups = random_groups(n, min(GROUPS, n), stream(self.seed, "groups")) if kind == "points" else None
+        if intervals.named("points"):
+            groups = random_groups(n, min(GROUPS, n), stream(self.seed, "groups"))
         bar.set_description("neighbors and ranks")
-        reads = [task for task in plan if task.sweeps]
-        seen = np.arange(n) if rows is None else rows
-        bar.reset(total=n_blocks(n, len(seen)) + len(embedded) if reads else len(embedded))
-        views = sweep(
-            self.data.X,
-            embedded,
-            k=max((task.k for task in reads), default=1),
-            ranks=any("ranks" in task.card.needs for task in reads),
-            rows=seen if reads else seen[:0],  # coordinates alone need no pass
-            groups=groups,
-            n_jobs=self.n_jobs,
-            advance=bar.update,
-            metric=self.metric,
-        )
-        more: dict[str, Any] = {"labels": None if self.data.labels is None else self.data.labels.codes}
-        more["latent"] = self.data.latent
-        more |= {} if reads else {"rows": seen, "ambiguous": np.zeros(len(seen), np.bool_)}
-        return {name: replace(view, seed=self.seed, **more) for name, view in views.items()}
+        passes = n_blocks(n, n if rows is None else len(rows)) if reading(plan) else 0
+        bar.reset(total=passes + len(embedded))
+        given = {"seed": self.seed, "n_jobs": self.n_jobs, "rows": rows, "groups": groups, "advance": bar.update}
+        return make_views(self.data, embedded, plan, **given)
 
     def _judge(
         self,
@@ -317,14 +307,15 @@ class Evaluation:
         view: View,
         plan: list[IndexTask],
         tests: list[TestTask],
-        kind: str | None,
+        intervals: Intervals,
         seconds: dict[str, float],
         bar: Any,
     ) -> Found:
         """All rows of one embedding."""
         bar.set_description(f"indices of {name}")
         began = time.perf_counter()
-        found = evaluate_indices(name, view, [task for task in plan if task.card.level != "algorithm"], kind, self.seed)
+        own = [task for task in plan if task.card.level != "algorithm"]
+        found = evaluate_indices(name, view, own, intervals.kinds.get(name), self.seed)
         evaluate_algorithms(found, plan, self.sources[name], self.data, view.Y, self.seed, self.n_jobs, bar)
         found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs)
         spent = seconds[name] + time.perf_counter() - began

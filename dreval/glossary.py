@@ -82,20 +82,22 @@ PAIR_COLUMNS: dict[str, str] = {
     "parameters": "parameters of the index, as name=value",
     "first": "name of one embedding",
     "second": "name of the other",
-    "test": "jackknife or anchors on one data set; nemenyi, wilcoxon, mixed or bayes over several",
+    "test": "on one data set jackknife, anchors, subsampling, seeds, subsamples or draws, as the intervals; nemenyi, "
+    "wilcoxon, mixed or bayes over several",
     "n": "number of points, or of data sets, that the pair was compared on",
     "advantage": "how much better the first is than the second, positive when it is better, whichever way the index "
-    "points: difference of values (jackknife, anchors), median of differences (wilcoxon, bayes), difference of model "
-    "means (mixed), difference of mean ranks (nemenyi)",
+    "points: difference of values or of means over runs (on one data set), median of differences (wilcoxon, bayes), "
+    "difference of model means (mixed), difference of mean ranks (nemenyi)",
     "se": "standard error of the advantage",
     "ci_low": "lower end of its interval, at the level 1 - alpha",
     "ci_high": "upper end of its interval",
     "statistic": "the test's statistic",
     "p_value": "two-sided p-value of no advantage",
     "p_adjusted": "p-value adjusted over all pairs and indices of this table that have the same test",
-    "effect_size": "advantage over the standard deviation of the differences of points (jackknife, anchors), or "
+    "effect_size": "advantage over the standard deviation of the differences of points, or of the runs (seeds), or "
     "matched-pairs rank-biserial correlation (wilcoxon)",
-    "superiority": "share of points, or of data sets, on which the first is better, ties counted half",
+    "superiority": "share of points, of pairs of runs (seeds) or of data sets on which the first is better, ties "
+    "counted half",
     "better": "name of the embedding that the test favours (wilcoxon: larger sum of ranks; bayes: more probable)",
     "p_first": "posterior probability that the first is practically better",
     "p_rope": "posterior probability that they are practically equivalent",

@@ -61,6 +61,21 @@ def test_a_failing_embedding_is_code_1(run: Any) -> None:
     assert "missing" in out
 
 
+def test_methods_are_run_anew(run: Any) -> None:
+    """``--n-replicates`` gives the intervals of the same call in Python; one run is refused in its words."""
+    words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--indices", "continuity")
+    code, out, _ = run(*words, "--n-replicates", "3", "--json")
+    same = dreval.Evaluation("data.csv", {"pca": "pca"}, n_neighbors=5, random_state=0)
+    row = same.run("continuity", options={"replicates": {"n_resamples": 3}}).tidy().iloc[0]
+    printed = json.loads(out)["table"][0]
+
+    assert code == 0
+    assert [printed[key] for key in ("se", "n_resamples", "target")] == [row["se"], 3, row["target"]]
+    assert printed["ci_method"].startswith("runs of the method on random halves")
+    code, _, err = run(*words, "--n-replicates", "1")
+    assert (code, "`--n-replicates` must be an integer >= 2: got 1" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

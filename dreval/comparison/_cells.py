@@ -148,7 +148,7 @@ def _family(index: str, parameters: str, higher: bool, rows: pd.DataFrame) -> tu
     cells = cells.loc[cells.notna().any(axis=1), cells.notna().any(axis=0)]
     shared = int((cells.notna().sum(axis=1) > 1).sum())
     if shared < 2:
-        return None, f"{cells.shape[1]} embeddings, {shared} data sets with two values"
+        return None, f"{cells.shape[1]} embeddings, {shared or 'no'} data set{'s' * (shared != 1)} with two values"
     return Family(index, parameters, higher, cells, there.reset_index(drop=True), tuple(notes)), ""
 
 

@@ -24,15 +24,20 @@ OVERALL_TITLES = {
 PAIR_TITLES = {
     "jackknife": "paired differences",
     "anchors": "paired differences at anchors",
+    "subsampling": "paired differences of halves",
+    "seeds": "runs with other seeds",
+    "subsamples": "paired differences of runs on halves",
+    "draws": "paired differences of runs on halves",
     "nemenyi": "Nemenyi",
     "wilcoxon": "Wilcoxon signed-rank",
     "mixed": "mixed model",
     "bayes": "Bayesian signed-rank",
+    "": "pairs without a test",
 }
 TESTED = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "p adj."))
+PAIRED = (*TESTED, ("effect_size", "effect"), ("superiority", "superior"))
 PAIR_COLUMNS = {
-    "jackknife": (*TESTED, ("effect_size", "effect"), ("superiority", "superior")),
-    "anchors": (*TESTED, ("effect_size", "effect"), ("superiority", "superior")),
+    **dict.fromkeys(("jackknife", "anchors", "subsampling", "seeds", "subsamples", "draws", ""), PAIRED),
     "nemenyi": (("advantage", "ranks"), ("p_adjusted", "p")),
     "wilcoxon": (
         ("n", "n"), ("advantage", "median"), ("statistic", "W"), ("p_value", "p"), ("p_adjusted", "p adj."),
@@ -55,8 +60,10 @@ def summarise(comparison: Comparison) -> Summary:
 def heading(comparison: Comparison, name: str) -> str:
     """One index in words: title, which way is better, and its setting."""
     row = comparison.of(comparison.standing, name).iloc[0]
-    short = short_parameters(row["parameters"])
-    return f"{index_title(row['index'])}, {direction_of(comparison, name)} is better" + (f", {short}" if short else "")
+    short, title = short_parameters(row["parameters"]), index_title(row["index"])
+    named, _, symbol = title.removesuffix(")").rpartition(" (")
+    title = named if named.endswith(f" {symbol}") else title  # "Local Procrustes R_C" says its symbol already
+    return f"{title}, {direction_of(comparison, name)} is better" + (f", {short}" if short else "")
 
 
 def direction_of(comparison: Comparison, name: str) -> str:

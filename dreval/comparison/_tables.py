@@ -114,7 +114,11 @@ def _column(frame: pd.DataFrame, name: str, columns: Mapping[str, str]) -> Any:
 
 def _numbers(values: pd.Series) -> pd.Series:
     """Values as numbers; a missing one is a missing cell, an infinite one is refused."""
-    numbers = pd.Series(np.asarray(check_numeric(values.to_numpy(), "value"), dtype=np.float64), index=values.index)
+    try:
+        numbers = pd.Series(np.asarray(check_numeric(values.to_numpy(), "value"), dtype=np.float64), index=values.index)
+    except InputError as error:
+        cure = "Convert the column to numbers, or name another one by columns={'value': '...'}."
+        raise InputError("value", error.rule, describe(values.iloc[0]), cure) from error
     if np.isinf(numbers).any():
         place = int(np.flatnonzero(np.isinf(numbers))[0])
         cure = "Leave the cell empty where there is no value."

@@ -87,6 +87,22 @@ def _number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1e4 else f"{value:.4g}"
 
 
+def _rounded_to(width: float) -> Callable[[float], str]:
+    """Writes numbers with the decimals that show two places of half the width of their interval.
+
+    Examples
+    --------
+    >>> write = _rounded_to(0.0125)
+    >>> write(0.01386), write(0.0201)
+    ('0.0139', '0.0201')
+    """
+    half = width / 2
+    if not (math.isfinite(half) and 1e-9 < half < 1e4):
+        return _number
+    decimals = max(1 - math.floor(math.log10(half)), 0)
+    return lambda value: f"{value:.{decimals}f}"
+
+
 def _across(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
     """Sentences on one index over many data sets."""
     family = comparison.families[name]
@@ -162,16 +178,18 @@ def _pair(row: dict[str, Any], voice: Voice, adjusted: bool) -> str:
     names = (row["first"], row["second"]) if sign > 0 else (row["second"], row["first"])
     words = f"{voice.name(names[0])} is better than {voice.name(names[1])}"
     inside = [f"median difference {_number(sign * row['advantage'])}", f"n = {row['n']}"] if ranked else []
+    write: Callable[[float], str] = _number
     if row["ci_low"] == row["ci_low"]:
         ends = sorted((sign * row["ci_low"], sign * row["ci_high"]))
-        inside.append(f"interval {_number(ends[0])} to {_number(ends[1])}")
+        write = _rounded_to(ends[1] - ends[0])
+        inside.append(f"interval {write(ends[0])} to {write(ends[1])}")
     inside.append(voice.p(row["p"], adjusted))
     if row["effect_size"] == row["effect_size"]:
         inside.append(f"{'rank-biserial correlation' if ranked else 'effect size'} {sign * row['effect_size']:.2f}")
     if row["superiority"] == row["superiority"] and not ranked:
         share = row["superiority"] if sign > 0 else 1 - row["superiority"]
         inside.append(f"probability of superiority {share:.2f}")
-    by = "" if ranked else f" by {_number(sign * row['advantage'])}"
+    by = "" if ranked else f" by {write(sign * row['advantage'])}"
     return f"{words}{by} ({', '.join(inside)})"
 
 
@@ -185,9 +203,21 @@ def _bayes(rows: pd.DataFrame, voice: Voice, rope: float | None) -> Iterator[str
         better, equal, worse = row["p_first"], row["p_rope"], row["p_second"]
         if worse > better:
             first, second, better, worse = second, first, worse, better
-        said.append(f"{voice.name(first)} over {voice.name(second)} {better:.3f} (equivalent {equal:.3f}, {worse:.3f})")
+        said.append(
+            f"{voice.name(first)} over {voice.name(second)} {better:.3f} (equivalent {equal:.3f}, worse {worse:.3f})"
+        )
     lead = f"Counting differences up to {rope:g} as none, the Bayesian signed-rank test gives the probabilities"
     yield f"{lead} {'; '.join(said)}."
+
+
+ERRORS = {
+    "jackknife": "paired differences with delete-a-group jackknife standard errors",
+    "anchors": "paired differences with anchor standard errors",
+    "subsampling": "paired differences with standard errors from random halves of the points",
+    "seeds": "differences of means over runs with other seeds, with Welch's standard errors",
+    "subsamples": "paired differences with standard errors from runs on random halves of the points",
+    "draws": "paired differences with standard errors from runs on random halves of the points",
+}
 
 
 def _within(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
@@ -197,7 +227,8 @@ def _within(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
     title = voice.title(heading(comparison, name))
     yield f"{title}: {names} embeddings of {recipe['n']:,} points were compared in pairs."
     how = {"holm": ", with Holm's adjustment", "benjamini_hochberg": ", with Benjamini and Hochberg's adjustment"}
-    kind = "anchor" if recipe.get("anchors") else "delete-a-group jackknife"
     level = f"{100 * (1 - recipe['alpha']):g}{voice.percent}"
-    lead = f"By paired differences with {kind} standard errors (intervals at {level}){how.get(recipe['adjust'], '')}"
-    yield from _differing(pairs, voice, recipe, lead)
+    for test, part in pairs.groupby("test", sort=False):
+        if test:
+            lead = f"By {ERRORS[str(test)]} (intervals at {level}){how.get(recipe['adjust'], '')}"
+            yield from _differing(part, voice, recipe, lead)

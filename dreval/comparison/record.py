@@ -113,10 +113,10 @@ class Comparison:
 
         Parameters
         ----------
-        kind : {"critical_difference", "forest", "difference_map"}
+        kind : {"critical_difference", "forest", "difference_map", "wins"}
             Mean ranks with the groups that the Nemenyi test cannot tell apart; advantages of all pairs with their
-            intervals; where on one data set the first of a pair is better than the second. By default the first of
-            them that the comparison has.
+            intervals; where on one data set the first of a pair is better than the second; on how many data sets each
+            embedding beats each other one. By default the first of them that the comparison has.
         **options
             ``index`` (name); ``pair`` (two names, for difference_map).
 

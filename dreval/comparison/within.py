@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,18 +14,27 @@ import pandas as pd
 
 from dreval._check import check_float
 from dreval.comparison._cells import wanted_names
-from dreval.comparison._pairs import ahead, letters_of, pair_frame, pairs_of, superiority
+from dreval.comparison._pairs import ahead, letters_of, pair_frame, superiority
 from dreval.comparison.record import Comparison
 from dreval.errors import InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
-from dreval.inference.intervals import METHODS, TARGETS, Interval, anchor_interval, jackknife_interval
-from dreval.results.table import Results, point_column
+from dreval.inference.intervals import (
+    METHODS,
+    TARGETS,
+    Interval,
+    anchor_interval,
+    halves_interval,
+    jackknife_interval,
+    welch,
+)
+from dreval.results.table import Results, over_replicates, point_column
 
 __all__ = ["compare_pairs", "point_differences"]
 
 FloatArray = npt.NDArray[np.float64]
 UNBOUNDED = (-math.inf, math.inf)
+TEST_NAMES = {"points": "jackknife"}  # of the other kinds of interval the name is that of the kind
 
 
 def compare_pairs(
@@ -39,17 +50,23 @@ def compare_pairs(
     adjust = check_adjustment(adjust)
     table = results.table[(results.table["test"] == "") & (results.table["index"] != "")]
     table = table[table["direction"].isin(["higher", "lower"]) & ~table["embedding"].isin(results.failed)]
-    chosen = wanted_names(names, [n for n in results.names if n not in results.failed], "names")
+    runs, table = table, over_replicates(table)
+    chosen = _chosen(results, names)
     table = table[table["embedding"].isin(chosen)]
     table = table[table["index"].isin(wanted_names(index, list(dict.fromkeys(table["index"])), "index"))]
     if len(chosen) < 2:
         cure = "Add another embedding to the evaluation."
         raise InputError("names", "must name two embeddings that were computed", ", ".join(chosen) or "none", cure)
-    if results.groups.empty and not results.recipe.get("anchors"):
+    kinds = _kinds(results)
+    if not kinds:
         cure = "Run the evaluation with ci='points', or with anchors."
         raise InputError("results", "must have been run with intervals", "a result with ci=None", cure)
     settings = table.groupby(["index", "parameters"], sort=False)
-    made = [row for _, rows in settings for row in _rows(results, rows, alpha)]
+    made = [
+        _pair(results, at, first, second, kinds, alpha)
+        for at in (_setting(results, rows, runs) for _, rows in settings)
+        for first, second in itertools.combinations(at.values, 2)
+    ]
     pairs = adjust_p_values(pair_frame(made), adjust)
     standing = [row for _, rows in settings for row in _standing(rows, pairs, alpha)]
     recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None}
@@ -65,32 +82,104 @@ def compare_pairs(
     )
 
 
-def _rows(results: Results, rows: pd.DataFrame, alpha: float) -> Iterator[dict[str, Any]]:
-    """One row for each pair of embeddings at one index and setting."""
-    names = list(rows["embedding"])
-    values = dict(zip(names, rows["value"], strict=True))
-    index, parameters = str(rows["index"].iloc[0]), str(rows["parameters"].iloc[0])
+def _chosen(results: Results, names: Any) -> list[str]:
+    """The embeddings that are asked for; one that failed is refused with its reason."""
+    known = [name for name in results.names if name not in results.failed]
+    for name in [names] if isinstance(names, str) else names or ():
+        if name in results.failed:
+            cure = f"Leave it out. It failed: {results.failed[name]}"
+            raise InputError("names", "must name embeddings that were computed", repr(name), cure)
+    return wanted_names(names, known, "names")
+
+
+def _kinds(results: Results) -> dict[str, str]:
+    """The kind of interval of every embedding that has one; results saved before there were several say less."""
+    said = results.recipe.get("intervals")
+    if said is None:
+        usual = "anchors" if results.recipe.get("anchors") else "" if results.groups.empty else "points"
+        said = dict.fromkeys(results.names, usual)
+    return {name: kind for name, kind in said.items() if kind}
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """All embeddings at one index and setting, their values turned so that large is good."""
+
+    key: dict[str, str]
+    n: int
+    sign: float
+    values: dict[str, float]
+    groups: dict[str, FloatArray]
+    runs: dict[str, FloatArray]
+
+
+def _setting(results: Results, rows: pd.DataFrame, runs: pd.DataFrame) -> _Setting:
+    """What is kept of one index and setting."""
+    key = {name: str(rows[name].iloc[0]) for name in ("index", "parameters")}
     sign = 1.0 if rows["direction"].iloc[0] == "higher" else -1.0
-    kept = results.groups[(results.groups["index"] == index) & (results.groups["parameters"] == parameters)]
-    groups = {name: part.sort_values("group")["value"].to_numpy() for name, part in kept.groupby("embedding")}
-    for i, j in pairs_of(names):
-        first, second = names[i], names[j]
-        row = {"index": index, "parameters": parameters, "first": first, "second": second}
-        row |= {"test": "anchors" if results.recipe.get("anchors") else "jackknife", "n": int(rows["n"].iloc[0])}
-        advantage = sign * (values[first] - values[second])
-        differences = point_differences(results, index, parameters, first, second, sign)
-        differences = None if differences is None else differences[np.isfinite(differences)]
-        missing = [name for name in (first, second) if math.isnan(values[name])]
-        if missing:
-            yield {**row, "note": f"no value of {' and '.join(missing)}"}
-            continue
-        row |= {"advantage": advantage, "better": ahead(first, second, advantage), **_effects(advantage, differences)}
-        interval: Interval | None = None
-        if results.recipe.get("anchors") and differences is not None and len(differences) > 1:
-            interval = anchor_interval(differences, int(rows["n"].iloc[0]), UNBOUNDED)
-        elif first in groups and second in groups:
-            interval = jackknife_interval(advantage, sign * (groups[first] - groups[second]), UNBOUNDED)
-        yield {**row, **_tested(advantage, interval, alpha)}
+
+    def kept(table: pd.DataFrame) -> dict[str, FloatArray]:
+        mine = table[(table["index"] == key["index"]) & (table["parameters"] == key["parameters"])]
+        return {str(name): sign * part["value"].to_numpy() for name, part in mine.groupby("embedding")}
+
+    values = dict(zip(rows["embedding"], sign * rows["value"], strict=True))
+    groups = results.groups.sort_values("group", kind="stable")
+    return _Setting(key, int(rows["n"].iloc[0]), sign, values, kept(groups), kept(runs.dropna(subset="value")))
+
+
+def _pair(
+    results: Results, at: _Setting, first: str, second: str, kinds: Mapping[str, str], alpha: float
+) -> dict[str, Any]:
+    """The row of one pair at one index and setting."""
+    kind = _shared_kind(kinds.get(first, ""), kinds.get(second, ""))
+    row = {**at.key, "first": first, "second": second, "n": at.n, "test": TEST_NAMES.get(kind, kind)}
+    missing = [name for name in (first, second) if math.isnan(at.values[name])]
+    if missing:
+        return {**row, "note": f"no value of {' and '.join(missing)}"}
+    advantage = at.values[first] - at.values[second]
+    row |= {"advantage": advantage, "better": ahead(first, second, advantage)}
+    if kind == "seeds":
+        single = [name for name in (first, second) if kinds.get(name) != "seeds"]
+        note = f"{single[0]} is one picture, taken as it is" if single else ""
+        return {**row, "note": note, **_of_runs(at.runs[first], at.runs[second], alpha)}
+    differences = point_differences(results, **at.key, first=first, second=second, sign=at.sign)
+    differences = None if differences is None else differences[np.isfinite(differences)]
+    row |= _effects(advantage, differences)
+    if not kind:
+        without = [name for name in (first, second) if name not in kinds]
+        reason = f"no interval of {' and '.join(without)}" if without else "their intervals speak of different targets"
+        return {**row, "note": f"no test: {reason}"}
+    interval: Interval | None = None
+    if kind == "anchors" and differences is not None and len(differences) > 1:
+        interval = anchor_interval(differences, at.n, UNBOUNDED)
+    elif kind and first in at.groups and second in at.groups:
+        gaps = at.groups[first] - at.groups[second]
+        interval = (
+            jackknife_interval(advantage, gaps, UNBOUNDED)
+            if kind == "points"
+            else halves_interval(advantage, gaps.reshape(-1, 2), at.n, UNBOUNDED, kind)
+        )
+    return {**row, **_tested(advantage, interval, alpha)}
+
+
+def _shared_kind(first: str, second: str) -> str:
+    """The kind by which a pair is tested: what both have.
+
+    A drawn one needs the upper bound for both; beside runs with other seeds another picture is taken as it is.
+    """
+    kinds = {first, second}
+    return "seeds" if "seeds" in kinds else "draws" if kinds == {"draws", "subsamples"} else first * (len(kinds) == 1)
+
+
+def _of_runs(first: FloatArray, second: FloatArray, alpha: float) -> dict[str, Any]:
+    """Welch's test of two sets of independent runs, their distance in standard deviations, and who wins how often."""
+    spreads = [float(np.var(values, ddof=1)) for values in (first, second) if len(values) > 1]
+    if not spreads:
+        return {"note": "no test: fewer than two runs"}
+    advantage, spread = float(first.mean() - second.mean()), math.sqrt(float(np.mean(spreads)))
+    effect = advantage / spread if spread > 0 else math.nan
+    often = superiority((first[:, None] - second).ravel())
+    return {"effect_size": effect, "superiority": often, **_tested(advantage, welch(first, second, UNBOUNDED), alpha)}
 
 
 def point_differences(
@@ -122,9 +211,11 @@ def _tested(advantage: float, interval: Interval | None, alpha: float) -> dict[s
         return {"note": "no test: the index has no interval"}
     if interval.se == 0 and advantage == 0:
         return {"se": 0.0, "statistic": 0.0, "p_value": 1.0, "note": "no difference in any group of points"}
+    if interval.se == 0 and interval.kind == "seeds":
+        return {"se": 0.0, "note": "no test: every run of both gave the same value"}
     if interval.se == 0:
         return {"se": 0.0, "note": "no test: leaving out points changes nothing, or all of them are anchors"}
-    freedom, t = interval.n_resamples - 1, advantage / interval.se
+    freedom, t = interval.freedom, advantage / interval.se
     half = float(stdtrit(freedom, 1 - alpha / 2)) * interval.se
     return {
         "se": interval.se, "ci_low": advantage - half, "ci_high": advantage + half, "statistic": t,
@@ -151,9 +242,12 @@ def _standing(rows: pd.DataFrame, pairs: pd.DataFrame, alpha: float) -> list[dic
 
 def _notes(pairs: pd.DataFrame) -> Iterator[str]:
     """What the tests speak of."""
-    kinds = {"jackknife": "points", "anchors": "anchors"}
-    for test in dict.fromkeys(pairs["test"]):
-        kind = kinds[test]
-        yield f"Paired differences: {METHODS[kind]}, for {TARGETS[kind]}; Student's t."
+    kinds = {test: kind for kind, test in TEST_NAMES.items()}
+    for test in filter(None, dict.fromkeys(pairs["test"])):
+        kind = kinds.get(test, test)
+        if kind == "seeds":
+            yield f"Differences of means over runs with other seeds, for {TARGETS[kind]}; Welch's t."
+        else:
+            yield f"Paired differences: {METHODS[kind]}, for {TARGETS[kind]}; Student's t."
     for note, part in pairs[pairs["note"] != ""].groupby("note", sort=False):
         yield f"{', '.join(dict.fromkeys(part['index']))}: {note}."

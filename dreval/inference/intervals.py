@@ -1,4 +1,4 @@
-"""Intervals for an index of one embedding: from the design (anchors) or by leaving groups of points out."""
+"""Intervals for an index of one embedding: from the design, by leaving points out, by halves, and by runs anew."""
 
 from __future__ import annotations
 
@@ -8,33 +8,54 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["METHODS", "Interval", "anchor_interval", "jackknife_interval"]
+__all__ = [
+    "CI_WORDS",
+    "METHODS",
+    "TARGETS",
+    "Interval",
+    "anchor_interval",
+    "halves_interval",
+    "jackknife_interval",
+    "mean_interval",
+    "welch",
+]
 
 FloatArray = npt.NDArray[np.float64]
 LEVEL = 0.95
+CI_WORDS = ("default", "points", "subsampling", "replicates", "anchors", "none")  # what users ask for
 
 METHODS = {
     "points": "delete-a-group jackknife with recomputation, conservative",
     "anchors": "anchors drawn without replacement, finite-population corrected",
+    "subsampling": "differences of random halves of the points with half the neighbors, rescaled",
+    "seeds": "runs of the method with other seeds, Student's t of their mean",
+    "subsamples": "runs of the method on random halves of the points with half the neighbors, rescaled",
+    "draws": "runs of the method, each with its own seed, on random halves of the points with half the neighbors, "
+    "not rescaled, an upper bound",
 }
 TARGETS = {
     "points": "the population the points came from, embedding held fixed",
     "anchors": "all points of this embedding",
+    "subsampling": "the population the points came from, embedding held fixed",
+    "seeds": "the mean over all seeds of the method, points held fixed",
+    "subsamples": "the population the points came from, method run anew",
+    "draws": "the population the points came from, method run anew",
 }
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A standard error and a 95 % interval; ``kind`` is "points" or "anchors"."""
+    """A standard error, its degrees of freedom and a 95 % interval; ``kind`` is a word of ``METHODS``."""
 
     se: float
     low: float
     high: float
     kind: str
     n_resamples: int
+    freedom: float
 
 
-def _around(value: float, se: float, freedom: int, bounds: tuple[float, float]) -> tuple[float, float]:
+def _around(value: float, se: float, freedom: float, bounds: tuple[float, float]) -> tuple[float, float]:
     """Student interval, cut at the bounds of the index."""
     from scipy.special import stdtrit
 
@@ -49,11 +70,45 @@ def jackknife_interval(value: float, left_out: FloatArray, bounds: tuple[float, 
     """
     groups = len(left_out)
     se = math.sqrt((groups - 1) / groups * float(np.sum((left_out - left_out.mean()) ** 2)))
-    return Interval(se, *_around(value, se, groups - 1, bounds), "points", groups)
+    return Interval(se, *_around(value, se, groups - 1, bounds), "points", groups, groups - 1)
 
 
 def anchor_interval(contributions: FloatArray, n: int, bounds: tuple[float, float]) -> Interval:
     """Simple random sampling without replacement: se^2 = (1 - m/n) s^2 / m for m anchors among n points."""
     m = len(contributions)
     se = math.sqrt(max(1 - m / n, 0.0) * float(np.var(contributions, ddof=1)) / m)
-    return Interval(se, *_around(float(contributions.mean()), se, m - 1, bounds), "anchors", m)
+    return Interval(se, *_around(float(contributions.mean()), se, m - 1, bounds), "anchors", m, m - 1)
+
+
+def halves_interval(value: float, halves: FloatArray, n: int, bounds: tuple[float, float], kind: str) -> Interval:
+    """Pairs of halves: se^2 = c mean_s (theta_s1 - theta_s2)^2 / 2, Student with a degree of freedom a split.
+
+    ``halves`` (S, 2) holds the values at two disjoint halves of S random splits of n points. They are two independent
+    samples, so (theta_1 - theta_2)^2 / 2 has the mean Var(theta) at half the points exactly; c = (n // 2) / n brings it
+    to all points, as for a mean over points (Politis, Romano and Wolf 1999, Subsampling, section 2.2). The seed of a
+    method that draws does not average out with more points: for "draws" c = 1, an upper bound.
+    """
+    gaps, splits = halves[:, 0] - halves[:, 1], len(halves)
+    share = 1.0 if kind == "draws" else (n // 2) / n
+    se = math.sqrt(share * float(np.mean(gaps**2)) / 2)
+    return Interval(se, *_around(value, se, splits, bounds), kind, splits, splits)
+
+
+def mean_interval(values: FloatArray, bounds: tuple[float, float]) -> Interval:
+    """Student's interval of the mean of independent runs."""
+    runs = len(values)
+    se = math.sqrt(float(np.var(values, ddof=1)) / runs)
+    return Interval(se, *_around(float(values.mean()), se, runs - 1, bounds), "seeds", runs, runs - 1)
+
+
+def welch(first: FloatArray, second: FloatArray, bounds: tuple[float, float]) -> Interval:
+    """Welch's interval of the difference of two means of independent runs (Welch 1947, Biometrika 34, 28-35).
+
+    One of the two may be a single value, which then has no spread.
+    """
+    parts = [float(np.var(values, ddof=1)) / len(values) if len(values) > 1 else 0.0 for values in (first, second)]
+    total, runs = sum(parts), max(len(first), len(second))
+    spread = sum(part**2 / (len(values) - 1) for part, values in zip(parts, (first, second), strict=True) if part > 0)
+    freedom = total**2 / spread if spread > 0 else runs - 1
+    difference, se = float(first.mean() - second.mean()), math.sqrt(total)
+    return Interval(se, *_around(difference, se, freedom, bounds), "seeds", runs, freedom)

@@ -11,7 +11,7 @@ from typing import Any
 from dreval.glossary import DIRECTIONS
 from dreval.registry import INDICES
 from dreval.report._column import Cell, Column
-from dreval.results.table import Results
+from dreval.results.table import Results, over_replicates
 
 __all__ = ["SCALE", "Reading", "parameter", "parameter_words", "read_results", "without"]
 
@@ -118,8 +118,8 @@ def scale_of(column: Column) -> int | None:
 
 
 def read_results(results: Results) -> Reading:
-    """Read a result: of replicates of an embedding the first is read."""
-    table = results.table
+    """Read a result: of replicates of an embedding the mean is read."""
+    table = over_replicates(results.table)
     curves = {name for name in table["index"].unique() if name in INDICES and INDICES.card(name).curve}
     kept = table[(table["test"] == "") & (table["index"] != "") & ~table["index"].isin(curves)]
     kept = kept.drop_duplicates(["embedding", "index", "parameters"])

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from dreval._check import check_one_of
+from dreval._check import check_one_of, describe
 from dreval.comparison._printing import direction_of, heading
 from dreval.comparison._ranks import critical_difference
 from dreval.comparison.record import Comparison
@@ -17,7 +18,7 @@ from dreval.comparison.within import point_differences
 from dreval.errors import InputError
 from dreval.report._names import breadth, short_names
 from dreval.report._panels import Scale, colour_bar, draw_map, map_cells, scale_of_maps
-from dreval.report._style import LIGHT, drawing, embedding_colour, grid, math_words, one_axes
+from dreval.report._style import LIGHT, RAMP, drawing, embedding_colour, grid, math_words, one_axes
 from dreval.results.table import point_column
 
 __all__ = ["COMPARISON_KINDS", "plot_comparison", "rank_groups"]
@@ -25,7 +26,9 @@ __all__ = ["COMPARISON_KINDS", "plot_comparison", "rank_groups"]
 LETTER = 0.078  # inches that a letter of a label takes at most, on average
 LINE = 0.2  # inches between two lines
 PANEL = 2.3
-INTERVALS = ("jackknife", "anchors", "mixed")
+CELL = 0.36  # inches of a cell of the win matrix
+DARK_FROM = 0.35  # shares from which the ramp is dark enough for light letters
+INTERVALS = ("jackknife", "anchors", "subsampling", "seeds", "subsamples", "draws", "mixed")
 
 
 def plot_comparison(comparison: Comparison, kind: str | None = None, **options: Any) -> Figure:
@@ -35,7 +38,7 @@ def plot_comparison(comparison: Comparison, kind: str | None = None, **options: 
     ----------
     comparison : Comparison
         What ``dreval.compare`` or ``Results.compare`` gave.
-    kind : {"critical_difference", "forest", "difference_map"}, optional
+    kind : {"critical_difference", "forest", "difference_map", "wins"}, optional
         The figure; over several data sets the critical differences by default, on one the forest.
     index : str, optional
         The index; the first one that can be drawn by default, for "forest" all.
@@ -139,7 +142,7 @@ def _forest(comparison: Comparison, index: str | None = None) -> Figure:
         raise InputError("kind", "must fit the comparison", "'forest' without intervals", cure)
     parts = {name: part for name, part in parts.items() if len(part)}
     embeddings = list(dict.fromkeys(comparison.standing["embedding"]))
-    labels = short_names(embeddings, 14)
+    labels = short_names(embeddings, 22)
     left = 0.3 + LETTER * max(breadth(f"{labels[a]} - {labels[b]}") for a, b in _pair_names(rows))
     heights = [0.75 + LINE * len(part) for part in parts.values()]
     figure, first = one_axes(left + 3.4, sum(heights), left, 0.25, 0.1, 0.1)
@@ -187,9 +190,7 @@ def _difference_map(comparison: Comparison, index: str | None = None, pair: tupl
         cure = "Use results.compare() of one data set."
         raise InputError("kind", "must fit the comparison", "'difference_map' over several data sets", cure)
     names = list(dict.fromkeys([*comparison.pairs["first"], *comparison.pairs["second"]]))
-    first, second = pair if pair is not None and len(pair) == 2 else (names[0], names[1])
-    for name in (first, second):
-        check_one_of(name, names, "pair")
+    first, second = _pair(pair, names)
     having = [one for one in comparison.indices if _differences(comparison, one, first, second) is not None]
     name = comparison.named(index) if index is not None or not having else having[0]
     values = _differences(comparison, name, first, second)
@@ -198,21 +199,34 @@ def _difference_map(comparison: Comparison, index: str | None = None, pair: tupl
         raise InputError("index", "must have values for single points", repr(name), cure)
     cells = [map_cells(results.embeddings[one], values)[1] for one in (first, second)]
     scale = _around_zero(cells)
-    figure, axes = grid(2, PANEL, 0.0, 0.8)
     labels = short_names(names, 24)
+    words = [f"{labels[one]} better" for one in (second, first)]
+    below = 1.5 * (LETTER * sum(map(breadth, words)) > PANEL)  # long words stand on two lines, in heights of the bar
+    figure, axes = grid(2, PANEL, 0.0, 0.8 + 0.1 * below)
     for ax, one in zip(axes, (first, second), strict=True):
         draw_map(ax, results.embeddings[one], values, scale)
         colour = embedding_colour(results.names.index(one))
         ax.set_title(labels[one], loc="left", fontsize=10, fontweight="bold", color=colour, pad=5)
-    bar = colour_bar(figure, axes[0], PANEL)
-    short = short_names(names, 12)
-    for x, side, number, one in zip((0, 1), ("left", "right"), scale.ends(), (second, first), strict=True):
-        look = {"ha": side, "va": "top", "fontsize": 8, "transform": bar.transAxes}
-        bar.text(x, -0.5, number, color=LIGHT["soft"], **look)
-        bar.text(x, -1.9, f"{short[one]} better", color=embedding_colour(results.names.index(one)), **look)
+    bar = colour_bar(figure, axes[0], PANEL, 0.42 + 0.1 * below)
+    for x, side, number, one, word, low in zip(
+        (0, 1), ("left", "right"), scale.ends(), (second, first), words, (0, below), strict=True
+    ):
+        look = {"va": "top", "fontsize": 8, "transform": bar.transAxes}
+        bar.text(x, -0.5, number, ha=side, color=LIGHT["soft"], **look)
+        near = {"x": 0, "ha": "left"} if below else {"x": x, "ha": side}
+        mark = {"": "", "left": "← ", "right": "→ "}[side if below else ""]
+        bar.text(y=-1.9 - low, s=mark + word, color=embedding_colour(results.names.index(one)), **near, **look)
     said = math_words(f"{heading(comparison, name)}: which is better", True)
     bar.text(0, 1.5, said.pop("label"), ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes, **said)
     return figure
+
+
+def _pair(pair: Any, names: Sequence[str]) -> tuple[str, str]:
+    """The two embeddings that are asked for, the first two by default."""
+    given = names[:2] if pair is None else pair
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
+        raise InputError("pair", "must be two names", describe(pair), f"Pass pair={(names[0], names[1])!r}.")
+    return check_one_of(given[0], names, "pair"), check_one_of(given[1], names, "pair")
 
 
 def _differences(comparison: Comparison, name: str, first: str, second: str) -> Any:
@@ -234,8 +248,49 @@ def _title(ax: Axes, words: str, pad: float) -> None:
     ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=pad, **math_words(words, True))
 
 
+def _wins(comparison: Comparison, index: str | None = None) -> Figure:
+    """On how many data sets the embedding of a row is better than that of a column, the best first."""
+    name = comparison.named(index)
+    table = comparison.wins(name)
+    order = list(comparison.of(comparison.standing, name)["embedding"])
+    numbers = table.reindex(index=order, columns=order).to_numpy()
+    played = numbers + numbers.T
+    share = np.where(played > 0, numbers / np.maximum(played, 1), 0.5)
+    labels, size = short_names(order, 20), CELL * len(order)
+    left, words = 0.3 + LETTER * max(map(breadth, labels.values())), max(map(breadth, labels.values()))
+    top = 0.45 + LETTER * words
+    title = f"{heading(comparison, name)}: wins of the row on {len(comparison.families[name].cells)} data sets"
+    width = max(left + size + 0.25, 0.3 + 0.9 * LETTER * len(title))
+    figure, ax = one_axes(width, size + top + 0.15, left, width - left - size, 0.15, top)
+    off = ~np.eye(len(order), dtype=bool)
+    for row, column in zip(*np.nonzero(off), strict=True):
+        colour = RAMP[min(int(share[row, column] * len(RAMP)), len(RAMP) - 1)]
+        ax.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, edgecolor=LIGHT["paper"], linewidth=1.2))
+        bold = "bold" if share[row, column] > 0.5 else "normal"
+        ink = LIGHT["ink"] if share[row, column] < DARK_FROM else LIGHT["paper"]
+        look = {"ha": "center", "va": "center", "fontsize": 8, "fontweight": bold, "color": ink}
+        ax.text(column + 0.5, row + 0.5, str(numbers[row, column]), **look)
+    places = np.arange(len(order)) + 0.5
+    shown = [labels[one] for one in order]
+    ax.set(xlim=(0, len(order)), ylim=(len(order), 0))
+    ax.set_yticks(places, shown, fontsize=8.5)
+    ax.xaxis.tick_top()
+    ax.set_xticks(places, shown, rotation=90, fontsize=8.5)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    figure.text(0.12 / width, 1 - 0.1 / (size + top + 0.15), va="top", fontsize=9, color=LIGHT["ink"], **_words(title))
+    return figure
+
+
+def _words(title: str) -> dict[str, Any]:
+    """A title as the words of a text."""
+    said = math_words(title, True)
+    return {"s": said.pop("label"), **said}
+
+
 COMPARISON_KINDS: dict[str, tuple[Callable[..., Figure], tuple[str, ...]]] = {
     "critical_difference": (_critical_difference, ("index",)),
     "forest": (_forest, ("index",)),
     "difference_map": (_difference_map, ("index", "pair")),
+    "wins": (_wins, ("index",)),
 }

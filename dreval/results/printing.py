@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import DIRECTIONS
 from dreval.registry import INDICES
 from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
+from dreval.results.table import over_replicates
 
 if TYPE_CHECKING:
     from dreval.results.table import Results
@@ -17,7 +19,7 @@ __all__ = ["index_title", "short_parameters", "summarise"]
 def summarise(results: Results) -> Summary:
     """Header, one block an index (embeddings down), tests, failures, and numbered notes."""
     recipe, table = results.recipe, results.table
-    rows = table[table["test"] == ""]
+    rows = over_replicates(table[table["test"] == ""])
     rows = rows[(rows["index"] != "") & ~rows["index"].map(_is_curve).astype(bool)]
     blocks = [_index_block(str(name), part) for name, part in rows.groupby("index", sort=False)]
     tests = table[table["test"] != ""]
@@ -117,6 +119,15 @@ def _curve_notes(results: Results) -> list[str]:
     return [said.format(", ".join(names), names[0])] if names else []
 
 
+def _replicate_notes(table: Any) -> Iterator[str]:
+    """Whose values are means over runs, and what is not."""
+    runs = table[table["test"] == ""].groupby("embedding", sort=False)["replicate"].max() + 1
+    runs = runs[runs > 1]
+    if len(runs):
+        counts = ", ".join(f"{name} ({count})" for name, count in runs.items())
+        yield f"Values are means over runs of the method: {counts}. All else speaks of the first run."
+
+
 def _notes(recipe: Any, table: Any) -> list[str]:
     """Notes on the data first, then those of rows, each once with the embeddings it concerns, then how to read."""
     notes = list(recipe.get("notes", ()))
@@ -125,10 +136,12 @@ def _notes(recipe: Any, table: Any) -> list[str]:
     said = ", ".join(f"{size} ({test})" for test, size in sizes.items())
     notes += [f"Effect sizes: {said}; chance: mean of the statistic by chance."] if said else []
     notes += [f"{name} failed: {reason}" for name, reason in recipe.get("failed", {}).items()]
+    notes += list(_replicate_notes(table))
     marked = table[(table["note"] != "") & ~table["embedding"].isin(recipe.get("failed", {}))]
+    alike: dict[tuple[str, str], list[str]] = {}
     for (index, test, note), part in marked.groupby(["index", "test", "note"], sort=False):
-        who = ", ".join(dict.fromkeys(part["embedding"]))
-        notes.append(f"{index or test} of {who}: {note.rstrip('.')}.")
+        alike.setdefault((note, ", ".join(dict.fromkeys(part["embedding"]))), []).append(index or test)
+    notes += [f"{', '.join(what)} of {who}: {note.rstrip('.')}." for (note, who), what in alike.items()]
     methods = list(table[table["ci_method"] != ""].groupby("ci_method", sort=False))
     for method, part in methods:
         of = f" of {', '.join(dict.fromkeys(part['index']))}" if len(methods) > 1 else ""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dreval.results.certified import Certificate
     from dreval.results.shepard import Shepard
 
-__all__ = ["Results", "curves_frame", "groups_frame", "point_column", "tidy_frame"]
+__all__ = ["Results", "curves_frame", "groups_frame", "over_replicates", "point_column", "tidy_frame"]
 
 
 def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -42,7 +42,7 @@ def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def groups_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Leave-a-group-out values as a table, its types the same whether it has rows or not."""
+    """The values behind intervals as a table, its types the same whether it has rows or not."""
     import pandas as pd
 
     kinds = {"embedding": "object", "index": "object", "parameters": "object", "group": "int64", "value": "float64"}
@@ -57,6 +57,18 @@ def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
         ("ci_low", "ci_high"), "float64"
     )
     return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
+
+
+def over_replicates(table: pd.DataFrame) -> pd.DataFrame:
+    """One row for each embedding, index and setting: the first, with the mean of the values that the replicates have.
+
+    The intervals of replicates speak of this mean, and are the same on all their rows.
+    """
+    keys = ["dataset", "embedding", "index", "parameters", "test", "target"]
+    if not table["replicate"].any():
+        return table
+    means = table.groupby(keys, sort=False)["value"].transform("mean")
+    return table.assign(value=means).drop_duplicates(keys)
 
 
 def point_column(index: str, parameters: str) -> str:
@@ -75,7 +87,8 @@ class Results:
     points : dict of str to DataFrame
         Per-point contributions of each embedding; columns are named by index and parameters.
     groups : DataFrame
-        Leave-a-group-out values: embedding, index, parameters, group, value.
+        The values behind intervals: embedding, index, parameters, group, value. Without each of 20 groups of points,
+        or, of ``ci="subsampling"`` and of methods run on halves, at the halves 2 s and 2 s + 1 of every split s.
     embeddings : dict of str to ndarray (n, d)
         Coordinates.
     labels : ndarray (n,) or None
@@ -119,10 +132,13 @@ class Results:
         return self.table.copy()
 
     def glance(self) -> pd.DataFrame:
-        """One row per embedding: n, number of columns, the value of every index, seconds, and what failed."""
+        """One row per embedding: n, number of columns, the value of every index, seconds, and what failed.
+
+        Where a method was run with several seeds the value is the mean over its runs.
+        """
         import pandas as pd
 
-        table = self.table[self.table["test"] == ""]
+        table = over_replicates(self.table[self.table["test"] == ""])
         several = table.groupby("index")["parameters"].transform("nunique") > 1
         keys = [
             point_column(i, p) if s else i for i, p, s in zip(table["index"], table["parameters"], several, strict=True)
@@ -250,7 +266,10 @@ class Results:
         is that of the difference, with the same groups of points left out of both (delete-a-group jackknife with
         recomputation), or of the differences at the anchors. Student's t with the number of groups less one (or of
         anchors less one) as degrees of freedom. The jackknife errs upwards, so the test is conservative. It speaks of
-        other points for the same two pictures; for other data sets see ``dreval.compare``.
+        other points for the same two pictures; for other data sets see ``dreval.compare``. After
+        ``run(ci="subsampling")`` and for methods run on halves the same halves are taken of both; methods run with
+        other seeds are compared by Welch's t of their runs. A pair whose intervals speak of different things has no
+        test.
 
         Parameters
         ----------

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dreval.inference.intervals import METHODS, TARGETS, anchor_interval, jackknife_interval
+from dreval.inference.intervals import (
+    METHODS,
+    TARGETS,
+    anchor_interval,
+    halves_interval,
+    jackknife_interval,
+    mean_interval,
+    welch,
+)
 
 FREE = (-np.inf, np.inf)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -67,6 +75,53 @@ def test_intervals_end_at_the_bounds(value, spread):
     assert 0 <= anchors.low <= anchors.high <= 1
 
 
+@given(seed=SEEDS, runs=st.integers(2, 30))
+def test_runs_are_an_independent_sample(seed, runs):
+    """Student's interval of the mean of runs, and Welch's of the difference of two, are those of scipy."""
+    rng = np.random.default_rng(seed)
+    values, others = rng.normal(size=runs), rng.normal(1, 3, size=7)
+    got = mean_interval(values, FREE)
+    expected = stats.t.interval(0.95, runs - 1, loc=values.mean(), scale=stats.sem(values))
+    assert (got.low, got.high) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    between = welch(values, others, FREE)
+    test = stats.ttest_ind(values, others, equal_var=False)
+    ends = test.confidence_interval(0.95)
+    assert (between.low, between.high) == pytest.approx((ends.low, ends.high), rel=1e-9, abs=1e-12)
+    assert between.freedom == pytest.approx(test.df, rel=1e-9)
+
+
+def test_a_single_value_has_no_spread():
+    """Welch's interval against one value is that of the mean of the other."""
+    values = np.array([1.0, 2, 4])
+    got, alone = welch(values, np.array([0.5]), FREE), mean_interval(values, FREE)
+    assert (got.low, got.high, got.freedom) == pytest.approx((alone.low - 0.5, alone.high - 0.5, 2))
+
+
+def test_halves_of_a_mean_by_hand():
+    """Four points 0, 2, 4, 10, all three splits: gaps 12/2, 8/2, 4/2, so se^2 = (36 + 16 + 4) / 3 / 4 = 14/3.
+
+    This is s^2 / n = (16 + 4 + 0 + 36) / 3 / 4, the textbook variance of the mean; with draws it is twice as much.
+    """
+    halves = np.array([[1.0, 7.0], [2.0, 6.0], [5.0, 3.0]])
+    got = halves_interval(4.0, halves, 4, FREE, "subsampling")
+    assert got.se**2 == pytest.approx(14 / 3)
+    assert got.se == pytest.approx(stats.sem([0.0, 2, 4, 10]))
+    assert got.high == pytest.approx(4 + stats.t.ppf(0.975, 3) * got.se)
+    assert halves_interval(4.0, halves, 4, FREE, "draws").se ** 2 == pytest.approx(28 / 3)
+
+
+@given(seed=SEEDS, half=st.integers(2, 4))
+def test_all_halves_of_a_mean_give_the_textbook_formula(seed, half):
+    """Over all splits of an even number of points the variance of a mean is s^2 / n exactly."""
+    from itertools import combinations
+
+    values = np.random.default_rng(seed).normal(size=2 * half)
+    parts = [list(part) for part in combinations(range(2 * half), half)]
+    halves = np.array([[values[part].mean(), np.delete(values, part).mean()] for part in parts])
+    got = halves_interval(values.mean(), halves, 2 * half, FREE, "subsampling")
+    assert got.se == pytest.approx(stats.sem(values), rel=1e-9, abs=1e-14)
+
+
 def test_every_kind_has_its_words():
     """Method and target are said for each kind of interval."""
-    assert METHODS.keys() == TARGETS.keys() == {"points", "anchors"}
+    assert METHODS.keys() == TARGETS.keys() == {"points", "anchors", "subsampling", "seeds", "subsamples", "draws"}

@@ -87,6 +87,19 @@ def test_a_difference_map_is_blue_where_the_first_is_better(within, index):
     assert turned.index("$b$ better") < turned.index("c better")
 
 
+@pytest.mark.parametrize("k", [2, 5])
+def test_wins_are_counted_in_every_cell(k):
+    """Every pair has the two counts of the win matrix, rows and columns in the order of the standing."""
+    found = across(k)
+    table, order = found.wins(), list(found.standing["embedding"])
+    figure = found.plot("wins")
+    numbers = [text.get_text() for text in figure.axes[0].texts]
+
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == order
+    assert numbers == [str(table.loc[a, b]) for a in order for b in order if a != b]
+    assert "wins of the row on 9 data sets" in " ".join(texts(figure))
+
+
 def test_what_cannot_be_drawn_is_refused(within):
     """Unknown words, figures of the other kind, an index without values of points."""
     with pytest.raises(UnknownName, match="Did you mean 'forest'"):
@@ -103,4 +116,4 @@ def test_what_cannot_be_drawn_is_refused(within):
         across().plot("difference_map")
     with pytest.raises(InputError, match="without intervals"):
         across().plot("forest")
-    assert set(COMPARISON_KINDS) == {"critical_difference", "forest", "difference_map"}
+    assert set(COMPARISON_KINDS) == {"critical_difference", "forest", "difference_map", "wins"}

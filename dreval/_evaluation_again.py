@@ -1,0 +1,177 @@
+"""Intervals for which something is done again: values at random halves of the points, and methods run anew."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._evaluation_intervals import Intervals
+from dreval._evaluation_plan import IndexTask
+from dreval._evaluation_rows import Found, add_note, set_interval
+from dreval._evaluation_views import make_views
+from dreval._random import stream, stream_seed
+from dreval.errors import DrevalError
+from dreval.geometry.blocks import View
+from dreval.geometry.metrics import take
+from dreval.indices._index import answer
+from dreval.inference.intervals import halves_interval, mean_interval
+from dreval.inputs.data import Data
+from dreval.inputs.source import Source
+
+__all__ = ["Again", "half_neighbors"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Values = list[float | str]  # of every task: its value, or the reason why there is none
+Pictures = Callable[[IntArray, tuple[int, int]], dict[str, FloatArray]]
+
+
+def half_neighbors(k: int, n: int) -> int:
+    """Number of neighbors that is to half of n points what k is to all of them; at least one."""
+    half = n // 2
+    return min(max(1, round(k * half / n)), half - 1)
+
+
+@dataclass(frozen=True)
+class Again:
+    """What is needed to compute indices again, on halves of the points or on further runs."""
+
+    data: Data
+    sources: Mapping[str, Source]
+    tasks: Sequence[IndexTask]
+    intervals: Intervals
+    seed: int
+    n_jobs: int | None
+
+    def add(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Any) -> None:
+        """Add intervals, and the replicates or the values at halves behind them, to what was found."""
+        for name, reason in self.intervals.reasons.items():
+            for row in self._rows(found[name]) if name in found else ():
+                add_note(row, reason)
+        for name in self._present("seeds", found):
+            bar.set_description(f"other seeds of {name}")
+            self._add_seeds(found[name], name)
+        fixed = {name: embedded[name] for name in self._present("subsampling", found)}
+        if fixed:
+            bar.set_description("halves of the points")
+            self._add_halves("subsampling", found, list(fixed), lambda part, _: {e: Y[part] for e, Y in fixed.items()})
+        for kind in ("subsamples", "draws"):
+            for name in self._present(kind, found):
+                bar.set_description(f"{name} on halves of the points")
+                self._add_halves(kind, found, [name], self._runner(name))
+
+    def _present(self, kind: str, found: Mapping[str, Found]) -> list[str]:
+        """The embeddings of this kind that were computed."""
+        return [name for name in self.intervals.named(kind) if name in found]
+
+    def _rows(self, found: Found) -> list[dict[str, Any]]:
+        """The row of every task; those without a value are empty."""
+        rows = {(row.get("index"), row.get("parameters")): row for row in found.rows}
+        mine = (rows[task.name, task.words] for task in self.tasks)
+        return [{} if math.isnan(row.get("value", math.nan)) else row for row in mine]
+
+    def _values(self, view: View, tasks: Sequence[IndexTask]) -> Values:
+        """The values of all tasks on one view."""
+        values: Values = []
+        for task in tasks:
+            try:
+                values.append(answer(task.thing, view, task.parameters).value)
+            except DrevalError as reason:
+                values.append(str(reason))
+        return values
+
+    def _add_seeds(self, found: Found, name: str) -> None:
+        """A row for each further run, and the interval of the mean over runs on all of them."""
+        runs = [self._run(name, r) for r in range(1, self.intervals.counts["seeds"])]
+        for place, (task, row) in enumerate(zip(self.tasks, self._rows(found), strict=True)):
+            if not row:
+                continue
+            others = [run[place] for run in runs]
+            values = np.array([row["value"], *(one for one in others if not isinstance(one, str))])
+            if len(values) > 1:
+                set_interval(row, mean_interval(values, task.card.bounds), "every run gave the same value")
+            alone = {"chance": None, "worst": None, "best": None, "note": ""}
+            for r, one in enumerate(others, start=1):
+                own = {"value": math.nan, "note": one} if isinstance(one, str) else {"value": one}
+                found.rows.append({**row, **alone, "replicate": r, **own})
+
+    def _run(self, name: str, r: int) -> Values:
+        """The values of all tasks on the picture of another seed."""
+        source, seed = self.sources[name], stream_seed(self.seed, "embedding", name, r)
+        try:
+            Y = source.coordinates(self.data, n_components=source.default_components, random_state=seed)
+        except DrevalError as reason:
+            return [str(reason)] * len(self.tasks)
+        view = make_views(self.data, {name: Y}, self.tasks, seed=self.seed, n_jobs=self.n_jobs)[name]
+        return self._values(view, self.tasks)
+
+    def _runner(self, name: str) -> Pictures:
+        """A function that runs the method on some of the points, with a seed for each run."""
+        source, whole = self.sources[name], self.data.dense()
+        labels = None if self.data.labels is None else self.data.labels.values
+
+        def run(part: IntArray, place: tuple[int, int]) -> dict[str, FloatArray]:
+            known = None if labels is None else labels[part]
+            seed = stream_seed(self.seed, "embedding", name, *place)
+            return {name: source.embed(take(whole, part, self.data.metric), source.default_components, seed, known)}
+
+        return run
+
+    def _add_halves(self, kind: str, found: Mapping[str, Found], names: list[str], pictures: Pictures) -> None:
+        """Values at both halves of every split, kept among the groups, and the intervals that they give."""
+        n, splits = self.data.n, self.intervals.counts[kind]
+        tasks = [_halved(task, n) for task in self.tasks] if n > 5 else []
+        kept: dict[str, list[Values]] = {name: [] for name in names}
+        for part, place in self._parts(splits if tasks else 0):
+            for name, values in self._half(names, tasks, part, pictures, place).items():
+                kept[name].append(values)
+        for name in names:
+            for at, (task, row) in enumerate(zip(self.tasks, self._rows(found[name]), strict=True)):
+                if row and not task.card.smooth:
+                    add_note(row, f"no interval: {task.card.jumps}")
+                elif row and not tasks:
+                    add_note(row, "no interval: too few points for halves")
+                elif row:
+                    self._add_half_row(found[name], row, [values[at] for values in kept[name]], kind, task)
+
+    def _parts(self, splits: int) -> Iterator[tuple[IntArray, tuple[int, int]]]:
+        """Both halves of every split with their place; of an odd number of points one is left out."""
+        n, half = self.data.n, self.data.n // 2
+        for s in range(splits):
+            order = stream(self.seed, "halves", s).permutation(n)
+            yield np.sort(order[:half]), (s, 0)
+            yield np.sort(order[half : 2 * half]), (s, 1)
+
+    def _half(
+        self, names: list[str], tasks: Sequence[IndexTask], part: IntArray, pictures: Pictures, place: tuple[int, int]
+    ) -> dict[str, Values]:
+        """The values of all tasks at one half."""
+        try:
+            embedded = pictures(part, place)
+        except DrevalError as reason:
+            return {name: [str(reason)] * len(tasks) for name in names}
+        views = make_views(self.data, embedded, tasks, seed=self.seed, n_jobs=self.n_jobs, part=part)
+        return {name: self._values(views[name], tasks) for name in names}
+
+    def _add_half_row(self, found: Found, row: dict[str, Any], values: Values, kind: str, task: IndexTask) -> None:
+        """The interval of one index, and its values among the groups: 2 s and 2 s + 1 are the halves of split s."""
+        numbers = np.array([value for value in values if not isinstance(value, str)])
+        if len(numbers) < len(values):
+            reason = next(value for value in values if isinstance(value, str))
+            add_note(row, f"no interval: at one half of the points {reason}")
+            return
+        interval = halves_interval(row["value"], numbers.reshape(-1, 2), self.data.n, task.card.bounds, kind)
+        set_interval(row, interval, "halves of the points have equal values")
+        key = {name: row[name] for name in ("embedding", "index", "parameters")}
+        found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(numbers)]
+
+
+def _halved(task: IndexTask, n: int) -> IndexTask:
+    """The task at the same scale on half of the points."""
+    k = task.parameters.get("n_neighbors")
+    return task if k is None else replace(task, parameters={**task.parameters, "n_neighbors": half_neighbors(k, n)})

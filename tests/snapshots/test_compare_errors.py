@@ -1,0 +1,180 @@
+"""The wording of every refusal of comparisons and of the intervals that they rest on.
+
+The wordings lie in ``compare_errors.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` writes them again, and
+the difference is then read like any other change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from snapshot import Snapshots
+
+import dreval
+from dreval.cli import main
+from dreval.errors import DrevalError
+
+X = np.random.default_rng(0).normal(size=(24, 3)).round(3)
+SOURCES = {"umap": X[:, :2], "tsne": X[:, 1:]}
+EV = dreval.Evaluation(X, SOURCES, n_neighbors=3, random_state=0)
+RESULTS = EV.add("short", X[:5, :2]).run("continuity", None)
+WIDE = EV.run("procrustes_disparity", None)
+SEVERAL = dreval.Evaluation(X, SOURCES, n_neighbors=[3, 5], random_state=0).run("continuity", None).compare()
+TABLE = pd.DataFrame(
+    {
+        "dataset": np.repeat(list("abcde"), 2),
+        "embedding": ["umap", "tsne"] * 5,
+        "value": [0.9, 0.8, 0.8, 0.6, 0.95, 0.7, 0.7, 0.65, 0.9, 0.6],
+    }
+)
+ACROSS = dreval.compare(TABLE, direction="higher")
+HOLES = dreval.compare(
+    TABLE.assign(embedding=["umap", "pca"] * 2 + ["umap", "tsne"] * 3), direction="higher", tests="wilcoxon"
+)
+Case = Callable[[], Any]
+
+
+def changed(**columns: Any) -> pd.DataFrame:
+    """The table with other columns."""
+    return TABLE.assign(**columns)
+
+
+def command(*arguments: str) -> Case:
+    """A call of the command line."""
+    return lambda: main(("compare", *arguments))
+
+
+def across(table: Any, **options: Any) -> Case:
+    """A comparison across data sets."""
+    return lambda: dreval.compare(table, **{"direction": "higher", **options})
+
+
+WITHIN: dict[str, Case] = {
+    "an unknown embedding": lambda: RESULTS.compare(["umpa", "tsne"]),
+    "an embedding that failed": lambda: RESULTS.compare(["umap", "short"]),
+    "one embedding": lambda: RESULTS.compare(["umap"]),
+    "no names": lambda: RESULTS.compare([]),
+    "an unknown index": lambda: RESULTS.compare(index="continuty"),
+    "no level": lambda: RESULTS.compare(alpha=0),
+    "a level as text": lambda: RESULTS.compare(alpha="5 %"),
+    "an unknown adjustment": lambda: RESULTS.compare(adjust="bonferroni"),
+    "no intervals": lambda: EV.run("continuity", None, None).compare(),
+    "wins on one data set": lambda: RESULTS.compare().wins(),
+    "an unknown form": lambda: RESULTS.compare().paragraph("html"),
+}
+TABLES: dict[str, Case] = {
+    "a number as table": across(3),
+    "an empty list": across([]),
+    "a list with a number": across([TABLE, 3]),
+    "a file that is not there": across("nowhere.csv"),
+    "no embeddings": across(TABLE.drop(columns="embedding")),
+    "a column called otherwise": across(TABLE, columns={"value": "score"}),
+    "an unknown column": across(TABLE, columns={"method": "embedding"}),
+    "two values for one cell": across(pd.concat([TABLE, TABLE.iloc[:1]])),
+    "a row without a data set": across(changed(dataset=[None, *TABLE["dataset"][1:]])),
+    "values as text": across(changed(value=["good"] * 10)),
+    "an infinite value": across(changed(value=[np.inf, *TABLE["value"][1:]])),
+    "one data set": across(TABLE.iloc[:2]),
+    "no direction": across(TABLE, direction=None),
+    "an unknown direction": across(TABLE, direction="up"),
+    "a direction of an unknown index": across(TABLE, direction={"valu": "lower"}),
+    "an index that is not there": across(TABLE, index="valu"),
+    "no index": across(TABLE, index=[]),
+    "an unknown test": across(TABLE, tests="wilcoxn"),
+    "a Bayesian test without a region": across(TABLE, tests="bayes"),
+    "a negative region": across(TABLE, rope=-1.0),
+    "an index of the comparison": lambda: ACROSS.wins("valu"),
+}
+PICTURES: dict[str, Case] = {
+    "an unknown picture": lambda: ACROSS.plot("forrest"),
+    "an unknown option": lambda: ACROSS.plot("forest", indx="value"),
+    "ranks on one data set": lambda: RESULTS.compare().plot("critical_difference"),
+    "ranks with empty cells": lambda: HOLES.plot("critical_difference"),
+    "intervals of ranks": lambda: ACROSS.plot("forest"),
+    "a map over data sets": lambda: ACROSS.plot("difference_map"),
+    "wins without data sets": lambda: RESULTS.compare().plot("wins"),
+    "a pair of one": lambda: RESULTS.compare().plot("difference_map", pair=("umap",)),
+    "a pair as text": lambda: RESULTS.compare().plot("difference_map", pair="umap"),
+    "an unknown embedding of a pair": lambda: RESULTS.compare().plot("difference_map", pair=("umap", "tnse")),
+    "a map of a whole": lambda: WIDE.compare().plot("difference_map", index="procrustes_disparity"),
+    "one of several settings": lambda: SEVERAL.plot("forest", index="continuity"),
+}
+INTERVALS: dict[str, Case] = {
+    "replicates of coordinates": lambda: EV.run(ci="replicates"),
+    "replicates with anchors": lambda: dreval.Evaluation(X, {"p": "pca"}, n_neighbors=3, anchors=9).run(
+        ci="replicates"
+    ),
+    "other seeds of a method without": lambda: dreval.Evaluation(X, {"p": "pca"}, n_neighbors=3).run(
+        ci="replicates", options={"replicates": {"over": "seeds"}}
+    ),
+    "a wrong word": lambda: EV.run(ci="replicate"),
+    "a wrong word among options": lambda: EV.run(options={"replicates": {"over": "seed"}}),
+    "an unknown option of replicates": lambda: EV.run(options={"replicates": {"n_runs": 5}}),
+    "one run": lambda: EV.run(options={"replicates": {"n_resamples": 1}}),
+    "half a split": lambda: EV.run(options={"subsampling": {"n_resamples": 2.5}}),
+}
+COMMAND: dict[str, Case] = {
+    "dreval compare without files": command(),
+    "dreval compare, no such file": command("nowhere.csv"),
+    "dreval compare, no such result": command("nowhere.dreval"),
+    "dreval compare, no direction": command("table.csv"),
+    "dreval compare, a direction without a name": command("table.csv", "--direction", "value="),
+    "dreval compare, the Bayesian test without a region": command(
+        "table.csv", "--direction", "higher", "--tests", "bayes"
+    ),
+    "dreval compare, a region on one data set": command("saved.dreval", "--rope", "0.1"),
+    "dreval compare, a picture of another kind": command("table.csv", "--direction", "higher", "--plot", "p.gif"),
+    "dreval compare, a picture over a table": command("table.csv", "--direction", "higher", "--plot", "table.csv"),
+}
+CASES = {**WITHIN, **TABLES, **PICTURES, **INTERVALS, **COMMAND}
+KEPT = Snapshots(Path(__file__).with_name("compare_errors.txt"), CASES)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder with a table and a saved result."""
+    TABLE.to_csv(tmp_path / "table.csv", index=False)
+    RESULTS.save(tmp_path / "saved.dreval")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def refusal(case: Case, capfd: pytest.CaptureFixture[str]) -> str:
+    """Class and wording of what was raised, or what the command line printed and its code."""
+    try:
+        code = case()
+    except DrevalError as error:
+        return f"{type(error).__name__}: {error}"
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capfd.readouterr()
+    assert out == ""
+    return f"code {code}\n{err.splitlines()[-1]}"  # without argparse's usage
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_wording_of_refusals(case: str, folder: None, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
+    KEPT.check(case, refusal(CASES[case], capfd))
+
+
+def test_no_wording_is_left_over() -> None:
+    """The stored file has exactly the cases that are tested."""
+    assert list(KEPT.stored()) == list(CASES)
+
+
+def test_wordings_have_four_parts() -> None:
+    """Each stored wording of ours names the argument in backticks, the rule, what was got, and ends with the cure."""
+    for case, text in KEPT.stored().items():
+        line = text.partition("\n")[2] if text.startswith("code") else text
+        if line.startswith("dreval compare: error"):
+            continue
+        assert ": `" in line, case
+        assert " must " in line, case
+        assert ": got " in line, case
+        assert line.endswith((".", "?")), case
