@@ -6,9 +6,10 @@ import hashlib
 import io
 import json
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,19 +19,33 @@ import numpy.typing as npt
 from dreval._check import check_path
 from dreval.errors import InputError
 
-__all__ = ["Cell", "Store", "cell_key"]
+__all__ = ["Cell", "Store", "cell_key", "cell_row", "is_journal"]
 
 FORMAT = 1
 WAIT_SECONDS = 60.0  # how long one process waits for another one that writes
+_MAGIC = b"SQLite format 3\0"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, recipe TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cells (
     run TEXT NOT NULL, cell TEXT NOT NULL, value TEXT NOT NULL, array BLOB, PRIMARY KEY (run, cell)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS tasks (
+    run TEXT NOT NULL, cell TEXT NOT NULL, owner TEXT, host TEXT, pid INTEGER, born TEXT, beat REAL,
+    PRIMARY KEY (run, cell)
+) WITHOUT ROWID;
 """
 
 Cell = tuple[dict[str, Any], npt.NDArray[Any] | None]
+
+
+def is_journal(path: str | Path) -> bool:
+    """Whether a file is a journal by its first bytes."""
+    path = Path(path)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def cell_key(recipe: Mapping[str, Any]) -> str:
@@ -55,6 +70,10 @@ class Store:
     ----------
     path : str or path
         The file; it is made where there is none.
+    argument : str
+        How errors call the path.
+    read_only : bool
+        Nothing is written, and a file that is not there is refused.
 
     Raises
     ------
@@ -64,7 +83,7 @@ class Store:
     Notes
     -----
     Write-ahead logging: beside the file lie ``-wal`` and ``-shm`` while it is open. It must lie on a local disk.
-    Writing a cell costs one transaction, well below a millisecond.
+    Writing a cell costs one transaction, well below a millisecond. Any thread of the process may use an open journal.
 
     Examples
     --------
@@ -77,59 +96,85 @@ class Store:
     {'1,2': ({'u': 0.1}, None)}
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = check_path(path, "store")
+    def __init__(self, path: str | Path, argument: str = "store", *, read_only: bool = False) -> None:
+        self.path = check_path(path, argument)
+        self._lock = RLock()
+        if read_only and not self.path.is_file():
+            cure = "Check the name; a file is made by running."
+            raise InputError(argument, "must be an existing file", repr(str(self.path)), cure)
         try:
-            self._db = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
-            self._check_format()
+            self._db = self._connect(read_only)
+            self._check_format(argument)
         except sqlite3.Error as error:
             rule = "must be a file that dreval can use as a journal"
-            raise InputError("store", rule, f"{str(self.path)!r} ({error})", "Choose a new file.") from error
+            raise InputError(argument, rule, f"{str(self.path)!r} ({error})", "Choose a new file.") from error
 
-    def _check_format(self) -> None:
-        self._db.execute("INSERT OR IGNORE INTO about VALUES ('format', ?)", (str(FORMAT),))
+    def _connect(self, read_only: bool) -> sqlite3.Connection:
+        """The open file with its tables; a lock makes it safe for threads, of which SQLite itself allows one."""
+        name = f"{self.path.resolve().as_uri()}?mode=ro" if read_only else str(self.path)
+        db = sqlite3.connect(
+            name, timeout=WAIT_SECONDS, isolation_level=None, uri=read_only, check_same_thread=False
+        )  # fmt: skip
+        if not read_only:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
+            db.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+            db.execute("INSERT OR IGNORE INTO about VALUES ('format', ?)", (str(FORMAT),))
+        return db
+
+    def _check_format(self, argument: str) -> None:
         found = self._db.execute("SELECT value FROM about WHERE name = 'format'").fetchone()[0]
         if found != str(FORMAT):
             rule = f"must have been made with format {FORMAT}"
-            raise InputError("store", rule, f"format {found}", "Choose a new file, or update dreval.")
+            raise InputError(argument, rule, f"format {found}", "Choose a new file, or update dreval.")
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All that is written within is written at once, or not at all; other processes wait."""
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with self._lock:
+            return self._db.execute(query, values).fetchall()
 
     def open_run(self, recipe: Mapping[str, Any]) -> str:
         """The key of a run; its recipe is kept in the file, to be read by people."""
         run = cell_key(recipe)
-        self._db.execute("INSERT OR IGNORE INTO runs VALUES (?, ?)", (run, _text(recipe)))
+        self.rows("INSERT OR IGNORE INTO runs VALUES (?, ?)", (run, _text(recipe)))
         return run
 
     def put(
         self, run: str, cell: str, value: Mapping[str, Any] | None = None, array: npt.NDArray[Any] | None = None
     ) -> None:
         """Write one finished cell; what was there before stays, so that the first answer is the answer."""
-        blob = None
-        if array is not None:
-            buffer = io.BytesIO()
-            np.save(buffer, array, allow_pickle=False)
-            blob = buffer.getvalue()
-        row = (run, cell, _text(value or {}), blob)
-        self._db.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", row)
+        self.rows("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", cell_row(run, cell, value or {}, array))
 
     def get(self, run: str, cell: str) -> Cell | None:
         """One finished cell, or None."""
-        query = "SELECT value, array FROM cells WHERE run = ? AND cell = ?"
-        with closing(self._db.execute(query, (run, cell))) as rows:
-            row = rows.fetchone()
-        return None if row is None else _cell(*row)
+        rows = self.rows("SELECT value, array FROM cells WHERE run = ? AND cell = ?", (run, cell))
+        return _cell(*rows[0]) if rows else None
 
     def cells(self, run: str) -> dict[str, Cell]:
         """All finished cells of a run, by name."""
-        query = "SELECT cell, value, array FROM cells WHERE run = ? ORDER BY cell"
-        with closing(self._db.execute(query, (run,))) as rows:
-            return {cell: _cell(value, blob) for cell, value, blob in rows}
+        rows = self.rows("SELECT cell, value, array FROM cells WHERE run = ? ORDER BY cell", (run,))
+        return {cell: _cell(value, blob) for cell, value, blob in rows}
+
+    def texts(self, run: str) -> dict[str, str]:
+        """The values of all finished cells as they are written in the file, without their arrays."""
+        return dict(self.rows("SELECT cell, value FROM cells WHERE run = ? ORDER BY cell", (run,)))
 
     def close(self) -> None:
         """Close the file."""
-        self._db.close()
+        with self._lock:
+            self._db.close()
 
     def __enter__(self) -> Self:
         return self
@@ -138,6 +183,17 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def cell_row(
+    run: str, cell: str, value: Mapping[str, Any], array: npt.NDArray[Any] | None
+) -> tuple[str, str, str, bytes | None]:
+    """A cell as the file has it: its value as JSON, its array in numpy's own format."""
+    if array is None:
+        return run, cell, _text(value), None
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return run, cell, _text(value), buffer.getvalue()
 
 
 def _text(value: Mapping[str, Any]) -> str:
