@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dreval.results.base import Block, Summary
+from dreval.results.base import Block, Summary, format_duration
 from dreval.results.study_file import STATES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["StudyStatus", "duration"]
+__all__ = ["StudyStatus"]
 
 LINES = 40  # of a larger study only the pairs are printed that are not simply done
 REASONS = 10
@@ -73,7 +73,7 @@ class StudyStatus:
             ("Replicates", f"{cells['replicate'].nunique()}"),
             ("Cells", f"{len(cells):,}"),
             *((state.capitalize(), f"{self.count(state):,}") for state in STATES),
-            ("Computing", duration(self.seconds)),
+            ("Computing", format_duration(self.seconds)),
         ]
         return Summary("Study", header, [self._block()] if len(cells) else [], self._notes())
 
@@ -84,7 +84,12 @@ class StudyStatus:
             hidden = int((~unsettled).sum())
             title, table = f"{title}; {hidden:,} pairs that are done are not shown", table[unsettled].head(LINES)
         rows = [
-            [row["dataset"], row["embedding"], *(str(row[state] or "") for state in STATES), duration(row["seconds"])]
+            [
+                row["dataset"],
+                row["embedding"],
+                *(str(row[state] or "") for state in STATES),
+                format_duration(row["seconds"]),
+            ]
             for row in table.to_dict("records")
         ]
         return Block(title, ["data set", "method", *STATES, "computing"], rows)
@@ -114,20 +119,6 @@ class StudyStatus:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
-
-
-def duration(seconds: float) -> str:
-    """Seconds, minutes or hours.
-
-    Examples
-    --------
-    >>> duration(3.14159), duration(200), duration(9000)
-    ('3.1 s', '3 min 20 s', '2 h 30 min')
-    """
-    if seconds < 100:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _counted(count: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -111,10 +112,9 @@ class Store:
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:
         """The open file with its tables; a lock makes it safe for threads, of which SQLite itself allows one."""
-        name = f"{self.path.resolve().as_uri()}?mode=ro" if read_only else str(self.path)
-        db = sqlite3.connect(
-            name, timeout=WAIT_SECONDS, isolation_level=None, uri=read_only, check_same_thread=False
-        )  # fmt: skip
+        name = _reading(self.path.resolve()) if read_only else str(self.path)
+        options: dict[str, Any] = {"timeout": WAIT_SECONDS, "isolation_level": None, "check_same_thread": False}
+        db = sqlite3.connect(name, uri=read_only, **options)
         if not read_only:
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
@@ -183,6 +183,14 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _reading(path: Path) -> str:
+    """How SQLite opens a file to be read: who may write tidies up on closing, and a log beside the file is read too."""
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return f"{path.as_uri()}?mode=rw"
+    log = path.with_name(f"{path.name}-wal")
+    return f"{path.as_uri()}?mode=ro" + ("" if log.exists() else "&immutable=1")
 
 
 def cell_row(
