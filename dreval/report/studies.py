@@ -14,7 +14,7 @@ from dreval.comparison.across import compare
 from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError, InputError
 from dreval.report._column import Column
-from dreval.report._numbers import counted, fixed, in_words, ordered
+from dreval.report._numbers import counted, fixed, half_width, in_words, ordered
 from dreval.report._reading import make_column, parameter_words, without
 from dreval.report._svg import inline_svg
 from dreval.report.comparisons import plot_comparison
@@ -26,6 +26,7 @@ from dreval.results.table import point_column
 __all__ = ["write_study"]
 
 ABSENT = "—"
+ROUNDING = 1e-12  # replicates that differ by less are equal, and have no spread
 COMPONENTS = "n_components"
 
 
@@ -76,6 +77,18 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
         "versions": list(recipe["versions"].items()),
     }
     return write_page(target, "study", page)
+
+
+@dataclass(frozen=True)
+class HeatCell:
+    """One cell of a heat map as it is printed; ``shade`` runs from 0, the worst, to 1."""
+
+    text: str = ABSENT
+    sd: str = ""
+    letters: str = ""
+    best: bool = False
+    shade: float = 0.0
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,18 +151,14 @@ def _dataset_line(whole: Column, dataset: str, rows: pd.DataFrame, methods: Sequ
     )
     cells = []
     for method in methods:
-        value = float(means.get(method, math.nan))
-        sd = float(spread.get(method, math.nan))
-        cells.append(
-            {
-                "text": ABSENT if math.isnan(value) else fixed(value, whole.places),
-                "sd": "" if math.isnan(sd) else f"± {fixed(sd, whole.places)}",
-                "best": _is_best(column, whole, means, value),
-                "shade": round(column.shade(method), 3) if not math.isnan(value) else 0.0,
-                "note": str(notes.get(method, "")) if math.isnan(value) else "",
-            }
-        )
-    return {"dataset": dataset, "cells": cells, "sd": any(cell["sd"] for cell in cells)}
+        value, sd = float(means.get(method, math.nan)), float(spread.get(method, math.nan))
+        if math.isnan(value):
+            cells.append(HeatCell(note=str(notes.get(method, ""))))
+            continue
+        said = half_width(value, value - sd, value + sd, whole.places) if sd > abs(value) * ROUNDING else ""
+        best, shade = _is_best(column, whole, means, value), round(column.shade(method), 3)
+        cells.append(HeatCell(fixed(value, whole.places), said, best=best, shade=shade))
+    return {"dataset": dataset, "cells": cells, "sd": any(cell.sd for cell in cells)}
 
 
 def _is_best(column: Column, whole: Column, means: Any, value: float) -> bool:
@@ -177,27 +186,29 @@ def _standing(reading: Reading, found: Comparison | None) -> dict[str, Any] | No
     heads = [family for family in reading.families if family.key in names]
     lines = []
     for method in reading.methods:
-        cells = [_rank_cell(found, name, method) for name in names]
-        ranks = [cell["rank"] for cell in cells if not math.isnan(cell["rank"])]
-        lines.append({"method": method, "cells": cells, "mean": sum(ranks) / len(ranks) if ranks else math.inf})
+        ranks = [_mean_rank(found, name, method) for name in names]
+        known = [rank for rank in ranks if not math.isnan(rank)]
+        cells = [_rank_cell(found, name, method, rank) for name, rank in zip(names, ranks, strict=True)]
+        lines.append({"method": method, "cells": cells, "mean": sum(known) / len(known) if known else math.inf})
     lines.sort(key=lambda line: line["mean"])
     return {"heads": [{"title": one.column.title, "below": one.below} for one in heads], "lines": lines}
 
 
-def _rank_cell(found: Comparison, name: str, method: str) -> dict[str, Any]:
-    """The mean rank of one method by one index, with its letters."""
+def _mean_rank(found: Comparison, name: str, method: str) -> float:
+    """The mean rank of one method by one index; NaN where there is none."""
     standing = found.of(found.standing, name)
-    mine = standing[standing["embedding"] == method]
-    rank = float(mine["mean_rank"].iloc[0]) if len(mine) else math.nan
-    k = len(standing)
-    known = not math.isnan(rank)
-    return {
-        "rank": rank,
-        "text": f"{rank:.2f}" if known else ABSENT,
-        "letters": str(mine["letters"].iloc[0]) if known else "",
-        "shade": round((k - rank) / (k - 1), 3) if known and k > 1 else 0.0,
-        "best": known and rank == standing["mean_rank"].min(),
-    }
+    mine = standing.loc[standing["embedding"] == method, "mean_rank"]
+    return float(mine.iloc[0]) if len(mine) else math.nan
+
+
+def _rank_cell(found: Comparison, name: str, method: str, rank: float) -> HeatCell:
+    """The mean rank as it is printed, with the letters of the method."""
+    if math.isnan(rank):
+        return HeatCell()
+    standing = found.of(found.standing, name)
+    k, letters = len(standing), standing.loc[standing["embedding"] == method, "letters"].iloc[0]
+    shade = round((k - rank) / (k - 1), 3) if k > 1 else 0.0
+    return HeatCell(f"{rank:.2f}", letters=str(letters), best=rank == standing["mean_rank"].min(), shade=shade)
 
 
 def _parts(reading: Reading, found: Comparison | None, figures: bool) -> Iterator[dict[str, Any]]:
