@@ -246,7 +246,7 @@ class Study:
             states = file.states()
             check_one_of(dataset, set(states["dataset"]), "dataset")
             check_one_of(method, set(states["embedding"]), "method")
-            d = int(states["n_components"].min()) if n_components is None else n_components
+            d = int(states["n_components"].min()) if n_components is None else check_int(n_components, "n_components")
             kept = file.array(Cell(dataset, method, d, check_int(replicate, "replicate", low=0)))
         if kept is None:
             got = f"{method!r} on {dataset!r}, replicate {replicate}, {d} components"
