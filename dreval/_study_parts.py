@@ -92,16 +92,17 @@ def _own_name(value: Any, argument: str, example: str) -> str:
     card = getattr(value, "card", None)
     if card is not None:
         return str(card.name)
-    raise InputError(argument, "must have names", describe(value), f"Pass a dict, as {example}.")
+    got = f"the function {value.__name__}" if hasattr(value, "__name__") else describe(value)
+    raise InputError(argument, "must have names", got, f"Pass a dict, as {example}.")
 
 
 @contextmanager
-def _called(argument: str, inner: str) -> Iterator[None]:
+def _called(argument: str, *inner: str) -> Iterator[None]:
     """Refusals in the words of the study: what is ``inner`` elsewhere is ``argument`` here."""
     try:
         yield
     except DrevalError as error:
-        said = argument if error.argument == inner else f"{argument}: {error.argument}"
+        said = argument if error.argument in inner else f"{argument}: {error.argument}"
         raise type(error)(said, error.rule, error.got, error.cure) from error
 
 
@@ -117,13 +118,13 @@ def _data(name: str, value: Any, labels: Any, metric: str, root: int) -> Data:
                 argument, "must say its data", f"a dict with {', '.join(map(str, options)) or 'nothing'}", cure
             )
         value = options.pop("data")
-    with _called(argument, "data"):
+    own = {key: options.pop(key) for key in list(options) if key not in VARIABLES}
+    if labels is not None:
+        options["labels"] = labels
+    with _called(argument, "data", "name"):
         if isinstance(value, str) and value in DATASETS:
-            own = {key: options.pop(key) for key in list(options) if key not in VARIABLES}
-            value = _bundled(value, own, root)
-        check_parameters(options, VARIABLES, argument)
-        if labels is not None:
-            options["labels"] = labels
+            value, own = _bundled(value, own, root), {}
+        check_parameters(own, VARIABLES, "data")
         return as_data(value, name=name, metric=metric, **options)
 
 

@@ -43,7 +43,7 @@ def make_settings(
         anchors=None if anchors is None else check_int(anchors, "anchors", low=2),
         ci=_interval_kind(ci, anchors),
         options=_plain_options(options),
-        subsample=None if subsample is None else check_float(subsample, "subsample", low=1e-9, high=1.0),
+        subsample=None if subsample is None else check_float(subsample, "subsample", low=0.0, high=1.0),
         random_state=root,
     )
 

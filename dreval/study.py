@@ -275,7 +275,7 @@ class Study:
             return {**file.recipe, "datasets": file.parts(DATASETS), "methods": file.parts(METHODS)}
 
     def __repr__(self) -> str:
-        parts = f"{len(self.datasets)} data sets, {len(self.methods)} methods, {self.replicates} replicates"
+        parts = f"{len(self.datasets)} data sets x {len(self.methods)} methods x {self.replicates}"
         return f"Study({str(self.path)!r}{': ' + parts if self.settings else ''})"
 
     def __str__(self) -> str:

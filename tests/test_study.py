@@ -397,7 +397,7 @@ def test_an_opened_study_is_read(make):
     assert str(opened.status()) == str(study.status()) == str(opened)
     assert opened.recipe() == study.recipe()
     assert repr(opened) == f"Study({str(study.path)!r})"
-    assert repr(study) == f"Study({str(study.path)!r}: 2 data sets, 2 methods, 1 replicates)"
+    assert repr(study) == f"Study({str(study.path)!r}: 2 data sets x 2 methods x 1)"
     with pytest.raises(InputError, match="needs data sets and methods"):
         opened.run()
     assert {path.name for path in study.path.parent.iterdir()} == {"study.dreval"}

@@ -175,7 +175,7 @@ def _compared(table: pd.DataFrame) -> tuple[Comparison | None, str]:
     try:
         return compare(table), ""
     except DrevalError as error:
-        return None, f"{error.rule}: got {error.got}"
+        return None, f"a comparison {error.rule}; here are {error.got}"
 
 
 def _standing(reading: Reading, found: Comparison | None) -> dict[str, Any] | None:

@@ -26,6 +26,7 @@ __all__ = ["DATASETS", "METHODS", "STATES", "Cell", "StudyFile", "is_study", "no
 
 ABOUT, DATASETS, METHODS, CELLS = "study", "study data sets", "study methods", "study cells"
 STATES = ("done", "failed", "running", "waiting")
+HASH, ROOM = 15, 60  # letters of a setting that are named in an error
 KEYS = ("dataset", "embedding", "n_components", "replicate")
 
 
@@ -229,6 +230,7 @@ def _check_same(known: Mapping[str, Any], given: Mapping[str, Any], argument: st
 
 
 def _short(value: Any) -> str:
-    """A setting in a few letters."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    """A setting in a few letters; of a hash its beginning."""
+    text = value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+    room = HASH if len(text) == 64 and " " not in text else ROOM
+    return text if len(text) <= room else f"{text[: room - 3]}..."
