@@ -99,16 +99,16 @@ class Study:
     --------
     >>> import tempfile, dreval
     >>> folder = tempfile.TemporaryDirectory()
-    >>> study = dreval.Study(f"{folder.name}/study.dreval", datasets=["s1", "s3", "s4"], methods=["pca", "isomap"],
+    >>> study = dreval.Study(f"{folder.name}/study.dreval", datasets=["s2", "s3", "s4"], methods=["pca", "isomap"],
     ...                      indices=["trustworthiness"], random_state=0)
     >>> study.run().table()[["dataset", "embedding", "value"]].round(3)
       dataset embedding  value
-    0      s1       pca  0.924
-    1      s1    isomap  0.906
-    2      s3       pca  0.823
-    3      s3    isomap  0.830
-    4      s4       pca  0.921
-    5      s4    isomap  0.983
+    0      s2       pca  0.735
+    1      s2    isomap  0.725
+    2      s3       pca  0.860
+    3      s3    isomap  0.866
+    4      s4       pca  0.914
+    5      s4    isomap  0.915
     >>> folder.cleanup()
     """
 
