@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from dreval._check import check_one_of, check_parameters, describe
@@ -125,7 +126,9 @@ def _data(name: str, value: Any, labels: Any, metric: str, root: int) -> Data:
         if isinstance(value, str) and value in DATASETS:
             value, own = _bundled(value, own, root), {}
         check_parameters(own, VARIABLES, "data")
-        return as_data(value, name=name, metric=metric, **options)
+        return replace(
+            as_data(value, name=name, metric=metric, **options), obsm={}, covariates={}
+        )  # what no cell reads
 
 
 def _bundled(name: str, parameters: dict[str, Any], root: int) -> Any:

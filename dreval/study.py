@@ -22,7 +22,7 @@ from dreval.errors import InputError
 from dreval.inputs.data import Data
 from dreval.inputs.metric import METRICS
 from dreval.inputs.source import Source
-from dreval.results.study_file import DATASETS, METHODS, Cell, StudyFile, is_study, no_states
+from dreval.results.study_file import DATASETS, METHODS, Cell, StudyFile, is_new, is_study, no_states
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +143,7 @@ class Study:
         )
         for name, data in self.datasets.items():
             check_fit(self.settings, name, data)
-        if self.path.exists():
+        if not is_new(self.path):
             with StudyFile(self.path) as file:
                 self._check(file)
 
@@ -213,7 +213,7 @@ class Study:
 
     def status(self) -> StudyStatus:
         """How far the study is: cells done, failed, running and waiting, by data set and method."""
-        if not self.path.exists():
+        if is_new(self.path):
             return StudyStatus(self.path.name, no_states())
         with StudyFile(self.path) as file:
             same = [name for name, about in file.parts(METHODS).items() if about.get("deterministic")]

@@ -297,6 +297,17 @@ def test_files_of_something_else_are_refused(make, tmp_path):
     assert not is_study(tmp_path / "nowhere.dreval")
 
 
+def test_a_file_of_a_process_that_was_ended_at_once_is_new(make, tmp_path):
+    """Before the tables, and before the recipe: there is nothing to refuse, and the study begins."""
+    (tmp_path / "empty.dreval").touch()
+    with Store(tmp_path / "tables.dreval"):
+        pass
+    for name in ("empty.dreval", "tables.dreval"):
+        study = make(name)
+        assert len(study.status().cells) == 0
+        assert study.run().status().count("done") == 4
+
+
 def seen(X, n_components):
     return X[:, :n_components]
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -105,28 +106,45 @@ class Store:
             raise InputError(argument, "must be an existing file", repr(str(self.path)), cure)
         try:
             self._db = self._connect(read_only)
-            self._check_format(argument)
+            self._check_format(argument, read_only)
         except sqlite3.Error as error:
             rule = "must be a file that dreval can use as a journal"
             raise InputError(argument, rule, f"{str(self.path)!r} ({error})", "Choose a new file.") from error
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:
-        """The open file with its tables; a lock makes it safe for threads, of which SQLite itself allows one."""
+        """The open file; a lock makes it safe for threads, of which SQLite itself allows one."""
         name = _reading(self.path.resolve()) if read_only else str(self.path)
         options: dict[str, Any] = {"timeout": WAIT_SECONDS, "isolation_level": None, "check_same_thread": False}
-        db = sqlite3.connect(name, uri=read_only, **options)
-        if not read_only:
-            db.execute("PRAGMA journal_mode=WAL")
-            db.execute("PRAGMA synchronous=NORMAL")
-            db.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
-            db.execute("INSERT OR IGNORE INTO about VALUES ('format', ?)", (str(FORMAT),))
+        db: sqlite3.Connection = sqlite3.connect(name, uri=read_only, **options)
         return db
 
-    def _check_format(self, argument: str) -> None:
-        found = self._db.execute("SELECT value FROM about WHERE name = 'format'").fetchone()[0]
+    def _check_format(self, argument: str, read_only: bool) -> None:
+        """Make the tables of a new file, all or none; refuse other databases, and those of a later version."""
+        tables = [name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        if "about" not in tables and (tables or read_only):
+            got = f"{str(self.path)!r}, {'another database' if tables else 'which is empty'}"
+            raise InputError(argument, "must be a journal of dreval", got, "Choose a new file.")
+        if not read_only:
+            self._write_ahead()
+            begun = f"INSERT OR IGNORE INTO about VALUES ('format', '{FORMAT}')"
+            self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {begun}; COMMIT;")
+        found = self.rows("SELECT value FROM about WHERE name = 'format'")[0][0]
         if found != str(FORMAT):
             rule = f"must have been made with format {FORMAT}"
             raise InputError(argument, rule, f"format {found}", "Choose a new file, or update dreval.")
+
+    def _write_ahead(self) -> None:
+        """Switch to write-ahead logging; for this SQLite itself does not wait where another process is at it."""
+        until = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                break
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+        self._db.execute("PRAGMA synchronous=NORMAL")
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

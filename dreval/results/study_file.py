@@ -22,7 +22,7 @@ from dreval.results.table import tidy_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DATASETS", "METHODS", "STATES", "Cell", "StudyFile", "is_study", "no_states", "read_study_table"]
+__all__ = ["DATASETS", "METHODS", "STATES", "Cell", "StudyFile", "is_new", "is_study", "no_states", "read_study_table"]
 
 ABOUT, DATASETS, METHODS, CELLS = "study", "study data sets", "study methods", "study cells"
 STATES = ("done", "failed", "running", "waiting")
@@ -57,6 +57,20 @@ def is_study(path: str | Path) -> bool:
     try:
         with StudyFile(path):
             return True
+    except InputError:
+        return False
+
+
+def is_new(path: str | Path) -> bool:
+    """Whether nothing was written yet: no file, or one of a process that was ended before it wrote the recipe."""
+    path = Path(path)
+    if not path.exists() or (path.is_file() and path.stat().st_size == 0):
+        return True
+    if not is_journal(path):
+        return False
+    try:
+        with Store(path, "path", read_only=True) as store:
+            return not store.rows("SELECT run FROM runs UNION SELECT run FROM cells LIMIT 1")
     except InputError:
         return False
 

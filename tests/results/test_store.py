@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -115,3 +116,33 @@ def test_a_journal_is_known_by_its_first_bytes(tmp_path: Path) -> None:
         pass
     (tmp_path / "text").write_text("SQLite")
     assert [is_journal(tmp_path / name) for name in ("cells", "text", ".", "nowhere")] == [True, False, False, False]
+
+
+def test_other_databases_are_left_alone(tmp_path: Path) -> None:
+    """A database of another program is refused, read or written, and no table is added to it."""
+    path = tmp_path / "places"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE pages (name TEXT)")
+    db.close()
+    before = path.read_bytes()
+    for read_only in (True, False):
+        with pytest.raises(InputError, match="must be a journal of dreval"):
+            Store(path, read_only=read_only)
+    assert path.read_bytes() == before
+
+
+def test_many_processes_begin_a_file_at_once(tmp_path: Path) -> None:
+    """Whoever comes first makes it; nobody is refused because it is being made."""
+    code = (
+        "import sys, time; from dreval.results.store import Store; time.sleep(max(0, float(sys.argv[2]) - time.time()))"
+    )
+    code += "\nfor i in range(40):\n    with Store(f'{sys.argv[1]}{i}') as store: store.put('run', sys.argv[3], {})"
+    at = str(time.time() + 3)
+    command = [sys.executable, "-c", code, str(tmp_path / "cells"), at]
+    six = [subprocess.Popen([*command, str(i)], stderr=subprocess.PIPE, text=True) for i in range(6)]
+    said = [process.communicate(timeout=120)[1] for process in six]
+
+    assert said == [""] * 6
+    for i in range(40):
+        with Store(tmp_path / f"cells{i}") as store:
+            assert list(store.texts("run")) == list("012345")
