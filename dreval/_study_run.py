@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
 from typing import Any
 
 from dreval._study_cells import Job, answer_cell
+from dreval.errors import MethodFailed
 from dreval.results.claims import Claims
 from dreval.results.study_file import Cell, StudyFile
 
@@ -43,6 +45,7 @@ class Round:
     limit: int | None
     n_jobs: int | None
     begun: int = 0
+    at_work: dict[Cell, None] = field(default_factory=dict)
 
     def work(self, bar: Any) -> None:
         """Pass over the cells until a pass finds none: one that another process gave up may be found by the next."""
@@ -64,10 +67,20 @@ class Round:
         calls = (delayed(answer_cell)(job) for job in self._claimed(bar))
         # one cell at a time: what is claimed is at work, and what is done is written at once
         workers = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-        for cell, value, array in workers(calls):
-            self.claims.finish(cell.name, value, array)
-            bar.update(1)
+        try:
+            for cell, value, array in workers(calls):
+                self.claims.finish(cell.name, value, array)
+                self.at_work.pop(cell, None)
+                bar.update(1)
+        except BrokenProcessPool as error:
+            raise self._ended() from error
         return self.begun > before
+
+    def _ended(self) -> MethodFailed:
+        """What is said of a method that took its process with it, as compiled code may."""
+        places = ", ".join(f"{cell.method!r} on {cell.dataset!r}" for cell in self.at_work)
+        cure = "What is done is kept; run() in one process ends at the method that does this, which may be left out."
+        return MethodFailed("methods", "must leave their process alive", f"one that ended, at work on {places}", cure)
 
     def _claimed(self, bar: Any) -> Iterator[Job]:
         """Jobs of cells that were just claimed, as workers ask for them."""
@@ -76,5 +89,6 @@ class Round:
                 return
             if self.claims.claim(cell.name, self.over.get(cell.name)):
                 self.begun += 1
+                self.at_work[cell] = None
                 bar.set_description(f"{cell.method} on {cell.dataset}, {cell.replicate}")
                 yield self.job(cell)

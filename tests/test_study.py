@@ -16,7 +16,7 @@ import dreval
 import dreval.study
 from dreval._random import stream_seed
 from dreval._study_cells import cell_seed
-from dreval.errors import InputError, UnknownName
+from dreval.errors import InputError, MethodFailed, UnknownName
 from dreval.results.store import Store
 from dreval.results.study_file import CELLS, Cell, StudyFile, is_study, read_study_table
 
@@ -94,6 +94,7 @@ def test_the_table_has_a_row_for_each_cell_and_index(make):
 
 def test_no_number_depends_on_the_order_or_on_what_else_is_there(make):
     """Piece by piece, turned round, and in two processes: the table is the same."""
+    make = partial(make, indices=["procrustes_disparity"])
     whole = timeless(make("whole", replicates=2).run().table())
     parts = make("parts", datasets={"b": DATA["b"]}, methods={"noisy": noisy}).run()
     make("parts", methods={"noisy": noisy, "first": first}, datasets=dict(reversed(DATA.items()))).run(limit=1)
@@ -106,6 +107,21 @@ def test_no_number_depends_on_the_order_or_on_what_else_is_there(make):
     assert_frame_equal(
         whole.sort_values(keys, ignore_index=True), timeless(parts.table()).sort_values(keys, ignore_index=True)
     )
+
+
+def ends(X, n_components):
+    os._exit(3)
+
+
+def test_a_method_that_ends_its_process_is_named(make):
+    """As compiled code may: what was done is kept, no cell is held, and the error says what was at work."""
+    study = make(methods={"first": first, "ends": ends}).run(limit=1)
+    with pytest.raises(MethodFailed, match=r"at work on .*'ends' on 'a'"):
+        study.run(n_jobs=2)
+    status = study.status()
+
+    assert status.count("running") == 0
+    assert status.count("done") >= 1
 
 
 def test_what_is_added_later_costs_only_its_own_cells(make, calls):

@@ -9,7 +9,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
@@ -106,7 +106,10 @@ class Store:
             raise InputError(argument, "must be an existing file", repr(str(self.path)), cure)
         try:
             self._db = self._connect(read_only)
-            self._check_format(argument, read_only)
+            with ExitStack() as stack:
+                stack.callback(self._db.close)  # unless all goes well
+                self._check_format(argument, read_only)
+                stack.pop_all()
         except sqlite3.Error as error:
             rule = "must be a file that dreval can use as a journal"
             raise InputError(argument, rule, f"{str(self.path)!r} ({error})", "Choose a new file.") from error
