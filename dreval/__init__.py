@@ -16,6 +16,7 @@ _PLACES = {
     "Evaluation": "evaluation",
     "Protocol": "protocol",
     "Results": "results.table",
+    "Study": "study",
     "load_results": "results.archive",
     "compare": "comparison.across",
     "embed": "inputs.source",

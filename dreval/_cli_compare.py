@@ -17,9 +17,10 @@ COMPARE_OPTIONS = ("index", "direction", "rope", "alpha", "columns")
 EXAMPLE = """example:
   dreval compare iris.dreval wine.dreval table.csv --rope 0.01
   dreval compare wine.dreval --index trustworthiness --plot forest.svg
+  dreval compare study.dreval --paragraph latex
 
-One saved result is compared by its points; several files, or a table with the columns
-dataset, embedding and value, across data sets. exit codes: 0 done, 2 refused"""
+One saved result is compared by its points; a study, several files, or a table with the
+columns dataset, embedding and value, across data sets. exit codes: 0 done, 2 refused"""
 
 
 def add_compare(
@@ -31,7 +32,7 @@ def add_compare(
         return _compare(options, check_output)
 
     verb = new_verb("compare", said(run), "Compare embeddings on one data set, or across data sets.", EXAMPLE)
-    verb.add_argument("results", nargs="+", help="saved results (.dreval) and tables (.csv .tsv .parquet)")
+    verb.add_argument("results", nargs="+", help="saved results and studies (.dreval), tables (.csv .tsv .parquet)")
     verb.add_argument("--index", action="append", metavar="NAME", help="an index; repeat for several (all)")
     verb.add_argument("--direction", type=_directions, help="higher, lower, or NAME=lower,... (as the index says)")
     verb.add_argument("--tests", type=_listed, help="default, all, or of: friedman, nemenyi, wilcoxon, mixed, bayes")
@@ -85,17 +86,20 @@ def _found(options: Any) -> Any:
     from dreval.comparison._tables import TABLES
     from dreval.comparison.across import compare
     from dreval.results.archive import load_results
+    from dreval.results.study_file import is_study, read_study_table
 
+    results = [read_study_table(path) if is_study(path) else path for path in options.results]
     shared = {"index": options.index, "alpha": options.alpha, "adjust": options.adjust}
     across = {name: getattr(options, name) for name in ("direction", "tests", "rope", "columns", "random_state")}
     across = {name: value for name, value in across.items() if value is not None}
-    if len(options.results) == 1 and Path(options.results[0]).suffix.lower() not in TABLES:
+    single = len(results) == 1 and isinstance(results[0], str)
+    if single and Path(results[0]).suffix.lower() not in TABLES:
         if across:
             name = next(iter(across)).replace("_", "-")
             cure = "Leave it out, or name results of more data sets."
             raise InputError(f"--{name}", "must be asked across data sets", "one saved result", cure)
-        return load_results(options.results[0]).compare(**shared)
-    return compare(options.results, **shared, **across)
+        return load_results(results[0]).compare(**shared)
+    return compare(results, **shared, **across)
 
 
 def _json(found: Any) -> str:

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from dreval import __version__
 from dreval._cli_compare import COMPARE_OPTIONS, add_compare
 from dreval._cli_protocol import add_protocol
+from dreval._cli_study import STUDY_OPTIONS, add_study
 from dreval.errors import DrevalError, DrevalWarning, InputError
 from dreval.inference.intervals import CI_WORDS
 from dreval.inputs._paths import split_member
@@ -53,6 +54,7 @@ OPTIONS = (
     "n_reseeds",
     "format",
     *COMPARE_OPTIONS,
+    *STUDY_OPTIONS,
 )
 
 
@@ -111,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_evaluate(verbs)
     _add_embed(verbs)
     add_compare(lambda *words: _verb(verbs, *words), _said, _check_output)
+    add_study(lambda place, *words: _verb(place or verbs, *words), _said, _check_output)
     _add_list(verbs)
     add_protocol(lambda place, *words: _verb(place or verbs, *words), _said)
     return parser

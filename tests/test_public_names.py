@@ -30,7 +30,7 @@ FUNCTIONS = {
     "read_raw",
     "simulate",
 }
-CLASSES = {"Evaluation", "IndependenceTest", "Protocol", "Results"}
+CLASSES = {"Evaluation", "IndependenceTest", "Protocol", "Results", "Study"}
 MODULES = {"errors", "glossary", "methods"}
 VERBS = [
     "tidy",
@@ -139,6 +139,13 @@ def test_run_has_the_promised_parameters() -> None:
         "options": None,
         "progress": None,
     }
+
+
+def test_study_has_the_promised_parameters() -> None:
+    """``Study`` takes the file, data sets, methods, indices and replicates by place; it runs and speaks."""
+    assert list(parameters(dreval.Study))[:5] == ["path", "datasets", "methods", "indices", "replicates"]
+    for verb in ("run", "status", "table", "compare", "report", "embedding", "recipe", "open"):
+        assert inspect.getdoc(getattr(dreval.Study, verb))
 
 
 @pytest.mark.parametrize("verb", VERBS)

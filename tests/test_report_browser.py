@@ -263,3 +263,35 @@ def test_the_reason_of_a_failure_is_read_without_scrolling(browser: Browser, pag
 
     assert browser.evaluate("document.querySelector('.why').getBoundingClientRect().right") <= 390
     assert browser.evaluate("document.querySelector('.why').getBoundingClientRect().left") >= 80
+
+
+@pytest.fixture(scope="module")
+def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a study of many methods, with failures, and awkward names."""
+    folder = tmp_path_factory.mktemp("study")
+
+    def broken(X: Any, n_components: int) -> Any:
+        raise ValueError("a reason of many words, so that the row is wide: " + "word " * 30)
+
+    methods = {name: name for name in ("pca", "isomap", "lle", "ltsa", "laplacian_eigenmaps", "diffusion_maps")}
+    methods |= {"<b>&\"' a rather long name of a method, in words": "classical_mds", "broken": broken}  # type: ignore[dict-item]
+    sets = {name: {"data": name, "n": 60} for name in ("s3", "swiss_roll", "a_data_set_of_a_long_name_in_one_word")}
+    sets["a_data_set_of_a_long_name_in_one_word"]["data"] = "cylinder"
+    study = dreval.Study(folder / "s.dreval", sets, methods, n_neighbors=8, random_state=0)
+    return study.run().report(folder / "study.html")
+
+
+@pytest.mark.parametrize("width", [320, 390, 1100])
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_page_of_a_study_is_never_wider_than_the_window(
+    browser: Browser, study_page: Path, width: int, dark: bool
+) -> None:
+    """Its tables and figures scroll inside themselves; it is silent, and loads nothing."""
+    test_the_page_is_never_wider_than_the_window(browser, study_page, width, dark)
+    if width == 1100:
+        test_the_page_is_silent_and_loads_nothing(browser, study_page)
+
+
+def test_the_page_of_a_study_is_readable_in_the_dark(browser: Browser, study_page: Path) -> None:
+    """As every report."""
+    test_dark_and_light_differ_and_are_both_readable(browser, study_page)

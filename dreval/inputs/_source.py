@@ -127,6 +127,10 @@ class Source:
             value = self._run(own, n_components, seed_of(random_state), y if self.supervised else None)
         return check_embedding(value, len(X), self.argument, self.what)
 
+    def with_components(self, n_components: int) -> Source:
+        """The source with another number of components of its own; one that cannot choose it stays as it is."""
+        return self
+
     def on_distances(self) -> Source:
         """The source made ready for a matrix of distances in place of features; refused where it cannot read one."""
         return self

@@ -95,6 +95,12 @@ class EstimatorSource(Source):
             return f"{self.what} is deterministic"
         return None if _seed_keys(_params(self.estimator)) else f"{self.what} has no parameter random_state"
 
+    def with_components(self, n_components: int) -> Source:
+        """A copy of the estimator with that number, if it has such a parameter."""
+        estimator = copy.deepcopy(self.estimator)
+        keys = _component_keys(estimator, _params(estimator))
+        return replace(self, estimator=estimator.set_params(**dict.fromkeys(keys, n_components)) if keys else estimator)
+
     def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
         estimator = copy.deepcopy(self.estimator)
         params = _params(estimator)
@@ -136,6 +142,10 @@ class CallableSource(Source):
     def reseed_reason(self) -> str | None:
         """Why there is no second run with another seed."""
         return None if "random_state" in self.accepts else f"{self.what} does not accept random_state"
+
+    def with_components(self, n_components: int) -> Source:
+        """The function, called with that number."""
+        return replace(self, options={**self.options, "n_components": n_components})
 
     def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
         d = self.n_components if n_components is None else n_components
@@ -187,6 +197,10 @@ class MethodSource(Source):
     def reseed_reason(self) -> str | None:
         """Why another seed would change nothing."""
         return f"{self.what} is deterministic" if self.card.deterministic else None
+
+    def with_components(self, n_components: int) -> Source:
+        """The method with that number among its parameters."""
+        return replace(self, parameters={**self.parameters, "n_components": n_components})
 
     def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
         parameters = {**self.parameters, "n_components": self.n_components if n_components is None else n_components}

@@ -13,7 +13,7 @@ from dreval.registry import INDICES
 from dreval.report._column import Cell, Column
 from dreval.results.table import Results, over_replicates
 
-__all__ = ["SCALE", "Reading", "parameter", "parameter_words", "read_results", "without"]
+__all__ = ["SCALE", "Reading", "make_column", "parameter", "parameter_words", "read_results", "without"]
 
 SCALE = "n_neighbors"
 # What an index speaks of, by what it reads, in the order of the first table; the first that applies.
@@ -129,7 +129,7 @@ def read_results(results: Results) -> Reading:
     return Reading(
         names=tuple(results.names),
         failed=results.failed,
-        columns=tuple(_column(index, parameters, rows) for (index, parameters), rows in columns.items()),
+        columns=tuple(make_column(index, parameters, rows) for (index, parameters), rows in columns.items()),
         tests=tuple(table[table["test"] != ""].to_dict("records")),
         recipe=results.recipe,
         rows=tuple(kept.to_dict("records")),
@@ -137,7 +137,7 @@ def read_results(results: Results) -> Reading:
     )
 
 
-def _column(index: str, parameters: str, rows: list[dict[str, Any]]) -> Column:
+def make_column(index: str, parameters: str, rows: list[dict[str, Any]]) -> Column:
     """One column of the rows of one index; what no card says is read from the table."""
     card = INDICES.card(index) if index in INDICES else None
     said = [row for row in rows if row["direction"]]

@@ -18,9 +18,9 @@ from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT,
 from dreval.results.symbols import html_symbols, plain_symbols
 from dreval.results.table import Results
 
-__all__ = ["write_report"]
+__all__ = ["is_page", "page_target", "write_page", "write_report"]
 
-_TEMPLATES = {".html": "page.html.j2", ".md": "page.md.j2"}
+_FORMS = (".html", ".md")
 _BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
 _MARKDOWN = "\\`*_[]<>#|~$"
 
@@ -61,22 +61,32 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     ...     print(write_report(res, f"{folder}/pca.md").read_text("utf-8").splitlines()[0])
     # One embedding of data
     """
-    target = _target(path)
+    target = page_target(path)
     reading = read_results(results)
     page = content(results, reading, title)
-    html = target.suffix.lower() == ".html"
-    if html:
+    if is_page(target):
         page.update(pictures(results, reading))
+    return write_page(target, "page", page)
+
+
+def is_page(target: Path) -> bool:
+    """Whether a page is written there, with figures; else a text."""
+    return target.suffix.lower() == ".html"
+
+
+def write_page(target: Path, name: str, page: dict[str, Any]) -> Path:
+    """Write what a page or text says by the template of that name; the same content gives the same file."""
+    if is_page(target):
         page["variables"] = {"light": _variables(LIGHT, EMBEDDINGS_LIGHT), "dark": _variables(DARK, EMBEDDINGS_DARK)}
-    text = _environment(html).get_template(_TEMPLATES[target.suffix.lower()]).render(page)
+    text = _environment(is_page(target)).get_template(f"{name}{target.suffix.lower()}.j2").render(page)
     target.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
     return target
 
 
-def _target(path: str | Path) -> Path:
+def page_target(path: str | Path) -> Path:
     """The path, where a report can be written there."""
     target = Path(path)
-    if target.suffix.lower() not in _TEMPLATES:
+    if target.suffix.lower() not in _FORMS:
         raise InputError(
             "path", "must end in .html or .md", repr(str(path)), "Choose .html for a page, .md for tables and words."
         )

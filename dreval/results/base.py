@@ -10,7 +10,7 @@ from typing import Any
 from dreval.glossary import MARK, spread, terminal_width
 from dreval.results.symbols import html_symbols, latex_symbols, plain_symbols
 
-__all__ = ["Block", "Summary", "format_number", "format_p", "shortened", "significance_stars"]
+__all__ = ["Block", "Summary", "format_duration", "format_number", "format_p", "shortened", "significance_stars"]
 
 WIDTH = 78
 _LATEX = str.maketrans(
@@ -36,6 +36,20 @@ def format_p(p: float) -> str:
     if p != p:
         return ""
     return "<.001" if p < 0.001 else f"{p:.3f}"
+
+
+def format_duration(seconds: float) -> str:
+    """Seconds, minutes or hours.
+
+    Examples
+    --------
+    >>> format_duration(3.14159), format_duration(200), format_duration(9000)
+    ('3.1 s', '3 min 20 s', '2 h 30 min')
+    """
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def significance_stars(p: float) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,20 +21,34 @@ import numpy.typing as npt
 from dreval._check import check_path
 from dreval.errors import InputError
 
-__all__ = ["Cell", "Store", "cell_key"]
+__all__ = ["Cell", "Store", "cell_key", "cell_row", "is_journal"]
 
 FORMAT = 1
 WAIT_SECONDS = 60.0  # how long one process waits for another one that writes
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_MAGIC = b"SQLite format 3\0"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, recipe TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cells (
     run TEXT NOT NULL, cell TEXT NOT NULL, value TEXT NOT NULL, array BLOB, PRIMARY KEY (run, cell)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS tasks (
+    run TEXT NOT NULL, cell TEXT NOT NULL, owner TEXT, host TEXT, pid INTEGER, born TEXT, beat REAL,
+    PRIMARY KEY (run, cell)
+) WITHOUT ROWID;
 """
 
 Cell = tuple[dict[str, Any], npt.NDArray[Any] | None]
+
+
+def is_journal(path: str | Path) -> bool:
+    """Whether a file is a journal by its first bytes."""
+    path = Path(path)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def cell_key(recipe: Mapping[str, Any]) -> str:
@@ -57,17 +73,20 @@ class Store:
     ----------
     path : str or path
         The file; it is made where there is none.
+    argument : str
+        How errors call the path.
+    read_only : bool
+        Nothing is written, and a file that is not there is refused.
 
     Raises
     ------
     InputError
-        If the folder is missing, or the file is no journal, was made by a later version, is damaged, or cannot be
-        written.
+        If the file is no journal, was made by a later version, or cannot be written.
 
     Notes
     -----
     Write-ahead logging: beside the file lie ``-wal`` and ``-shm`` while it is open. It must lie on a local disk.
-    Writing a cell costs one transaction, well below a millisecond.
+    Writing a cell costs one transaction, well below a millisecond. Any thread of the process may use an open journal.
 
     Examples
     --------
@@ -80,22 +99,20 @@ class Store:
     {'1,2': ({'u': 0.1}, None)}
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = check_path(path, "store")
+    def __init__(self, path: str | Path, argument: str = "store", *, read_only: bool = False) -> None:
+        self.path = check_path(path, argument)
+        self._argument, self._lock = argument, RLock()
+        if read_only and not self.path.is_file():
+            cure = "Check the name; a file is made by running."
+            raise InputError(argument, "must be an existing file", repr(str(self.path)), cure)
         if not self.path.parent.is_dir():
-            rule = "must lie in a folder that is there"
-            raise InputError("store", rule, f"{str(self.path)!r}", "Make the folder first, or choose another one.")
-        with self._refused():
-            self._db = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
-        try:
-            with self._refused():
-                self._log_ahead()
-                self._db.execute("PRAGMA synchronous=NORMAL")
-                self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
-                self._check_format()
-        except BaseException:
-            self._db.close()
-            raise
+            cure = "Make the folder first, or choose another one."
+            raise InputError(argument, "must lie in a folder that is there", repr(str(self.path)), cure)
+        with self._refused(), ExitStack() as stack:
+            self._db = self._connect(read_only)
+            stack.callback(self._db.close)  # unless all goes well
+            self._check_format(read_only)
+            stack.pop_all()
 
     @contextmanager
     def _refused(self) -> Iterator[None]:
@@ -104,63 +121,90 @@ class Store:
             yield
         except sqlite3.Error as error:
             rule = "must be a file that dreval can use as a journal"
-            raise InputError("store", rule, f"{str(self.path)!r} ({error})", "Choose a new file.") from error
+            raise InputError(self._argument, rule, f"{str(self.path)!r} ({error})", "Choose a new file.") from error
 
-    def _log_ahead(self) -> None:
-        """Turn on write-ahead logging; where several processes do so at once SQLite refuses some without waiting."""
-        deadline = time.monotonic() + WAIT_SECONDS
+    def _connect(self, read_only: bool) -> sqlite3.Connection:
+        """The open file; a lock makes it safe for threads, of which SQLite itself allows one."""
+        name = _reading(self.path.resolve()) if read_only else str(self.path)
+        options: dict[str, Any] = {"timeout": WAIT_SECONDS, "isolation_level": None, "check_same_thread": False}
+        db: sqlite3.Connection = sqlite3.connect(name, uri=read_only, **options)
+        return db
+
+    def _check_format(self, read_only: bool) -> None:
+        """Make the tables of a new file, all or none; refuse other databases, and those of a later version."""
+        tables = [name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        if "about" not in tables and (tables or read_only):
+            got = f"{str(self.path)!r}, {'another database' if tables else 'which is empty'}"
+            raise InputError(self._argument, "must be a journal of dreval", got, "Choose a new file.")
+        if not read_only:
+            self._write_ahead()
+            begun = f"INSERT OR IGNORE INTO about VALUES ('format', '{FORMAT}')"
+            self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {begun}; COMMIT;")
+        found = self.rows("SELECT value FROM about WHERE name = 'format'")[0][0]
+        if found != str(FORMAT):
+            rule = f"must have been made with format {FORMAT}"
+            raise InputError(self._argument, rule, f"format {found}", "Choose a new file, or update dreval.")
+
+    def _write_ahead(self) -> None:
+        """Switch to write-ahead logging; for this SQLite itself does not wait where another process is at it."""
+        until = time.monotonic() + WAIT_SECONDS
         while True:
             try:
                 self._db.execute("PRAGMA journal_mode=WAL")
-                return
+                break
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF not in BUSY or time.monotonic() > deadline:
+                if error.sqlite_errorcode & 0xFF not in BUSY or time.monotonic() > until:
                     raise
-            time.sleep(0.01)
+                time.sleep(0.01)
+        self._db.execute("PRAGMA synchronous=NORMAL")
 
-    def _check_format(self) -> None:
-        self._db.execute("INSERT OR IGNORE INTO about VALUES ('format', ?)", (str(FORMAT),))
-        found = self._db.execute("SELECT value FROM about WHERE name = 'format'").fetchone()[0]
-        if found != str(FORMAT):
-            rule = f"must have been made with format {FORMAT}"
-            raise InputError("store", rule, f"format {found}", "Choose a new file, or update dreval.")
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All that is written within is written at once, or not at all; other processes wait."""
+        with self._lock, self._refused():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with self._lock, self._refused(), closing(self._db.execute(query, values)) as rows:
+            return rows.fetchall()
 
     def open_run(self, recipe: Mapping[str, Any]) -> str:
         """The key of a run; its recipe is kept in the file, to be read by people."""
         run = cell_key(recipe)
-        with self._refused():
-            self._db.execute("INSERT OR IGNORE INTO runs VALUES (?, ?)", (run, _text(recipe)))
+        self.rows("INSERT OR IGNORE INTO runs VALUES (?, ?)", (run, _text(recipe)))
         return run
 
     def put(
         self, run: str, cell: str, value: Mapping[str, Any] | None = None, array: npt.NDArray[Any] | None = None
     ) -> None:
         """Write one finished cell; what was there before stays, so that the first answer is the answer."""
-        blob = None
-        if array is not None:
-            buffer = io.BytesIO()
-            np.save(buffer, array, allow_pickle=False)
-            blob = buffer.getvalue()
-        row = (run, cell, _text(value or {}), blob)
-        with self._refused():
-            self._db.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", row)
+        self.rows("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", cell_row(run, cell, value or {}, array))
 
     def get(self, run: str, cell: str) -> Cell | None:
         """One finished cell, or None."""
-        query = "SELECT value, array FROM cells WHERE run = ? AND cell = ?"
-        with self._refused(), closing(self._db.execute(query, (run, cell))) as rows:
-            row = rows.fetchone()
-        return None if row is None else _cell(*row)
+        rows = self.rows("SELECT value, array FROM cells WHERE run = ? AND cell = ?", (run, cell))
+        return _cell(*rows[0]) if rows else None
 
     def cells(self, run: str) -> dict[str, Cell]:
         """All finished cells of a run, by name."""
-        query = "SELECT cell, value, array FROM cells WHERE run = ? ORDER BY cell"
-        with self._refused(), closing(self._db.execute(query, (run,))) as rows:
-            return {cell: _cell(value, blob) for cell, value, blob in rows}
+        rows = self.rows("SELECT cell, value, array FROM cells WHERE run = ? ORDER BY cell", (run,))
+        return {cell: _cell(value, blob) for cell, value, blob in rows}
+
+    def texts(self, run: str) -> dict[str, str]:
+        """The values of all finished cells as they are written in the file, without their arrays."""
+        return dict(self.rows("SELECT cell, value FROM cells WHERE run = ? ORDER BY cell", (run,)))
 
     def close(self) -> None:
         """Close the file."""
-        self._db.close()
+        with self._lock:
+            self._db.close()
 
     def __enter__(self) -> Self:
         return self
@@ -169,6 +213,25 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _reading(path: Path) -> str:
+    """How SQLite opens a file to be read: who may write tidies up on closing, and a log beside the file is read too."""
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return f"{path.as_uri()}?mode=rw"
+    log = path.with_name(f"{path.name}-wal")
+    return f"{path.as_uri()}?mode=ro" + ("" if log.exists() else "&immutable=1")
+
+
+def cell_row(
+    run: str, cell: str, value: Mapping[str, Any], array: npt.NDArray[Any] | None
+) -> tuple[str, str, str, bytes | None]:
+    """A cell as the file has it: its value as JSON, its array in numpy's own format."""
+    if array is None:
+        return run, cell, _text(value), None
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return run, cell, _text(value), buffer.getvalue()
 
 
 def _text(value: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from dreval.errors import InputError
-from dreval.results.store import Store, cell_key
+from dreval.results.store import Store, cell_key, is_journal
 
 RECIPE = {"method": "pca", "n": 3}
 WRITER = """
@@ -109,3 +110,71 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     for name in ("text", "later", "."):
         with pytest.raises(InputError, match="`store` must"):
             Store(tmp_path / name)
+
+
+def test_a_journal_is_read_without_being_changed(tmp_path: Path) -> None:
+    """Reading makes no file and writes nothing; from a folder that cannot be written it is read as well."""
+    path = tmp_path / "cells"
+    with pytest.raises(InputError, match="must be an existing file"):
+        Store(path, read_only=True)
+    with Store(path) as store:
+        store.put("run", "a", {"u": 1.0})
+        with Store(path, read_only=True) as reader:  # while it is written
+            assert reader.texts("run") == {"a": '{"u": 1.0}'}
+    before = path.read_bytes()
+    with Store(path, read_only=True) as reader:
+        assert reader.get("run", "a") == ({"u": 1.0}, None)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["cells"]
+
+
+def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
+    """What was written before an error within it is not there."""
+
+    def write_and_fail(store: Store) -> None:
+        with store.transaction() as db:
+            db.execute("INSERT INTO runs VALUES ('a', 'b')")
+            raise ZeroDivisionError
+
+    with Store(tmp_path / "cells") as store:
+        with pytest.raises(ZeroDivisionError):
+            write_and_fail(store)
+        assert store.rows("SELECT * FROM runs") == []
+
+
+def test_a_journal_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    """Texts, folders and files that are not there are none."""
+    with Store(tmp_path / "cells"):
+        pass
+    (tmp_path / "text").write_text("SQLite")
+    assert [is_journal(tmp_path / name) for name in ("cells", "text", ".", "nowhere")] == [True, False, False, False]
+
+
+def test_other_databases_are_left_alone(tmp_path: Path) -> None:
+    """A database of another program is refused, read or written, and no table is added to it."""
+    path = tmp_path / "places"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE pages (name TEXT)")
+    db.close()
+    before = path.read_bytes()
+    for read_only in (True, False):
+        with pytest.raises(InputError, match="must be a journal of dreval"):
+            Store(path, read_only=read_only)
+    assert path.read_bytes() == before
+
+
+def test_many_processes_begin_a_file_at_once(tmp_path: Path) -> None:
+    """Whoever comes first makes it; nobody is refused because it is being made."""
+    code = (
+        "import sys, time; from dreval.results.store import Store; time.sleep(max(0, float(sys.argv[2]) - time.time()))"
+    )
+    code += "\nfor i in range(40):\n    with Store(f'{sys.argv[1]}{i}') as store: store.put('run', sys.argv[3], {})"
+    at = str(time.time() + 3)
+    command = [sys.executable, "-c", code, str(tmp_path / "cells"), at]
+    six = [subprocess.Popen([*command, str(i)], stderr=subprocess.PIPE, text=True) for i in range(6)]
+    said = [process.communicate(timeout=120)[1] for process in six]
+
+    assert said == [""] * 6
+    for i in range(40):
+        with Store(tmp_path / f"cells{i}") as store:
+            assert list(store.texts("run")) == list("012345")

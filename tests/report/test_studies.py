@@ -1,0 +1,114 @@
+"""The report of a study: its numbers are those of the table, and whatever is done can be reported."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dreval
+from dreval.errors import InputError
+from dreval.results.study_file import StudyFile
+
+AWKWARD = "<b>&\"' long $name_of$ a method | in words"
+
+
+def noisy(X: Any, n_components: int, random_state: int) -> Any:
+    return X[:, :n_components] + np.random.default_rng(random_state).normal(size=(len(X), n_components))
+
+
+def sometimes(X: Any, n_components: int) -> Any:
+    if len(X) == 22:
+        raise RuntimeError("no <i>luck</i> with 22")
+    return X[:, -n_components:]
+
+
+def make(folder: Path, **words: Any) -> dreval.Study:
+    data = {f"set {i}": np.random.default_rng(i).normal(size=(20 + i, 4)) * [3, 2, 1, 1] for i in range(4)}
+    methods = {"pca": "pca", AWKWARD: noisy, "sometimes": sometimes}
+    usual = {"indices": ["trustworthiness", "stress", "k_max"], "n_neighbors": 4, "random_state": 0, "replicates": 2}
+    return dreval.Study(folder / "s.dreval", data, methods, **{**usual, **words})
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> dreval.Study:
+    """A finished study with a failure, an awkward name, and an index that ranks nothing."""
+    return make(tmp_path_factory.mktemp("study")).run()
+
+
+def text_of(study: dreval.Study, folder: Path, suffix: str = ".html") -> str:
+    return study.report(folder / f"report{suffix}").read_text("utf-8")
+
+
+def test_every_number_is_that_of_the_table(study: dreval.Study, tmp_path: Path) -> None:
+    """Means over replicates with their standard deviation; the best of a row is bold."""
+    text, table = text_of(study, tmp_path, ".md"), study.table()
+    table = table[table["index"] == "trustworthiness"]
+    means = table.groupby(["dataset", "embedding"])["value"].agg(["mean", "std"])
+    part = text.split("### Trustworthiness")[1].split("###")[0]
+    for dataset in ("set 0", "set 1", "set 2", "set 3"):
+        row = next(line for line in part.splitlines() if line.startswith(f"| {dataset} "))
+        pca, noise, other = row.strip("| ").split(" | ")[1:]
+        assert pca.strip("*") == f"{means.loc[(dataset, 'pca'), 'mean']:.3f}"
+        spread = f"{means.loc[(dataset, AWKWARD), 'std']:.3f}".removeprefix("0")
+        assert noise.replace("*", "") == f"{means.loc[(dataset, AWKWARD), 'mean']:.3f} ± {spread}"
+        assert (other == "—") == (dataset == "set 2")
+        best = max(row.strip("| ").split(" | ")[1:], key=lambda cell: float("0" + re.sub(r"[*—]| ±.*", "", cell)))
+        assert best.startswith("**")
+        assert row.count("**") == 2
+
+
+def test_the_page_has_what_the_text_has(study: dreval.Study, tmp_path: Path) -> None:
+    """Ranks, values, words, state, failures, cautions and recipe, in this order; and one figure for each comparison."""
+    page = text_of(study, tmp_path)
+    heads = re.findall(r"<h2>(.*?)</h2>", page)
+
+    assert heads == [
+        "Who is ahead",
+        "Every data set",
+        "How far the study is",
+        "What may not be concluded",
+        "Make it again",
+    ]
+    assert page.count("<svg") == 2  # k_max ranks nothing
+    assert "no &lt;i&gt;luck&lt;/i&gt; with 22" in page
+    assert f"SHA-256 {study.datasets['set 1'].sha256()}" in page
+    assert "The 4 data sets are the sample." in page
+
+
+def test_the_page_stands_alone_and_is_always_the_same(study: dreval.Study, tmp_path: Path) -> None:
+    """It loads nothing, runs nothing, and two reports of one file are the same bytes."""
+    page = text_of(study, tmp_path)
+
+    assert not re.findall(r"(?:src|href)=\"(?!#)", page)
+    assert "<script" not in page
+    assert "url(" not in page.replace("url(#", "")
+    assert page == text_of(dreval.Study.open(study.path), tmp_path)
+    assert "<b>&\"'" not in page
+
+
+def test_a_study_that_is_not_done_is_reported(tmp_path: Path) -> None:
+    """Nothing, one cell, and several numbers of components; what is missing is said."""
+    study = make(tmp_path, n_components=[1, 2])
+    with StudyFile(study.path, study._recipe(study.settings)) as file, file.claims() as claims:
+        claims.ask(cell.name for cell in study._cells())
+    empty = text_of(study, tmp_path)
+    one = text_of(study.run(limit=1), tmp_path)
+    study.run()
+
+    assert "48 cells of 48 are not done" in empty
+    assert "47 cells of 48 are not done" in one
+    assert "The methods were not compared across data sets" in one
+    assert "d\u00a0=\u00a01" in text_of(study, tmp_path)
+    assert "### Trustworthiness, k = 4, d = 2" in text_of(study, tmp_path, ".md")
+
+
+def test_refusals(study: dreval.Study, tmp_path: Path) -> None:
+    """Another suffix, and a folder that is not there."""
+    with pytest.raises(InputError, match=r"must end in \.html or \.md"):
+        study.report(tmp_path / "report.pdf")
+    with pytest.raises(InputError, match="existing folder"):
+        study.report(tmp_path / "nowhere" / "report.md")

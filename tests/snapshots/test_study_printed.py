@@ -1,0 +1,146 @@
+"""The wording of what a study prints and refuses.
+
+The wordings lie in ``study.txt``; ``DREVAL_UPDATE_SNAPSHOTS=1 pytest tests/snapshots`` writes them again, and the
+difference is then read like any other change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from snapshot import Snapshots
+
+import dreval
+from dreval._study_status import StudyStatus
+from dreval.cli import main
+from dreval.errors import DrevalError
+
+X = np.column_stack([np.arange(8.0) ** 2, *(np.sin(np.arange(8.0) * k) * 20 for k in (1, 2, 5))])
+DATA = {"squares": X, "roots": np.sqrt(np.abs(X)), "a data set with a name that is far too long for a line": X / 2}
+
+
+def broken(X: Any, n_components: int) -> Any:
+    """Fails on the squares, and warns."""
+    if X[2, 0] > 3:
+        raise RuntimeError("no luck with squares")
+    return X[:, :n_components]
+
+
+def study(path: str = "s.dreval", **words: Any) -> dreval.Study:
+    usual = {"datasets": DATA, "methods": {"pca": "pca", "broken": broken}, "indices": ["procrustes_disparity"]}
+    return dreval.Study(path, **{**usual, "n_neighbors": 3, "random_state": 0, "replicates": 2, **words})
+
+
+def many() -> StudyStatus:
+    """More pairs of data set and method than are printed."""
+    rows = [
+        (f"set {i}", f"method {j}", 2, 0, "waiting" if i == j else "done", 60.0, "", "")
+        for i in range(7)
+        for j in range(7)
+    ]
+    columns = ["dataset", "embedding", "n_components", "replicate", "state", "seconds", "reason", "warnings"]
+    return StudyStatus("many.dreval", pd.DataFrame(rows, columns=columns))
+
+
+REFUSED: dict[str, Callable[[], Any]] = {
+    "no data sets": lambda: study(datasets=[]),
+    "arrays without names": lambda: study(datasets=[X]),
+    "estimators without names": lambda: study(methods=[broken]),
+    "an unknown data set": lambda: study(datasets=["swiss_rol"]),
+    "a loader": lambda: study(datasets=["wdbc_file"]),
+    "an unknown parameter of a simulation": lambda: study(datasets={"roll": {"data": "swiss_roll", "noize": 1}}),
+    "a data set that says no data": lambda: study(datasets={"roll": {"labels": "kind"}}),
+    "an unknown word beside data": lambda: study(datasets={"mine": {"data": X, "label": "kind"}}),
+    "labels of another data set": lambda: study(labels={"square": list("abababab")}),
+    "labels without names": lambda: study(labels=list("abababab")),
+    "labels that do not fit": lambda: study(labels={"squares": list("ab")}),
+    "data with gaps": lambda: study(datasets={"gaps": X * np.nan}),
+    "no name": lambda: study(datasets={" ": X}),
+    "an unknown method": lambda: study(methods=["isomp"]),
+    "an unknown parameter of a method": lambda: study(methods={"iso": {"method": "isomap", "n_neighbours": 3}}),
+    "components of a method": lambda: study(methods={"iso": {"method": "isomap", "n_components": 3}}),
+    "a method that says no method": lambda: study(methods={"iso": {"n_neighbors": 3}}),
+    "coordinates": lambda: study(methods={"iso": X[:, :2]}),
+    "an unknown index": lambda: study(indices="trustworthines"),
+    "a curve": lambda: study(indices=["r_nx"]),
+    "no indices": lambda: study(indices=None),
+    "too many neighbors": lambda: study(n_neighbors=8),
+    "too many neighbors for a subsample": lambda: study(n_neighbors=5, subsample=0.5),
+    "a share above 1": lambda: study(subsample=2),
+    "no replicates": lambda: study(replicates=0),
+    "no components": lambda: study(n_components=0),
+    "anchors beyond the data": lambda: study(anchors=9),
+    "anchors without anchors": lambda: study(ci="anchors"),
+    "an option of no index": lambda: study(options={"procrustes_disparity": {"k": 3}}),
+    "options that cannot be written": lambda: study(options={"tractable_consistency_index": {"store": Path("x")}}),
+    "another recipe": lambda: (study().run(limit=1), study(n_neighbors=2, random_state=1)),
+    "other data": lambda: (study().run(limit=1), study(datasets={"squares": X + 1})),
+    "another method": lambda: (study().run(limit=1), study(methods={"broken": "pca"})),
+    "no study": lambda: (Path("s.dreval").write_text("text"), study()),
+    "no file": lambda: dreval.Study.open("nowhere.dreval"),
+    "opened to be read": lambda: (study().run(limit=1), dreval.Study.open("s.dreval").run()),
+    "an embedding that is not there": lambda: study().run(limit=1).embedding("roots", "pca", 1),
+    "one data set": lambda: study(datasets={"squares": X}).run().compare(),
+    "a limit of none": lambda: study().run(limit=0),
+}
+PRINTED: dict[str, Callable[[], Any]] = {
+    "nothing yet": lambda: study().status(),
+    "half done": lambda: study().run(limit=7),
+    "done": lambda: study().run(),
+    "done, Markdown": lambda: study(methods={"pca": "pca"}).run().status().summary().as_markdown(),
+    "many pairs": many,
+    "a report": lambda: Path(study().run().report("r.md")).read_text("utf-8"),
+    "help": lambda: _command("study", "--help"),
+    "help of run": lambda: _command("study", "run", "--help"),
+    "help of status": lambda: _command("study", "status", "--help"),
+    "help of report": lambda: _command("study", "report", "--help"),
+}
+KEPT = Snapshots(Path(__file__).with_name("study.txt"), [*REFUSED, *PRINTED])
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A working folder, and a terminal of 100 columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(_command, "capsys", capsys, raising=False)
+
+
+def _command(*words: str) -> str:
+    with pytest.raises(SystemExit):
+        main(words)
+    return str(_command.capsys.readouterr().out)  # type: ignore[attr-defined]
+
+
+def settled(text: str) -> str:
+    """Without seconds, hashes and versions, and without the lay-out of options, which depends on Python."""
+    text = re.sub(r"\b\d+\.\d s\b", "<seconds>", text)
+    text = re.sub(r" +<seconds>", " <seconds>", text)
+    text = re.sub(r"[0-9a-f]{64}|[0-9a-f]{12}\.\.\.", "<hash>", text)
+    text = re.sub(r"(dreval|numba|numpy|scipy|scikit-learn) \d[\w.]+", r"\1 <version>", text)
+    return re.sub(r"usage:.*?(?=^(?:steps|examples?):)", "...\n", text, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusals(case: str) -> None:
+    """Each refusal has its four parts, word for word."""
+    with pytest.raises(DrevalError) as caught:
+        REFUSED[case]()
+    KEPT.check(case, settled(f"{type(caught.value).__name__}: {caught.value}"))
+
+
+@pytest.mark.parametrize("case", PRINTED)
+def test_printed(case: str) -> None:
+    """Each printed text is, word for word, what it was, but for seconds and versions."""
+    KEPT.check(case, settled(str(PRINTED[case]())))
+
+
+def test_no_text_is_left_over() -> None:
+    """The stored file has exactly the cases that are tested."""
+    assert list(KEPT.stored()) == [*REFUSED, *PRINTED]

@@ -1,0 +1,179 @@
+"""The verb ``dreval study``, and studies in ``dreval compare``."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import call
+from pandas.testing import assert_frame_equal
+
+import dreval
+import dreval.study
+
+SMALL = ("--indices", "procrustes_disparity", "-k", "3", "--random-state", "0")
+RUN = ("run", "s.dreval", "-x", "a.csv", "-x", "other=b.csv", "-x", "c.csv", "-m", "pca", "-m", "mds=classical_mds")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three small data files."""
+    monkeypatch.chdir(tmp_path)
+    for seed, name in enumerate("abc"):
+        X = np.random.default_rng(seed).normal(size=(12 + seed, 3))
+        pd.DataFrame(X, columns=list("xyz")).to_csv(f"{name}.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Any:
+    """Run the command line; gives exit code, stdout and stderr."""
+    return partial(call, capfd, "study")
+
+
+def test_run_goes_on_where_it_stopped(run: Any) -> None:
+    """Exit code 1 and the status while something is missing, 0 when all is done; the file is that of ``Study``."""
+    first = run(*RUN, *SMALL, "--limit", "2")
+    second = run(*RUN, *SMALL)
+    datasets = {"a": "a.csv", "other": "b.csv", "c": "c.csv"}
+    methods = {"pca": "pca", "mds": "classical_mds"}
+    study = dreval.Study("t", datasets, methods, "procrustes_disparity", n_neighbors=3, random_state=0).run()
+    opened = dreval.Study.open("s.dreval")
+
+    assert [code for code, _, _ in (first, second)] == [1, 0]
+    assert [err for _, _, err in (first, second)] == ["", ""]
+    assert second[1].rstrip("\n") == str(opened.status())
+    assert_frame_equal(opened.table().drop(columns="seconds"), study.table().drop(columns="seconds"))
+
+
+def test_a_study_in_a_file(run: Any) -> None:
+    """The arguments of ``Study`` as TOML; the file of the study has its name."""
+    Path("plan.toml").write_text(
+        'methods = ["pca"]\nindices = ["procrustes_disparity"]\nn_neighbors = 3\nrandom_state = 0\n'
+        '[datasets]\na = "a.csv"\nroll = { data = "s3", n = 30 }\n[options]\n',
+        encoding="utf-8",
+    )
+    assert run("run", "plan.toml", "--quiet") == (0, "", "")
+    table = dreval.Study.open("plan.dreval").table()
+    assert table["n"].tolist() == [12, 30]
+    code, _, err = run("run", "plan.toml", "-r", "3")
+    assert code == 2
+    assert "`--replicates` must stand in the .toml where there is one: got both. Write it into plan.toml." in err
+
+
+def test_status_and_table(run: Any) -> None:
+    """As text, as a document, and all values as CSV."""
+    run(*RUN, *SMALL, "--limit", "4", "--quiet")
+    code, out, _ = run("status", "s.dreval", "--json", "--table", "values.csv")
+    document = json.loads(out)
+
+    assert code == 1
+    assert {key: document[key] for key in ("file", "cells", "done", "failed", "running", "waiting")} == {
+        "file": "s.dreval", "cells": 6, "done": 4, "failed": 0, "running": 0, "waiting": 2,
+    }  # fmt: skip
+    assert [cell["state"] for cell in document["states"]].count("done") == 4
+    written = pd.read_csv("values.csv")
+    assert written["value"].tolist() == dreval.Study.open("s.dreval").table()["value"].tolist()
+    assert run("status", "s.dreval", "--quiet") == (1, "", "")
+
+
+def test_reports(run: Any) -> None:
+    """A page and a text, with a title; quiet, or as a document."""
+    run(*RUN, *SMALL, "--quiet")
+
+    assert run("report", "s.dreval", "r.md", "--title", "Mine") == (0, "report written to r.md\n", "")
+    assert Path("r.md").read_text("utf-8").startswith("# Mine\n")
+    assert run("report", "s.dreval", "r.html", "--quiet") == (0, "", "")
+    assert json.loads(run("report", "s.dreval", "r.html", "--json")[1])["done"] == 6
+
+
+def test_failures_give_code_1(run: Any) -> None:
+    """A method that needs labels, on data sets of which one has some."""
+    pd.read_csv("a.csv").assign(kind=np.resize(["u", "v", "w"], 12)).to_csv("a.csv", index=False)
+    words = ("run", "f.dreval", "-x", "a.csv", "-x", "b.csv", "-m", "sir", "--labels", "a=kind", *SMALL)
+    code, out, _ = run(*words)
+
+    assert code == 1
+    assert "1 cell failed, sir on b" in out
+    assert run(*words, "--retry-failed", "--quiet")[0] == 1
+
+
+def test_ctrl_c_is_said_and_nothing_is_lost(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 130, the status, and no traceback."""
+
+    def stopped(self: Any, **words: Any) -> None:
+        raise KeyboardInterrupt
+
+    run(*RUN, *SMALL, "--limit", "1")
+    monkeypatch.setattr(dreval.study.Study, "run", stopped)
+    code, out, err = run(*RUN, *SMALL)
+
+    assert (code, err) == (130, "")
+    assert out.endswith("stopped; the same command goes on from here\n")
+    assert run(*RUN, *SMALL, "--quiet") == (130, "", "")
+
+
+def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """A study alone, and beside a saved result and a table."""
+    run(*RUN, *SMALL, "--quiet")
+    alone = call(capfd, "compare", "s.dreval", "--json")
+    X = np.random.default_rng(9).normal(size=(12, 3))
+    evaluation = dreval.Evaluation(X, {"pca": "pca", "mds": X[:, :2]}, n_neighbors=3)
+    evaluation.run("procrustes_disparity", None, None).save("one.dreval")
+    Path("more.csv").write_text(
+        "dataset,embedding,index,value\nd,pca,procrustes_disparity,0.1\nd,mds,procrustes_disparity,0.2\n"
+    )
+    code, out, err = call(capfd, "compare", "s.dreval", "one.dreval", "more.csv", "--json")
+
+    assert (alone[0], code, err) == (0, 0, "")
+    assert json.loads(alone[1])["pairs"][0]["n"] == 3
+    assert json.loads(out)["pairs"][0]["n"] == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("run", "s.dreval", "-m", "pca"), "`--datasets` must be given"),
+        (("run", "s.dreval", "-x", "a.csv"), "`--methods` must be given"),
+        (("run", "s.dreval", "-x", "a.csv", "-m", "pka"), "Did you mean 'pca'"),
+        (("run", "s.dreval", "-x", "d.csv", "-m", "pca"), "must be an existing file"),
+        (("run", "s.dreval", "-x", "z=a.csv", "-x", "z=b.csv", "-m", "pca"), "'z', which is taken"),
+        (("run", "s.dreval", "-x", "a.csv", "-m", "pca", "--labels", "kind"), "must be NAME=LABELS"),
+        (("run", "s.dreval", "-x", "a.csv", "-m", "pca", "-r", "0"), "`--replicates` must be"),
+        (("run", "nowhere.toml"), "must be an existing file"),
+        (("status", "nowhere.dreval"), "must be an existing file"),
+        (("status", "a.csv"), "must be a file that dreval can use"),
+        (("status", "a.csv", "--table", "a.csv"), "`--table` must not be a file that is read"),
+        (("report", "a.csv", "r.pdf"), "must end in .html or .md"),
+    ],
+)
+def test_refusals(run: Any, words: tuple[str, ...], message: str) -> None:
+    """Code 2 and the reason on stderr, in the words of the command line."""
+    code, out, err = run(*words)
+
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not Path("s.dreval").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("datasets = [", "must be TOML"),
+        ('datasets = ["a.csv"]', "must have methods"),
+        ('methods = ["pca"]', "must have datasets"),
+        ('methods = ["pca"]\nreplicats = 3', "Did you mean 'replicates'"),
+    ],
+)
+def test_refused_toml(run: Any, text: str, message: str) -> None:
+    """What is wrong in the file is said with its name."""
+    Path("plan.toml").write_text(text, encoding="utf-8")
+    code, _, err = run("run", "plan.toml")
+
+    assert code == 2
+    assert message in err
