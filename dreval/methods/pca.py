@@ -8,6 +8,9 @@ import numpy as np
 
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 
+LEAST_SHARE = 1e-4  # of the largest eigenvalue of the cross-products: smaller ones have lost more than four digits
+LEAST_SQUARE = np.finfo(float).tiny / np.finfo(float).eps  # squares below it have lost digits to underflow
+
 
 @method(
     title="Principal component analysis",
@@ -76,21 +79,16 @@ class PCA(Method):
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
-        from scipy.linalg import svd
-
-        d = self.n_components
         self.mean_ = X.mean(axis=0)
         centred = X - self.mean_
-        tall = len(X) > X.shape[1]  # then the triangular factor has the same values and axes, at no loss of digits
-        _, values, axes = svd(np.linalg.qr(centred, mode="r") if tall else centred, full_matrices=False)
-        scores = centred @ axes[:d].T
+        values, axes, total = _decomposed(centred, self.n_components)
+        scores = centred @ axes.T
         self.embedding_ = fix_signs(scores)
         flipped = np.any(self.embedding_ != scores, axis=0)
-        self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes[:d]
-        self.singular_values_ = values[:d]
-        self.explained_variance_ = values[:d] ** 2 / (len(X) - 1)
-        total = np.sum(values**2)
-        self.explained_variance_ratio_ = values[:d] ** 2 / total if total > 0 else np.zeros(d)
+        self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes
+        self.singular_values_ = values
+        self.explained_variance_ = values**2 / (len(X) - 1)
+        self.explained_variance_ratio_ = values**2 / total if total > 0 else np.zeros(len(values))
 
     def transform(self, X: Any) -> FloatArray:
         """Scores (m, d) of new rows (m, p): (X - mean) V_d; of the fitted rows the embedding itself."""
@@ -99,3 +97,21 @@ class PCA(Method):
     def inverse_transform(self, Y: Any) -> FloatArray:
         """The points (m, p) of the principal plane with scores Y (m, d): Y V_d' + mean; exact at full rank."""
         return self._scores(Y) @ self.components_ + self.mean_
+
+
+def _decomposed(centred: FloatArray, d: int) -> tuple[FloatArray, FloatArray, float]:
+    """Leading singular values (d,), descending, and axes (d, p) of centred data, and the sum of all their squares.
+
+    Tall data: from the p x p cross-products where that costs few digits, else from the triangular factor, which has the
+    same values and axes at no loss.
+    """
+    from scipy.linalg import svd
+
+    total = float(np.vdot(centred, centred))
+    tall = len(centred) > centred.shape[1]
+    if tall and np.isfinite(total):
+        squares, axes = np.linalg.eigh(centred.T @ centred)
+        if squares[-d] > max(LEAST_SHARE * squares[-1], LEAST_SQUARE):
+            return np.sqrt(squares[: -d - 1 : -1]), axes[:, : -d - 1 : -1].T, total
+    _, values, axes = svd(np.linalg.qr(centred, mode="r") if tall else centred, full_matrices=False)
+    return values[:d], axes[:d], float(np.sum(values**2))
