@@ -102,16 +102,17 @@ class PCA(Method):
 def _decomposed(centred: FloatArray, d: int) -> tuple[FloatArray, FloatArray, float]:
     """Leading singular values (d,), descending, and axes (d, p) of centred data, and the sum of all their squares.
 
-    Tall data: from the p x p cross-products where that costs few digits, else from the triangular factor, which has the
-    same values and axes at no loss.
+    From the cross-products of the columns, or of the rows where these are fewer, where that costs few digits; else from
+    the data, by way of the triangular factor where they are tall, which has the same values and axes at no loss.
     """
-    from scipy.linalg import svd
+    from scipy.linalg import eigh, svd
 
-    total = float(np.vdot(centred, centred))
-    tall = len(centred) > centred.shape[1]
-    if tall and np.isfinite(total):
-        squares, axes = np.linalg.eigh(centred.T @ centred)
-        if squares[-d] > max(LEAST_SHARE * squares[-1], LEAST_SQUARE):
-            return np.sqrt(squares[: -d - 1 : -1]), axes[:, : -d - 1 : -1].T, total
-    _, values, axes = svd(np.linalg.qr(centred, mode="r") if tall else centred, full_matrices=False)
+    total, (n, p) = float(np.vdot(centred, centred)), centred.shape
+    if np.isfinite(total):
+        cross = centred.T @ centred if n > p else centred @ centred.T
+        squares, vectors = eigh(cross, subset_by_index=(len(cross) - d, len(cross) - 1))
+        if squares[0] > max(LEAST_SHARE * squares[-1], LEAST_SQUARE):
+            values, vectors = np.sqrt(squares[::-1]), vectors[:, ::-1]
+            return values, vectors.T if n > p else (vectors / values).T @ centred, total
+    _, values, axes = svd(np.linalg.qr(centred, mode="r") if n > p else centred, full_matrices=False)
     return values[:d], axes[:d], float(np.sum(values**2))
