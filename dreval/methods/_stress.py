@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dreval.geometry.distances import pairwise_squared
 from dreval.methods._method import FloatArray
 from dreval.methods._spectral import principal_coordinates
 
@@ -16,15 +15,14 @@ def metric_scaling(distances: FloatArray, d: int, name: str, max_iter: int = 300
 
     Each step (de Leeuw, 1977) lowers it; it ends when the fall is below ``tol`` times the sum of squares of q.
     """
+    from dreval.geometry._loops.majorization import majorized
+
     Y = principal_coordinates(distances**2, min(d, len(distances) - 1), name)[0]
     Y = np.pad(Y, ((0, 0), (0, d - Y.shape[1])))
-    total, last = float(np.sum(distances**2)), np.inf
+    total, last = float(np.sum(distances**2)) / 2, np.inf
     for _ in range(max_iter):
-        lengths = np.sqrt(pairwise_squared(Y))
-        stress = float(np.sum((distances - lengths) ** 2))
+        stress, following = majorized(distances, Y)
         if last - stress <= tol * total:
             break
-        last = stress
-        ratio = np.divide(distances, lengths, out=np.zeros_like(distances), where=lengths > 0)
-        Y = (Y * ratio.sum(axis=1)[:, None] - ratio @ Y) / len(Y)
+        last, Y = stress, following
     return Y - Y.mean(axis=0)

@@ -10,6 +10,8 @@ from dreval.errors import InputError
 from dreval.geometry.metrics import power_of_two
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 
+LEAST_SHARE = 1e-4  # of the largest eigenvalue of the cross-products: smaller ones have lost more than four digits
+
 
 @method(
     title="Principal component analysis",
@@ -81,25 +83,21 @@ class PCA(Method):
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
-        from scipy.linalg import svd
-
         d = self.n_components
         self._unit = power_of_two(X)  # at this unit no square or sum overflows or vanishes, and nothing is rounded
         points = X * self._unit
         mean = points.mean(axis=0)
         centred = points - mean
-        tall = len(X) > X.shape[1]  # then the triangular factor has the same values and axes, at no loss of digits
-        _, values, axes = svd(np.linalg.qr(centred, mode="r") if tall else centred, full_matrices=False)
-        scores = centred @ axes[:d].T
+        values, axes, total = _decomposed(centred, d)
+        scores = centred @ axes.T
         flipped = np.any(fix_signs(scores) != scores, axis=0)
-        self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes[:d]
-        total = np.sum(values**2)
-        self.explained_variance_ratio_ = values[:d] ** 2 / total if total > 0 else np.zeros(d)
+        self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes
+        self.explained_variance_ratio_ = values**2 / total if total > 0 else np.zeros(d)
         with np.errstate(over="ignore", under="ignore"):  # what the data's unit leaves no number for
             self.mean_ = mean / self._unit
             self.embedding_ = fix_signs(scores) / self._unit
-            self.singular_values_ = values[:d] / self._unit
-            self.explained_variance_ = values[:d] ** 2 / (len(X) - 1) / self._unit / self._unit
+            self.singular_values_ = values / self._unit
+            self.explained_variance_ = values**2 / (len(X) - 1) / self._unit / self._unit
         if not np.isfinite(self.embedding_).all():
             got = f"values up to {np.abs(X).max():.3g}, whose scores are larger than any number"
             raise InputError("X", "must leave room for its principal scores", got, "Divide the data by 1000.")
@@ -112,3 +110,21 @@ class PCA(Method):
     def inverse_transform(self, Y: Any) -> FloatArray:
         """The points (m, p) of the principal plane with scores Y (m, d): Y V_d' + mean; exact at full rank."""
         return (self._scores(Y) * self._unit @ self.components_ + self.mean_ * self._unit) / self._unit
+
+
+def _decomposed(centred: FloatArray, d: int) -> tuple[FloatArray, FloatArray, float]:
+    """Leading singular values (d,), descending, and axes (d, p) of centred data, and the sum of all their squares.
+
+    From the cross-products of the columns, or of the rows where these are fewer, where that costs few digits; else from
+    the data, by way of the triangular factor where they are tall, which has the same values and axes at no loss.
+    """
+    from scipy.linalg import eigh, svd
+
+    n, p = centred.shape
+    cross = centred.T @ centred if n > p else centred @ centred.T
+    squares, vectors = eigh(cross, subset_by_index=(len(cross) - d, len(cross) - 1))
+    if squares[0] > LEAST_SHARE * squares[-1]:
+        values, vectors = np.sqrt(squares[::-1]), vectors[:, ::-1]
+        return values, vectors.T if n > p else (vectors / values).T @ centred, float(np.vdot(centred, centred))
+    _, values, axes = svd(np.linalg.qr(centred, mode="r") if n > p else centred, full_matrices=False)
+    return values[:d], axes[:d], float(np.sum(values**2))

@@ -1,8 +1,8 @@
 """Reference methods beside scikit-learn on a Swiss roll of 2000 points and on 64 columns: time, and the ratio.
 
 ``python tests/benchmarks/bench_methods.py`` prints one row per method and data set. All run in one process with one
-thread, after a warm-up on 200 points; the middle of three times counts. The parameters are the same on both sides, and
-scikit-learn chooses its solver (``eigen_solver="auto"``).
+thread, after a warm-up on 200 points; the least of five times counts, which other work on the machine disturbs least.
+The parameters are the same on both sides, and scikit-learn chooses its solver (``eigen_solver="auto"``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -64,17 +63,17 @@ def data() -> dict[str, tuple[Any, Any]]:
 
 
 def seconds(make: Callable[[], Any], X: Any, y: Any) -> float:
-    """The middle of three times of ``fit``; NaN where the tool refuses the data."""
+    """The least of five times of ``fit``; NaN where the tool refuses the data."""
     method = make()
     supervised = type(method).__name__ == "CCA"
     arguments = (X, y) if supervised else (X,)
     method.fit(*(part[:200] for part in arguments))
     times = []
-    for _ in range(3):
+    for _ in range(5):
         start = perf_counter()
         make().fit(*arguments)
         times.append(perf_counter() - start)
-    return median(times)
+    return min(times)
 
 
 def rows() -> list[dict[str, Any]]:

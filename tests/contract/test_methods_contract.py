@@ -32,8 +32,9 @@ def _parameters(name):
 def _make(name, n, d=2, k=None, **extra):
     """The method with a legal number of neighbors, its parts joined, and one seed."""
     known = _parameters(name)
-    settings = {"n_neighbors": min(known.get("n_neighbors", 1), n - 1) if k is None else k, "components": "connect"}
-    settings = {key: value for key, value in settings.items() if key in known} | {"random_state": 0} | extra
+    settings = {"n_neighbors": min(known.get("n_neighbors") or 1, n - 1) if k is None else k, "components": "connect"}
+    settings = {key: value for key, value in settings.items() if known.get(key) is not None}
+    settings |= {"random_state": 0} | extra
     return METHODS.get(name)(d, **settings)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -43,6 +45,46 @@ def test_an_exact_kernel_gives_exact_places(kernel):
     r = int(np.argmin(cdist(Z, Z).max(axis=1)))
     assert ikd.reference_point_ == r
     assert_allclose(ikd.embedding_[r], 0.0, atol=1e-6)
+
+
+def test_the_mean_as_reference_is_classical_scaling():
+    """The places are exact, and their mean is 0; g is -H D H / 2 (Gower)."""
+    rng = np.random.default_rng(0)
+    Z = rng.uniform(-1, 1, size=(40, 2))
+    X = _data_with(FORMULAS["squared_exponential"](cdist(Z, Z) ** 2), rng)
+    ikd = IKD(2, min_correlation=0.0, reference="mean").fit(X)
+    assert_allclose(cdist(ikd.embedding_, ikd.embedding_), cdist(Z, Z), atol=1e-5)
+    assert_allclose(ikd.embedding_.mean(axis=0), 0.0, atol=1e-9)
+    assert ikd.reference_point_ == -1
+    H = np.eye(40) - 1 / 40
+    top = np.linalg.eigvalsh(-0.5 * H @ ikd.squared_distances_ @ H)[:-3:-1]
+    assert_allclose(ikd.eigenvalues_, top)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 24))
+def test_neighbors_are_the_most_correlated(seed, k):
+    """Pairs that are not among the k best of either are found through others; with k = n - 1 that changes nothing."""
+    data = dreval.simulate("sine_map", n=25, n_features=40, random_state=seed % 50)
+    rho = np.corrcoef(data.data) - 2 * np.eye(25)
+    best = [set(np.argsort(-row)[:k].tolist()) for row in rho]
+    steps = np.full((25, 25), np.inf)
+    for i in range(25):
+        for j in range(25):
+            if i != j and rho[i, j] > 0.4 and (j in best[i] or i in best[j]):
+                steps[i, j] = np.sqrt(-2 * np.log(rho[i, j]))
+    np.fill_diagonal(steps, 0.0)
+    paths = steps.copy()
+    for m in range(25):
+        paths = np.minimum(paths, paths[:, [m]] + paths[[m]])
+    paths[np.isfinite(steps)] = steps[np.isfinite(steps)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ApproximationWarning)
+        found = IKD(1, n_neighbors=k).fit(data.data).squared_distances_
+        every = IKD(1).fit(data.data).squared_distances_
+    joined = np.isfinite(paths)
+    assert_allclose(found[joined], paths[joined] ** 2, atol=1e-7)
+    if k == 24:
+        assert_array_equal(found, every)
 
 
 @pytest.mark.parametrize("kernel", FORMULAS)
@@ -168,9 +210,11 @@ def test_constant_rows_are_said():
 def test_words_and_ranges_are_refused():
     """Each parameter says what it takes."""
     X = np.random.default_rng(0).normal(size=(20, 30))
-    for wrong in ({"kernel": "matern32"}, {"solution": "geodesics"}, {"variance": "all"}):
+    for wrong in ({"kernel": "matern32"}, {"solution": "geodesics"}, {"variance": "all"}, {"reference": "centre"}):
         with pytest.raises(UnknownName):
             IKD(2, **wrong).fit(X)
+    with pytest.raises(InputError, match="`n_neighbors`"):
+        IKD(2, n_neighbors=20).fit(X)
     with pytest.raises(InputError, match="`min_correlation` must be below 1"):
         IKD(2, min_correlation=1.0).fit(X)
     for kernel, shape in (("rational_quadratic", "alpha"), ("gamma_exponential", "gamma"), ("matern", "nu")):

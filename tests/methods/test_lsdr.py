@@ -17,6 +17,7 @@ from strategies import tie_free_clouds
 
 import dreval
 from dreval.errors import ApproximationWarning, InputError, UnknownName
+from dreval.geometry._loops.majorization import majorized
 from dreval.geometry.proximity import simplex_edges, spanning_tree
 from dreval.methods import LSDR
 from dreval.methods._approximating_graph import boundary_of, long_edges, proximity_graph
@@ -113,6 +114,20 @@ def test_metric_scaling_of_true_distances_is_exact():
     assert_allclose(cdist(*[metric_scaling(flat, 2, "test")] * 2), flat, atol=1e-9)
     stresses = [((cdist(Y, Y) - solid) ** 2).sum() for Y in (metric_scaling(solid, 2, "t", k) for k in (1, 300))]
     assert stresses[1] < 0.9 * stresses[0]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4))
+def test_a_step_of_metric_scaling_is_its_formula(seed, d):
+    """De Leeuw's transform written out with matrices, two points at one place; the stress, falling."""
+    rng = np.random.default_rng(seed)
+    Y, q = rng.normal(size=(12, d)), cdist(*[rng.normal(size=(12, 5))] * 2)
+    Y[7] = Y[3]
+    lengths = cdist(Y, Y)
+    ratio = np.divide(q, lengths, out=np.zeros((12, 12)), where=lengths > 0)
+    stress, following = majorized(q, Y)
+    assert stress == pytest.approx(((q - lengths) ** 2).sum() / 2)
+    assert_allclose(following, (np.diag(ratio.sum(axis=1)) - ratio) @ Y / 12, atol=1e-12)
+    assert majorized(q, following)[0] <= stress
 
 
 @LOUD

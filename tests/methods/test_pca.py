@@ -68,6 +68,20 @@ def test_by_hand():
     assert_allclose(pca.explained_variance_ratio_, [0.9, 0.1])
 
 
+@pytest.mark.parametrize("smallest", [0.5, 0.02, 0.009, 1e-6])
+@pytest.mark.parametrize("size", [1.0, 1e-140, 1e140])
+def test_known_singular_values_come_back(smallest, size):
+    """Values from 1 down to the smallest, to 1e-11 of each, whichever way they are computed; axes to 1e-9."""
+    rng = np.random.default_rng(0)
+    left = np.linalg.qr(np.c_[np.ones(200), rng.normal(size=(200, 8))])[0][:, 1:]  # columns of mean 0
+    axes, values = np.linalg.qr(rng.normal(size=(8, 8)))[0], np.geomspace(1.0, smallest, 8)
+    pca = PCA(8).fit((left * values) @ axes.T * size)
+    error = 1e-11 if smallest > 1e-3 else 1e-9  # the data themselves are rounded to 2e-16 of the largest value
+    assert_allclose(pca.singular_values_ / size, values, rtol=error)
+    assert_allclose(np.abs(np.einsum("ij,ji->i", pca.components_, axes)), 1.0, rtol=1e-12)
+    assert_allclose(pca.explained_variance_ratio_, values**2 / np.sum(values**2), rtol=2 * error)
+
+
 def test_signs_are_fixed():
     """The entry of largest size is positive in each column, and the components turn with it."""
     X = _gaussian(1, 30, 4)
