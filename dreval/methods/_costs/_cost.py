@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from dreval.methods._method import FloatArray
 
 __all__ = ["Cost", "CostCard", "Stage", "cost"]
@@ -56,6 +58,13 @@ class Cost:
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The cost of a picture (n, d) and its gradient (n, d)."""
         raise TypeError(f"{type(self).__name__} must define __call__")
+
+    def normal_form(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The map Y A + b, one that the cost does not see, to a picture that is centred and along its own axes."""
+        centre = Y.mean(axis=0)
+        _, _, axes = np.linalg.svd(Y - centre, full_matrices=False)
+        A = np.linalg.qr(axes.T, mode="complete")[0] if len(axes) < Y.shape[1] else axes.T
+        return A, -centre @ A
 
     def stages(self) -> list[Stage]:
         """What is minimised one after the other, with numbers of iterations; None stands for all that are allowed."""

@@ -36,7 +36,7 @@ class TSNE(NeighborCost):
         perplexity: float = 30.0,
         dof: float = 1.0,
         exaggeration: float = 12.0,
-        exaggeration_iter: int = 250,
+        exaggeration_iter: int = 100,
         repulsion: str = "auto",
         n_affinities: int | None = None,
     ) -> None:
