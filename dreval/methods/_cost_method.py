@@ -30,8 +30,8 @@ class CostMethod(Method):
     """A method that minimises a cost over the parameters of a mapping.
 
     A subclass has the parameters ``max_iter`` and ``tol``, may have ``init`` and ``n_init``, and defines
-    ``_cost_options()``, and ``_mapping_options()`` where its mapping has any. Data are centred and multiplied by a power
-    of two, which costs and mappings do not see; a picture whose unit follows the data is given back in theirs.
+    ``_cost_options()``, and ``_mapping_options()`` where its mapping has any. Data are centred and multiplied by a
+    power of two, which costs and mappings do not see; a picture whose unit follows the data is given back in theirs.
     """
 
     max_iter: int
@@ -140,10 +140,10 @@ class MapMethod(CostMethod):
     def generalization_curve(self, X: Any, sizes: Any, *, n_repeats: int = 5) -> pd.DataFrame:
         r"""Errors of the map on the points it was made of and on the rest, by the number of the former.
 
-        For each size m and repeat, m rows are drawn, a copy of the method is fitted to them, and the other rows are sent
-        through it. The error is the share that is lost on the way to the picture and back (Hammer et al., 2010, Section
-        4), :math:`\sum_i |x_i - f^{-1}(f(x_i))|^2 / \sum_i |x_i - \bar x|^2`, with the local pseudo-inverse about the
-        nearest *other* fitted point; the cost is that of the picture of these rows alone.
+        For each size m and repeat, m rows are drawn, a copy of the method is fitted to them, and the other rows are
+        sent through it. The error is the share that is lost on the way to the picture and back (Hammer et al., 2010,
+        Section 4), :math:`\sum_i |x_i - f^{-1}(f(x_i))|^2 / \sum_i |x_i - \bar x|^2`, with the local pseudo-inverse
+        about the nearest *other* fitted point; the cost is that of the picture of these rows alone.
 
         Parameters
         ----------

@@ -17,8 +17,8 @@ from dreval.methods._method import method
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="the neighbor search; per iteration O(n^2) up to 5000 points, then O(n perplexity + m log m) with m nodes "
-    "of a lattice under the picture",
+    complexity="the neighbor search; per iteration O(n^2) up to 5000 points, then O(n perplexity + m log m) with m "
+    "nodes of a lattice under the picture",
     max_components=lambda n, _p, _: n - 1,
     reference="van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. Journal of Machine Learning "
     "Research 9, 2579-2605.",
@@ -47,14 +47,14 @@ class TSNE(CostMethod):
     exaggeration_iter : int
         Number of these iterations.
     repulsion : {"auto", "exact", "lattice"}
-        How the normalisation of q is summed: over all pairs; or by splines on a lattice, for one or two components, with
-        a relative error of about 1e-4 in the sum and 2e-3 in its gradient; "auto" is exact up to 5000 points. A picture
-        too wide for the lattice is summed exactly.
+        How the normalisation of q is summed: over all pairs; or by splines on a lattice, for one or two components,
+        with a relative error of about 1e-4 in the sum and 2e-3 in its gradient; "auto" is exact up to 5000 points. A
+        picture too wide for the lattice is summed exactly.
     n_affinities : int, optional
         Number of neighbors that have affinities; by default three times the perplexity, rounded up. n - 1 takes all.
     init : {"pca", "random"} or ndarray (n, d)
-        Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate and, for "pca", 1 %
-        of noise; or the given picture as it is.
+        Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate and, for "pca", 1
+        % of noise; or the given picture as it is.
     max_iter : int
         Iterations of L-BFGS after exaggeration (at most as many in it).
     tol : float
@@ -65,8 +65,8 @@ class TSNE(CostMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates: centred, along their principal axes, the entry of largest size in each column positive; with a given
-        start as they come out.
+        Coordinates: centred, along their principal axes, the entry of largest size in each column positive; with a
+        given start as they come out.
     cost_ : float
         The divergence in nats, at least 0; with ``repulsion="lattice"`` up to its error.
     n_iter_ : int

@@ -13,8 +13,8 @@ from dreval.methods._method import FloatArray
     formula="sum_{i<j} (|x_i - x_j| - |y_i - y_j|)^2 / sum_{i<j} |x_i - x_j|^2",
     scale="follows",
     invariance="rotation",
-    reference="Kruskal, J. B. (1964). Multidimensional scaling by optimizing goodness of fit to a nonmetric hypothesis. "
-    "Psychometrika 29, 1-27.",
+    reference="Kruskal, J. B. (1964). Multidimensional scaling by optimizing goodness of fit to a nonmetric "
+    "hypothesis. Psychometrika 29, 1-27.",
 )
 class MetricMDS(Stress):
     """All distances count alike. 4 n^2 bytes for the distances."""
