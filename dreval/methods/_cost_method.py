@@ -93,6 +93,9 @@ class CostMethod(Method):
                 raise InputError("init", f"must have {self.n_components} columns", f"{given.shape[1]}", "Pass (n, d).")
             return given / self._out
         random = again or check_one_of(self.init, STARTS, "init") == "random"
+        own = None if random else energy.start(self.n_components)
+        if own is not None:
+            return own
         Y = rng.normal(size=(len(Z), self.n_components)) if random else _principal(Z, self.n_components)
         size = float(np.sqrt(np.mean(Y[:, 0] ** 2))) or 1.0
         if energy.start_size is None:

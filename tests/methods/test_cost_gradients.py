@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 
 from dreval.errors import DrevalWarning

@@ -59,6 +59,10 @@ class Cost:
         """The cost of a picture (n, d) and its gradient (n, d)."""
         raise TypeError(f"{type(self).__name__} must define __call__")
 
+    def start(self, d: int) -> FloatArray | None:
+        """A picture (n, d) to start from that suits the cost better than principal scores; None where there is none."""
+        return None
+
     def normal_form(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The map Y A + b, one that the cost does not see, to a picture that is centred and along its own axes."""
         centre = Y.mean(axis=0)

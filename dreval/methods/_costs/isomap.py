@@ -6,6 +6,7 @@ from dreval.geometry.graphs import connected_graph, geodesics
 from dreval.methods._costs._cost import cost
 from dreval.methods._costs._stress import Stress
 from dreval.methods._method import FloatArray
+from dreval.methods._spectral import principal_coordinates
 
 
 @cost(
@@ -24,3 +25,9 @@ class Isomap(Stress):
 
         paths = geodesics(connected_graph(X, n_neighbors, components))
         super().__init__(X, squareform(paths, checks=False))
+
+    def start(self, d: int) -> FloatArray:
+        """Isomap: classical scaling of the paths."""
+        from scipy.spatial.distance import squareform
+
+        return principal_coordinates(squareform(self.wanted) ** 2, d, "isomap cost")[0]

@@ -6,9 +6,10 @@ import numpy as np
 from scipy.sparse import csr_matrix, triu
 
 from dreval._check import check_float
-from dreval.geometry.graphs import connected_graph
+from dreval.geometry.graphs import connected_graph, geodesics
 from dreval.methods._costs._cost import Cost, cost
 from dreval.methods._method import FloatArray
+from dreval.methods._spectral import principal_coordinates
 
 
 @cost(
@@ -32,7 +33,8 @@ class MVU(Cost):
     ) -> None:
         super().__init__(X)
         self.penalty = check_float(penalty, "penalty", low=0.0)
-        edges = triu(connected_graph(X, n_neighbors, components), format="coo")
+        self._graph = connected_graph(X, n_neighbors, components)
+        edges = triu(self._graph, format="coo")
         self._ends, self._wanted = edges.coords, edges.data**2
         self._edges = float(np.sum(self._wanted**2)) or 1.0
         self._variance = float(np.sum((X - X.mean(axis=0)) ** 2)) or 1.0
@@ -47,3 +49,7 @@ class MVU(Cost):
         gradient = np.asarray(pulls.sum(axis=1)) * Y - pulls @ Y - 2.0 / self._variance * centred
         value = self.penalty * float(gaps @ gaps) / self._edges - float(np.sum(centred**2)) / self._variance
         return value, gradient
+
+    def start(self, d: int) -> FloatArray:
+        """Isomap on the same graph."""
+        return principal_coordinates(geodesics(self._graph) ** 2, d, "mvu cost")[0]

@@ -13,7 +13,7 @@ NULL = 1e-10  # singular values of the picture below this, relative to the large
 @cost(
     title="Reconstruction by the best linear function of the picture",
     formula="min_B sum_i |x_i - mean - B'(y_i - mean)|^2 / sum_i |x_i - mean|^2",
-    scale="ignored",
+    scale="follows",
     invariance="affine",
     reference="Hammer, B., Bunte, K., Biehl, M. (2010), Section 4, with f^-1 linear and at its optimum.",
 )
@@ -36,8 +36,9 @@ class Reconstruction(Cost):
         return float(np.sum(left**2)) / self._total, -2.0 * (left @ B.T) / self._total
 
     def normal_form(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The affine map to the picture whose linear decoder has orthonormal rows: scores of PCA, at its optimum."""
+        """The affine map to the scores of the fitted data on their principal axes: those of PCA, at its optimum."""
         Yc = Y - Y.mean(axis=0)
-        _, values, turn = np.linalg.svd(np.linalg.lstsq(Yc, self._data, rcond=NULL)[0].T, full_matrices=False)
-        A = turn.T * values
+        B = np.linalg.lstsq(Yc, self._data, rcond=NULL)[0]
+        axes = np.linalg.svd(Yc @ B, full_matrices=False)[2][: Y.shape[1]]
+        A = np.pad(B @ axes.T, ((0, 0), (0, Y.shape[1] - len(axes))))
         return A, -Y.mean(axis=0) @ A
