@@ -43,7 +43,8 @@ class TSNE(CostMethod):
     dof : float
         Degrees of freedom :math:`\nu` of the tails; 1 is the paper's Cauchy kernel.
     exaggeration : float
-        Factor of the affinities in the first iterations, at least 1.
+        Factor of the affinities in the first iterations, at least 1; it is lowered in steps, to its square root and to
+        the root of that.
     exaggeration_iter : int
         Number of these iterations.
     repulsion : {"auto", "exact", "lattice"}
@@ -56,9 +57,9 @@ class TSNE(CostMethod):
         Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate and, for "pca", 1
         % of noise; or the given picture as it is.
     max_iter : int
-        Iterations of L-BFGS after exaggeration (at most as many in it).
+        Iterations of L-BFGS after exaggeration (and at most as many in each step of it).
     tol : float
-        Ends when an iteration lowers the cost by less than this.
+        Ends when an iteration lowers the cost by less than this; 30 more are made in any case.
     random_state : int, Generator or None
         Of the noise in the start.
 

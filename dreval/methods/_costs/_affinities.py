@@ -12,11 +12,12 @@ from scipy.sparse import csr_matrix, triu
 from dreval._check import check_float, check_int
 from dreval.errors import ApproximationWarning
 from dreval.geometry.neighbors import nearest
-from dreval.methods._costs._cost import Cost
+from dreval.methods._costs._cost import Cost, Stage
 from dreval.methods._method import FloatArray
 
 __all__ = ["Listed", "NeighborCost", "allowed_perplexity", "conditional_affinities"]
 
+FLAT = 30  # iterations that may gain little
 LEAST = 1.5  # perplexity; below, one neighbor alone would count
 
 
@@ -82,7 +83,6 @@ class NeighborCost(Cost):
     """
 
     start_size: float | None = 1e-4
-    scale: float = 1.0  # what affinities are divided by
 
     def __init__(self, X: FloatArray, perplexity: float, n_affinities: int | None) -> None:
         super().__init__(X)
@@ -91,11 +91,15 @@ class NeighborCost(Cost):
         self.attracting = Listed.of(conditional / self.divisor())
         self.entropy = self.negative_entropy(conditional)
 
+    def stages(self) -> list[Stage]:
+        """The cost for some iterations whatever they gain, since it is flat about a small start, then to the end."""
+        return [(self, FLAT), (self, None)]
+
     def divisor(self) -> float:
-        """2 n, so that all ordered pairs sum to 1 and each pair i < j has p_ij + p_ji."""
+        """What conditional affinities are divided by: n, so that each pair i < j has p_ij + p_ji of joint ones."""
         return float(self.n)
 
     def negative_entropy(self, conditional: csr_matrix) -> float:
-        """Sum of p log p over ordered pairs: what lacks to a divergence."""
+        """Sum of p log p over ordered pairs, the part of a divergence that the picture does not change."""
         p = 0.5 * self.attracting.values[self.attracting.values > 0]
         return float(2.0 * np.sum(p * np.log(p)))

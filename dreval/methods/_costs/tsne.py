@@ -11,6 +11,7 @@ from dreval.methods._costs._lattice import MOST_COLUMNS, lattice_sum
 from dreval.methods._method import FloatArray
 
 REPULSIONS = ("auto", "exact", "lattice")
+LOWERED = ((1.0, 0.5), (0.5, 0.3), (0.25, 0.2))  # powers of the exaggeration, and their shares of its iterations
 EXACT_POINTS = 5000  # up to here "auto" goes over all pairs
 
 
@@ -25,8 +26,9 @@ class TSNE(NeighborCost):
     """One divergence of joint probabilities, with heavy tails in the picture.
 
     In the first ``exaggeration_iter`` iterations the affinities, not their normalisation, are multiplied by
-    ``exaggeration``. ``repulsion`` is "exact", "lattice" (see ``_lattice``; one or two columns), or "auto": exact up to
-    5000 points.
+    ``exaggeration`` (half of them), its square root, and the root of that: a search that finds the minimum under the
+    full factor leaves clusters as points, from which no force leads out. ``repulsion`` is "exact", "lattice" (see
+    ``_lattice``; one or two columns), or "auto": exact up to 5000 points.
     """
 
     def __init__(
@@ -47,9 +49,12 @@ class TSNE(NeighborCost):
         super().__init__(X, perplexity, n_affinities)
 
     def stages(self) -> list[Stage]:
-        """With exaggerated affinities, then as they are."""
-        first: list[Stage] = [(lambda Y: self._value(Y, self.exaggeration), self.exaggeration_iter)]
-        return (first if self.exaggeration > 1.0 and self.exaggeration_iter > 0 else []) + [(self, None)]
+        """With exaggerated affinities, less and less so, then as they are."""
+        if self.exaggeration == 1.0:
+            return super().stages()
+        factors = [(self.exaggeration**power, int(share * self.exaggeration_iter)) for power, share in LOWERED]
+        early: list[Stage] = [(lambda Y, factor=factor: self._value(Y, factor), steps) for factor, steps in factors]
+        return [stage for stage in early if stage[1]] + super().stages()
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The divergence and its gradient."""
