@@ -204,11 +204,11 @@ def test_tsne_is_not_above_scikit_learn():
 
 
 def test_the_lattice_gives_a_picture_as_good():
-    """Both ways of summing: divergences, on all pairs, within 2 %."""
-    X = dreval.simulate("s1", n=300, random_state=0).data
+    """On data for which all starts end in one minimum both ways of summing do too: divergences on all pairs to 1 %."""
+    X = dreval.simulate("s4", n=200, random_state=0).data
     exact = COSTS.get("tsne")(X, repulsion="exact")
     values = [exact(TSNE(repulsion=name, random_state=0).fit_transform(X))[0] for name in ("exact", "lattice")]
-    assert_allclose(values[1], values[0], rtol=0.02)
+    assert_allclose(values[1], values[0], rtol=0.01)
 
 
 @pytest.mark.parametrize("symmetric", [False, True])

@@ -67,7 +67,7 @@ def conditional_affinities(X: FloatArray, perplexity: float, n_neighbors: int | 
     k = (
         min(n - 1, math.ceil(3 * perplexity))
         if n_neighbors is None
-        else min(check_int(n_neighbors, "n_affinities"), n - 1)
+        else min(check_int(n_neighbors, "n_affinities", low=1), n - 1)
     )
     members, squared = nearest(X, k)
     rows = np.empty_like(squared)
