@@ -49,7 +49,7 @@ class TSNE(CostMethod):
         Number of these iterations.
     repulsion : {"auto", "exact", "lattice"}
         How the normalisation of q is summed: over all pairs; or by splines on a lattice, for one or two components,
-        with a relative error of about 1e-4 in the sum and 2e-3 in its gradient; "auto" is exact up to 5000 points. A
+        with a relative error of about 1e-4 in the sum and 4e-3 in its gradient; "auto" is exact up to 5000 points. A
         picture too wide for the lattice is summed exactly.
     n_affinities : int, optional
         Number of neighbors that have affinities; by default three times the perplexity, rounded up. n - 1 takes all.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 
 from dreval.errors import DrevalWarning
@@ -68,3 +69,43 @@ def test_gradients_equal_finite_differences(cost, mapping, seed, d):
     for direction in (rng.normal(size=theta.shape), gradient):
         size = np.linalg.norm(gradient) * np.linalg.norm(direction)
         assert abs(slope(value, theta, direction) - gradient @ direction) <= 1e-6 * size
+
+
+@pytest.mark.parametrize("registry", [COSTS, MAPPINGS], ids=["costs", "mappings"])
+def test_cards_are_complete(registry):
+    """Every field of every card says something, and names are those of the files."""
+    for name, card in zip(registry.names(), registry.cards(), strict=True):
+        assert card.name == name
+        assert all(value != "" for value in vars(card).values())
+
+
+@pytest.mark.parametrize("name", COSTS.names())
+@settings(max_examples=5)
+@given(seed=st.integers(0, 10**6))
+def test_costs_do_not_see_what_their_card_says(name, seed):
+    """Shifts and turns of the picture never matter; affine maps only where declared; nor the unit, as declared."""
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(18, 4)), rng.normal(size=(18, 2))
+    energy = make_cost(name, X)
+    value, turn = energy(Y)[0], np.linalg.qr(rng.normal(size=(2, 2)))[0]
+    bent = energy(Y @ np.array([[1.0, 2.0], [0.0, 3.0]]))[0]
+
+    assert_allclose(energy(Y @ turn + 5.0)[0], value, rtol=1e-9)
+    assert np.isclose(bent, value, rtol=1e-9) == (energy.card.invariance == "affine")
+    unit = 8.0 if energy.card.scale == "follows" else 1.0
+    assert_allclose(make_cost(name, 8.0 * X)(unit * Y)[0], value, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", COSTS.names())
+@settings(max_examples=5)
+@given(seed=st.integers(0, 10**6))
+def test_the_normal_form_has_the_same_cost(name, seed):
+    """It is an affine map that the cost does not see, centred as the cost centres."""
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(18, 4)), rng.normal(size=(18, 2)) + 3.0
+    energy = make_cost(name, X)
+    A, b = energy.normal_form(Y)
+    Z = Y @ A + b
+
+    assert_allclose(energy(Z)[0], energy(Y)[0], rtol=1e-8)
+    assert_allclose(getattr(energy, "weights", np.ones(18)) @ Z, 0.0, atol=1e-9)

@@ -13,6 +13,7 @@ from dreval.methods._method import FloatArray
 REPULSIONS = ("auto", "exact", "lattice")
 LOWERED = ((1.0, 0.5), (0.5, 0.3), (0.25, 0.2))  # powers of the exaggeration, and their shares of its iterations
 EXACT_POINTS = 5000  # up to here "auto" goes over all pairs
+NODE = 20.0  # beyond, it does so where the lattice has more nodes than pairs over this: a node costs as much time
 
 
 @cost(
@@ -70,9 +71,11 @@ class TSNE(NeighborCost):
         """Sum over pairs of the weights of Student's t, and its gradient (n, d)."""
         from dreval.geometry._loops import pair_costs as loops
 
-        wanted = self.repulsion == "lattice" or (self.repulsion == "auto" and self.n > EXACT_POINTS)
-        if wanted and Y.shape[1] <= MOST_COLUMNS:
-            found = lattice_sum(Y, self.dof)
+        most = {"exact": 0.0, "lattice": np.inf, "auto": self.n**2 / NODE if self.n > EXACT_POINTS else 0.0}[
+            self.repulsion
+        ]
+        if most > 0.0 and Y.shape[1] <= MOST_COLUMNS:
+            found = lattice_sum(Y, self.dof, most)
             if found is not None:
                 return found
         columns = np.ascontiguousarray(Y.T)
