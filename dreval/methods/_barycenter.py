@@ -13,7 +13,7 @@ from dreval.geometry.neighbors import nearest
 from dreval.methods._local import Groups, LocalMethod, barycenter_weights, blocks_of
 from dreval.methods._method import FloatArray
 
-__all__ = ["BarycenterMethod", "check_reg"]
+__all__ = ["BarycenterMethod", "barycenter_matrix", "check_reg"]
 
 
 def check_reg(value: Any) -> float:
@@ -24,21 +24,26 @@ def check_reg(value: Any) -> float:
     return float(value)
 
 
+def barycenter_matrix(X: FloatArray, groups: Groups, reg: Any) -> csr_matrix:
+    """(I - W)'(I - W), W the weights with ridge ``reg`` by which neighbors combine to their points."""
+    n, reg = len(X), check_reg(reg)
+    rows, columns, values = [], [], []
+    for own, members in blocks_of(X, groups):
+        rows.append(np.repeat(own, members.shape[1]))
+        columns.append(members.ravel())
+        values.append(barycenter_weights(X[members] - X[own, None], reg).ravel())
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    missed = identity(n, format="csr") - csr_matrix(entries, shape=(n, n))
+    return (missed.T @ missed).tocsr()
+
+
 class BarycenterMethod(LocalMethod):
     """A method on the weights that combine neighbors to their points, with the ridge ``reg``."""
 
     reg: float
 
     def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
-        n, reg = len(X), check_reg(self.reg)
-        rows, columns, values = [], [], []
-        for own, members in blocks_of(X, groups):
-            rows.append(np.repeat(own, members.shape[1]))
-            columns.append(members.ravel())
-            values.append(barycenter_weights(X[members] - X[own, None], reg).ravel())
-        entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-        missed = identity(n, format="csr") - csr_matrix(entries, shape=(n, n))
-        return (missed.T @ missed).tocsr()
+        return barycenter_matrix(X, groups, self.reg)
 
     def transform(self, X: Any) -> FloatArray:
         """Coordinates (m, d) of new rows (m, p), combined from those of their k nearest fitted points."""

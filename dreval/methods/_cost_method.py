@@ -1,0 +1,206 @@
+"""What methods that minimise a cost over a mapping share: starts, the descent, and what an explicit mapping gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval._check import check_float, check_int, check_one_of, check_points, check_rows
+from dreval._random import root_seed, stream
+from dreval.errors import InputError
+from dreval.geometry.metrics import power_of_two
+from dreval.geometry.neighbors import nearest
+from dreval.methods._costs import COSTS
+from dreval.methods._costs._cost import Cost
+from dreval.methods._costs._quotient import Quotient
+from dreval.methods._descent import Descent, descend
+from dreval.methods._mappings import MAPPINGS
+from dreval.methods._mappings._mapping import FeatureMapping, Mapping
+from dreval.methods._method import FloatArray, Method, fix_signs
+
+__all__ = ["CostMethod", "MapMethod"]
+
+STARTS = ("pca", "random")
+JITTER = 0.01  # of the size of a small start, so that no symmetry of the start is a trap
+
+
+class CostMethod(Method):
+    """A method that minimises a cost over the parameters of a mapping.
+
+    A subclass has the parameters ``max_iter`` and ``tol``, may have ``init`` and ``n_init``, and defines
+    ``_cost_options()``, and ``_mapping_options()`` where its mapping has any. Data are centred and multiplied by a
+    power of two, which costs and mappings do not see; a picture whose unit follows the data is given back in theirs.
+    """
+
+    max_iter: int
+    tol: float
+    init: Any = "pca"
+    n_init: int = 1
+    cost: str = "tsne"
+    mapping: str = "free_points"
+
+    def _cost_options(self) -> dict[str, Any]:
+        return {}
+
+    def _mapping_options(self) -> dict[str, Any]:
+        return {}
+
+    def _make_cost(self, Z: FloatArray) -> Cost:
+        made: Cost = COSTS.get(self.cost, "cost")(Z, **self._cost_options())
+        return made
+
+    def _make_mapping(self, Z: FloatArray, rng: np.random.Generator) -> Mapping:
+        made: Mapping = MAPPINGS.get(self.mapping, "mapping")(Z, self.n_components, rng, **self._mapping_options())
+        return made
+
+    def _normal(self, X: FloatArray) -> FloatArray:
+        return (X - self._centre) * self._unit
+
+    def _fit(self, X: FloatArray) -> None:
+        check_int(self.max_iter, "max_iter", low=1)
+        check_float(self.tol, "tol", low=0.0)
+        root, runs = root_seed(self.random_state), check_int(self.n_init, "n_init", low=1)
+        self._centre = X.mean(axis=0)
+        self._unit = power_of_two(X - self._centre)
+        Z = self._normal(X)
+        energy = self._make_cost(Z)
+        self._out = 1.0 / self._unit if energy.card.scale == "follows" else 1.0
+        found = [self._one_run(Z, energy, stream(root, "start", run), run > 0) for run in range(runs)]
+        best = min(range(runs), key=lambda run: found[run][1].value)
+        self.runs_ = np.array([one.value for _, one in found])
+        self._map, one = found[best]
+        self._theta, picture = self._normalised(energy, one)
+        self._Z = Z
+        self.embedding_ = np.ascontiguousarray(picture * self._out)
+        self.cost_, self.n_iter_, self.converged_ = one.value, one.n_iter, one.converged
+
+    def _one_run(self, Z: FloatArray, energy: Cost, rng: np.random.Generator, again: bool) -> tuple[Mapping, Descent]:
+        made = self._make_mapping(Z, rng)
+        if isinstance(energy, Quotient) and (isinstance(made, FeatureMapping) or not made.card.explicit):
+            start = energy.solve(made.basis if isinstance(made, FeatureMapping) else None, self.n_components)
+        else:
+            start = self._start(Z, energy, rng, again)
+        return made, descend(energy, made, made.start(start), self.max_iter, self.tol)
+
+    def _start(self, Z: FloatArray, energy: Cost, rng: np.random.Generator, again: bool) -> FloatArray:
+        """The picture (n, d) to start from."""
+        if not isinstance(self.init, str):
+            given = check_points(self.init, "init")
+            check_rows(len(given), len(Z), "init")
+            if given.shape[1] != self.n_components:
+                raise InputError("init", f"must have {self.n_components} columns", f"{given.shape[1]}", "Pass (n, d).")
+            return given / self._out
+        random = again or check_one_of(self.init, STARTS, "init") == "random"
+        own = None if random else energy.start(self.n_components)
+        if own is not None:
+            return own
+        Y = rng.normal(size=(len(Z), self.n_components)) if random else _principal(Z, self.n_components)
+        size = float(np.sqrt(np.mean(Y[:, 0] ** 2))) or 1.0
+        if energy.start_size is None:
+            return Y if not random else Y * float(np.sqrt(np.mean(Z**2)))
+        return energy.start_size * (Y / size + JITTER * rng.normal(size=Y.shape))
+
+    def _normalised(self, energy: Cost, one: Descent) -> tuple[FloatArray, FloatArray]:
+        """Parameters and picture in the cost's normal form; as they are where the user set the start."""
+        if not isinstance(self.init, str) and energy.card.invariance == "rotation":
+            return one.theta, one.picture
+        A, b = energy.normal_form(one.picture)
+        picture = one.picture @ A + b
+        signs = np.where(np.any(fix_signs(picture) != picture, axis=0), -1.0, 1.0)
+        return self._map.compose(one.theta, A * signs, b * signs), picture * signs
+
+
+class MapMethod(CostMethod):
+    """A cost method whose mapping is explicit: new points, places back to data, and errors on points not seen."""
+
+    def transform(self, X: Any) -> FloatArray:
+        """Images f(x) (m, d) of new rows (m, p); of the fitted rows the embedding itself, up to rounding."""
+        points = self._new_points(X)
+        self._check_explicit()
+        return self._map.at(self._theta, self._normal(points)) * self._out
+
+    def inverse_transform(self, Y: Any) -> FloatArray:
+        """Data (m, p) at places (m, d), by the pseudo-inverse of the map about the nearest fitted point.
+
+        With y_i the nearest image and J the derivative of f at x_i, the place y comes from x_i + J^+ (y - y_i).
+        """
+        scores = self._scores(Y)
+        self._check_explicit()
+        return self._back(scores, nearest(self.embedding_, 1, scores)[0][:, 0])
+
+    def _back(self, scores: FloatArray, anchors: Any) -> FloatArray:
+        steps = (scores - self.embedding_[anchors]) / self._out
+        inverse = np.linalg.pinv(self._map.jacobian(self._theta, self._Z[anchors]), rcond=1e-10)
+        return (self._Z[anchors] + np.einsum("mpd,md->mp", inverse, steps)) / self._unit + self._centre
+
+    def _check_explicit(self) -> None:
+        if not self._map.card.explicit:
+            cure = 'Choose mapping="linear" or another explicit one, or use embed_new.'
+            raise InputError("mapping", "must be a function of the data", repr(self.mapping), cure)
+
+    def generalization_curve(self, X: Any, sizes: Any, *, n_repeats: int = 5) -> pd.DataFrame:
+        r"""Errors of the map on the points it was made of and on the rest, by the number of the former.
+
+        For each size m and repeat, m rows are drawn, a copy of the method is fitted to them, and the other rows are
+        sent through it. The error is the share that is lost on the way to the picture and back (Hammer et al., 2010,
+        Section 4), :math:`\sum_i |x_i - f^{-1}(f(x_i))|^2 / \sum_i |x_i - \bar x|^2`, with the local pseudo-inverse
+        about the nearest *other* fitted point; the cost is that of the picture of these rows alone.
+
+        Parameters
+        ----------
+        X : array (n, p)
+            Data.
+        sizes : int or list of int
+            Numbers m of rows to fit, 4 to n - 4.
+        n_repeats : int
+            Draws for each size.
+
+        Returns
+        -------
+        DataFrame
+            One row per size and repeat: ``n_train, repeat, train_error, test_error, train_cost, test_cost``.
+
+        References
+        ----------
+        Hammer, B., Bunte, K., Biehl, M. (2010). Some steps towards a general principle for dimensionality reduction
+        mappings, Section 4.
+        """
+        points, root = check_points(X, "X", min_rows=8), root_seed(self.random_state)
+        wanted = [check_int(m, "sizes", low=4, high=len(points) - 4) for m in np.atleast_1d(np.asarray(sizes)).tolist()]
+        count = check_int(n_repeats, "n_repeats", low=1)
+        rows = [self._held_out(points, m, repeat, root) for m in wanted for repeat in range(count)]
+        return pd.DataFrame(rows)
+
+    def _held_out(self, X: FloatArray, m: int, repeat: int, root: int) -> dict[str, float]:
+        order = stream(root, "generalization", m, repeat).permutation(len(X))
+        train, rest = X[order[:m]], X[order[m:]]
+        copy = type(self)(**{**self.get_params(), "random_state": root}).fit(train)
+        copy._check_explicit()
+        images = copy.transform(rest)
+        others = nearest(copy.embedding_, 1)[0][:, 0]
+        made = copy._make_cost(copy._normal(rest))
+        return {
+            "n_train": m,
+            "repeat": repeat,
+            "train_error": _share(train, copy._back(copy.embedding_, others)),
+            "test_error": _share(rest, copy._back(images, nearest(copy.embedding_, 1, images)[0][:, 0])),
+            "train_cost": copy.cost_,
+            "test_cost": made(images / copy._out)[0],
+        }
+
+
+def _share(X: FloatArray, other: FloatArray) -> float:
+    """Squared error relative to the scatter of the rows."""
+    return float(np.sum((X - other) ** 2) / np.sum((X - X.mean(axis=0)) ** 2))
+
+
+def _principal(Z: FloatArray, d: int) -> FloatArray:
+    """The d leading principal scores (n, d), signs fixed; columns beyond the rank are 0."""
+    from scipy.linalg import svd
+
+    centred = Z - Z.mean(axis=0)
+    values, axes = svd(np.linalg.qr(centred, mode="r") if len(Z) > Z.shape[1] else centred, full_matrices=False)[1:]
+    kept = axes[: min(d, int(np.sum(values > 1e-12 * values[0])))]
+    return np.pad(fix_signs(centred @ kept.T), ((0, 0), (0, d - len(kept))))

@@ -1,0 +1,9 @@
+"""Costs E(Y) of a picture of given data: one file is one cost, found by its name."""
+
+from __future__ import annotations
+
+from dreval.registry import Registry
+
+__all__ = ["COSTS"]
+
+COSTS = Registry("dreval.methods._costs", "cost")

@@ -1,0 +1,51 @@
+"""The one driver: a cost of pictures, minimised over the parameters of a mapping by L-BFGS."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dreval.methods._costs._cost import Cost
+from dreval.methods._mappings._mapping import Mapping
+from dreval.methods._method import FloatArray
+
+__all__ = ["Descent", "descend"]
+
+MEMORY = 20  # past steps from which L-BFGS makes its matrix
+TRIES = 2  # evaluations allowed per iteration, on average
+
+
+class Descent(NamedTuple):
+    """Parameters, their picture (n, d), its cost, iterations over all stages, and whether the last one converged."""
+
+    theta: FloatArray
+    picture: FloatArray
+    value: float
+    n_iter: int
+    converged: bool
+
+
+def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol: float) -> Descent:
+    """Minimise the cost of the mapping's picture from ``theta``.
+
+    A stage with a number of iterations of its own uses them; the last one ends when an iteration lowers the cost by
+    less than ``tol`` times the larger of its size and 1, or after ``max_iter`` iterations.
+    """
+    from scipy.optimize import minimize
+
+    total, converged = 0, False
+    for energy, allowed in cost.stages():
+
+        def value(at: FloatArray, energy=energy) -> tuple[float, FloatArray]:  # type: ignore[no-untyped-def]
+            picture, pullback = mapping.forward(at)
+            number, gradient = energy(picture)
+            return number, pullback(gradient)
+
+        steps = max_iter if allowed is None else min(allowed, max_iter)
+        options = {"maxiter": steps, "maxfun": TRIES * steps + 20, "maxcor": MEMORY, "gtol": 0.0}
+        options["ftol"] = tol if allowed is None else 0.0
+        found = minimize(value, theta, jac=True, method="L-BFGS-B", options=options)
+        theta, total, converged = np.asarray(found.x), total + int(found.nit), bool(found.success)
+    picture = np.array(mapping.forward(theta)[0])
+    return Descent(theta, picture, cost(picture)[0], total, converged)

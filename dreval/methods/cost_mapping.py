@@ -1,0 +1,142 @@
+"""The general door: any cost over any mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_parameters
+from dreval.methods._cost_method import MapMethod
+from dreval.methods._costs import COSTS
+from dreval.methods._mappings import MAPPINGS
+from dreval.methods._mappings._mapping import options_of
+from dreval.methods._method import method
+
+
+@method(
+    title="Any cost over any mapping",
+    family="explicit map",
+    deterministic=False,
+    out_of_sample=True,
+    inverse=True,
+    supervised=False,
+    complexity="that of the cost, at most O(n^2) time, and of the mapping, O(n parameters), per iteration and start",
+    max_components=lambda n, p, _: min(n - 1, p),
+    reference="Hammer, B., Bunte, K., Biehl, M. (2010). Some steps towards a general principle for dimensionality "
+    "reduction mappings.",
+)
+class CostMapping(MapMethod):
+    r"""Dimensionality reduction as one principle: a cost of pictures, minimised over the parameters of a mapping.
+
+    .. math:: \min_\theta E\bigl(f(x_1; \theta), \dots, f(x_n; \theta)\bigr)
+
+    Free points give the classical methods; any other mapping gives the same cost an explicit function, with images of
+    new points, an approximate inverse, and errors on points that were not seen (``generalization_curve``).
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most min(n - 1, p).
+    cost : str
+        "metric_mds", "sammon", "isomap" (stress of distances or paths); "lle", "laplacian" (their quotients, constraint
+        included); "mvu" (variance, with a penalty on changed edges); "sne", "symmetric_sne", "tsne",
+        "elastic_embedding" (neighbor probabilities); "reconstruction" (what a linear function of the picture leaves "
+        "of the data).
+    mapping : str
+        "linear", "locally_linear", "kernel_expansion", "multilayer_perceptron", or "free_points", which has no
+        ``transform``.
+    cost_options : dict, optional
+        Options of the cost by name, such as ``{"perplexity": 10}``; an unknown one is refused with the known ones.
+    mapping_options : dict, optional
+        Options of the mapping by name, such as ``{"hidden": (20,)}`` or ``{"n_pieces": 5}``.
+    init : {"pca", "random"} or ndarray (n, d)
+        Picture to start from; the mapping starts at its best approximation of it.
+    n_init : int
+        Number of starts; all but the first are random. The lowest cost is kept.
+    max_iter : int
+        Iterations of L-BFGS in each stage.
+    tol : float
+        Ends when an iteration lowers the cost by less than ``tol`` times the larger of its size and 1.
+    random_state : int, Generator or None
+        Of starts, centres and weights.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Images of the data, in the normal form of the cost: centred along principal axes, or as its constraint wants it;
+        the entry of largest size in each column positive.
+    cost_ : float
+        The cost; costs of different names cannot be compared.
+    runs_ : ndarray (n_init,)
+        Costs of all starts.
+    n_iter_ : int
+        Iterations of the one that was kept.
+    converged_ : bool
+        Whether it met ``tol``.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range, or new points are asked of free points.
+    MethodFailed
+        If a cost needs a connected graph of neighbors and ``components`` is not "connect".
+    UnknownName
+        If a cost, a mapping or one of their options has another name.
+
+    Notes
+    -----
+    "lle" and "laplacian" with a mapping that is linear in its parameters, or with free points, are solved exactly by an
+    eigenproblem. "mvu" is bounded only on a connected graph. The inverse is the pseudo-inverse of the derivative of f
+    at the nearest fitted point, as in the paper.
+
+    References
+    ----------
+    Hammer, B., Bunte, K., Biehl, M. (2010). *Some steps towards a general principle for dimensionality reduction
+    mappings*, Section 3 and Table 2.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("s2", n=80, random_state=0).data
+    >>> linear = dreval.methods.CostMapping(n_components=2, cost="sammon", mapping="linear").fit(X)
+    >>> free = dreval.methods.CostMapping(n_components=2, cost="sammon", mapping="free_points").fit(X)
+    >>> bool(free.cost_ < linear.cost_)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        cost: str = "tsne",
+        mapping: str = "linear",
+        cost_options: Mapping[str, Any] | None = None,
+        mapping_options: Mapping[str, Any] | None = None,
+        init: Any = "pca",
+        n_init: int = 1,
+        max_iter: int = 500,
+        tol: float = 1e-9,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.cost = cost
+        self.mapping = mapping
+        self.cost_options = cost_options
+        self.mapping_options = mapping_options
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _cost_options(self) -> dict[str, Any]:
+        options = dict(self.cost_options or {})
+        check_parameters(options, options_of(COSTS.get(self.cost, "cost")), f"{self.cost} cost")
+        return options
+
+    def _mapping_options(self) -> dict[str, Any]:
+        options = dict(self.mapping_options or {})
+        check_parameters(options, options_of(MAPPINGS.get(self.mapping, "mapping")), f"{self.mapping} mapping")
+        return options

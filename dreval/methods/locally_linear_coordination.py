@@ -1,0 +1,119 @@
+"""Locally linear coordination."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval.methods._cost_method import MapMethod
+from dreval.methods._method import method
+
+
+@method(
+    title="Locally linear coordination",
+    family="explicit map",
+    deterministic=False,
+    out_of_sample=True,
+    inverse=True,
+    supervised=False,
+    complexity="the neighbor search, k-means, O(n q^2 + q^3) time with q = n_pieces (1 + local_components)",
+    max_components=lambda n, p, _: min(n - 1, p),
+    reference="Teh, Y. W., Roweis, S. (2003). Automatic alignment of local representations. NIPS 15, 841-848.",
+)
+class LocallyLinearCoordination(MapMethod):
+    r"""Locally linear coordination: local principal components, aligned by affine maps under the cost of LLE.
+
+    .. math:: f(x) = \sum_k r_k(x) \, (A_k V_k' (x - c_k) + b_k)
+
+    with pieces about the centres c_k of k-means, principal axes V_k, and responsibilities r_k that sum to 1. The
+    :math:`A_k, b_k` minimise :math:`\sum_i |y_i - \sum_j w_{ij} y_j|^2`, w the weights of LLE, under
+    :math:`Y'Y / n = I` and mean 0: a generalised eigenproblem of q = n_pieces (1 + local_components) unknowns, solved
+    exactly.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most min(n - 1, p).
+    n_pieces : int
+        Number of local models; at most n / 2 are made.
+    local_components : int, optional
+        Dimension of each; by default d, at most p.
+    n_neighbors : int
+        Number of neighbors in the weights of LLE, 1 to n - 1.
+    reg : float
+        Ridge of these weights, above 0, relative to the trace of the local Gram matrix.
+    components : {"error", "connect"}
+        What to do when the graph of neighbors is not connected: refuse, or join its parts by their shortest links, with
+        a warning.
+    random_state : int, Generator or None
+        Of k-means.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates with mean 0 and covariance I, ordered by their cost; the entry of largest size in each column
+        positive.
+    cost_ : float
+        The cost tr Y'(I - W)'(I - W)Y / n at its minimum.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If ``components`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the graph is not connected, and what was done about it.
+
+    Notes
+    -----
+    The paper fits a mixture of factor analyzers by EM; any local models will do for its second step, and ours are
+    pieces of k-means with principal axes, blended by :math:`r_k \propto \exp(-|x - c_k|^2 / 2s^2)`, s^2 the mean
+    squared distance to the nearest centre. The unit of the embedding says nothing. With few pieces a surface that is
+    rolled up cannot be unrolled. Where fewer than d directions have scatter, the other columns are 0.
+
+    References
+    ----------
+    Teh, Y. W., Roweis, S. (2003). Automatic alignment of local representations. *NIPS* 15, 841-848, Equations 2-7.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("swiss_roll", n=600, random_state=0).data
+    >>> llc = dreval.methods.LocallyLinearCoordination(n_components=2, n_pieces=40, random_state=0).fit(X[:500])
+    >>> llc.transform(X[500:]).shape
+    (100, 2)
+    """
+
+    cost, mapping, max_iter, tol = "lle", "locally_linear", 1, 1.0
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_pieces: int = 20,
+        local_components: int | None = None,
+        n_neighbors: int = 15,
+        reg: float = 1e-3,
+        components: str = "error",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_pieces = n_pieces
+        self.local_components = local_components
+        self.n_neighbors = n_neighbors
+        self.reg = reg
+        self.components = components
+        self.random_state = random_state
+
+    def _cost_options(self) -> dict[str, Any]:
+        return {"n_neighbors": self.n_neighbors, "reg": self.reg, "components": self.components}
+
+    def _mapping_options(self) -> dict[str, Any]:
+        return {"n_pieces": self.n_pieces, "local_components": self.local_components}

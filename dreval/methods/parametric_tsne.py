@@ -1,0 +1,131 @@
+"""Parametric t-SNE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dreval.methods._cost_method import MapMethod
+from dreval.methods._method import method
+
+
+@method(
+    title="Parametric t-SNE",
+    family="explicit map",
+    deterministic=False,
+    out_of_sample=True,
+    inverse=True,
+    supervised=False,
+    complexity="the neighbor search, and O(n^2 + n weights) time per iteration and start",
+    max_components=lambda n, _p, _: n - 1,
+    reference="van der Maaten, L. J. P. (2009). Learning a parametric embedding by preserving local structure. "
+    "AISTATS, 384-391.",
+)
+class ParametricTSNE(MapMethod):
+    r"""A multilayer perceptron whose picture has a low cost of t-SNE.
+
+    :math:`f(x) = W_L \tanh(\dots \tanh(W_1 x + b_1) \dots) + b_L` in place of free points, with the affinities and the
+    cost of ``tsne``; new points are sent through the network.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most n - 1.
+    hidden : int or sequence of int
+        Widths of the hidden layers.
+    perplexity : float
+        Effective number of neighbors, at least 1; with more than (n - 1) / 3 that is taken, with a warning.
+    dof : float
+        Degrees of freedom of the tails in the picture, above 0; the paper takes d - 1 for d > 1.
+    exaggeration : float
+        Factor of the affinities in the first iterations, at least 1.
+    exaggeration_iter : int
+        Number of these iterations.
+    n_init : int
+        Number of starts with other weights; the lowest cost is kept.
+    max_iter : int
+        Iterations of L-BFGS.
+    tol : float
+        Ends when an iteration lowers the cost by less than this.
+    random_state : int, Generator or None
+        Of the weights to start from.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Images of the data: centred, along their principal axes, the entry of largest size in each column positive.
+    cost_ : float
+        The divergence in nats, at least 0.
+    runs_ : ndarray (n_init,)
+        Costs of all starts; the lowest was kept.
+    n_iter_ : int
+        Iterations of the one that was kept.
+    converged_ : bool
+        Whether it met ``tol``.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the perplexity is too much for so few points.
+
+    Notes
+    -----
+    The paper trains restricted Boltzmann machines layer by layer and then descends on batches. Here all rows are used
+    at once, hidden layers start with random weights and the last layer is the least squares fit to the leading
+    principal scores, made small; for some thousand points and small networks, not for images. A network can bend the
+    space to fit its points: ``generalization_curve`` shows what new points pay. The inverse is the pseudo-inverse of
+    the derivative at the nearest fitted point.
+
+    References
+    ----------
+    van der Maaten, L. J. P. (2009). Learning a parametric embedding by preserving local structure. *AISTATS*, 384-391.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("s4", n=120, random_state=0).data
+    >>> net = dreval.methods.ParametricTSNE(n_components=2, hidden=20, perplexity=10, random_state=0).fit(X[:100])
+    >>> net.transform(X[100:]).shape
+    (20, 2)
+    """
+
+    cost, mapping = "tsne", "multilayer_perceptron"
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        hidden: int | Sequence[int] = (50, 50),
+        perplexity: float = 30.0,
+        dof: float = 1.0,
+        exaggeration: float = 12.0,
+        exaggeration_iter: int = 50,
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.hidden = hidden
+        self.perplexity = perplexity
+        self.dof = dof
+        self.exaggeration = exaggeration
+        self.exaggeration_iter = exaggeration_iter
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _cost_options(self) -> dict[str, Any]:
+        names = ("perplexity", "dof", "exaggeration", "exaggeration_iter")
+        return {name: getattr(self, name) for name in names}
+
+    def _mapping_options(self) -> dict[str, Any]:
+        return {"hidden": self.hidden}

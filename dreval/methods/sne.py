@@ -1,0 +1,129 @@
+"""Stochastic neighbor embedding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_bool
+from dreval.methods._cost_method import CostMethod
+from dreval.methods._method import FloatArray, method
+
+COSTS = {False: "sne", True: "symmetric_sne"}
+
+
+@method(
+    title="Stochastic neighbor embedding",
+    family="neighbor probabilities",
+    deterministic=False,
+    out_of_sample=False,
+    inverse=False,
+    supervised=False,
+    complexity="the neighbor search, and O(n^2) time per iteration; O(n perplexity) memory",
+    max_components=lambda n, _p, _: n - 1,
+    reference="Hinton, G., Roweis, S. (2003). Stochastic neighbor embedding. NIPS 15, 833-840.",
+)
+class SNE(CostMethod):
+    r"""SNE: neighbor probabilities of the data, kept in a picture where they fall off as Gaussians.
+
+    In the data :math:`p_{j|i} \propto \exp(-\beta_i |x_i - x_j|^2)` over the neighbors of i, with :math:`\beta_i` from
+    the perplexity; in the picture :math:`q_{j|i} \propto \exp(-|y_i - y_j|^2)` over all other points. Minimised is
+
+    .. math:: \sum_i \sum_j p_{j|i} \log (p_{j|i} / q_{j|i})
+
+    or, ``symmetric``, one divergence of the joint probabilities :math:`p_{ij} = (p_{j|i} + p_{i|j}) / 2n` and
+    :math:`q_{ij} \propto \exp(-|y_i - y_j|^2)`, of sum 1 over all pairs.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most n - 1.
+    perplexity : float
+        Effective number of neighbors, at least 1; with more than (n - 1) / 3 that is taken, with a warning.
+    symmetric : bool
+        Joint in place of conditional probabilities.
+    n_affinities : int, optional
+        Number of neighbors that have affinities; by default three times the perplexity, rounded up. n - 1 takes all.
+    init : {"pca", "random"} or ndarray (n, d)
+        Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate and, for "pca", 1
+        % of noise; or the given picture as it is.
+    max_iter : int
+        Iterations of L-BFGS in each stage.
+    tol : float
+        Ends when an iteration lowers the cost by less than ``tol`` times the larger of its size and 1.
+    random_state : int, Generator or None
+        Of the noise in the start.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates: centred, along their principal axes, the entry of largest size in each column positive; with a
+        given start as they come out.
+    cost_ : float
+        The sum of n divergences, or the one divergence, in nats; at least 0.
+    n_iter_ : int
+        Iterations.
+    converged_ : bool
+        Whether ``tol`` was met.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    UnknownName
+        If ``init`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the perplexity is too much for so few points.
+
+    Notes
+    -----
+    The unit of the data is ignored. Points crowd at the centre where the data have more dimensions than the picture;
+    ``tsne`` was made against this. The paper's simulated annealing is left out: L-BFGS from a small picture takes its
+    place.
+
+    References
+    ----------
+    Hinton, G., Roweis, S. (2003). Stochastic neighbor embedding. *NIPS* 15, 833-840, Equations 2-5.
+    van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. *Journal of Machine Learning Research* 9,
+    2579-2605, Section 3.1 (symmetric SNE).
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("s4", n=90, random_state=0).data
+    >>> Y = dreval.methods.SNE(n_components=2, perplexity=10, random_state=0).fit_transform(X)
+    >>> bool(dreval.trustworthiness(X, Y, n_neighbors=10) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        perplexity: float = 30.0,
+        symmetric: bool = False,
+        n_affinities: int | None = None,
+        init: Any = "pca",
+        max_iter: int = 500,
+        tol: float = 1e-7,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.symmetric = symmetric
+        self.n_affinities = n_affinities
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit(self, X: FloatArray) -> None:
+        self.cost = COSTS[check_bool(self.symmetric, "symmetric")]
+        super()._fit(X)
+
+    def _cost_options(self) -> dict[str, Any]:
+        return {"perplexity": self.perplexity, "n_affinities": self.n_affinities}

@@ -1,0 +1,84 @@
+"""t-SNE beside openTSNE and scikit-learn: time, divergence and trustworthiness on ten normal clusters in 50 columns.
+
+``python tests/benchmarks/bench_tsne.py [n ...]`` (2000 and 10 000 by default) prints a row per tool and size. One
+thread each, the same perplexity (30) and start (principal scores), everything else as each tool has it by default. The
+divergence is that of one exact cost function on one set of affinities, whoever made the picture. Seconds are those of
+the processor, so that other programs on the machine matter less.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+from bench_ranks import THREADS
+
+SIZES = (2000, 10_000)
+
+
+def data(n: int) -> Any:
+    """Clusters whose centres are as far apart as their points, about."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(10, 50))
+    return 1.5 * centres[rng.integers(10, size=n)] + rng.normal(size=(n, 50)) * np.linspace(1.5, 0.2, 50)
+
+
+def tools() -> dict[str, Callable[[Any, Any], Any]]:
+    """Functions of data and start."""
+    import openTSNE
+    from sklearn import manifold
+
+    from dreval import methods
+
+    return {
+        "dreval": lambda X, _: methods.TSNE(random_state=0).fit_transform(X),
+        "openTSNE": lambda X, Y: openTSNE.TSNE(random_state=0, n_jobs=1, initialization=Y.copy()).fit(X),
+        "scikit-learn": lambda X, Y: manifold.TSNE(init=Y, random_state=0, n_jobs=1).fit_transform(X),
+    }
+
+
+def rows(sizes: Any = SIZES) -> list[dict[str, Any]]:
+    """Case, tool, seconds, divergence, trustworthiness."""
+    import numpy as np
+    from threadpoolctl import threadpool_limits
+
+    import dreval
+    from dreval.methods._costs import COSTS
+
+    found = []
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        for n in sizes:
+            X = data(n)
+            start = dreval.methods.PCA(2).fit_transform(X)
+            start *= 1e-4 / start[:, 0].std()
+            energy = COSTS.get("tsne")(X, repulsion="exact")
+            for name, embed in tools().items():
+                embed(X[:300], start[:300])
+                begin = process_time()
+                Y = np.asarray(embed(X, start), np.float64)
+                seconds = process_time() - begin
+                found.append(
+                    {
+                        "case": f"n = {n}",
+                        "tool": name,
+                        "seconds": seconds,
+                        "divergence": energy(Y)[0],
+                        "trustworthiness": dreval.trustworthiness(X, Y),
+                    }
+                )
+                sys.stderr.write(f"{found[-1]}\n")
+    return found
+
+
+if __name__ == "__main__":
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    from run import show
+
+    show(rows([int(n) for n in sys.argv[1:]] or SIZES))

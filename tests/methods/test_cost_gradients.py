@@ -1,0 +1,111 @@
+"""Every cost with every mapping: gradients against finite differences, and what the cards promise."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.spatial.distance import pdist
+
+from dreval.errors import DrevalWarning
+from dreval.methods._costs import COSTS
+from dreval.methods._mappings import MAPPINGS
+from dreval.methods._mappings._mapping import options_of
+
+FEW = {"n_neighbors": 6, "components": "connect", "perplexity": 5.0, "n_affinities": 14, "hidden": (4, 3)}
+FEW |= {"n_centers": 9, "n_pieces": 3}
+EXAMPLES = 3
+
+
+def few(thing):
+    """Options for a small sample."""
+    return {name: FEW[name] for name in options_of(thing) if name in FEW}
+
+
+def make_cost(name, X, **extra):
+    """A cost; joined parts and a lowered perplexity are warned of, which is not the question here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DrevalWarning)
+        return COSTS.get(name)(X, **{**few(COSTS.get(name)), **extra})
+
+
+def make_mapping(name, X, d, seed=0):
+    """A mapping with few parameters."""
+    return MAPPINGS.get(name)(X, d, np.random.default_rng(seed), **few(MAPPINGS.get(name)))
+
+
+def slope(value, theta, direction):
+    """The derivative along a direction by central differences of order 6."""
+    step = 1e-5 / np.linalg.norm(direction)
+    weights = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
+    return (
+        sum(w * (value(theta + k * step * direction) - value(theta - k * step * direction)) for k, w in weights.items())
+        / step
+    )
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS.names())
+@pytest.mark.parametrize("cost", COSTS.names())
+@settings(max_examples=EXAMPLES)
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 3))
+def test_gradients_equal_finite_differences(cost, mapping, seed, d):
+    """In a random direction of the parameters, to 1e-6 of the gradient's length."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(18, 4))
+    energy, f = make_cost(cost, X), make_mapping(mapping, X, d, seed)
+    theta = f.start(rng.normal(size=(18, d)))
+    theta = theta + 0.1 * rng.normal(size=theta.shape)
+
+    def value(at):
+        return energy(f.forward(at)[0])[0]
+
+    Y, pullback = f.forward(theta)
+    assume(pdist(Y).min() > 1e-3)  # a stress has no derivative where two places meet
+    gradient = pullback(energy(Y)[1])
+    for direction in (rng.normal(size=theta.shape), gradient):
+        size = np.linalg.norm(gradient) * np.linalg.norm(direction)
+        assert abs(slope(value, theta, direction) - gradient @ direction) <= 1e-6 * size
+
+
+@pytest.mark.parametrize("registry", [COSTS, MAPPINGS], ids=["costs", "mappings"])
+def test_cards_are_complete(registry):
+    """Every field of every card says something, and names are those of the files."""
+    for name, card in zip(registry.names(), registry.cards(), strict=True):
+        assert card.name == name
+        assert all(value != "" for value in vars(card).values())
+
+
+@pytest.mark.parametrize("name", COSTS.names())
+@settings(max_examples=5)
+@given(seed=st.integers(0, 10**6))
+def test_costs_do_not_see_what_their_card_says(name, seed):
+    """Shifts and turns of the picture never matter; affine maps only where declared; nor the unit, as declared."""
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(18, 4)), rng.normal(size=(18, 2))
+    energy = make_cost(name, X)
+    value, turn = energy(Y)[0], np.linalg.qr(rng.normal(size=(2, 2)))[0]
+    bent = energy(Y @ np.array([[1.0, 2.0], [0.0, 3.0]]))[0]
+
+    assert_allclose(energy(Y @ turn + 5.0)[0], value, rtol=1e-9)
+    assert np.isclose(bent, value, rtol=1e-9) == (energy.card.invariance == "affine")
+    unit = 8.0 if energy.card.scale == "follows" else 1.0
+    assert_allclose(make_cost(name, 8.0 * X)(unit * Y)[0], value, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", COSTS.names())
+@settings(max_examples=5)
+@given(seed=st.integers(0, 10**6))
+def test_the_normal_form_has_the_same_cost(name, seed):
+    """It is an affine map that the cost does not see, centred as the cost centres."""
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(18, 4)), rng.normal(size=(18, 2)) + 3.0
+    energy = make_cost(name, X)
+    A, b = energy.normal_form(Y)
+    Z = Y @ A + b
+
+    assert_allclose(energy(Z)[0], energy(Y)[0], rtol=1e-8)
+    assert_allclose(getattr(energy, "weights", np.ones(18)) @ Z, 0.0, atol=1e-9)

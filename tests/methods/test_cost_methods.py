@@ -1,0 +1,336 @@
+"""Costs and the methods made of them: against naive sums, other programs, and what is known in closed form."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import openTSNE
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn import manifold
+
+import dreval
+from dreval.errors import ApproximationWarning, InputError, UnknownName
+from dreval.methods import (
+    LLE,
+    PCA,
+    SNE,
+    TSNE,
+    CostMapping,
+    ElasticEmbedding,
+    LaplacianEigenmaps,
+    LinearTSNE,
+    LocallyLinearCoordination,
+    MetricMDS,
+    ParametricTSNE,
+    Sammon,
+)
+from dreval.methods._costs import COSTS
+from dreval.methods._costs._affinities import conditional_affinities
+from dreval.methods._costs._lattice import lattice_sum
+
+
+def cloud(seed, n=30, p=4):
+    """A normal cloud, longer in each direction than in the next."""
+    return np.random.default_rng(seed).normal(size=(n, p)) * 2.0 ** -np.arange(p)
+
+
+def off_diagonal(P):
+    """A matrix without its diagonal."""
+    return P[~np.eye(len(P), dtype=bool)]
+
+
+def divergence(P, Q):
+    """Sum of p log(p / q), 0 where p is 0."""
+    p, q = off_diagonal(P), off_diagonal(Q)
+    return float(np.sum(p[p > 0] * np.log(p[p > 0] / q[p > 0])))
+
+
+seeds = st.integers(0, 10**6)
+
+
+@given(seed=seeds, perplexity=st.floats(1.5, 8.0))
+def test_affinities_have_the_perplexity(seed, perplexity):
+    """Rows sum to 1, fall with the distance, and the exponential of their entropy is the perplexity."""
+    X = cloud(seed)
+    P = conditional_affinities(X, perplexity, 29).toarray()
+    D = squareform(pdist(X))
+    entropy = -np.sum(P * np.log(np.where(P > 0, P, 1.0)), axis=1)
+
+    assert_allclose(P.sum(axis=1), 1.0)
+    assert_allclose(np.exp(entropy), perplexity, rtol=1e-8)
+    for i in range(30):
+        order = np.argsort(D[i])[1:]
+        assert (np.diff(P[i, order]) <= 0).all()
+
+
+def test_affinities_equal_those_of_opentsne():
+    """The joint probabilities over the nearest 3 x perplexity neighbors, to what openTSNE's bisection leaves."""
+    X = cloud(0, 150)
+    theirs = openTSNE.affinity.PerplexityBasedNN(X, perplexity=10, method="exact", n_jobs=1, random_state=0).P.toarray()
+    P = conditional_affinities(X, 10.0).toarray()
+
+    assert_allclose((P + P.T) / 300, theirs, atol=1e-6 * theirs.max(), rtol=1e-4)
+
+
+@given(seed=seeds, dof=st.sampled_from([0.5, 1.0, 3.0]), d=st.integers(1, 3))
+def test_costs_of_neighbors_equal_naive_sums(seed, dof, d):
+    """SNE, symmetric SNE, t-SNE and elastic embedding, written out over all pairs."""
+    rng = np.random.default_rng(seed)
+    X, Y = cloud(seed), rng.normal(size=(30, d))
+    conditional = conditional_affinities(X, 6.0, 20).toarray()
+    joint, squared = (conditional + conditional.T) / 60, cdist(Y, Y, "sqeuclidean")
+    bell, tail = np.exp(-squared), (1 + squared / dof) ** (-(dof + 1) / 2)
+    rows = bell / (bell.sum(axis=1, keepdims=True) - 1)
+    far = cdist(X, X, "sqeuclidean")
+    expected = {
+        "sne": divergence(conditional, rows),
+        "symmetric_sne": divergence(joint, bell / off_diagonal(bell).sum()),
+        "tsne": divergence(joint, tail / off_diagonal(tail).sum()),
+        "elastic_embedding": np.sum(joint * squared) + 7.0 * np.sum(far * bell) / far.sum(),
+    }
+    more = {"tsne": {"dof": dof}, "elastic_embedding": {"repulsion": 7.0}}
+    for name, value in expected.items():
+        made = COSTS.get(name)(X, perplexity=6.0, n_affinities=20, **more.get(name, {}))
+        assert_allclose(made(Y)[0], value, rtol=1e-10, atol=1e-12)
+
+
+@given(seed=seeds)
+def test_stresses_equal_their_indices(seed):
+    """The costs of metric scaling and Sammon against naive sums and the index of that name."""
+    X, Y = cloud(seed), cloud(seed + 1, p=2)
+    x, y = pdist(X), pdist(Y)
+
+    assert_allclose(COSTS.get("metric_mds")(X)(Y)[0], np.sum((x - y) ** 2) / np.sum(x**2))
+    assert_allclose(COSTS.get("sammon")(X)(Y)[0], np.sum((x - y) ** 2 / x) / np.sum(x))
+    assert_allclose(COSTS.get("sammon")(X)(Y)[0], dreval.sammon_stress(X, Y))
+
+
+@pytest.mark.parametrize("width", [1.0, 15.0, 80.0])
+@pytest.mark.parametrize("d", [1, 2])
+def test_the_lattice_is_near_all_pairs(width, d):
+    """Sum to 2e-4 and gradient to 5e-3 of its norm, against the loop over pairs."""
+    from dreval.geometry._loops.pair_costs import student_sum
+
+    Y = width / 4 * np.random.default_rng(0).normal(size=(2000, d))
+    gradient = np.zeros((d, 2000))
+    total = student_sum(np.ascontiguousarray(Y.T), 1.0, gradient)
+    value, slope = lattice_sum(Y, 1.0)
+
+    assert abs(value / total - 1) < 2e-4
+    assert np.linalg.norm(slope - gradient.T) < 5e-3 * np.linalg.norm(gradient)
+
+
+@given(seed=seeds, d=st.integers(1, 2), dof=st.sampled_from([1.0, 2.0]))
+def test_the_gradient_on_the_lattice_is_that_of_its_sum(seed, d, dof):
+    """By central differences: a line search sees one function, also where the part of the lattice in use changes."""
+    rng = np.random.default_rng(seed)
+    Y, direction = 3 * rng.normal(size=(40, d)), rng.normal(size=(40, d))
+    step = 1e-5
+    found = (lattice_sum(Y + step * direction, dof)[0] - lattice_sum(Y - step * direction, dof)[0]) / (2 * step)
+    gradient = lattice_sum(Y, dof)[1]
+
+    assert abs(found - np.sum(gradient * direction)) < 1e-6 * np.linalg.norm(gradient) * np.linalg.norm(direction)
+
+
+def test_a_picture_too_wide_for_the_lattice_is_summed_exactly():
+    """One far point: no lattice, and the same cost as without one."""
+    X, Y = cloud(0), cloud(1, p=2)
+    Y[0] = 1e4
+    assert lattice_sum(Y, 1.0) is None
+    values = [COSTS.get("tsne")(X, perplexity=5, repulsion=name)(Y)[0] for name in ("lattice", "exact")]
+    assert values[0] == values[1]
+
+
+@pytest.mark.parametrize("data", ["s1", "s4"])
+def test_metric_scaling_is_not_above_scikit_learn(data):
+    """From the same start the stress is at most 2 % above that of scikit-learn's SMACOF; both solvers of ours agree."""
+    X = dreval.simulate(data, n=120, random_state=0).data
+    start = PCA(2).fit_transform(X)
+    theirs = manifold.smacof(
+        squareform(pdist(X)), init=start, n_init=1, max_iter=3000, eps=1e-12, normalized_stress=False, n_components=2
+    )[1] / np.sum(pdist(X) ** 2)
+    for solver in ("gradient", "smacof"):
+        assert MetricMDS(2, solver=solver).fit(X).cost_ <= 1.02 * theirs
+    assert MetricMDS(2, init=start).fit(X).cost_ <= 1.02 * theirs
+
+
+def test_metric_scaling_in_all_dimensions_is_exact():
+    """With as many components as columns every distance is kept; stress is 0 up to rounding."""
+    X = cloud(3, p=3)
+    mds = MetricMDS(3).fit(X)
+
+    assert mds.cost_ < 1e-12
+    assert_allclose(pdist(mds.embedding_), pdist(X), rtol=1e-6)
+
+
+def test_sammon_is_not_above_mass():
+    """R's MASS from the same start: its stress is read as it was, and ours ends at most 2 % above it."""
+    path = dreval_file("mass_sammon.csv")
+    first, rest = path.read_text("utf-8").split("\n", 1)
+    table = np.loadtxt(StringIO(rest), delimiter=",", skiprows=1)
+    X, Y, stress = table[:, :5], table[:, 5:], float(first.rsplit(":", 1)[1])
+
+    assert_allclose(COSTS.get("sammon")(X)(Y)[0], stress, rtol=1e-8)
+    assert Sammon(2).fit(X).cost_ <= 1.02 * stress
+
+
+def dreval_file(name):
+    """A file of the oracles."""
+    return Path(__file__).resolve().parent.parent / "oracles" / name
+
+
+def test_tsne_of_the_digits_beside_opentsne():
+    """From its start: a divergence at most 2 % above openTSNE's, and trustworthiness not .01 below."""
+    stored = np.load(dreval_file("opentsne.npz"))
+    X = np.asarray(dreval.load_dataset("digits").data)
+    tsne, theirs = TSNE(init=stored["start"], random_state=0).fit(X), stored["digits"].astype(float)
+
+    assert tsne.cost_ <= 1.02 * COSTS.get("tsne")(X)(theirs)[0]
+    assert dreval.trustworthiness(X, tsne.embedding_) > dreval.trustworthiness(X, theirs) - 0.01
+
+
+def test_tsne_is_not_above_scikit_learn():
+    """scikit-learn's exact solver from the same start, affinities for all pairs: at most 2 % above its divergence."""
+    X = dreval.simulate("s1", n=150, random_state=0).data
+    start = 1e-4 * PCA(2).fit_transform(X)
+    theirs = manifold.TSNE(init=start, method="exact", perplexity=15, random_state=0).fit(X).kl_divergence_
+    assert TSNE(init=start, perplexity=15, n_affinities=149, random_state=0).fit(X).cost_ <= 1.02 * theirs
+
+
+def test_the_lattice_gives_a_picture_as_good():
+    """On data for which all starts end in one minimum both ways of summing do too: divergences on all pairs to 1 %."""
+    X = dreval.simulate("s4", n=200, random_state=0).data
+    exact = COSTS.get("tsne")(X, repulsion="exact")
+    values = [exact(TSNE(repulsion=name, random_state=0).fit_transform(X))[0] for name in ("exact", "lattice")]
+    assert_allclose(values[1], values[0], rtol=0.01)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_sne_keeps_neighbors(symmetric):
+    """On a rolled sheet with noise: a lower cost than the principal plane at its best size, and neighbors kept."""
+    X = dreval.simulate("s4", n=200, random_state=0).data
+    sne = SNE(symmetric=symmetric, perplexity=10, random_state=0).fit(X)
+    made = COSTS.get(sne.cost)(X, perplexity=10)
+    flat = PCA(2).fit_transform(X)
+
+    assert sne.cost_ < min(made(scale * flat)[0] for scale in np.geomspace(0.01, 10, 30))
+    assert dreval.trustworthiness(X, sne.embedding_) > dreval.trustworthiness(X, flat)
+
+
+def test_elastic_embedding_grows_with_its_repulsion():
+    """Without repulsion all points fall together; with more the picture is wider."""
+    X = dreval.simulate("s4", n=100, random_state=0).data
+    made = [ElasticEmbedding(repulsion=r, perplexity=10, random_state=0) for r in (0, 10, 1000)]
+    widths = [np.ptp(method.fit_transform(X)) for method in made]
+    assert widths[0] < 1e-2 < widths[1] < widths[2]
+
+
+@pytest.mark.parametrize(("cost", "cls"), [("lle", LLE), ("laplacian", LaplacianEigenmaps)])
+def test_quotients_over_free_points_are_the_spectral_methods(cost, cls):
+    """The cost at its minimum is the sum of the method's eigenvalues, and the picture spans the same plane."""
+    X = dreval.simulate("swiss_roll", n=200, random_state=1).data
+    mine = CostMapping(cost=cost, mapping="free_points", cost_options={"n_neighbors": 10}, random_state=0).fit(X)
+    spectral = cls(2, n_neighbors=10).fit(X)
+
+    assert_allclose(mine.cost_, spectral.eigenvalues_.sum(), rtol=1e-6)
+    both = np.column_stack([np.ones(200), mine.embedding_])
+    left = np.linalg.lstsq(both, spectral.embedding_, rcond=None)[1]
+    assert left.max() < 1e-8 * np.sum(spectral.embedding_**2)
+
+
+def test_reconstruction_over_linear_maps_is_pca():
+    """The least share that a plane leaves, and the scores, up to sign."""
+    X = cloud(5, 60)
+    mine, pca = CostMapping(cost="reconstruction").fit(X), PCA(2).fit(X)
+
+    assert_allclose(mine.cost_, 1 - pca.explained_variance_ratio_.sum())
+    assert_allclose(np.abs(mine.embedding_), np.abs(pca.embedding_), atol=1e-8)
+
+
+def test_coordination_is_the_minimum_over_its_maps():
+    """Its picture meets the constraint, and no other combination of the features, near or far, has a lower cost."""
+    X = dreval.simulate("swiss_roll", n=300, random_state=0).data
+    llc = LocallyLinearCoordination(2, n_pieces=12, n_neighbors=10, random_state=0).fit(X)
+    Y = llc.embedding_
+    energy, rng = llc._make_cost(llc._normal(X)), np.random.default_rng(0)
+
+    assert_allclose(Y.T @ Y / 300, np.eye(2), atol=1e-8)
+    assert_allclose(energy(Y)[0], np.trace(Y.T @ energy.M @ Y) / 300, rtol=1e-6)
+    for size in (1e-3, 1e-1, 10.0):
+        moved = llc._theta + size * np.abs(llc._theta).max() * rng.normal(size=llc._theta.shape)
+        assert energy(llc._map.forward(moved)[0])[0] > llc.cost_
+
+
+@pytest.mark.parametrize("mapping", ["linear", "locally_linear", "kernel_expansion", "multilayer_perceptron"])
+@settings(max_examples=5)
+@given(seed=seeds)
+def test_explicit_maps_agree_with_their_picture(mapping, seed):
+    """Fitted rows are sent to the embedding; a fitted place goes back to its row; small steps go there and back."""
+    X = 1e3 * cloud(seed, 60) + 1e4
+    few = {"multilayer_perceptron": {"hidden": 6}, "kernel_expansion": {"n_centers": 20}}
+    few["locally_linear"] = {"n_pieces": 3}
+    options = {"mapping_options": few.get(mapping), "max_iter": 50, "random_state": 0}
+    method = CostMapping(cost="metric_mds", mapping=mapping, **options).fit(X)
+    Y = method.embedding_
+
+    assert_allclose(method.transform(X), Y, atol=1e-6 * np.abs(Y).max())
+    assert_allclose(method.inverse_transform(Y), X, rtol=1e-9)
+    step = 1e-5 * np.abs(Y).max() * np.random.default_rng(seed).normal(size=Y.shape)
+    back = method.transform(method._back(Y + step, np.arange(60)))
+    assert np.median(np.linalg.norm(back - Y - step, axis=1) / np.linalg.norm(step, axis=1)) < 1e-2
+
+
+def test_a_linear_map_is_undone_exactly():
+    """f(f^-1(y)) = y wherever y lies."""
+    X = cloud(0, 80)
+    method = LinearTSNE(perplexity=10, n_init=2, random_state=0).fit(X)
+    Y = 5 * np.random.default_rng(1).normal(size=(20, 2))
+
+    assert_allclose(method.transform(method.inverse_transform(Y)), Y, atol=1e-8)
+    assert_allclose((X - method.mean_) @ method.components_.T, method.embedding_, atol=1e-10)
+
+
+def test_the_generalization_curve():
+    """A row for each draw; with all columns kept nothing is lost; a wide network pays on new points."""
+    X = cloud(0, 80, 3)
+    full = CostMapping(3, cost="metric_mds", random_state=0).generalization_curve(X, [20, 40], n_repeats=2)
+    net = ParametricTSNE(2, hidden=40, perplexity=5, max_iter=100, random_state=0)
+    errors = net.generalization_curve(X, 30, n_repeats=2)
+
+    assert list(full["n_train"]) == [20, 20, 40, 40]
+    assert full[["train_error", "test_error"]].to_numpy().max() < 1e-12
+    assert (errors["test_error"] > 0).all()
+    assert errors.equals(net.generalization_curve(X, 30, n_repeats=2))
+
+
+def test_what_is_refused():
+    """Unknown costs, mappings and options, new points of free ones, and starts of another shape."""
+    X = cloud(0)
+    with pytest.raises(UnknownName, match="Did you mean 'sammon'"):
+        CostMapping(cost="samon").fit(X)
+    with pytest.raises(UnknownName, match="`mapping` must be a known name"):
+        CostMapping(cost="sammon", mapping="quadratic").fit(X)
+    with pytest.raises(UnknownName, match="tsne cost parameter"):
+        CostMapping(cost_options={"perplexty": 5}).fit(X)
+    with pytest.raises(UnknownName, match="linear mapping parameter"):
+        CostMapping(cost="sammon", mapping_options={"hidden": 5}).fit(X)
+    with pytest.raises(InputError, match=r"`mapping` must be a function of the data: got 'free_points'\. Choose"):
+        CostMapping(cost="sammon", mapping="free_points").fit(X).transform(X)
+    with pytest.raises(InputError, match="`init` must have 2 columns"):
+        TSNE(init=X, perplexity=5).fit(X)
+    with pytest.raises(InputError, match="`init` must have one row per point"):
+        Sammon(init=X[:10, :2]).fit(X)
+    with pytest.raises(UnknownName, match="`init`"):
+        MetricMDS(init="random").fit(X)
+
+
+def test_too_much_perplexity_is_lowered_with_a_warning():
+    """A third of the other points is taken, and said."""
+    with pytest.warns(ApproximationWarning, match=r"A perplexity of 30 is too much for 31 points; 10 was taken"):
+        TSNE(max_iter=5, random_state=0).fit(cloud(0, 31))
