@@ -139,10 +139,9 @@ class GPLVM(Method):
         places = principal_scores(data, self.n_components)[0]
         sizes = places.std(axis=0)
         places = np.divide(places, sizes, out=np.zeros_like(places), where=sizes > 1e-9 * sizes.max())
-        seed = root_seed(self.random_state)
-        starts = [places]
-        for number in range(1, check_int(self.n_starts, "n_starts", low=1)):
-            starts.append(places + stream(seed, "gplvm", number).standard_normal(places.shape))
+        seed, count = root_seed(self.random_state), check_int(self.n_starts, "n_starts", low=1)
+        others = (stream(seed, "gplvm", number).standard_normal(places.shape) for number in range(1, count))
+        starts = (places, *(places + noise for noise in others))
         found = min((self._search(start, data) for start in starts), key=lambda search: search.fun)
         self.objective_, self.n_iter_ = float(found.fun), int(found.nit)
         if found.status == 1:

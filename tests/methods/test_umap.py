@@ -130,7 +130,7 @@ def test_the_start_solves_the_eigenproblem(n):
     """Columns are eigenvectors of the normalised graph after the first, by both solvers, to their tolerance."""
     graph = fuzzy_graph(np.random.default_rng(0).normal(size=(n, 3)), 10)[0]
     roots = 1 / np.sqrt(graph.toarray().sum(axis=1))
-    values, vectors = np.linalg.eigh(roots[:, None] * graph.toarray() * roots)
+    _, vectors = np.linalg.eigh(roots[:, None] * graph.toarray() * roots)
     start = spectral_start(graph, 2)
     assert_allclose(np.abs(np.einsum("ij,ij->j", start, vectors[:, [-2, -3]])), 1.0, atol=1e-3)
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
+import numpy as np
 import umap
 from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness
 from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
-from umap.umap_ import find_ab_params
+from umap.umap_ import find_ab_params, fuzzy_simplicial_set
 
 CURVES = ((0.1, 1.0), (0.0, 1.0), (0.5, 1.0), (0.99, 1.0), (0.1, 2.0))
 SEEDS = range(5)
@@ -20,7 +21,7 @@ SEEDS = range(5)
 
 def graph(name: str) -> list[list[float]]:
     """Row, column and weight of every edge of one cloud, above the diagonal."""
-    found = umap.UMAP(n_neighbors=N_NEIGHBORS + 1, random_state=0, n_epochs=11).fit(cloud(name).X).graph_.tocoo()
+    found = fuzzy_simplicial_set(cloud(name).X, N_NEIGHBORS + 1, np.random.RandomState(0), "euclidean")[0].tocoo()
     return [[int(i), int(j), float(w)] for i, j, w in zip(*found.coords, found.data, strict=True) if i < j]
 
 

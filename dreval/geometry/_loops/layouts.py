@@ -37,7 +37,7 @@ def smooth_widths(beyond, target, out):
             low, high = high, 2.0 * high
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
-            if middle == low or middle == high:
+            if not low < middle < high:
                 break
             if _sum_of(row, middle) < target:
                 low = middle
