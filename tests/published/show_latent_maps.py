@@ -1,8 +1,8 @@
 """Li & Wu (2022), Inverse kernel decomposition, Figure 1: R^2 of the latent variables on three maps, with times.
 
-``python tests/published/show_latent_maps.py`` prints a row per map, number of columns and method: the mean and the
-range of R^2 over three draws of 300 points (the paper: 50 draws of 1000 points, N from 10 to 500), and the mean
-processor time of a fit in one thread. d is the true number of latent variables; all parameters are the defaults.
+``python tests/published/show_latent_maps.py [points] [draws]`` prints a row per map, number of columns N and method:
+the mean and the range of R^2 over the draws (here 3 of 300 points; the paper has 50 of 1000, N from 10 to 500), and the
+mean processor time of a fit in one thread. d is the true number of latent variables; all parameters are the defaults.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import warnings
 from time import process_time
 from typing import Any
 
-POINTS, COLUMNS, SEEDS = 300, (20, 100, 500), (0, 1, 2)
+COLUMNS = (20, 100, 500)
 MAPS = {"gp_map": 3, "sine_map": 1, "bump_map": 2}
 METHODS = ("pca", "isomap", "ikd", "gplvm", "autoencoder", "vae", "umap")
 
@@ -29,7 +29,7 @@ def one(data: Any, name: str, d: int) -> tuple[float, float]:
     return dreval.latent_r2(data.data, picture, latent=data.latent), seconds
 
 
-def main() -> None:
+def main(points: int = 300, draws: int = 3) -> None:
     """Print the table as it is made."""
     import numpy as np
     from threadpoolctl import threadpool_limits
@@ -37,6 +37,7 @@ def main() -> None:
     import dreval
 
     warnings.simplefilter("ignore")
+    print(f"{points} points, {draws} draws")
     print(f"{'map':<9} {'N':>4} {'method':<12} {'R^2':>6} {'least':>6} {'most':>6} {'seconds':>8}")
     with threadpool_limits(1):
         warm = dreval.simulate("sine_map", n=60, n_features=20, random_state=9)
@@ -44,9 +45,11 @@ def main() -> None:
             one(warm, name, 1)
         for name, d in MAPS.items():
             for columns in COLUMNS:
-                draws = [dreval.simulate(name, n=POINTS, n_features=columns, random_state=seed) for seed in SEEDS]
+                drawn = [
+                    dreval.simulate(name, n=points, n_features=columns, random_state=seed) for seed in range(draws)
+                ]
                 for method in METHODS:
-                    found = np.array([one(draw, method, d) for draw in draws])
+                    found = np.array([one(draw, method, d) for draw in drawn])
                     r2, seconds = found[:, 0], found[:, 1].mean()
                     print(
                         f"{name:<9} {columns:>4} {method:<12} {r2.mean():6.3f} {r2.min():6.3f} {r2.max():6.3f} "
@@ -57,4 +60,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"))
-    main()
+    main(*map(int, sys.argv[1:]))
