@@ -90,7 +90,8 @@ class SOM(Method):
 
     Notes
     -----
-    Prototypes start on the principal plane, as wide as the data. With radius above 0 no error falls in every round.
+    Prototypes start on the principal plane, as wide as the data. With a radius above 0 the error need not fall in every
+    round.
 
     References
     ----------

@@ -66,8 +66,9 @@ class UMAP(Method):
     learning_rate : float
         Length of the first steps; it falls to 0 linearly.
     start : {"spectral", "pca", "random"}
-        Where points begin: eigenvectors of the normalised Laplacian of the graph (principal components where the graph
-        is not connected, since they would tell its parts apart only); principal components; or uniform places.
+        Where points begin: eigenvectors of the normalised Laplacian of the graph; principal components; or uniform
+        places. Where the graph is not connected, so that eigenvectors would tell its parts apart only, or where they
+        are not found in a few rounds of Lanczos, principal components stand in for them.
     random_state : int, Generator or None
         Seed of the start and of the pushes.
 
@@ -85,6 +86,8 @@ class UMAP(Method):
         The curve of the picture.
     n_epochs_ : int
         Rounds made.
+    start_ : str
+        The start that was used.
 
     Raises
     ------
@@ -175,13 +178,13 @@ class UMAP(Method):
     def _started(self, X: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Where the points begin (n, d): each coordinate from 0 to 10 times ``spread``."""
         n, d = len(X), self.n_components
-        Y = None
+        Y, self.start_ = None, self.start
         if self.start == "random":
             Y = rng.uniform(size=(n, d))
         elif self.start == "spectral" and connected_parts(self.graph_)[0] == 1:
             Y = spectral_start(self.graph_, d)
         if Y is None:
-            Y = principal_scores(Scaled.of(X).to(X), d)[0]
+            Y, self.start_ = principal_scores(Scaled.of(X).to(X), d)[0], "pca"
         largest = np.abs(Y).max() or 1.0
         Y = Y / largest + JITTER / WIDTH * rng.standard_normal((n, d))
         return np.ascontiguousarray(WIDTH * self.spread * (Y - Y.min(axis=0)) / np.ptp(Y, axis=0))

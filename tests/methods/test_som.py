@@ -120,6 +120,16 @@ def test_new_rows_and_back(algorithm):
     assert_array_equal(som.inverse_transform(som.units_ + 0.2), som.prototypes_)
 
 
+def test_moved_rows_get_the_same_batch_map():
+    """Rows in another order, turned and shifted: the same places, up to the direction of the axes."""
+    X = np.random.default_rng(0).normal(size=(80, 3)) * [3.0, 2.0, 1.0]
+    rng = np.random.default_rng(1)
+    order, turn = rng.permutation(80), np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    one, other = SOM(2, shape=(8, 5)).fit(X), SOM(2, shape=(8, 5)).fit(X[order] @ turn + 7.0)
+    for a, b, side in zip(one.embedding_[order].T, other.embedding_.T, (8, 5), strict=True):
+        assert np.array_equal(a, b) or np.array_equal(a, side - 1 - b)
+
+
 def test_only_online_learning_reads_the_seed():
     """Two seeds: the same batch map, other online maps."""
     X = np.random.default_rng(0).normal(size=(60, 3))

@@ -146,7 +146,10 @@ def test_digits_are_shown_as_well_as_by_umap_learn():
 def test_clusters_stay_apart(start):
     """Three far clusters, whose graph is in parts: the nearest neighbor in the picture is of the same cluster."""
     clusters = dreval.simulate("three_clusters", n=90, random_state=0)
-    Y = UMAP(n_neighbors=8, start=start, random_state=0).fit_transform(clusters.data)
+    umap = UMAP(n_neighbors=8, start=start, random_state=0)
+    Y = umap.fit_transform(clusters.data)
+    assert umap.start_ == ("random" if start == "random" else "pca")
+    assert UMAP(start=start).fit(clusters.data[:30]).start_ == start
     assert dreval.knn_accuracy(clusters.data, Y, labels=clusters.labels, n_neighbors=1) > 0.97
 
 
