@@ -56,7 +56,8 @@ class UMAP(Method):
     min_dist : float
         Distance in the picture below which points count as together, 0 to ``spread``.
     spread : float
-        Scale of the picture: a and b fit 1 up to ``min_dist`` and exp(-(distance - min_dist) / spread) behind it.
+        Scale of the picture, 0.01 to 100: a and b fit 1 up to ``min_dist`` and exp(-(distance - min_dist) / spread)
+        behind it.
     n_epochs : int, optional
         Rounds over the edges; by default 500 up to 10,000 points and 200 beyond.
     n_negative : int
@@ -166,7 +167,7 @@ class UMAP(Method):
         """All of them, and the number of rounds."""
         check_k(check_int(self.n_neighbors, "n_neighbors", low=1), n)
         check_one_of(self.start, STARTS, "start")
-        spread = check_float(self.spread, "spread", low=1e-6, high=1e6)
+        spread = check_float(self.spread, "spread", low=0.01, high=100.0)
         check_float(self.min_dist, "min_dist", low=0.0, high=spread)
         check_int(self.n_negative, "n_negative", low=0)
         check_float(self.repulsion, "repulsion", low=0.0)

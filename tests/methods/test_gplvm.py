@@ -12,8 +12,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import dreval
-from dreval.errors import ApproximationWarning, InputError
-from dreval.methods import GPLVM, PCA
+from dreval.errors import ApproximationWarning, InputError, UnknownName
+from dreval.methods import GPLVM, IKD, PCA
 from dreval.methods.gplvm import objective
 
 
@@ -120,6 +120,25 @@ def test_more_starts_are_never_worse():
     assert some.objective_ <= one.objective_
     assert np.array_equal(some.embedding_, again.embedding_)
     assert np.array_equal(one.embedding_, GPLVM(2, random_state=5).fit_transform(X))
+
+
+def test_a_good_start_finds_a_lower_minimum():
+    """Folded waves: from inverse kernel decomposition the objective of the truth and its R^2, from PCA neither."""
+    data = dreval.simulate("sine_map", n=150, n_features=500, random_state=0)
+    starts = ("pca", IKD(1).fit_transform(data.data), data.latent)
+    pca, ikd, truth = (GPLVM(1, start=start).fit(data.data) for start in starts)
+    assert ikd.objective_ == pytest.approx(truth.objective_, rel=1e-4)
+    assert ikd.objective_ < pca.objective_ - 1000
+    assert dreval.latent_r2(data.data, ikd.embedding_, latent=data.latent) > 0.999
+
+
+def test_illegal_starts_are_refused():
+    """A word that is none, and places of the wrong shape."""
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    with pytest.raises(UnknownName, match="`start`"):
+        GPLVM(start="random").fit(X)
+    with pytest.raises(InputError, match="`start` must have a row for each of 10 points and 2 columns"):
+        GPLVM(start=X).fit(X)
 
 
 def test_the_unit_of_the_data_does_not_matter():
