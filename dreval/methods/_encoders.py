@@ -1,0 +1,111 @@
+"""What autoencoders share: two networks that mirror each other, trained by Adam on batches of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_float, check_int
+from dreval._random import root_seed, stream
+from dreval.errors import InputError, MethodFailed
+from dreval.methods._mappings import _layers
+from dreval.methods._method import FloatArray, Method
+from dreval.methods._scaled import Scaled
+
+__all__ = ["Encoder", "adam_step"]
+
+DECAYS = (0.9, 0.999)  # of the means of gradients and of their squares
+TINY = 1e-8  # beside the root of the mean square
+STEPS, ROUNDS = 3000, (100, 600)  # steps aimed at by default, within these numbers of rounds
+
+
+def adam_step(theta: FloatArray, slope: FloatArray, means: FloatArray, count: int, rate: float) -> None:
+    """Step ``count`` (from 1) of Adam down a slope, in place; ``means`` (2, size) are its running means."""
+    for mean, decay, value in zip(means, DECAYS, (slope, slope**2), strict=True):
+        mean *= decay
+        mean += (1.0 - decay) * value
+    first, second = (mean / (1.0 - decay**count) for mean, decay in zip(means, DECAYS, strict=True))
+    theta -= rate * first / (np.sqrt(second) + TINY)
+
+
+class Encoder(Method):
+    """A method with an encoder (p, hidden, codes) and a decoder (d, hidden reversed, p).
+
+    A subclass has the parameters below and defines ``_loss(theta, rows, rng)``: the value and the gradient in
+    ``theta``, the parameters of both networks and ``_extra`` further numbers. The encoder gives ``_codes`` numbers for
+    each of the d components; the embedding is the first d of its outputs.
+    """
+
+    hidden: Sequence[int]
+    n_epochs: int | None
+    n_epochs_: int
+    batch_size: int
+    learning_rate: float
+    _codes = 1
+    _extra: tuple[float, ...] = ()
+
+    def _loss(self, theta: FloatArray, rows: FloatArray, rng: np.random.Generator) -> tuple[float, FloatArray]:
+        raise TypeError(f"{type(self).__name__} must define _loss")
+
+    def _fit(self, X: FloatArray) -> None:
+        hidden = self._check_hidden()
+        batches = -(-len(X) // check_int(self.batch_size, "batch_size", low=1))
+        default = int(np.clip(STEPS // batches, *ROUNDS))
+        self.n_epochs_ = default if self.n_epochs is None else check_int(self.n_epochs, "n_epochs", low=1)
+        if check_float(self.learning_rate, "learning_rate", low=0.0) == 0.0:
+            raise InputError("learning_rate", "must be above 0", "0", "Choose a positive number, such as 0.01.")
+        self._scaled = Scaled.of(X)
+        p, d = X.shape[1], self.n_components
+        self._widths = ((p, *hidden, self._codes * d), (d, *hidden[::-1], p))
+        self._cut = _layers.n_parameters(self._widths[0])
+        self._train(self._scaled.to(X), batches)
+        self.embedding_ = self._encode(self._scaled.to(X))
+
+    def _check_hidden(self) -> tuple[int, ...]:
+        """The widths of the hidden layers."""
+        if isinstance(self.hidden, list | tuple):
+            return tuple(check_int(width, "hidden", low=1) for width in self.hidden)
+        cure = "Pass widths such as (64, 32), or () for no hidden layer."
+        raise InputError("hidden", "must be a list of integers", repr(self.hidden), cure)
+
+    def _train(self, data: FloatArray, batches: int) -> None:
+        """Rounds over the rows in random batches, with steps that shrink to 0 along half a cosine."""
+        seed, name = root_seed(self.random_state), self.card.name
+        weights = [_layers.initial(widths, stream(seed, name, "start", str(widths))) for widths in self._widths]
+        theta = np.concatenate([*weights, self._extra])
+        rng, means, count = stream(seed, name, "rounds"), np.zeros((2, len(theta))), 0
+        self.loss_ = np.zeros(self.n_epochs_)
+        for epoch in range(self.n_epochs_):
+            rate = self.learning_rate * 0.5 * (1.0 + np.cos(np.pi * epoch / self.n_epochs_))
+            for rows in np.array_split(rng.permutation(len(data)), batches):
+                value, slope = self._loss(theta, data[rows], rng)
+                count += 1
+                adam_step(theta, slope, means, count, rate)
+                self.loss_[epoch] += value * len(rows) / len(data)
+        if not (np.isfinite(theta).all() and np.isfinite(self.loss_).all()):
+            got = f"numbers that are not finite with learning_rate {self.learning_rate}"
+            raise MethodFailed("learning_rate", "must let the training settle", got, "Choose a smaller one.")
+        self._theta = theta
+
+    def _parts(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Parameters of the encoder, of the decoder, and the further numbers."""
+        end = len(theta) - len(self._extra)
+        return theta[: self._cut], theta[self._cut : end], theta[end:]
+
+    def _encode(self, rows: FloatArray) -> FloatArray:
+        """The first d outputs of the encoder."""
+        outputs = _layers.forward(self._parts(self._theta)[0], rows, self._widths[0])[-1]
+        return np.ascontiguousarray(outputs[:, : self.n_components])
+
+    def transform(self, X: Any) -> FloatArray:
+        """What the encoder gives (m, d) for new rows (m, p); for the fitted rows the embedding itself."""
+        points = self._new_points(X)
+        return self._encode(self._scaled.to(points))
+
+    def inverse_transform(self, Y: Any) -> FloatArray:
+        """What the decoder gives (m, p) for places Y (m, d)."""
+        places = self._scores(Y)
+        decoded = _layers.forward(self._parts(self._theta)[1], places, self._widths[1])[-1]
+        return self._scaled.back(decoded)

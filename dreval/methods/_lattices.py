@@ -1,0 +1,53 @@
+"""Regular lattices, on which maps of units live."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dreval.methods._method import FloatArray
+
+__all__ = ["lattice", "on_plane", "per_axis", "sides"]
+
+
+def lattice(shape: Sequence[int], hexagonal: bool = False) -> FloatArray:
+    """Places (units, d) of a lattice with nearest units at distance 1, the last axis fastest.
+
+    Hexagonal: odd rows are moved by half a unit, and rows lie sqrt(3)/2 apart; d = 2.
+
+    Examples
+    --------
+    >>> lattice((2, 2)).tolist()
+    [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    """
+    axes = np.meshgrid(*map(np.arange, shape), indexing="ij")
+    places = np.stack([axis.ravel().astype(float) for axis in axes], axis=1)
+    if hexagonal:
+        places[:, 1] += 0.5 * (places[:, 0] % 2)
+        places[:, 0] *= np.sqrt(0.75)
+    return places
+
+
+def per_axis(count: int, d: int) -> int:
+    """Units on each of d equal axes for about ``count`` in all, at least 2."""
+    return max(2, round(count ** (1.0 / d)))
+
+
+def sides(count: float, sizes: FloatArray) -> tuple[int, ...]:
+    """Sides of a lattice of about ``count`` units, in proportion to ``sizes``, each at least 2.
+
+    Examples
+    --------
+    >>> sides(60, np.array([3.0, 2.0]))
+    (9, 6)
+    """
+    sizes = np.maximum(sizes / (sizes.max() or 1.0), 0.1)
+    unit = (count / np.prod(sizes)) ** (1.0 / len(sizes))
+    return tuple(max(2, round(side)) for side in unit * sizes)
+
+
+def on_plane(places: FloatArray, sizes: FloatArray, axes: FloatArray) -> FloatArray:
+    """Points (units, p) on the plane of the principal axes (p, d), spread along each with the deviation ``sizes``."""
+    centred = places - places.mean(axis=0)
+    return (centred / centred.std(axis=0) * sizes) @ axes.T

@@ -1,0 +1,112 @@
+"""The autoencoder: a network that gives its inputs back through a narrow layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dreval.methods._encoders import Encoder
+from dreval.methods._mappings import _layers
+from dreval.methods._method import FloatArray, method
+
+
+@method(
+    title="Autoencoder",
+    family="neural",
+    deterministic=False,
+    out_of_sample=True,
+    inverse=True,
+    supervised=False,
+    complexity="O(epochs n w) time with w weights, O(n p + w) memory",
+    max_components=lambda n, p, _: min(n - 1, p),
+    reference="Kramer, M. A. (1991). Nonlinear principal component analysis using autoassociative neural networks. "
+    "AIChE Journal 37, 233-243.",
+)
+class Autoencoder(Encoder):
+    r"""Autoencoder: coordinates from which a network can give the data back.
+
+    An encoder f and a decoder g, multilayer perceptrons that mirror each other (tanh in the hidden layers, affine at
+    their ends), make the mean squared error small,
+
+    .. math:: \frac1{2 n p} \sum_i |x_i - g(f(x_i))|^2,
+
+    by Adam on random batches, with steps that shrink to 0. Without hidden layers the best networks span the plane of
+    the principal components.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of units in the narrow layer, at most min(n - 1, p).
+    hidden : tuple of int
+        Widths of the hidden layers of the encoder; those of the decoder are the same backwards.
+    n_epochs : int, optional
+        Rounds over the rows; by default as many as make 3000 steps, but 100 to 600.
+    batch_size : int
+        Largest number of rows of one step.
+    learning_rate : float
+        Length of the first steps, above 0.
+    random_state : int, Generator or None
+        Seed of the first weights and of the batches.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        What the encoder gives. Unit, direction and bends are the network's own: another decoder could undo them.
+    loss_ : ndarray (n_epochs_,)
+        Mean loss of each round, in units in which the mean variance of a column is 1.
+    n_epochs_ : int
+        Rounds made.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the steps are so long that numbers overflow.
+
+    Notes
+    -----
+    One factor scales all columns, so that the data may have any unit. The backward pass is our own; the same seed gives
+    the same numbers on one machine.
+
+    References
+    ----------
+    Kramer, M. A. (1991). Nonlinear principal component analysis using autoassociative neural networks. *AIChE Journal*
+    37, 233-243.
+    Kingma, D. P., Ba, J. (2015). Adam: a method for stochastic optimization. *ICLR*, Algorithm 1.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("s4", n=100, random_state=0).data
+    >>> net = dreval.methods.Autoencoder(n_components=2, n_epochs=50, random_state=0).fit(X)
+    >>> bool(net.loss_[-1] < net.loss_[0]), net.inverse_transform(net.embedding_).shape
+    (True, (100, 3))
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        hidden: Sequence[int] = (64, 32),
+        n_epochs: int | None = None,
+        batch_size: int = 64,
+        learning_rate: float = 0.01,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.hidden = hidden
+        self.n_epochs = n_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+
+    def _loss(self, theta: FloatArray, rows: FloatArray, _: np.random.Generator) -> tuple[float, FloatArray]:
+        encoder, decoder, _ = self._parts(theta)
+        down = _layers.forward(encoder, rows, self._widths[0])
+        up = _layers.forward(decoder, down[-1], self._widths[1])
+        miss = up[-1] - rows
+        in_decoder, in_codes = _layers.backward(decoder, up, miss / miss.size, self._widths[1])
+        in_encoder, _ = _layers.backward(encoder, down, in_codes, self._widths[0])
+        return float(0.5 * np.mean(miss**2)), np.concatenate([in_encoder, in_decoder])

@@ -1,0 +1,224 @@
+"""Generative topographic mapping."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_float, check_int
+from dreval.errors import ApproximationWarning, InputError
+from dreval.geometry.distances import pairwise_squared
+from dreval.methods._lattices import lattice, on_plane, per_axis
+from dreval.methods._method import FloatArray, Method, method
+from dreval.methods._scaled import Scaled, principal_scores
+
+LEAST_VARIANCE = 1e-6  # of the noise, in mean variances of a column
+
+
+@method(
+    title="Generative topographic mapping",
+    family="probabilistic",
+    deterministic=True,
+    out_of_sample=True,
+    inverse=True,
+    supervised=False,
+    complexity="O(n p q) time a round with q nodes, O(n q) memory",
+    max_components=lambda n, p, _: min(n - 1, p, 3),
+    reference="Bishop, C. M., Svensen, M., Williams, C. K. I. (1998). GTM: the generative topographic mapping. Neural "
+    "Computation 10, 215-234.",
+)
+class GTM(Method):
+    r"""GTM: a smooth sheet through the data, with a mixture of Gaussians on it.
+
+    The latent variable is uniform on q nodes :math:`u_k` of a grid on :math:`[-1, 1]^d`, which go to :math:`W'
+    \phi(u_k)` with Gaussian basis functions and a constant :math:`\phi`; rows scatter about these points with variance
+    :math:`1 / \beta` in all directions. EM makes the penalised log-likelihood
+
+    .. math:: \sum_i \log \frac1q \sum_k N(x_i \mid W' \phi(u_k), \beta^{-1} I) - \tfrac{\alpha}{2} \|W\|^2
+
+    large, from the principal plane on; it never falls. The coordinates are the posterior means :math:`\sum_k r_{ki}
+    u_k`.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of latent variables, at most min(n - 1, p, 3).
+    n_nodes : int
+        About how many nodes q; the same number on each axis, at least 2.
+    n_basis : int
+        About how many Gaussian basis functions; the same number on each axis, at least 2.
+    basis_width : float
+        Their standard deviation, in distances between their centres; 0.1 to 10.
+    penalty : float
+        alpha, for data of which a column has the variance 1 in the mean; the larger, the stiffer the sheet.
+    max_iter : int
+        Largest number of rounds.
+    tol : float
+        Rounds end when the penalised log-likelihood of a row rises by less.
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Posterior means, within [-1, 1].
+    modes_ : ndarray (n, d)
+        Nodes of largest posterior probability.
+    nodes_ : ndarray (q, d)
+        The grid.
+    centers_ : ndarray (q, p)
+        Their points in the space of the data.
+    noise_variance_ : float
+        1 / beta in squared units of the data.
+    log_likelihood_ : ndarray (n_iter_ + 1,)
+        Penalised log-likelihood at the start and after each round, for data in units in which the mean variance of a
+        column is 1; it rises.
+    n_iter_ : int
+        Rounds made.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the likelihood still rose by more than ``tol`` in the last round.
+
+    Notes
+    -----
+    The number of nodes grows as a power of d, hence at most three latent variables. The sheet starts on the principal
+    plane, with the noise of the next component or half the squared distance of neighboring nodes, whichever is larger.
+    The noise variance is kept above a millionth of the mean variance of a column.
+
+    References
+    ----------
+    Bishop, C. M., Svensen, M., Williams, C. K. I. (1998). GTM: the generative topographic mapping. *Neural Computation*
+    10, 215-234, Sections 2 and 3.
+
+    Examples
+    --------
+    >>> import dreval, numpy as np
+    >>> X = dreval.simulate("s4", n=100, random_state=0).data
+    >>> gtm = dreval.methods.GTM(n_components=2).fit(X)
+    >>> bool((np.diff(gtm.log_likelihood_) > 0).all()), gtm.inverse_transform(gtm.embedding_).shape
+    (True, (100, 3))
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_nodes: int = 400,
+        n_basis: int = 25,
+        basis_width: float = 1.0,
+        penalty: float = 0.1,
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_nodes = n_nodes
+        self.n_basis = n_basis
+        self.basis_width = basis_width
+        self.penalty = penalty
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit(self, X: FloatArray) -> None:
+        d = self.n_components
+        check_int(self.n_nodes, "n_nodes", low=2)
+        check_int(self.n_basis, "n_basis", low=2)
+        check_float(self.basis_width, "basis_width", low=0.1, high=10.0)
+        check_int(self.max_iter, "max_iter", low=1)
+        check_float(self.tol, "tol", low=0.0)
+        if check_float(self.penalty, "penalty", low=0.0) == 0.0:
+            cure = "Choose a small positive number, such as 0.001."
+            raise InputError("penalty", "must be above 0, or weights have no unique value", "0", cure)
+        self._scaled = Scaled.of(X)
+        data = self._scaled.to(X)
+        self.nodes_ = _box(per_axis(self.n_nodes, d), d)
+        basis = self._basis(self.nodes_)
+        self._start(data, basis)
+        self._rounds(data, basis)
+        self.centers_ = self._scaled.back(basis @ self._weights)
+        self.noise_variance_ = self._variance * self._scaled.unit**2
+        chances = self._posterior(data)[0]
+        self.modes_ = self.nodes_[np.argmax(chances, axis=0)]
+        self.embedding_ = chances.T @ self.nodes_
+
+    def _basis(self, places: FloatArray) -> FloatArray:
+        """Basis functions (m, b + 1) at places (m, d), the constant last."""
+        count = per_axis(self.n_basis, self.n_components)
+        width = self.basis_width * 2.0 / (count - 1)
+        squared = pairwise_squared(places, _box(count, self.n_components))
+        return np.column_stack([np.exp(-0.5 * squared / width**2), np.ones(len(places))])
+
+    def _start(self, data: FloatArray, basis: FloatArray) -> None:
+        """The sheet on the principal plane, and the noise."""
+        d = self.n_components
+        scores, axes = principal_scores(data, min(d + 1, *data.shape))
+        sizes = np.sqrt((scores**2).mean(axis=0))
+        plane = on_plane(self.nodes_, sizes[:d], axes[:, :d])
+        ridge = basis.T @ basis + 1e-9 * len(basis) * np.eye(basis.shape[1])
+        self._weights = np.linalg.solve(ridge, basis.T @ plane)
+        gaps = pairwise_squared(plane)
+        np.fill_diagonal(gaps, np.inf)
+        beyond = sizes[d] ** 2 if len(sizes) > d else 0.0
+        self._variance = max(beyond, 0.5 * float(gaps.min(axis=1).mean()), LEAST_VARIANCE)
+
+    def _rounds(self, data: FloatArray, basis: FloatArray) -> None:
+        """EM until the likelihood settles."""
+        n, p = data.shape
+        squares = pairwise_squared(basis @ self._weights, data)
+        chances, value = self._posterior(data, squares)
+        values = [value]
+        for _ in range(self.max_iter):
+            weighted = basis * chances.sum(axis=1)[:, None]
+            ridge = self.penalty * self._variance * np.eye(basis.shape[1])
+            self._weights = np.linalg.solve(basis.T @ weighted + ridge, basis.T @ (chances @ data))
+            squares = pairwise_squared(basis @ self._weights, data)
+            self._variance = max(float(np.sum(chances * squares)) / (n * p), LEAST_VARIANCE)
+            chances, value = self._posterior(data, squares)
+            values.append(value)
+            if values[-1] - values[-2] <= self.tol * n:
+                break
+        self.log_likelihood_, self.n_iter_ = np.array(values), len(values) - 1
+        if values[-1] - values[-2] > self.tol * n:
+            warnings.warn(
+                f"GTM did not settle in {self.max_iter} rounds (the last raised the log-likelihood of a row by "
+                f"{(values[-1] - values[-2]) / n:.2g}); raise max_iter or tol.",
+                ApproximationWarning,
+                stacklevel=4,
+            )
+
+    def _posterior(self, data: FloatArray, squares: FloatArray | None = None) -> tuple[FloatArray, float]:
+        """Posterior probabilities of the nodes (q, n), and the penalised log-likelihood."""
+        if squares is None:
+            squares = pairwise_squared(self._basis(self.nodes_) @ self._weights, data)
+        logs = -0.5 * squares / self._variance
+        highest = logs.max(axis=0)
+        chances = np.exp(logs - highest)
+        total = chances.sum(axis=0)
+        constant = np.log(len(squares)) + 0.5 * data.shape[1] * np.log(2.0 * np.pi * self._variance)
+        value = np.sum(np.log(total) + highest - constant) - 0.5 * self.penalty * np.sum(self._weights**2)
+        return chances / total, float(value)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Posterior means (m, d) of new rows (m, p); of the fitted rows the embedding itself. O(m q p) time."""
+        points = self._new_points(X)
+        return self._posterior(self._scaled.to(points))[0].T @ self.nodes_
+
+    def inverse_transform(self, Y: Any) -> FloatArray:
+        """The points (m, p) of the sheet at places Y (m, d)."""
+        places = self._scores(Y)
+        return self._scaled.back(self._basis(places) @ self._weights)
+
+
+def _box(count: int, d: int) -> FloatArray:
+    """A grid with ``count`` nodes on each axis of [-1, 1]^d."""
+    return 2.0 * lattice((count,) * d) / (count - 1) - 1.0

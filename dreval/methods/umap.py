@@ -1,0 +1,208 @@
+"""UMAP: a picture whose fuzzy neighborhoods are those of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval._check import check_float, check_int, check_k, check_one_of
+from dreval._random import root_seed, stream
+from dreval.errors import InputError
+from dreval.geometry.graphs import connected_parts
+from dreval.geometry.neighbors import nearest
+from dreval.methods._fuzzy import curve_parameters, due_every, fuzzy_graph, fuzzy_weights, spectral_start
+from dreval.methods._method import FloatArray, Method, method
+from dreval.methods._scaled import Scaled, principal_scores
+
+STARTS = ("spectral", "pca", "random")
+WIDTH = 10.0  # of the start, in each coordinate
+JITTER = 1e-4  # of the start, so that no two points lie on one place
+MANY = 10_000  # points above which fewer epochs are made
+
+
+@method(
+    title="Uniform manifold approximation and projection",
+    family="neighbor embedding",
+    deterministic=False,
+    out_of_sample=True,
+    inverse=False,
+    supervised=False,
+    complexity="the neighbor search, and O(epochs n k s d) time with s random pushes, O(n (k + p)) memory",
+    max_components=lambda n, _p, _: n - 1,
+    reference="McInnes, L., Healy, J., Melville, J. (2018). UMAP: uniform manifold approximation and projection for "
+    "dimension reduction. arXiv:1802.03426.",
+)
+class UMAP(Method):
+    r"""UMAP: uniform manifold approximation and projection.
+
+    Point j belongs to the neighborhood of i with the weight :math:`v_{j|i} = \exp(-\max(0, d_{ij} - \rho_i) /
+    \sigma_i)`, where :math:`\rho_i` is the distance of the nearest other place and :math:`\sigma_i` makes the weights
+    of the k neighbors add up to :math:`\log_2(k + 1)`. An edge holds if it holds from either side,
+    :math:`v_{ij} = v_{j|i} + v_{i|j} - v_{j|i} v_{i|j}`. The picture has the weights :math:`w_{ij} = 1 / (1 + a
+    |y_i - y_j|^{2b})`, and makes the cross-entropy small,
+
+    .. math:: \sum_{ij} v_{ij} \log\frac{v_{ij}}{w_{ij}} + (1 - v_{ij}) \log\frac{1 - v_{ij}}{1 - w_{ij}},
+
+    by stochastic steps: edges pull in proportion to their weight, and each pull is followed by pushes from random
+    points.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most n - 1.
+    n_neighbors : int
+        Number k of neighbors, 1 to n - 1, the point itself not counted; umap-learn counts it, and has k + 1.
+    min_dist : float
+        Distance in the picture below which points count as together, 0 to ``spread``.
+    spread : float
+        Scale of the picture, 0.01 to 100: a and b fit 1 up to ``min_dist`` and exp(-(distance - min_dist) / spread)
+        behind it.
+    n_epochs : int, optional
+        Rounds over the edges; by default 500 up to 10,000 points and 200 beyond.
+    n_negative : int
+        Random pushes s after each pull.
+    repulsion : float
+        Weight of a push.
+    learning_rate : float
+        Length of the first steps; it falls to 0 linearly.
+    start : {"spectral", "pca", "random"}
+        Where points begin: eigenvectors of the normalised Laplacian of the graph; principal components; or uniform
+        places. Where the graph is not connected, so that eigenvectors would tell its parts apart only, or where they
+        are not found in a few rounds of Lanczos, principal components stand in for them.
+    random_state : int, Generator or None
+        Seed of the start and of the pushes.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates. Their unit is ``spread``; distances between far groups say little.
+    graph_ : csr_matrix (n, n)
+        Weights v, symmetric, in (0, 1].
+    rho_ : ndarray (n,)
+        Distance of the nearest other place, 0 where all neighbors are duplicates.
+    sigma_ : ndarray (n,)
+        Width of the neighborhood.
+    a_, b_ : float
+        The curve of the picture.
+    n_epochs_ : int
+        Rounds made.
+    start_ : str
+        The start that was used.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    UnknownName
+        If ``start`` is another word.
+
+    Notes
+    -----
+    One thread and one sequence of random numbers: the same seed gives the same picture, whatever the number of cores.
+    Another order of the rows gives another picture. Neighbors are exact, by ``dreval.geometry.neighbors``.
+
+    New points are placed one by one among the fitted ones, which stay: from the weighted mean of their neighbors, a
+    fifth as many rounds with a quarter of the step, and the same random numbers for each. So the place of a point does
+    not depend on those that come with it.
+
+    References
+    ----------
+    McInnes, L., Healy, J., Melville, J. (2018). UMAP: uniform manifold approximation and projection for dimension
+    reduction. *arXiv*:1802.03426, Algorithms 1 to 5.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> X = dreval.simulate("three_clusters", n=90, random_state=0).data
+    >>> Y = dreval.methods.UMAP(n_components=2, n_neighbors=10, random_state=0).fit_transform(X)
+    >>> bool(dreval.trustworthiness(X, Y, n_neighbors=10) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        min_dist: float = 0.1,
+        spread: float = 1.0,
+        n_epochs: int | None = None,
+        n_negative: int = 5,
+        repulsion: float = 1.0,
+        learning_rate: float = 1.0,
+        start: str = "spectral",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.min_dist = min_dist
+        self.spread = spread
+        self.n_epochs = n_epochs
+        self.n_negative = n_negative
+        self.repulsion = repulsion
+        self.learning_rate = learning_rate
+        self.start = start
+        self.random_state = random_state
+
+    def _fit(self, X: FloatArray) -> None:
+        from dreval.geometry._loops import layouts as loops
+
+        self._check_parameters(len(X))
+        self.a_, self.b_ = curve_parameters(self.min_dist, self.spread)
+        self.graph_, self.rho_, self.sigma_ = fuzzy_graph(X, self.n_neighbors)
+        seed = root_seed(self.random_state)
+        Y = self._started(X, stream(seed, "start of umap"))
+        edges = self.graph_.tocoo()
+        kept, every = due_every(edges.data, self.n_epochs_)
+        head, tail = edges.row[kept].astype(np.int64), edges.col[kept].astype(np.int64)
+        self._state = stream(seed, "pushes of umap").integers(2**63, dtype=np.uint64)
+        rates = (float(self.learning_rate), float(self.repulsion))
+        loops.lay_out(
+            Y, Y, True, head, tail, every, self.n_epochs_, (self.a_, self.b_), rates, self.n_negative, self._state
+        )
+        self.embedding_, self._points = Y, X
+
+    def _check_parameters(self, n: int) -> None:
+        """All of them, and the number of rounds."""
+        check_k(check_int(self.n_neighbors, "n_neighbors", low=1), n)
+        check_one_of(self.start, STARTS, "start")
+        spread = check_float(self.spread, "spread", low=0.01, high=100.0)
+        check_float(self.min_dist, "min_dist", low=0.0, high=spread)
+        check_int(self.n_negative, "n_negative", low=0)
+        check_float(self.repulsion, "repulsion", low=0.0)
+        if check_float(self.learning_rate, "learning_rate", low=0.0) == 0.0:
+            raise InputError("learning_rate", "must be above 0", "0", "Choose a positive number, such as 1.")
+        default = 500 if n <= MANY else 200
+        self.n_epochs_ = default if self.n_epochs is None else check_int(self.n_epochs, "n_epochs", low=1)
+
+    def _started(self, X: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Where the points begin (n, d): each coordinate from 0 to 10 times ``spread``."""
+        n, d = len(X), self.n_components
+        Y, self.start_ = None, self.start
+        if self.start == "random":
+            Y = rng.uniform(size=(n, d))
+        elif self.start == "spectral" and connected_parts(self.graph_)[0] == 1:
+            Y = spectral_start(self.graph_, d)
+        if Y is None:
+            Y, self.start_ = principal_scores(Scaled.of(X).to(X), d)[0], "pca"
+        largest = np.abs(Y).max() or 1.0
+        Y = Y / largest + JITTER / WIDTH * rng.standard_normal((n, d))
+        return np.ascontiguousarray(WIDTH * self.spread * (Y - Y.min(axis=0)) / np.ptp(Y, axis=0))
+
+    def transform(self, X: Any) -> FloatArray:
+        """Coordinates (m, d) of new rows (m, p), each placed by itself among the fitted points."""
+        from dreval.geometry._loops import layouts as loops
+
+        points = self._new_points(X)
+        neighbors, squared = nearest(self._points, self.n_neighbors, points)
+        weights = fuzzy_weights(np.sqrt(squared), local=False)[0]
+        Y = np.einsum("mk,mkd->md", weights / weights.sum(axis=1, keepdims=True), self.embedding_[neighbors])
+        rounds = max(self.n_epochs_ // 5, 1)
+        with np.errstate(divide="ignore"):
+            every = weights.max(axis=1, keepdims=True) / weights
+        rates = (self.learning_rate / 4.0, float(self.repulsion))
+        loops.lay_out_each(
+            Y, self.embedding_, neighbors, every, rounds, (self.a_, self.b_), rates, self.n_negative, self._state
+        )
+        return Y

@@ -1,0 +1,163 @@
+"""GPLVM: its objective against dense normal densities, gradients by differences, predictions against scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.stats import multivariate_normal
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+import dreval
+from dreval.errors import ApproximationWarning, InputError, UnknownName
+from dreval.methods import GPLVM, IKD, PCA
+from dreval.methods.gplvm import objective
+
+
+def _slopes(f, x, h=1e-6):
+    return np.array([(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(len(x))])
+
+
+def _dense(x, data, scale):
+    """The objective as densities of the columns and of the places, without constants of the prior."""
+    n = len(data)
+    Z = x[2:].reshape(n, -1)
+    K = np.exp(x[0]) * np.exp(-0.5 * ((Z[:, None] - Z[None]) ** 2).sum(axis=2)) + np.exp(x[1]) * np.eye(n)
+    columns = sum(multivariate_normal(np.zeros(n), K).logpdf(column) for column in data.T)
+    return -columns + (Z**2).sum() / (2 * scale**2)
+
+
+@given(st.integers(0, 10**6), st.integers(4, 9), st.integers(1, 3), st.floats(0.5, 4.0))
+def test_the_objective_is_the_density(seed, n, d, scale):
+    """The value is that of normal densities column by column, and the gradient that of central differences."""
+    rng = np.random.default_rng(seed)
+    data, x = rng.normal(size=(n, 5)), np.r_[rng.uniform(-1, 1, size=2), rng.normal(size=n * d)]
+    value, gradient = objective(x, data @ data.T, 5, scale)
+    assert value == pytest.approx(_dense(x, data, scale), rel=1e-9)
+    assert_allclose(gradient, _slopes(lambda y: _dense(y, data, scale), x), atol=1e-5 * np.abs(gradient).max())
+
+
+@pytest.fixture(scope="module")
+def waves():
+    """Sine waves of a latent variable, and the model fitted to 90 of the 100 rows."""
+    data = dreval.simulate("sine_map", n=100, n_features=40, noise=0.05, random_state=1)
+    return data, GPLVM(1).fit(data.data[:90])
+
+
+def test_what_is_fitted_is_a_minimum(waves):
+    """The stored objective is that of the stored places and variances, no slope is left, and it is below the start."""
+    data, model = waves
+    rows = data.data[:90] - data.data[:90].mean(axis=0)
+    rows /= np.sqrt((rows**2).mean())
+    x = np.r_[np.log(model.signal_variance_), np.log(model.noise_variance_), model.embedding_.ravel()]
+    value, gradient = objective(x, rows @ rows.T, 40, 3.0)
+    scores = PCA(1).fit_transform(data.data[:90])
+    first = objective(np.r_[0.0, np.log(0.1), (scores / scores.std()).ravel()], rows @ rows.T, 40, 3.0)[0]
+    assert value == pytest.approx(model.objective_, rel=1e-10)
+    assert value < first - 1000
+    assert np.abs(gradient).max() < 1e-3 * abs(value)
+
+
+def test_the_likelihood_is_that_of_the_data(waves):
+    """log_likelihood_ is the sum of normal log-densities of the centred columns in their own units."""
+    data, model = waves
+    rows = data.data[:90] - data.data[:90].mean(axis=0)
+    unit = (rows**2).mean()
+    K = unit * model._kernel(model.embedding_) + unit * model.noise_variance_ * np.eye(90)
+    density = sum(multivariate_normal(np.zeros(90), K).logpdf(column) for column in rows.T)
+    assert model.log_likelihood_ == pytest.approx(density, rel=1e-8)
+
+
+def test_predictions_are_those_of_scikit_learn(waves):
+    """inverse_transform is the mean of a Gaussian process with the fitted kernel; so is the density of new rows."""
+    data, model = waves
+    kernel = ConstantKernel(model.signal_variance_, "fixed") * RBF(1.0, "fixed")
+    kernel += WhiteKernel(model.noise_variance_, "fixed")
+    rows = model._scaled.to(data.data)
+    process = GaussianProcessRegressor(kernel, optimizer=None, alpha=0.0).fit(model.embedding_, rows[:90])
+    places = np.linspace(-3, 3, 7)[:, None]
+    mean, spread = process.predict(places, return_std=True)
+    assert_allclose(model._scaled.to(model.inverse_transform(places)), mean, atol=1e-6)
+    expected = -multivariate_normal(mean[2], spread[2, 0] ** 2 * np.eye(40)).logpdf(rows[95]) + places[2, 0] ** 2 / 18
+    assert model._surprise(places[2], rows[95])[0] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("at", [-1.3, 0.2, 2.5])
+def test_the_slope_of_the_surprise(waves, at):
+    """The gradient in the place of a new row is that of central differences."""
+    data, model = waves
+    row, z = model._scaled.to(data.data[95]), np.array([at])
+    numeric = _slopes(lambda y: model._surprise(y, row)[0], z, h=1e-5)
+    assert_allclose(model._surprise(z, row)[1], numeric, rtol=1e-5)
+
+
+def test_new_rows_and_back(waves):
+    """Fitted rows return to their places; left-out rows are predicted with the noise, as far as they lie inside."""
+    data, model = waves
+    assert_allclose(model.transform(data.data[:90:9]), model.embedding_[::9], atol=0.1)
+    back = model.inverse_transform(model.transform(data.data[90:]))
+    misses = np.sqrt(((back - data.data[90:]) ** 2).mean(axis=1))
+    assert np.median(misses) < 0.1
+
+
+def test_it_straightens_what_principal_components_bend():
+    """A latent variable that is a curve in the data: R^2 above .95 and above that of the first principal component."""
+    latent = np.random.default_rng(0).uniform(-1.5, 1.5, size=(80, 1))
+    draw = np.random.default_rng(1)
+    X = np.sin(latent @ draw.uniform(-2, 2, size=(1, 30)) + draw.uniform(-1, 1, size=30))
+    shown = [dreval.latent_r2(X, method.fit_transform(X), latent=latent) for method in (GPLVM(1), PCA(1))]
+    assert shown[0] > 0.95
+    assert shown[0] > shown[1]
+
+
+def test_more_starts_are_never_worse():
+    """The lowest of several minima, the first of which is that of one start; the seed decides the others."""
+    X = dreval.simulate("gp_map", n=30, n_features=10, random_state=0).data
+    one, some, again = (GPLVM(2, n_starts=k, random_state=0).fit(X) for k in (1, 4, 4))
+    assert some.objective_ <= one.objective_
+    assert np.array_equal(some.embedding_, again.embedding_)
+    assert np.array_equal(one.embedding_, GPLVM(2, random_state=5).fit_transform(X))
+
+
+def test_a_good_start_finds_a_lower_minimum():
+    """Folded waves: from inverse kernel decomposition the objective of the truth and its R^2, from PCA neither."""
+    data = dreval.simulate("sine_map", n=150, n_features=500, random_state=0)
+    starts = ("pca", IKD(1).fit_transform(data.data), data.latent)
+    pca, ikd, truth = (GPLVM(1, start=start).fit(data.data) for start in starts)
+    assert ikd.objective_ == pytest.approx(truth.objective_, rel=1e-4)
+    assert ikd.objective_ < pca.objective_ - 1000
+    assert dreval.latent_r2(data.data, ikd.embedding_, latent=data.latent) > 0.999
+
+
+def test_illegal_starts_are_refused():
+    """A word that is none, and places of the wrong shape."""
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    with pytest.raises(UnknownName, match="`start`"):
+        GPLVM(start="random").fit(X)
+    with pytest.raises(InputError, match="`start` must have a row for each of 10 points and 2 columns"):
+        GPLVM(start=X).fit(X)
+
+
+def test_the_unit_of_the_data_does_not_matter():
+    """The same picture for the data times a power of two, and the likelihood follows the unit."""
+    X = dreval.simulate("gp_map", n=30, n_features=10, random_state=0).data
+    one, big = GPLVM(2).fit(X), GPLVM(2).fit(1024 * X)
+    assert np.array_equal(one.embedding_, big.embedding_)
+    assert big.log_likelihood_ == pytest.approx(one.log_likelihood_ - 300 * np.log(1024))
+
+
+def test_a_search_that_is_cut_short_says_so():
+    """Three steps are not enough."""
+    X = dreval.simulate("gp_map", n=30, n_features=10, random_state=0).data
+    with pytest.warns(ApproximationWarning, match="used up its 3 steps"):
+        GPLVM(2, max_iter=3).fit(X)
+
+
+@pytest.mark.parametrize("name", ["prior_scale", "n_starts", "max_iter", "tol", "min_noise"])
+def test_illegal_parameters_are_refused(name):
+    """Each by its name."""
+    with pytest.raises(InputError, match=f"`{name}`"):
+        GPLVM(**{name: -1}).fit(np.random.default_rng(0).normal(size=(10, 3)))

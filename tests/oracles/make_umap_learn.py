@@ -1,0 +1,38 @@
+"""Makes ``umap_learn.json``: curves, fuzzy graphs of the two clouds, and how well digits are shown.
+
+Run: python make_umap_learn.py, with umap-learn 0.5.12, scikit-learn 1.9, numba 0.68. umap-learn counts the point
+itself among its neighbors: 8 are our 7, 15 are our 14.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import numpy as np
+import umap
+from sklearn.datasets import load_digits
+from sklearn.manifold import trustworthiness
+from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
+from umap.umap_ import find_ab_params, fuzzy_simplicial_set
+
+CURVES = ((0.1, 1.0), (0.0, 1.0), (0.5, 1.0), (0.99, 1.0), (0.1, 2.0))
+SEEDS = range(5)
+
+
+def graph(name: str) -> list[list[float]]:
+    """Row, column and weight of every edge of one cloud, above the diagonal."""
+    found = fuzzy_simplicial_set(cloud(name).X, N_NEIGHBORS + 1, np.random.RandomState(0), "euclidean")[0].tocoo()
+    return [[int(i), int(j), float(w)] for i, j, w in zip(*found.coords, found.data, strict=True) if i < j]
+
+
+def digits() -> list[float]:
+    """Trustworthiness (k = 15) of the digits by seed."""
+    X = load_digits().data
+    pictures = (umap.UMAP(n_neighbors=15, random_state=seed).fit_transform(X) for seed in SEEDS)
+    return [float(trustworthiness(X, Y, n_neighbors=15)) for Y in pictures]
+
+
+versions = [f"{tool} {version(tool)}" for tool in ("umap-learn", "scikit-learn", "numba", "numpy")]
+curves = [[*given, *map(float, find_ab_params(given[1], given[0]))] for given in CURVES]
+values = {name: {"graph": graph(name)} for name in CLOUDS}
+write("umap_learn", versions, {**values, "curves": curves, "digits": digits()})
