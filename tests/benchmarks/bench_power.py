@@ -1,8 +1,8 @@
 """Power of the independence tests on 20 shapes of dependence, beside hyppo and dcor, all by permutation, in one run.
 
 ``make bench ARGS=power`` takes 50 samples of each shape in one dimension;
-``python tests/benchmarks/bench_power.py 200 1,10 power.jsonl`` takes 200 in 1 and 10 dimensions and keeps every shape
-that is done in the file, from which a run that was stopped goes on.
+``python tests/benchmarks/bench_power.py 200 1,10 power.jsonl`` takes 200 in 1 and 10 dimensions, 25 of every shape at a
+time, and keeps them in the file, from which a run that was stopped goes on; with 0 samples it prints what the file has.
 
 The shapes are the 20 of ``hyppo.tools.indep_sim``, so that they are not of our making. Every tool sees the same samples
 and draws as many permutations; a rate is the share of samples with p <= 5 %. Differences are those of the rates on the
@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 N, PERMUTATIONS, LEVEL = 100, 99, 0.05
+PART = 25  # samples of one shape in a row
 PAIRS = (("hsic", "hyppo Hsic"), ("hsic, sigma of x", "hyppo Hsic"), ("dcov", "hyppo Dcorr"), ("dcov", "dcor"))
 Test = Callable[[Any, Any, int], float]
 
@@ -45,7 +46,7 @@ def tools() -> dict[str, Test]:
 
     from scipy.spatial.distance import pdist
 
-    found = {name: own(getattr(dreval, f"{name}_test")) for name in ("hsic", "dcov", "kcca")}
+    found = {name: own(getattr(dreval, f"{name}_test")) for name in ("hsic", "dcov")}
     return {**found, "hsic, sigma of x": one_bandwidth, **others()}
 
 
@@ -88,32 +89,49 @@ def sample(shape: str, p: int, b: int) -> tuple[Any, Any]:
     return SIMULATIONS[shape](n=N, p=p, **noise)
 
 
-def rejections(shape: str, p: int, samples: int, tests: dict[str, Test]) -> dict[str, Any]:
-    """Of every test: which samples it rejects, and the seconds that it took."""
+def rejections(shape: str, p: int, start: int, stop: int, tests: dict[str, Test]) -> dict[str, Any]:
+    """Of every test: which of the samples from start to stop it rejects, and the seconds that it took."""
     rejected: dict[str, list[int]] = {name: [] for name in tests}
     seconds = dict.fromkeys(tests, 0.0)
-    for b in range(samples):
+    for b in range(start, stop):
         x, y = sample(shape, p, b)
         for name, test in tests.items():
-            start = perf_counter()
+            began = perf_counter()
             rejected[name].append(int(test(x, y, b) <= LEVEL + 1e-12))
-            seconds[name] += perf_counter() - start
-    return {"p": p, "shape": shape, "samples": samples, "rejected": rejected, "seconds": seconds}
+            seconds[name] += perf_counter() - began
+    return {"p": p, "shape": shape, "start": start, "stop": stop, "rejected": rejected, "seconds": seconds}
 
 
 def study(samples: int, dimensions: Sequence[int], file: Path | None = None) -> list[dict[str, Any]]:
-    """The rejections on every shape; those that the file holds are not made again."""
+    """The rejections in parts of every shape; parts that the file holds are not made again."""
     warnings.simplefilter("ignore")
     known = [json.loads(line) for line in file.read_text().splitlines()] if file and file.exists() else []
-    done = {(one["p"], one["shape"], one["samples"]): one for one in known}
-    tests, out = tools(), []
-    for p in dimensions:
-        for shape in shapes():
-            one = done.get((p, shape, samples)) or rejections(shape, p, samples, tests)
-            out.append(one)
-            if file and (p, shape, samples) not in done:
-                with file.open("a") as lines:
-                    lines.write(json.dumps(one) + "\n")
+    done = {(one["p"], one["shape"], one["start"], one["stop"]): one for one in known}
+    tests = tools()
+    for start in range(0, samples, PART):
+        stop = min(start + PART, samples)
+        for key in [(p, shape, start, stop) for p in dimensions for shape in shapes()]:
+            if key not in done:
+                done[key] = rejections(key[1], key[0], start, stop, tests)
+                if file:
+                    with file.open("a") as lines:
+                        lines.write(json.dumps(done[key]) + "\n")
+    return whole_parts(list(done.values()), dimensions)
+
+
+def whole_parts(found: list[dict[str, Any]], dimensions: Sequence[int]) -> list[dict[str, Any]]:
+    """One record a shape of the parts that are there for all shapes."""
+    wanted = {(p, shape) for p in dimensions for shape in shapes()}
+    parts = {(one["start"], one["stop"]) for one in found}
+    parts = {k for k in parts if wanted <= {(o["p"], o["shape"]) for o in found if (o["start"], o["stop"]) == k}}
+    out = []
+    for p, shape in sorted(wanted, key=lambda key: (key[0], shapes().index(key[1]))):
+        mine = [o for o in found if (o["p"], o["shape"]) == (p, shape) and (o["start"], o["stop"]) in parts]
+        mine.sort(key=lambda one: one["start"])
+        names = list(mine[0]["rejected"])
+        rejected = {name: [one for part in mine for one in part["rejected"][name]] for name in names}
+        seconds = {name: sum(one["seconds"][name] for one in mine) for name in names}
+        out.append({"p": p, "shape": shape, "rejected": rejected, "seconds": seconds})
     return out
 
 
@@ -135,13 +153,14 @@ def table(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     out, apart = [], []
     for p in dict.fromkeys(one["p"] for one in found):
         here = [one for one in found if one["p"] == p]
-        samples = here[0]["samples"]
+        samples = len(next(iter(here[0]["rejected"].values())))
         case = f"power at {LEVEL:.0%}, n = {N}, p = {p}, {samples} samples, {PERMUTATIONS} permutations"
         names = list(here[0]["rejected"])
         whole = {name: np.array([one["rejected"][name] for one in here]) for name in names}
         spent = {name: sum(one["seconds"][name] for one in here) for name in names}
         for i, one in enumerate(here):
-            out.append({"case": case, "shape": one["shape"], **{name: f"{whole[name][i].mean():.2f}" for name in names}})
+            cells = {name: f"{whole[name][i].mean():.2f}" for name in names}
+            out.append({"case": case, "shape": one["shape"], **cells})
         out.append({"case": case, "shape": "mean", **{name: f"{whole[name].mean():.3f}" for name in names}})
         runs = samples * len(here)
         out.append({"case": case, "shape": "ms a test", **{name: f"{1e3 * spent[name] / runs:.1f}" for name in names}})
@@ -165,6 +184,4 @@ if __name__ == "__main__":
 
     asked = tuple(int(p) for p in sys.argv[2].split(",")) if len(sys.argv) > 2 else (1,)
     print(versions())
-    show(
-        rows(int(sys.argv[1]) if len(sys.argv) > 1 else 50, asked, Path(sys.argv[3]) if len(sys.argv) > 3 else None)
-    )
+    show(rows(int(sys.argv[1]) if len(sys.argv) > 1 else 50, asked, Path(sys.argv[3]) if len(sys.argv) > 3 else None))
