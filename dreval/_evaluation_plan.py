@@ -20,8 +20,8 @@ DATA_CAVEAT = (
 
 
 RESIDUAL_CAVEAT = (
-    "what a reconstruction leaves of the data, against the embedding: p by a residual bootstrap with refit; without "
-    "noise the residual is small yet not independent, so read the effect size and reconstruction_error first"
+    "p by a residual bootstrap with refit, as in certificate(); without noise what is left of the data is small, yet "
+    "not independent: read the effect size and reconstruction_error first"
 )
 
 

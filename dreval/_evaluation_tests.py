@@ -76,7 +76,7 @@ def _test_row(
         if text not in warned:
             warnings.warn(text, warning.category, stacklevel=6)
         warned.add(text)
-    notes += [*more, *sampled, *(_in_words_of_the_caller(note, name, task) for note in got.notes)]
+    notes += [*more, *sampled, *(_in_words_of_the_caller(note.rstrip("."), name, task) for note in got.notes)]
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
     row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name))

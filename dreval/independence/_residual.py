@@ -23,6 +23,7 @@ from dreval.results.certified import ResidualTest
 __all__ = ["RULE", "Shown", "fitted", "residual_tests", "shown"]
 
 FloatArray = npt.NDArray[np.float64]
+PERMUTATIONS = 99  # of the observed residual, for effects that are measured from a permuted mean
 RULE = "ridge"  # how the reconstruction is learned where nothing else is said
 
 
@@ -65,7 +66,7 @@ def residual_tests(
 
     Resample b depends on ``root`` and b only.
     """
-    observed = [_measure(name, refit.residuals, Y) for name in names]
+    observed = [_measure(name, refit.residuals, Y, PERMUTATIONS) for name in names]
     null = np.empty((n_resamples, len(names), 2))
 
     def one(b: int) -> None:
@@ -76,9 +77,9 @@ def residual_tests(
     return tuple(_test(name, observed[m], null[:, m]) for m, name in enumerate(names))
 
 
-def _measure(name: str, residuals: FloatArray, Y: FloatArray) -> tuple[float, float]:
-    """Statistic and effect size of one test; its own permutations are not asked for."""
-    found = TESTS.get(name)(residuals, Y, n_resamples=1, random_state=0, n_jobs=1)
+def _measure(name: str, residuals: FloatArray, Y: FloatArray, permutations: int = 1) -> tuple[float, float]:
+    """Statistic and effect size of one test; its own permutations only say what some effects are measured from."""
+    found = TESTS.get(name)(residuals, Y, n_resamples=permutations, random_state=0, n_jobs=1)
     return found.statistic, found.effect_size
 
 

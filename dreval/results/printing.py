@@ -126,9 +126,9 @@ def _notes(recipe: Any, table: Any) -> list[str]:
     notes += [f"Effect sizes: {said}; chance: mean of the statistic by chance."] if said else []
     notes += [f"{name} failed: {reason}" for name, reason in recipe.get("failed", {}).items()]
     marked = table[(table["note"] != "") & ~table["embedding"].isin(recipe.get("failed", {}))]
-    for (index, test, note), part in marked.groupby(["index", "test", "note"], sort=False):
-        who = ", ".join(dict.fromkeys(part["embedding"]))
-        notes.append(f"{index or test} of {who}: {note.rstrip('.')}.")
+    for (index, note), part in marked[marked["test"] == ""].groupby(["index", "note"], sort=False):
+        notes.append(f"{index} of {_listed(part['embedding'])}: {note.rstrip('.')}.")
+    notes += _test_notes(marked[marked["test"] != ""])
     methods = list(table[table["ci_method"] != ""].groupby("ci_method", sort=False))
     for method, part in methods:
         of = f" of {', '.join(dict.fromkeys(part['index']))}" if len(methods) > 1 else ""
@@ -137,3 +137,18 @@ def _notes(recipe: Any, table: Any) -> list[str]:
         how = "not adjusted" if recipe.get("adjust") == "nothing" else f"adjusted by {recipe.get('adjust')}"
         notes.append(f"p {how}; codes: 0 *** .001 ** .01 * .05 . .1")
     return list(dict.fromkeys(notes))
+
+
+def _test_notes(rows: Any) -> list[str]:
+    """What is said of tests, once for all tests and embeddings against one variable that it is said of."""
+    notes = []
+    for (target, note), part in rows.groupby(["target", "note"], sort=False):
+        who = part.groupby("test", sort=False)["embedding"].agg(_listed)
+        for names, tests in who.groupby(who, sort=False):
+            notes.append(f"{names} ~ {target} ({_listed(tests.index)}): {note.rstrip('.')}.")
+    return notes
+
+
+def _listed(names: Any) -> str:
+    """Names, each once, with commas."""
+    return ", ".join(dict.fromkeys(names))
