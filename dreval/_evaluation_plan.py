@@ -19,6 +19,12 @@ DATA_CAVEAT = (
 )
 
 
+RESIDUAL_CAVEAT = (
+    "p by a residual bootstrap with refit, as in certificate(); without noise what is left of the data is small, yet "
+    "not independent: read the effect size and reconstruction_error first"
+)
+
+
 @dataclass(frozen=True)
 class IndexTask:
     """One index at one setting of its parameters; ``all_k``: a curve is kept at every K."""
@@ -51,7 +57,11 @@ class IndexTask:
 
 @dataclass(frozen=True)
 class TestTask:
-    """One test of the embeddings against one variable; ``argument`` is how the user passed the variable."""
+    """One test of the embeddings against one variable; ``argument`` is how the user passed the variable.
+
+    ``kind``: the variable is a "variable" (n rows), or the ``Data``, of which the "data" or the "residual" are tested.
+    ``given`` are the names of the options that the user gave.
+    """
 
     __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
 
@@ -61,6 +71,8 @@ class TestTask:
     variable: Any
     options: dict[str, Any]
     caveat: str = ""
+    kind: str = "variable"
+    given: tuple[str, ...] = ()
 
 
 def listed(names: Any) -> Any:
@@ -193,11 +205,13 @@ class _Variable:
     values: Any
     kernel: str
     caveat: str = ""
+    kind: str = "variable"
 
 
 def _variables(data: Any) -> dict[str, _Variable]:
-    """Labels, covariates, and the data themselves, which are tested on request only."""
-    known = [_Variable("data", "data", data.X, "gaussian", DATA_CAVEAT)]
+    """Labels, covariates, and on request only the data themselves and what a reconstruction leaves of them."""
+    known = [_Variable("data", "data", data, "gaussian", DATA_CAVEAT, "data")]
+    known.append(_Variable("residual", "data", data, "gaussian", RESIDUAL_CAVEAT, "residual"))
     known += [] if data.labels is None else [_Variable("labels", "labels", data.labels.codes, "delta")]
     for name, values in data.covariates.items():
         kernel = "gaussian" if values.dtype.kind == "f" else "delta"
@@ -218,7 +232,8 @@ def _test_task(name: str, variable: _Variable, n_resamples: int, options: Mappin
     values = variable.values
     if variable.kernel == "delta" and "kernel" not in signature(TESTS.get(name)).parameters:
         values = values.astype(str)
-    return TestTask(name, variable.target, variable.argument, values, keywords, variable.caveat)
+    given = tuple(options.get(name, {}))
+    return TestTask(name, variable.target, variable.argument, values, keywords, variable.caveat, variable.kind, given)
 
 
 def _test_options(name: str, kernel: str, n_resamples: int, given: Mapping[str, Any]) -> dict[str, Any]:

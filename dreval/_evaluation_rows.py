@@ -1,8 +1,7 @@
-"""The rows of an evaluation: one embedding's indices, intervals and tests, each as a row of the tidy table."""
+"""The rows of an evaluation: one embedding's indices with their intervals, each as a row of the tidy table."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._evaluation_plan import IndexTask, TestTask
-from dreval._random import stream, stream_seed
+from dreval._evaluation_plan import IndexTask
 from dreval.errors import DrevalError, UndefinedIndex
 from dreval.geometry.blocks import View, leave_out
 from dreval.geometry.coranking import share_coranking
@@ -19,23 +17,12 @@ from dreval.geometry.pairs import remember_whole
 from dreval.geometry.shepard import shepard
 from dreval.indices._index import Answer, answer, chance_value, curve_values, tie_values
 from dreval.inference.intervals import METHODS, TARGETS, Interval, anchor_interval, jackknife_interval
-from dreval.registry import TESTS
 from dreval.results.shepard import Shepard
 from dreval.results.table import point_column
 
-__all__ = [
-    "TEST_POINTS",
-    "Found",
-    "add_note",
-    "evaluate_indices",
-    "evaluate_tests",
-    "missing_row",
-    "missing_test",
-    "set_interval",
-]
+__all__ = ["Found", "add_note", "evaluate_indices", "missing_row", "set_interval"]
 
 CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
-TEST_POINTS = 2000  # a permutation test on n points holds n x n kernels; beyond, a random subset is tested
 
 ANCHOR_GROUPS = "anchors drawn without replacement, left out in groups, finite-population corrected"
 
@@ -56,12 +43,6 @@ def missing_row(name: str, task: IndexTask, reason: str) -> dict[str, Any]:
     return {"embedding": name, "index": task.name, "parameters": task.words, "note": reason, **_card_columns(task)}
 
 
-def missing_test(name: str, task: TestTask, reason: str) -> dict[str, Any]:
-    """A row of a test without a p-value and with the reason."""
-    known = {"test": task.name, "target": task.target, "parameters": _effect(TESTS.card(task.name).effect_size)}
-    return {"embedding": name, **known, "note": reason}
-
-
 def add_note(row: dict[str, Any], note: str) -> None:
     """One more thing that must be known to read a row."""
     row["note"] = "; ".join(filter(None, [row["note"], note]))
@@ -75,11 +56,6 @@ def set_interval(row: dict[str, Any], interval: Interval, without_spread: str) -
         return
     row.update(se=interval.se, ci_low=interval.low, ci_high=interval.high, n_resamples=interval.n_resamples)
     row.update(ci_method=METHODS[interval.kind], target=TARGETS[interval.kind])
-
-
-def _effect(name: str) -> str:
-    """The effect size of a test among the parameters of its row."""
-    return f"effect_size={name}"
 
 
 def _card_columns(task: IndexTask) -> dict[str, Any]:
@@ -233,50 +209,3 @@ def _jackknifed(row: dict[str, Any], task: IndexTask, got: Answer, left: _LeftOu
     key = {"embedding": row["embedding"], "index": task.name, "parameters": task.words}
     found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(values)]
     return jackknife_interval(got.value, values, task.card.bounds)
-
-
-def evaluate_tests(
-    name: str, Y: npt.NDArray[np.float64], tasks: Sequence[TestTask], root: int, n_jobs: int | None
-) -> list[dict[str, Any]]:
-    """One row per test of an embedding."""
-    warned: set[str] = set()  # what several tests say of one variable is said once
-    return [_test_row(name, Y, task, root, n_jobs, warned) for task in tasks]
-
-
-def _test_row(
-    name: str, Y: npt.NDArray[np.float64], task: TestTask, root: int, n_jobs: int | None, warned: set[str]
-) -> dict[str, Any]:
-    """Statistic, p-value and effect of one test; what the test refuses is the reason in its row."""
-    notes = [task.caveat] if task.caveat else []
-    variable, options = np.asarray(task.variable), dict(task.options)
-    if len(Y) > TEST_POINTS:
-        chosen = np.sort(stream(root, "test points").choice(len(Y), TEST_POINTS, replace=False))
-        Y, variable = Y[chosen], variable[chosen]
-        if options.get("blocks") is not None:
-            options["blocks"] = np.asarray(options["blocks"])[chosen]
-        notes.append(f"tested on {TEST_POINTS} points drawn at random")
-    seed = stream_seed(root, "test", name, task.name, task.target)
-    test = TESTS.get(task.name)
-    second = "groups" if test.card.second == "groups" else "y"
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            got = test(Y, **{second: variable}, random_state=seed, n_jobs=n_jobs, **options)
-        except DrevalError as reason:
-            return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
-    for warning in caught:
-        text = _in_words_of_the_caller(str(warning.message), name, task)
-        if text not in warned:
-            warnings.warn(text, warning.category, stacklevel=6)
-        warned.add(text)
-    notes += [_in_words_of_the_caller(note, name, task) for note in got.notes]
-    row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
-    row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
-    row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name))
-    return row
-
-
-def _in_words_of_the_caller(text: str, name: str, task: TestTask) -> str:
-    """What a test says of its ``x`` and ``y``, said of the embedding and the variable."""
-    text = text.replace("`x`", f"`embeddings[{name!r}]`").replace("`groups`", f"`{task.argument}`")
-    return text.replace("`y`", f"`{task.argument}`")

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dreval._check import check_int, check_one_of, check_random_state
-from dreval._random import root_seed, stream
-from dreval.errors import UndefinedIndex
-from dreval.geometry._refit import POINTS, HeldOut, Refit, fitted_rows, held_out
-from dreval.geometry.metrics import power_of_two
+from dreval._random import root_seed
+from dreval.geometry._refit import held_out
 from dreval.geometry.rkhs import RULES
-from dreval.geometry.workers import run_blocks
+from dreval.independence._residual import RULE, fitted, residual_tests, shown
 from dreval.registry import TESTS
-from dreval.results.certified import Certificate, ResidualTest
+from dreval.results.certified import Certificate
 from dreval.results.value import Embedding
 
 __all__ = ["certify"]
 
-FloatArray = npt.NDArray[np.float64]
 MEASURES = ("hsic", "kcca")  # those of them that are registered
 
 
 def certify(
     embedding: Embedding,
     *,
-    rule: str = "ridge",
+    rule: str = RULE,
     n_resamples: int = 199,
     n_folds: int = 5,
     random_state: int | np.random.Generator | None = None,
@@ -93,66 +89,22 @@ def certify(
     check_int(n_resamples, "n_resamples", low=1)
     check_int(n_folds, "n_folds", low=2)
     root = root_seed(check_random_state(random_state))
-    X, Y, notes = _points(embedding, root)
-    unit, unit_y = power_of_two(X), power_of_two(Y)  # no square of them overflows or vanishes
-    X, Y = X * unit, Y * unit_y
-    refit, others = _learned(X, Y, rule, min(n_folds, len(X)), root)
+    points = shown(embedding.known_data(), embedding.coordinates, root)
+    refit = fitted(points, rule)
+    others = held_out(points.X, points.Y, rule, min(n_folds, len(points.X)), root)
     measures = [name for name in MEASURES if name in TESTS]
-    observed = [_measure(name, refit.residuals, Y) for name in measures]
-    null = np.empty((n_resamples, len(measures), 2))
-
-    def one(b: int) -> None:
-        residuals = refit.resampled(stream(root, "residual bootstrap", b))
-        null[b] = [_measure(name, residuals, Y) for name in measures]
-
-    run_blocks(one, range(n_resamples), n_jobs)
     mean = np.linalg.norm(others.residuals.mean(axis=0)) / np.sqrt(np.mean(np.sum(others.residuals**2, axis=1)))
-    recipe = {"n": len(X), "p": X.shape[1], "n_components": Y.shape[1], "rule": rule, "random_state": root}
-    recipe |= {"ridge": refit.map.ridge, "residual_ridge": refit.ridge}
-    recipe |= {"bandwidth": refit.map.bandwidth / unit_y, "condition": refit.map.condition}
+    recipe = {"n": len(points.X), "p": points.X.shape[1], "n_components": points.Y.shape[1], "rule": rule}
+    recipe |= {"random_state": root, "ridge": refit.map.ridge, "residual_ridge": refit.ridge}
+    recipe |= {"bandwidth": refit.map.bandwidth / points.unit_y, "condition": refit.map.condition}
     return Certificate(
         name=embedding.method,
         train=refit.map.error,
         held_out=others.error,
         residual_mean=float(mean),
-        tests=tuple(_test(name, observed[m], null[:, m]) for m, name in enumerate(measures)),
-        residuals=refit.residuals / unit,
+        tests=residual_tests(refit, points.Y, measures, n_resamples, root, n_jobs),
+        residuals=refit.residuals / points.unit,
         n_resamples=n_resamples,
         recipe=recipe,
-        notes=(*notes, *refit.map.notes),
+        notes=(*points.notes, *refit.map.notes),
     )
-
-
-def _points(embedding: Embedding, root: int) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
-    """Data and picture of all points, or of some drawn at random."""
-    X, Y = embedding.known_data(), embedding.coordinates
-    if (Y == Y[0]).all():
-        raise UndefinedIndex("embedding", "must vary", "all points in one place", "See what the method returned.")
-    if len(X) <= POINTS:
-        return X, Y, ()
-    rows = fitted_rows(len(X), root)
-    return X[rows], Y[rows], (f"Judged on {POINTS} points drawn at random.",)
-
-
-def _learned(X: FloatArray, Y: FloatArray, rule: str, folds: int, root: int) -> tuple[Refit, HeldOut]:
-    """The reconstruction with its residuals, which must be more than rounding, and the held-out ones."""
-    refit = Refit(Y, X, rule)
-    if refit.exact:
-        cure = "The picture holds the data whole: nothing is left over to be tested."
-        raise UndefinedIndex("embedding", "must leave a residual", "residuals that are rounding", cure)
-    return refit, held_out(X, Y, rule, folds, root)
-
-
-def _measure(name: str, residuals: FloatArray, Y: FloatArray) -> tuple[float, float]:
-    """Statistic and effect size of one test; its own permutations are not asked for."""
-    found = TESTS.get(name)(residuals, Y, n_resamples=1, random_state=0, n_jobs=1)
-    return found.statistic, found.effect_size
-
-
-def _test(name: str, observed: tuple[float, float], null: FloatArray) -> ResidualTest:
-    """The record of one test: p = (b + 1) / (m + 1)."""
-    statistic, effect = observed
-    reached = int(np.count_nonzero(null[:, 0] >= statistic * (1 - 1e-12)))
-    card = TESTS.card(name)
-    p_value = (reached + 1) / (len(null) + 1)
-    return ResidualTest(name, card.effect_size, effect, float(null[:, 1].mean()), statistic, p_value, null[:, 0].copy())

@@ -24,7 +24,8 @@ from dreval._evaluation_parts import (
     written_call,
 )
 from dreval._evaluation_plan import IndexTask, TestTask, listed, plan_indices, plan_tests
-from dreval._evaluation_rows import Found, evaluate_indices, evaluate_tests, missing_row, missing_test
+from dreval._evaluation_rows import Found, evaluate_indices, missing_row
+from dreval._evaluation_tests import evaluate_tests, missing_test
 from dreval._evaluation_views import make_views, reading
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, InputError, UnknownName
@@ -202,8 +203,11 @@ class Evaluation:
             the methods again (coordinates alone have the reason there instead); None or "none" is none.
         tests : "default", "all", str, list of str or None
             Names from ``dreval.list_tests()``; embeddings are tested against labels and covariates. "default": "hsic"
-            and "kcca" where there are any. "hsic:age" tests against ``age`` only, and "hsic:data" against the data
-            themselves: read its effect size, since p is certain to be small.
+            and "kcca" where there are any. "hsic:age" tests against ``age`` only. "hsic:data" tests against the data
+            themselves: read its effect size, since p is certain to be small. "hsic:residual" tests what the embedding
+            leaves of the data, as ``Results.certificate`` does, with ``n_resamples`` refits of at most 1000 points.
+            Above 2000 points "hsic" and "kcca" use low-rank kernels of all where these come near enough, else (and
+            "dcov" and "mmd" always) 2000 drawn at random; the note says which.
         ci : "default", "points", "subsampling", "replicates", "anchors" or None
             Intervals; the column ``target`` says what each speaks of. "points": the population the points came from,
             embedding held fixed, by a delete-a-group jackknife with recomputation (20 random groups). "subsampling":

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import pdist, squareform
+from statsmodels.stats.multitest import multipletests
 
 import dreval
 from dreval.errors import InputError, UnknownName
@@ -121,3 +124,94 @@ def test_a_covariate_is_no_pair_of_samples():
     note = rows("mmd:age", evaluation(covariates={"age": AGE}))["note"].iloc[0]
     assert "`covariates['age']` must be classes" in note
     assert "Use hsic_test" in note
+
+
+def test_residual_against_embedding_is_the_certificates():
+    """Rows by name with the numbers of ``certificate`` at the same seed, and p adjusted in the same table."""
+    result = evaluation().run(None, ["hsic:residual", "kcca:residual", "hsic"], n_resamples=19)
+    table = result.tidy().set_index(["test", "target"])
+    assert list(table.index) == [("hsic", "residual"), ("kcca", "residual"), ("hsic", "labels")]
+    for one in result.certificate("e", n_resamples=19).tests:
+        row = table.loc[one.name, "residual"]
+        assert (row["statistic"], row["p_value"], row["effect_size"]) == (one.statistic, one.p_value, one.effect_size)
+        assert (row["chance"], row["n_resamples"]) == (one.null_distribution.mean(), 19)
+    assert table.loc["hsic", "residual"]["note"].startswith("p by a residual bootstrap with refit")
+    adjusted = multipletests(table["p_value"], method="holm")[1]
+    assert table["p_adjusted"].tolist() == pytest.approx(adjusted.tolist())
+
+
+def test_residual_is_asked_by_name_only():
+    """No group of tests holds it, since it costs as many refits as resamples."""
+    assert set(rows("all", evaluation(covariates={"age": AGE})).index.get_level_values("target")) == {"labels", "age"}
+
+
+def test_a_residual_that_cannot_be_tested_has_its_reason():
+    """Groups, distances, a picture that holds the data whole or nothing: each row says why; the others are there."""
+    found = rows(["mmd:residual", "hsic:residual"])
+    assert "got mmd, a test of groups. Use hsic:residual." in found["note"]["mmd", "residual"]
+    assert found["p_value"]["hsic", "residual"] > 0
+    distances = squareform(pdist(X))
+    note = rows("hsic:residual", dreval.Evaluation(distances, {"e": Y}, metric="precomputed"))["note"].iloc[0]
+    assert "for hsic:residual, which needs the coordinates of the data: got distances only" in note
+    flat = rows("hsic:residual", dreval.Evaluation(X, {"e": np.zeros((60, 2))}))
+    assert flat["note"].iloc[0].startswith("`embeddings['e']` must vary")
+
+
+def test_options_that_the_residual_does_not_read_are_said():
+    """The bootstrap reads ``n_resamples`` of the options, and no scheme of permutations."""
+    options = {"hsic": {"permutation": "within", "blocks": np.arange(60) // 10, "n_resamples": 5}}
+    table = evaluation().run(None, "hsic:residual", options=options).tidy()
+    assert table["note"].iloc[0].endswith("not used here: permutation, blocks")
+    assert table["n_resamples"].iloc[0] == 5
+
+
+def test_sparse_data_are_those_of_the_dense_array():
+    """Data against embedding, of a sparse matrix: the same numbers, with a note that it was made dense."""
+    sparse = rows("hsic:data", dreval.Evaluation(csr_array(X), {"e": Y}, random_state=0)).iloc[0]
+    dense = rows("hsic:data").iloc[0]
+    assert sparse[["statistic", "p_value"]].tolist() == dense[["statistic", "p_value"]].tolist()
+    assert "was made dense" in sparse["note"]
+
+
+def test_data_that_are_distances_are_no_coordinates():
+    """Only a test of distances reads them, and gives the numbers of the data; under a metric coordinates are meant."""
+    given = dreval.Evaluation(squareform(pdist(X)), {"e": Y}, metric="precomputed", random_state=0)
+    found = rows(["dcov:data", "hsic:data"], given)
+    assert found["statistic"]["dcov", "data"] == pytest.approx(dreval.dcov_test(Y, X, n_resamples=1).statistic)
+    assert np.isnan(found["p_value"]["hsic", "data"])
+    assert found["note"]["hsic", "data"].endswith("with a metric by name, or use dcov:data.")
+    cosine = rows("hsic:data", dreval.Evaluation(X, {"e": Y}, metric="cosine", random_state=0))
+    assert cosine["statistic"].iloc[0] == pytest.approx(dreval.hsic_test(Y, X, n_resamples=1).statistic)
+    assert "in the coordinates as they are, not by the metric 'cosine'" in cosine["note"].iloc[0]
+
+
+@pytest.fixture(scope="module")
+def many():
+    """2100 points in a plane, and in six dimensions."""
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(2100, 6))
+    age = points[:, 0] + rng.normal(size=2100)
+    return dreval.Evaluation(points, {"two": points[:, :2], "six": points}, covariates={"age": age}, random_state=0)
+
+
+def test_many_points_are_all_tested_where_kernels_have_small_factors(many):
+    """Above 2000 points: all of them by low-rank kernels or by columns, a random 2000 where matrices are needed."""
+    table = many.run(None, ["hsic", "kcca", "cca", "dcov"], n_resamples=9).tidy().set_index(["embedding", "test"])
+    notes = table["note"]
+    for one in (("two", "hsic"), ("two", "kcca"), ("two", "cca"), ("six", "cca")):
+        assert notes[one].startswith("tested on all 2100 points")
+    for one in (("two", "dcov"), ("six", "dcov"), ("six", "hsic"), ("six", "kcca")):
+        assert notes[one].startswith("tested on 2000 points drawn at random")
+    assert "Kernels were approximated by factors" in notes["two", "hsic"]
+    assert "rho is wrong by at most" in notes["two", "kcca"]
+    age = many.data.covariates["age"]
+    whole = dreval.hsic_test(many.data.X[:, :2], age, n_resamples=1)
+    assert table["statistic"]["two", "hsic"] == pytest.approx(whole.statistic, rel=1e-12)
+
+
+def test_a_method_that_holds_matrices_is_not_asked_of_many_points(many):
+    """``method="exact"`` has 2000 points as before, with distances and blocks cut to them."""
+    options = {"hsic": {"method": "exact", "permutation": "within", "blocks": np.arange(2100) // 300}}
+    note = many.run(None, "hsic", n_resamples=9, options=options).tidy()["note"].iloc[0]
+    assert note.startswith("tested on 2000 points drawn at random")
+    assert "within their blocks" in note

@@ -13,7 +13,7 @@ from dreval._check import check_points
 from dreval._random import stream
 from dreval.geometry.kernels import delta_codes, gram_matrix, is_classes, radial_columns
 
-__all__ = ["MEDIAN_ROWS", "TRACE_TOLERANCE", "LowRank", "low_rank_kernel", "pivoted_cholesky"]
+__all__ = ["MEDIAN_ROWS", "TRACE_TOLERANCE", "LowRank", "low_rank_kernel", "pivoted_cholesky", "some_rows"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -139,7 +139,7 @@ def low_rank_kernel(
         factor -= factor.mean(axis=0)
         return LowRank(factor, left, float(diagonal.sum()), gram.kernel, gram.bandwidth, gram.notes)
     points = check_points(value, argument, columns=getattr(value, "columns", None))
-    known = gram_matrix(points[_some_rows(n)], argument, kernel, bandwidth)  # checks, and the median rule
+    known = gram_matrix(points[some_rows(n)], argument, kernel, bandwidth)  # checks, and the median rule
     if radial is None:
         centred = points - points.mean(axis=0)
         return LowRank(centred, 0.0, float(np.vdot(centred, centred)), kernel, None)
@@ -152,7 +152,7 @@ def low_rank_kernel(
     return LowRank(factor, left, float(n), kernel, known.bandwidth, notes)
 
 
-def _some_rows(n: int) -> npt.NDArray[np.int64]:
+def some_rows(n: int) -> npt.NDArray[np.int64]:
     """All rows, or ``MEDIAN_ROWS`` of them, the same ones for every seed."""
     if n <= MEDIAN_ROWS:
         return np.arange(n)

@@ -42,7 +42,9 @@ class TestCard:
     ``variables`` is "2" or "many"; ``null`` names the ways to a p-value, the default first; ``statistic`` and
     ``effect_size`` are the symbols printed; ``needs`` says what is read of a variable: "kernel" (numbers, classes or a
     precomputed kernel), "distances" or "coordinates". ``second`` says what the second argument of the function is:
-    a "variable", or the "groups" that the rows of the first one are split into.
+    a "variable", or the "groups" that the rows of the first one are split into. ``memory`` says what is held of n rows:
+    "matrices" (n x n), "factors" of few columns where the kernels have them, or the "columns" of the variables;
+    ``tolerance`` the share of a kernel's trace that its factors may leave.
     """
 
     __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
@@ -56,6 +58,8 @@ class TestCard:
     needs: tuple[str, ...]
     reference: str
     second: str = "variable"
+    memory: str = "matrices"
+    tolerance: float | None = None
 
     def __repr__(self) -> str:
         words = {

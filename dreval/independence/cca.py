@@ -24,6 +24,7 @@ FloatArray = npt.NDArray[np.float64]
     statistic="chi2",
     effect_size="rho",
     needs=("coordinates",),
+    memory="columns",
     reference="Bartlett (1941), The statistical significance of canonical correlations, Biometrika 32, 29-37",
 )
 def cca_test(

@@ -9,6 +9,7 @@ import numpy as np
 from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.geometry.kernels import gram_matrix
+from dreval.geometry.lowrank import TRACE_TOLERANCE
 from dreval.independence._factors import EXACT_ROWS, chosen_factors
 from dreval.independence._hsic_parts import Pair, centred_pair, gamma_null, joint_hsic, low_rank_pair, unbiased_inner
 from dreval.independence._test import Resampling, Variables, gather, make_record, named, per_variable, test
@@ -28,6 +29,8 @@ GAMMA_NOTE = (
     statistic="HSIC",
     effect_size="CKA",
     needs=("kernel",),
+    memory="factors",
+    tolerance=TRACE_TOLERANCE,
     reference="Gretton et al. (2008), A kernel statistical test of independence, NIPS 20, 585-592",
 )
 def hsic_test(

@@ -10,7 +10,8 @@ import numpy as np
 from dreval._check import check_float, check_one_of
 from dreval.errors import InputError
 from dreval.geometry.kernels import gram_matrix
-from dreval.independence._factors import chosen_factors
+from dreval.geometry.lowrank import MEDIAN_ROWS
+from dreval.independence._factors import MOST_EXACT_ROWS, chosen_factors
 from dreval.independence._kcca_parts import (
     EXACT_ROWS,
     LEADING,
@@ -34,6 +35,8 @@ PAIRWISE_NOTE = "Only pairwise dependence is seen: hsic_test is for joint depend
     statistic="rho",
     effect_size="rho above chance",
     needs=("kernel",),
+    memory="factors",
+    tolerance=TRACE_TOLERANCE,
     reference="Bach & Jordan (2002), Kernel independent component analysis, JMLR 3, 1-48",
 )
 def kcca_test(
@@ -83,7 +86,7 @@ def kcca_test(
         ``exact`` decomposes the kernel matrices. ``lowrank`` takes the singular vectors of incomplete Cholesky factors
         that leave 1e-6 of the trace; rho is then wrong by at most ``extra["error_bound"]`` at this bandwidth (of more
         than 2000 rows the median rule takes 2000, drawn at random, the same ones for every seed). ``auto`` is exact up
-        to 300 rows, and beyond where the kernels have no small factor and n <= 10,000.
+        to 300 rows, and beyond where the factors would have more than n / 2 columns and n <= 10,000.
     permutation : {"free", "within", "blocks", "cyclic"}
         Which rows may be exchanged, as in ``hsic_test``.
     blocks : (n,) array of classes, optional
@@ -156,6 +159,8 @@ def kcca_test(
     notes = (*variables.notes, *(note for spectrum in spectra for note in spectrum.notes))
     if others:
         notes = (*notes, PAIRWISE_NOTE)
+    if "error_bound" in extra and variables.n > MEDIAN_ROWS:
+        notes = (*notes, f"Kernels were approximated by factors: rho is wrong by at most {extra['error_bound']:.1e}.")
     if fewer != spectra:
         rho = float(whole(np.tile(np.arange(variables.n), (1, len(names) - 1, 1)))[0])
         extra["truncation"] = rho - found.observed
@@ -185,8 +190,9 @@ def _spectra(
 ) -> tuple[list[Spectrum], dict[str, Any]]:
     """The directions of each variable, with what is to be said of them."""
     names, extra = variables.names, {}
+    most = variables.n // 2 if variables.n <= MOST_EXACT_ROWS else None  # beyond, n^3 is no more than n r^2
     factors = chosen_factors(
-        variables.values, names, kernels, bandwidths, method, tolerance=TRACE_TOLERANCE, rows=EXACT_ROWS
+        variables.values, names, kernels, bandwidths, method, tolerance=TRACE_TOLERANCE, rows=EXACT_ROWS, most=most
     )
     if factors is None:
         settings = zip(variables.values, names, kernels, bandwidths, strict=True)

@@ -84,7 +84,7 @@ def probability(p: float) -> str:
 def p_words(p: float) -> str:
     """A p-value in a sentence."""
     text = probability(p)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
+    return f"p < {text[1:].strip()}" if text.startswith("<") else f"p = {text}"
 
 
 def in_words(count: int) -> str:

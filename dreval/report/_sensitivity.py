@@ -38,7 +38,7 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None) -> Axes:
     """
     with drawing():
         if ax is None:
-            _, ax = one_axes(4.6, 2.7, 0.6, 0.3, 0.5, 0.62)
+            _, ax = one_axes(4.6, 2.7, 0.78, 0.3, 0.5, 0.62)
         at, table = curve.table[curve.setting], curve.table
         band = ax.fill_between(at, table["null_mean"], table["null_95"], color=LIGHT["soft"], alpha=0.3, linewidth=0)
         (mean,) = ax.plot(at, table["null_mean"], color=LIGHT["soft"], linewidth=1.0)

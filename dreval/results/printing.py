@@ -139,9 +139,10 @@ def _notes(recipe: Any, table: Any) -> list[str]:
     notes += list(_replicate_notes(table))
     marked = table[(table["note"] != "") & ~table["embedding"].isin(recipe.get("failed", {}))]
     alike: dict[tuple[str, str], list[str]] = {}
-    for (index, test, note), part in marked.groupby(["index", "test", "note"], sort=False):
-        alike.setdefault((note, ", ".join(dict.fromkeys(part["embedding"]))), []).append(index or test)
+    for (index, note), part in marked[marked["test"] == ""].groupby(["index", "note"], sort=False):
+        alike.setdefault((note, _listed(part["embedding"])), []).append(index)
     notes += [f"{', '.join(what)} of {who}: {note.rstrip('.')}." for (note, who), what in alike.items()]
+    notes += _test_notes(marked[marked["test"] != ""])
     methods = list(table[table["ci_method"] != ""].groupby("ci_method", sort=False))
     for method, part in methods:
         of = f" of {', '.join(dict.fromkeys(part['index']))}" if len(methods) > 1 else ""
@@ -150,3 +151,18 @@ def _notes(recipe: Any, table: Any) -> list[str]:
         how = "not adjusted" if recipe.get("adjust") == "nothing" else f"adjusted by {recipe.get('adjust')}"
         notes.append(f"p {how}; codes: 0 *** .001 ** .01 * .05 . .1")
     return list(dict.fromkeys(notes))
+
+
+def _test_notes(rows: Any) -> list[str]:
+    """What is said of tests, once for all tests and embeddings against one variable that it is said of."""
+    notes = []
+    for (target, note), part in rows.groupby(["target", "note"], sort=False):
+        who = part.groupby("test", sort=False)["embedding"].agg(_listed)
+        for names, tests in who.groupby(who, sort=False):
+            notes.append(f"{names} ~ {target} ({_listed(tests.index)}): {note.rstrip('.')}.")
+    return notes
+
+
+def _listed(names: Any) -> str:
+    """Names, each once, with commas."""
+    return ", ".join(dict.fromkeys(names))

@@ -26,6 +26,7 @@ WORDS = {  # keys of ``extra`` that are no words
     "unbiased": "Unbiased statistic",
     "wilks": "Wilks' lambda",
 }
+LAWS = {"gamma": "none: a gamma law", "chi2": "none: a chi-square law"}  # what stands for permutations, by method
 _CODES = "Significance codes: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1."
 
 
@@ -102,7 +103,7 @@ class IndependenceTest:
         """
         header = [
             ("n", format_number(self.recipe.get("n"))),
-            ("Permutations", format_number(self.n_resamples)),
+            ("Permutations", self._permutations()),
             (self.effect_size_name, _cell(float(self.effect_size) + 0.0)),
             *((_words(key), _cell(self.extra[key])) for key in self._single_keys()),
             ("Seed", str(self.recipe.get("random_state", ""))),
@@ -110,6 +111,11 @@ class IndependenceTest:
         stars = significance_stars(self.p_value)
         notes = (*self.notes, _CODES) if stars else self.notes
         return Summary(self.title, header, [self._test_block(stars), *self._variable_blocks()], notes)
+
+    def _permutations(self) -> str:
+        """How many permutations were drawn, or what stands in their place."""
+        method = self.recipe.get("parameters", {}).get("method")
+        return format_number(self.n_resamples) if self.n_resamples else LAWS.get(method, "none")
 
     def _test_block(self, stars: str) -> Block:
         """The statistic, its p-value and the null distribution in one row."""

@@ -1,24 +1,34 @@
 """Power of the independence tests on 20 shapes of dependence, beside hyppo and dcor, all by permutation, in one run.
 
-``make bench ARGS=power`` takes 50 samples of each shape; ``python tests/benchmarks/bench_power.py 500 1,10`` takes 500,
-in 1 and 10 dimensions. The shapes are the 20 of ``hyppo.tools.indep_sim`` (linear, exponential, cubic, joint normal,
-step, quadratic, W, spiral, Bernoulli, logarithm, fourth root, sines, square, two parabolas, circle, ellipse, diamond,
-multiplicative noise, independence), so that they are not of our making. Every tool sees the same samples. A rate is the
-share of samples with p <= 5 %; its standard error is at most 0.5 / sqrt(samples). hyppo's Hsic is a normalised
-statistic with one bandwidth for both variables, which it takes from the first.
+``make bench ARGS=power`` takes 50 samples of each shape in one dimension;
+``python tests/benchmarks/bench_power.py 200 1,10 power.jsonl`` takes 200 in 1 and 10 dimensions, 25 of every shape at a
+time, and keeps them in the file, from which a run that was stopped goes on; with 0 samples it prints what the file has.
+
+The shapes are the 20 of ``hyppo.tools.indep_sim``, so that they are not of our making. Every tool sees the same samples
+and draws as many permutations; a rate is the share of samples with p <= 5 %. Differences are those of the rates on the
+same samples, in their own (paired) standard errors; beyond three they are marked.
+
+What is compared: hyppo's Hsic is normalised and takes one bandwidth for both variables, the median distance of the
+first; "hsic, sigma of x" is ours with that bandwidth. hyppo's Dcorr is bias-corrected, dcor's test has the statistic of
+ours. hyppo would take a chi-square approximation by default; here it permutes (``auto=False``). Its Hsic ignores
+``random_state`` and draws from numpy's global generator, which is seeded before each sample.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 N, PERMUTATIONS, LEVEL = 100, 99, 0.05
+PART = 25  # samples of one shape in a row
+PAIRS = (("hsic", "hyppo Hsic"), ("hsic, sigma of x", "hyppo Hsic"), ("dcov", "hyppo Dcorr"), ("dcov", "dcor"))
 Test = Callable[[Any, Any, int], float]
 
 
@@ -29,7 +39,20 @@ def tools() -> dict[str, Test]:
     def own(test: Callable[..., Any]) -> Test:
         return lambda x, y, b: test(x, y, n_resamples=PERMUTATIONS, random_state=b, n_jobs=1).p_value
 
-    found = {name: own(getattr(dreval, f"{name}_test")) for name in ("hsic", "dcov", "kcca", "cca")}
+    def one_bandwidth(x: Any, y: Any, b: int) -> float:
+        sigma = float(np.sqrt(np.median(pdist(x, "sqeuclidean"))))
+        settings = {"n_resamples": PERMUTATIONS, "random_state": b, "n_jobs": 1}
+        return dreval.hsic_test(x, y, bandwidth=(sigma, sigma), **settings).p_value
+
+    from scipy.spatial.distance import pdist
+
+    found = {name: own(getattr(dreval, f"{name}_test")) for name in ("hsic", "dcov")}
+    return {**found, "hsic, sigma of x": one_bandwidth, **others()}
+
+
+def others() -> dict[str, Test]:
+    """The tests of hyppo and dcor, where they are installed."""
+    found: dict[str, Test] = {}
     try:
         from hyppo.independence import Dcorr, Hsic
 
@@ -57,43 +80,108 @@ def shapes() -> list[str]:
     return list(SIMULATIONS)
 
 
-def sample(shape: str, p: int) -> tuple[Any, Any]:
-    """One sample of N pairs; hyppo draws from numpy's global generator, which the caller seeds."""
+def sample(shape: str, p: int, b: int) -> tuple[Any, Any]:
+    """Sample b of N pairs; hyppo draws from numpy's global generator."""
     from hyppo.tools import SIMULATIONS
 
+    np.random.seed(100_000 * p + 1000 * shapes().index(shape) + b)
     noise = {} if shape in ("multiplicative_noise", "multimodal_independence") else {"noise": True}
     return SIMULATIONS[shape](n=N, p=p, **noise)
 
 
-def rows(samples: int = 50, dimensions: tuple[int, ...] = (1,)) -> list[dict[str, Any]]:
-    """Power of every test on every shape, and the means."""
+def rejections(shape: str, p: int, start: int, stop: int, tests: dict[str, Test]) -> dict[str, Any]:
+    """Of every test: which of the samples from start to stop it rejects, and the seconds that it took."""
+    rejected: dict[str, list[int]] = {name: [] for name in tests}
+    seconds = dict.fromkeys(tests, 0.0)
+    for b in range(start, stop):
+        x, y = sample(shape, p, b)
+        for name, test in tests.items():
+            began = perf_counter()
+            rejected[name].append(int(test(x, y, b) <= LEVEL + 1e-12))
+            seconds[name] += perf_counter() - began
+    return {"p": p, "shape": shape, "start": start, "stop": stop, "rejected": rejected, "seconds": seconds}
+
+
+def study(samples: int, dimensions: Sequence[int], file: Path | None = None) -> list[dict[str, Any]]:
+    """The rejections in parts of every shape; parts that the file holds are not made again."""
     warnings.simplefilter("ignore")
-    tests, out = tools(), []
-    spent = dict.fromkeys(tests, 0.0)
-    for p in dimensions:
-        case = f"power at {LEVEL:.0%}, n = {N}, p = {p}, {samples} samples, {PERMUTATIONS} permutations"
-        means = {name: [] for name in tests}
-        for shape in shapes():
-            rejected = dict.fromkeys(tests, 0)
-            for b in range(samples):
-                np.random.seed(b)
-                x, y = sample(shape, p)
-                for name, test in tests.items():
-                    start = perf_counter()
-                    rejected[name] += test(x, y, b) <= LEVEL + 1e-12
-                    spent[name] += perf_counter() - start
-            rates = {name: f"{count / samples:.2f}" for name, count in rejected.items()}
-            for name, count in rejected.items():
-                means[name].append(count / samples)
-            out.append({"case": case, "shape": shape, **rates})
-        out.append({"case": case, "shape": "mean", **{name: f"{np.mean(v):.3f}" for name, v in means.items()}})
-    runs = samples * len(dimensions) * len(shapes())
-    out.append({"case": case, "shape": "ms a test", **{name: f"{1e3 * v / runs:.1f}" for name, v in spent.items()}})
+    known = [json.loads(line) for line in file.read_text().splitlines()] if file and file.exists() else []
+    done = {(one["p"], one["shape"], one["start"], one["stop"]): one for one in known}
+    tests = tools()
+    for start in range(0, samples, PART):
+        stop = min(start + PART, samples)
+        for key in [(p, shape, start, stop) for p in dimensions for shape in shapes()]:
+            if key not in done:
+                done[key] = rejections(key[1], key[0], start, stop, tests)
+                if file:
+                    with file.open("a") as lines:
+                        lines.write(json.dumps(done[key]) + "\n")
+    return whole_parts(list(done.values()), dimensions)
+
+
+def whole_parts(found: list[dict[str, Any]], dimensions: Sequence[int]) -> list[dict[str, Any]]:
+    """One record a shape of the parts that are there for all shapes."""
+    wanted = {(p, shape) for p in dimensions for shape in shapes()}
+    parts = {(one["start"], one["stop"]) for one in found}
+    parts = {k for k in parts if wanted <= {(o["p"], o["shape"]) for o in found if (o["start"], o["stop"]) == k}}
+    out = []
+    for p, shape in sorted(wanted, key=lambda key: (key[0], shapes().index(key[1]))):
+        mine = [o for o in found if (o["p"], o["shape"]) == (p, shape) and (o["start"], o["stop"]) in parts]
+        mine.sort(key=lambda one: one["start"])
+        names = list(mine[0]["rejected"])
+        rejected = {name: [one for part in mine for one in part["rejected"][name]] for name in names}
+        seconds = {name: sum(one["seconds"][name] for one in mine) for name in names}
+        out.append({"p": p, "shape": shape, "rejected": rejected, "seconds": seconds})
     return out
 
 
+def difference(ours: Any, theirs: Any) -> str:
+    """Difference of two rates, with how many of its paired standard errors it is; beyond three it is marked."""
+    apart = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
+    error = apart.std(axis=-1, ddof=1) / np.sqrt(apart.shape[-1])
+    return marked(float(apart.mean()), float(np.sqrt(np.mean(error**2) / error.size)))
+
+
+def marked(apart: float, error: float) -> str:
+    """A difference and its number of standard errors."""
+    many = apart / error if error > 0 else np.sign(apart) * np.inf if apart else 0.0
+    return f"{apart:+.3f} ({many:+.1f}){'*' if abs(many) > 3 else ' '}"
+
+
+def table(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Power of every test on every shape, the means, the milliseconds, and the differences."""
+    out, apart = [], []
+    for p in dict.fromkeys(one["p"] for one in found):
+        here = [one for one in found if one["p"] == p]
+        samples = len(next(iter(here[0]["rejected"].values())))
+        case = f"power at {LEVEL:.0%}, n = {N}, p = {p}, {samples} samples, {PERMUTATIONS} permutations"
+        names = list(here[0]["rejected"])
+        whole = {name: np.array([one["rejected"][name] for one in here]) for name in names}
+        spent = {name: sum(one["seconds"][name] for one in here) for name in names}
+        for i, one in enumerate(here):
+            cells = {name: f"{whole[name][i].mean():.2f}" for name in names}
+            out.append({"case": case, "shape": one["shape"], **cells})
+        out.append({"case": case, "shape": "mean", **{name: f"{whole[name].mean():.3f}" for name in names}})
+        runs = samples * len(here)
+        out.append({"case": case, "shape": "ms a test", **{name: f"{1e3 * spent[name] / runs:.1f}" for name in names}})
+        pairs = [pair for pair in PAIRS if set(pair) <= set(names)]
+        title = f"difference of power (in standard errors; * beyond 3), p = {p}"
+        for i, one in enumerate(here):
+            cells = {f"{a} - {b}": difference(whole[a][i], whole[b][i]) for a, b in pairs}
+            apart.append({"case": title, "shape": one["shape"], **cells})
+        cells = {f"{a} - {b}": difference(whole[a], whole[b]) for a, b in pairs}
+        apart.append({"case": title, "shape": "mean", **cells})
+    return out + apart
+
+
+def rows(samples: int = 50, dimensions: Sequence[int] = (1,), file: Path | None = None) -> list[dict[str, Any]]:
+    """The whole study as rows of one table."""
+    return table(study(samples, dimensions, file))
+
+
 if __name__ == "__main__":
-    from run import show
+    from run import show, versions
 
     asked = tuple(int(p) for p in sys.argv[2].split(",")) if len(sys.argv) > 2 else (1,)
-    show(rows(int(sys.argv[1]) if len(sys.argv) > 1 else 50, asked))
+    print(versions())
+    show(rows(int(sys.argv[1]) if len(sys.argv) > 1 else 50, asked, Path(sys.argv[3]) if len(sys.argv) > 3 else None))

@@ -12,6 +12,7 @@ import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +28,15 @@ def text(value: Any) -> str:
 
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows as an aligned table; a new case begins after an empty line."""
-    columns = list(dict.fromkeys(key for row in rows for key in row if key != "case"))
-    cells = [[text(row.get(column, "")) for column in columns] for row in rows]
-    widths = [max(len(name), *(len(line[i]) for line in cells)) for i, name in enumerate(columns)]
-    case = None
-    for row, line in zip(rows, cells, strict=True):
-        if row.get("case") != case:
-            case = row.get("case")
-            print(f"\n{case}\n  {aligned(columns, widths)}")
-        print(f"  {aligned(line, widths)}")
+    """Print rows as tables, one for each case in a row, with its own columns."""
+    for case, group in groupby(rows, key=lambda row: row.get("case")):
+        here = list(group)
+        columns = list(dict.fromkeys(key for row in here for key in row if key != "case"))
+        cells = [[text(row.get(column, "")) for column in columns] for row in here]
+        widths = [max(len(name), *(len(line[i]) for line in cells)) for i, name in enumerate(columns)]
+        print(f"\n{case}")
+        for line in (columns, *cells):
+            print(f"  {aligned(line, widths)}")
 
 
 def aligned(cells: Iterable[str], widths: Sequence[int]) -> str:

@@ -141,6 +141,7 @@ def test_the_picture_of_a_law_is_its_density(method):
     law = stats.gamma((mean / sd) ** 2, scale=sd**2 / mean)
     assert law.sf(found.statistic) == pytest.approx(found.p_value)
     ax = found.plot()
+    assert f"none: a {'gamma' if method == 'gamma' else 'chi-square'} law" in str(found.summary())
     assert ax.get_ylabel() == "density by chance"
     at, height = ax.collections[0].get_paths()[0].vertices.T
     inside = (at > law.ppf(0.2)) & (height > 0)

@@ -14,6 +14,8 @@ from scipy import stats
 import dreval
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
+from dreval.geometry.lowrank import TRACE_TOLERANCE
+from dreval.independence._factors import factors_suffice
 from dreval.independence._hsic_parts import exact_pair, joint_hsic, permutation_moments
 from dreval.inference.permutation import draw_permutations
 
@@ -196,3 +198,12 @@ def test_gamma_draws_no_permutations(options):
     with pytest.raises(InputError, match="where `permutation`, `blocks` or `stop_after` is given: got 'gamma' and"):
         dreval.hsic_test(x, y, method="gamma", **options)
     assert "with heavy tails" in dreval.hsic_test(x, y, method="gamma").notes[0]
+
+
+@pytest.mark.parametrize(("columns", "enough"), [(2, True), (8, False)])
+def test_whether_factors_suffice_is_judged_on_some_rows(columns, enough):
+    """A kernel of two dimensions has a small factor, one of eight has none; classes always have."""
+    rng = np.random.default_rng(0)
+    x, classes = rng.normal(size=(3000, columns)), rng.integers(0, 5, size=3000)
+    kinds = ("gaussian", "delta")
+    assert factors_suffice((x, classes), ("x", "y"), kinds, (None, None), TRACE_TOLERANCE) == enough
