@@ -5,7 +5,7 @@ by rank-2 updates, and by running scikit-learn's PCA on each; the answers must a
 S1 and S4 to two dimensions with methods of dreval and of outside tools; ``TRANSFORMATIONS`` runs of each method. A
 maximum over fewer is smaller, so all have the same number. scikit-learn's t-SNE starts from PCA and then hardly heeds
 its seed; its random start, the older default, stands beside it. A tool that is missing is named as not installed. About
-15 minutes on one core.
+ten minutes on a quiet core.
 """
 
 from __future__ import annotations
