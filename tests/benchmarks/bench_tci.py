@@ -3,9 +3,9 @@
 ``python tests/benchmarks/bench_tci.py`` prints both. The first part takes all n p transformations of S1 to S4 (n = 200)
 by rank-2 updates, and by running scikit-learn's PCA on each; the answers must agree. The second takes n = 200 points of
 S1 and S4 to two dimensions with methods of dreval and of outside tools; ``TRANSFORMATIONS`` runs of each method. A
-maximum over fewer is smaller, so all have the same number. scikit-learn's t-SNE starts from PCA and then hardly heeds
-its seed; its random start, the older default, stands beside it. A tool that is missing is named as not installed. About
-15 minutes on one core.
+maximum over fewer is smaller, so all have the same number. scikit-learn's t-SNE starts from PCA and draws one
+picture for every seed; its random start, the older default, stands beside it. A tool that is missing is named as not
+installed. About ten minutes on a quiet core.
 """
 
 from __future__ import annotations
