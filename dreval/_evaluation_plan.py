@@ -9,14 +9,12 @@ from typing import Any, ClassVar
 
 from dreval._check import check_bool, check_int, check_k, check_one_of, check_width, describe
 from dreval.errors import InputError
+from dreval.glossary import DATA_CAVEAT
 from dreval.registry import INDICES, TESTS
 
 __all__ = ["IndexTask", "TestTask", "listed", "plan_indices", "plan_tests"]
 
 DEFAULT_TESTS = ("hsic", "kcca")  # those of them that are registered
-DATA_CAVEAT = (
-    "read the effect size: an embedding is computed from the data, so dependence is certain and p says almost nothing"
-)
 
 
 RESIDUAL_CAVEAT = (

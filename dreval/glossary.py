@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 __all__ = [
     "COLUMNS",
+    "DATA_CAVEAT",
     "DIRECTIONS",
     "MARK",
     "NUMERIC_COLUMNS",
@@ -55,6 +56,11 @@ COLUMNS: dict[str, str] = {
     "note": "what must be known to read the row: a reason, an assumption, an approximation",
     "seconds": "seconds of computation shared by the rows of one embedding",
 }
+
+# What the row of a test of an embedding against its own data says first.
+DATA_CAVEAT = (
+    "read the effect size: an embedding is computed from the data, so dependence is certain and p says almost nothing"
+)
 
 # Which way of an index is better, by the word of its card, as it is printed.
 DIRECTIONS: dict[str, str] = {

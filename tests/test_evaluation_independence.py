@@ -83,6 +83,16 @@ def test_data_against_embedding_is_asked_by_name_and_cautioned():
         rows("hsic", evaluation(labels=None))
 
 
+def test_what_is_certain_is_not_counted_as_found(tmp_path):
+    """Data against embedding: no significance codes in print, and none of the tests that the report counts."""
+    result = evaluation().run(None, ["hsic", "hsic:data"], n_resamples=99)
+    assert (result.tidy()["p_adjusted"] <= 0.05).all()
+    starred = [line.split(" hsic ")[0].strip() for line in str(result).splitlines() if line.rstrip().endswith(" *")]
+    assert starred == ["e ~ labels"]
+    page = result.report(tmp_path / "page.md").read_text("utf-8")
+    assert "1 test of 1 with adjusted p (holm) ≤ .05. Against the data themselves read the effect size only." in page
+
+
 def test_restricted_permutations_reach_the_tests():
     """Blocks given as options are those of the plain function."""
     blocks = np.arange(60) // 10

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from dreval.glossary import DATA_CAVEAT
 from dreval.report._cautions import cautions, definitions, head_line
 from dreval.report._column import DIFFERS, Column
 from dreval.report._layout import folded, is_turned, table_parts
@@ -237,19 +238,20 @@ def _test_row(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _tests_said(reading: Reading) -> str:
-    """How many tests reject, by the adjusted p where there is one."""
-    ps = [
-        float(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]) for row in reading.tests
-    ]
+    """How many tests reject, by the adjusted p where there is one; those against the data themselves do not count."""
+    tests = [row for row in reading.tests if not row["note"].startswith(DATA_CAVEAT)]
+    ps = [float(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]) for row in tests]
     known = [p for p in ps if not math.isnan(p)]
+    certain = "Against the data themselves read the effect size only." if len(tests) < len(reading.tests) else ""
     if not known:
-        return "None of the tests could be computed." if ps else ""
+        return " ".join(filter(None, ["None of the tests could be computed." if ps else "", certain]))
     few = sum(p <= 0.05 for p in known)
     method = reading.recipe.get("adjust")
     by = f"adjusted p ({method})" if method and method != "nothing" else "p"
     said = "Null hypothesis: embedding and variable are independent. "
     said += f"{counted(few, 'test')} of {len(known)} with {by} ≤ .05."
-    return said if len(known) == len(ps) else f"{said} {counted(len(ps) - len(known), 'test')} could not be computed."
+    lost = "" if len(known) == len(ps) else f"{counted(len(ps) - len(known), 'test')} could not be computed."
+    return " ".join(filter(None, [said, lost, certain]))
 
 
 def _settings(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dreval.glossary import DIRECTIONS
+from dreval.glossary import DATA_CAVEAT, DIRECTIONS
 from dreval.registry import INDICES
 from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
 from dreval.results.table import over_replicates
@@ -100,11 +100,18 @@ def _test_block(rows: Any) -> Block:
             format_number(row["effect_size"]),
             format_p(row["p_value"]),
             format_p(row["p_adjusted"]),
-            significance_stars(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]),
+            _codes(row),
         ]
         for row in rows.to_dict("records")
     ]
     return Block("Tests of independence", ["", "test", "statistic", "chance", "effect", "p", "p adj.", ""], lines)
+
+
+def _codes(row: Any) -> str:
+    """Significance codes; none where dependence is certain."""
+    if row["note"].startswith(DATA_CAVEAT):
+        return ""
+    return significance_stars(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"])
 
 
 def _digits(value: float) -> str:
