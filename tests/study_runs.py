@@ -24,7 +24,7 @@ from dreval._study_cells import cell_seed
 from dreval.results.study_file import Cell, StudyFile
 
 SEED = 7
-PATIENCE = 120.0
+PATIENCE = 600.0  # seconds; a machine may be busy with other things
 
 
 def logged(name: str, X: np.ndarray, seed: int) -> np.random.Generator:

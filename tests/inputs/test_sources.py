@@ -313,3 +313,28 @@ def test_embed_at_the_top_prints_itself() -> None:
     assert "seconds" not in text
     assert np.array_equal(np.asarray(record, dtype=np.float32), record.coordinates.astype(np.float32))
     assert len(record) == 12
+
+
+@pytest.mark.parametrize("kind", ["method", "estimator", "pipeline", "callable"])
+def test_a_source_takes_another_number_of_components(kind):
+    """The embedding has that many columns; the source itself stays as it is."""
+    data = as_data(np.random.default_rng(0).normal(size=(20, 5)))
+    value = {
+        "method": "pca",
+        "estimator": PCA(n_components=1),
+        "pipeline": make_pipeline(StandardScaler(), PCA(n_components=1)),
+        "callable": lambda X, n_components: X[:, :n_components],
+    }[kind]
+    source = as_source(value, "a", data)
+    other = source.with_components(3)
+
+    assert other.coordinates(data).shape == (20, 3)
+    assert source.coordinates(data).shape[1] == (2 if kind in ("method", "callable") else 1)
+
+
+def test_coordinates_stay_as_they_are():
+    """What is there already has the columns that it has."""
+    data = as_data(np.random.default_rng(0).normal(size=(20, 5)))
+    source = as_source(data.X[:, :2], "a", data)
+
+    assert source.with_components(3) is source
