@@ -308,7 +308,8 @@ def test_other_targets_are_not_compared(mixed: dreval.Results) -> None:
     assert pairs.loc[("pca", "xy", "trustworthiness"), "note"] == "no test: no interval of xy"
     assert other["note"].tolist() == ["no test: their intervals speak of different targets"]
     assert other["advantage"].notna().all()
-    assert "pairs without a test" in str(mixed.compare().summary())
+    assert "Pairs: not tested" in str(mixed.compare().summary())
+    assert "1 pair could not be tested." in mixed.compare().paragraph()
 
 
 def test_replicates_are_averaged_across_data_sets() -> None:

@@ -32,7 +32,7 @@ PAIR_TITLES = {
     "wilcoxon": "Wilcoxon signed-rank",
     "mixed": "mixed model",
     "bayes": "Bayesian signed-rank",
-    "": "pairs without a test",
+    "": "not tested",
 }
 TESTED = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "p adj."))
 PAIRED = (*TESTED, ("effect_size", "effect"), ("superiority", "superior"))

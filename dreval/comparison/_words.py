@@ -229,6 +229,5 @@ def _within(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
     how = {"holm": ", with Holm's adjustment", "benjamini_hochberg": ", with Benjamini and Hochberg's adjustment"}
     level = f"{100 * (1 - recipe['alpha']):g}{voice.percent}"
     for test, part in pairs.groupby("test", sort=False):
-        if test:
-            lead = f"By {ERRORS[str(test)]} (intervals at {level}){how.get(recipe['adjust'], '')}"
-            yield from _differing(part, voice, recipe, lead)
+        lead = f"By {ERRORS[str(test)]} (intervals at {level}){how.get(recipe['adjust'], '')}" if test else ""
+        yield from _differing(part, voice, recipe, lead)

@@ -35,6 +35,17 @@ def everything() -> dreval.Results:
     return ev.run(["default", "procrustes_rn"], n_resamples=99)
 
 
+def noisy(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    """Two columns with noise, in eighths."""
+    return X[:, :2] + np.random.default_rng(random_state).integers(-2, 3, (len(X), 2)) / 8
+
+
+def replicates() -> dreval.Results:
+    """A method that draws, one that does not, and coordinates, run anew."""
+    ev = evaluation().add("noisy", noisy)
+    return ev.run(["trustworthiness", "procrustes_rc"], ci="replicates", options={"replicates": {"n_resamples": 4}})
+
+
 def across() -> Any:
     """Three embeddings on seven data sets, one cell missing, by every test but the mixed model."""
     values = np.round(
@@ -74,6 +85,11 @@ CASES: dict[str, Callable[[], object]] = {
     "one embedding, LaTeX": lambda: evaluation().run("continuity").summary().as_latex(),
     "comparison of points": lambda: everything().compare(index=["trustworthiness", "procrustes_rn"]).summary(),
     "comparison of points, words": lambda: everything().compare(index="trustworthiness").paragraph(),
+    "replicates": lambda: replicates().summary(),
+    "comparison of replicates": lambda: replicates().compare(index="procrustes_rc").summary(),
+    "comparison of replicates, words": lambda: replicates().compare(index="procrustes_rc").paragraph(),
+    "halves": lambda: evaluation().run("procrustes_rc", ci="subsampling").summary(),
+    "comparison of halves, words": lambda: evaluation().run("procrustes_rc", ci="subsampling").compare().paragraph(),
     "comparison across data sets": lambda: across().summary(),
     "comparison across data sets, words": lambda: across().paragraph(),
     "comparison across data sets, Markdown words": lambda: across().paragraph("markdown"),
