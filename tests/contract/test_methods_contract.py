@@ -65,6 +65,11 @@ def _assume_unique(method):
         assume(method.eigenvalues_[0] > 1e-10)
 
 
+def _tolerance(method):
+    """1e-6; a hundredth for a search that ends near an optimum (and says how near), which can be flat around it."""
+    return 0.01 if hasattr(method, "accuracy_") else 1e-6
+
+
 def _same_up_to_sign(Y, Z, tolerance=1e-6):
     signs = np.where(np.einsum("ij,ij->j", Y, Z) < 0, -1.0, 1.0)
     assert_allclose(Y * signs, Z, atol=tolerance * np.abs(Z).max())
@@ -151,7 +156,7 @@ def test_order_of_rows_does_not_matter(name, X, seed):
     y = _response(method, X)
     Y = _fit(method, X, y)
     _assume_unique(method)
-    _same_up_to_sign(_fit(method, X[order], None if y is None else y[order]), Y[order])
+    _same_up_to_sign(_fit(method, X[order], None if y is None else y[order]), Y[order], _tolerance(method))
 
 
 @each_deterministic
@@ -166,9 +171,9 @@ def test_translation_rotation_and_reflection_do_not_matter(name, X, seed):
     _assume_unique(method)
     card = METHODS.card(name)
     if card.translation == "ignored":
-        _same_up_to_sign(_fit(method, X + shift, y), Y)
+        _same_up_to_sign(_fit(method, X + shift, y), Y, _tolerance(method))
     if card.rotation == "ignored":
-        _same_up_to_sign(_fit(method, X @ turn + shift, y), Y)
+        _same_up_to_sign(_fit(method, X @ turn + shift, y), Y, _tolerance(method))
 
 
 @each_deterministic
@@ -180,7 +185,8 @@ def test_scale_does_what_is_declared(name, X, exponent):
     y = _response(method, X)
     Y = _fit(method, X, y)
     _assume_unique(method)
-    _same_up_to_sign(_fit(method, c * X, y), c * Y if METHODS.card(name).scale == "follows" else Y)
+    expected = c * Y if METHODS.card(name).scale == "follows" else Y
+    _same_up_to_sign(_fit(method, c * X, y), expected, _tolerance(method))
 
 
 @each_method
