@@ -100,7 +100,7 @@ def _bent_strip(n, seed):
 
 @pytest.mark.parametrize(("seed", "n_neighbors", "close"), [(0, 8, 1e-4), (1, 6, 1e-4), (2, 6, 0.005)])
 def test_a_bent_strip_is_flattened(seed, n_neighbors, close):
-    """200 points, six or eight rods each: the flat strip to the disparity of the notes (of PCA: .2), lengths and variance kept."""
+    """200 points, six or eight rods each: the flat strip to the disparity of the notes, lengths and variance kept."""
     X, flat = _bent_strip(200, seed)
     mvu = MVU(2, n_neighbors=n_neighbors).fit(X)
     assert procrustes(flat, mvu.embedding_)[2] < close
