@@ -95,8 +95,8 @@ class ConformalEigenmaps(BarycenterMethod):
     find its minimum, since the projection is an eigendecomposition of m rows. Where it is not unique, as with few
     points, some minimum is given. New points are combined from their k nearest fitted points, as the functions are.
 
-    One short cut in the graph of neighbors spoils the picture, as it does that of Isomap: a Swiss roll of 600 points has
-    none with 8 neighbors, often one with 10, and several with 15. ``loss_`` is then ten times what it is without.
+    One short cut in the graph of neighbors spoils the picture, as it does that of Isomap: a Swiss roll of 600 points
+    has none with 8 neighbors, at times one with 10, and several with 15; ``loss_`` is then several times larger.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Conformal eigenmaps: the program against Clarabel, also from data to picture, its own optimality, and surfaces whose flat form is known."""
+"""Conformal eigenmaps: against Clarabel, also from data to picture; its optimality; surfaces with a known flat form."""
 
 from __future__ import annotations
 
