@@ -181,7 +181,7 @@ def test_words_and_ranges_are_refused():
 
 
 def test_two_columns_that_lapack_cannot_split_are_embedded():
-    """Centred rows of two columns all have correlation 1 or -1; scipy's MRRR gives up on the spectrum of these points."""
+    """Centred rows of two columns all have correlation 1 or -1; scipy's MRRR gives up on their spectrum."""
     X = np.random.default_rng(1800).normal(size=(16, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
