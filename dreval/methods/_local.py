@@ -14,7 +14,7 @@ from dreval.methods._graph import GraphMethod
 from dreval.methods._method import FloatArray
 from dreval.methods._spectral import NORMALIZE, bottom_eigenpairs, scale_columns
 
-__all__ = ["LocalMethod", "TangentMethod", "aligned", "barycenter_weights", "blocks_of", "tangents"]
+__all__ = ["LocalMethod", "TangentMethod", "aligned", "barycenter_weights", "blocks_of", "far_apart", "tangents"]
 
 Groups = list[tuple[IntArray, IntArray]]
 CHUNK = 1_000_000  # numbers in the neighborhoods that are worked on at a time
@@ -125,3 +125,13 @@ def aligned(
         values.append(blocks.ravel())
     entries: Any = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     return coo_matrix(entries, shape=(n, n)).tocsr()
+
+
+def far_apart(X: FloatArray, count: int) -> IntArray:
+    """Rows of points far apart, the first farthest from the mean."""
+    chosen = [int(((X - X.mean(axis=0)) ** 2).sum(axis=1).argmax())]
+    nearest = np.full(len(X), np.inf)
+    while len(chosen) < count:
+        nearest = np.minimum(nearest, ((X - X[chosen[-1]]) ** 2).sum(axis=1))
+        chosen.append(int(nearest.argmax()))
+    return np.array(chosen)

@@ -38,7 +38,6 @@ def start_vector(n: int) -> FloatArray:
 
 def top_eigenpairs(A: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
     """The d largest eigenvalues (d,) of a dense symmetric matrix, descending, and their vectors (n, d)."""
-    from scipy.linalg import eigh
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
     n = len(A)
@@ -46,11 +45,26 @@ def top_eigenpairs(A: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
         try:
             values, vectors = eigsh(A, k=d, which="LA", v0=start_vector(n))
         except ArpackNoConvergence:
-            values, vectors = eigh(A, subset_by_index=(n - d, n - 1))
+            values, vectors = _between(A, n - d, n - 1)
     else:
-        values, vectors = eigh(A, subset_by_index=(n - d, n - 1))
+        values, vectors = _between(A, n - d, n - 1)
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
+
+
+def _between(A: FloatArray, first: int, last: int) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues of places ``first`` to ``last`` in ascending order, and vectors.
+
+    LAPACK's method for a part of the spectrum (MRRR) fails at times on eigenvalues of high multiplicity; the one for
+    all of it (divide and conquer) does not.
+    """
+    from scipy.linalg import eigh
+
+    try:
+        return eigh(A, subset_by_index=(first, last))
+    except np.linalg.LinAlgError:
+        values, vectors = eigh(A, driver="evd")
+        return values[first : last + 1], vectors[:, first : last + 1]
 
 
 def principal_coordinates(squared: FloatArray, d: int, name: str) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -106,7 +120,6 @@ def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
     The constant is taken out beforehand, not dropped afterwards: where other eigenvalues are 0 too, a solver mixes them
     with it. Above a few hundred rows Lanczos on the inverse, from one sparse factorisation; else a dense solver.
     """
-    from scipy.linalg import eigh
     from scipy.sparse import identity
     from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -124,7 +137,7 @@ def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
         vectors = eigsh(M, k=d, sigma=shift, OPinv=operator, v0=start - start.mean())[1]
     else:
         dense = M.toarray() + size  # the constant gets an eigenvalue above all others
-        vectors = eigh((dense + dense.T) / 2, subset_by_index=(0, d - 1))[1]
+        vectors = _between((dense + dense.T) / 2, 0, d - 1)[1]
     values = np.einsum("ij,ij->j", vectors, M @ vectors)
     order = np.argsort(values, kind="stable")
     return np.maximum(values[order], 0.0), vectors[:, order]

@@ -17,6 +17,7 @@ __all__ = [
     "SlicedMethod",
     "SupervisedMethod",
     "Whitened",
+    "leading",
     "slices",
     "unit_variance",
     "whiten",
@@ -133,11 +134,17 @@ class SlicedMethod(LinearScores):
     def _fit(self, X: FloatArray) -> None:
         white = whiten(X)
         codes = slices(self._response, self.n_slices)
-        values, vectors = np.linalg.eigh(self._matrix(white.left * np.sqrt(len(X)), codes))
-        d = self.n_components
-        self.eigenvalues_ = np.zeros(d)
-        self.eigenvalues_[: len(values)] = np.maximum(values[::-1][:d], 0.0)
-        self._set_directions(white, vectors[:, ::-1][:, :d])
+        M = self._matrix(white.left * np.sqrt(len(X)), codes)
+        self.eigenvalues_, vectors = leading(M, self.n_components)
+        self._set_directions(white, vectors)
+
+
+def leading(M: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
+    """The d largest eigenvalues (d,) of a symmetric M >= 0, 0 where it has fewer, and the vectors there are."""
+    values, vectors = np.linalg.eigh(M)
+    found = np.zeros(d)
+    found[: len(values)] = np.maximum(values[::-1][:d], 0.0)
+    return found, vectors[:, ::-1][:, :d]
 
 
 def slices(response: Response, n_slices: Any) -> Any:

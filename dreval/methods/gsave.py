@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from dreval.methods._kernel import KernelMethod, check_positive, kept_spectrum
+from dreval.methods._kernel import check_positive, kept_spectrum
+from dreval.methods._kernel_scores import KernelScores
 from dreval.methods._method import FloatArray, method
-from dreval.methods._supervised import SupervisedMethod, slices, unit_variance
+from dreval.methods._supervised import leading, slices
 
 LEAST = 0.01  # directions whose eigenvalue is this share of the ridge, or less, carry no weight
 
@@ -25,7 +24,7 @@ LEAST = 0.01  # directions whose eigenvalue is this share of the ridge, or less,
     reference="Lee, K.-Y., Li, B., Chiaromonte, F. (2013). A general theory for nonlinear sufficient dimension "
     "reduction: formulation and estimation. Annals of Statistics 41, 221-249.",
 )
-class GSAVE(SupervisedMethod, KernelMethod):
+class GSAVE(KernelScores):
     r"""Generalised SAVE: the functions of X whose variance moves with the response.
 
     With the centred kernel matrix :math:`G = U\,\mathrm{diag}(w)\,U'` the data have the regularised whitened features
@@ -104,7 +103,7 @@ class GSAVE(SupervisedMethod, KernelMethod):
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
-        d, n, reg = self.n_components, len(X), check_positive(self.reg, "reg")
+        n, reg = len(X), check_positive(self.reg, "reg")
         w, U = kept_spectrum(self._centred_gram(X))
         codes, ridge = slices(self._response, self.n_slices), reg * w[0]
         w, U = w[w > LEAST * ridge], U[:, w > LEAST * ridge]
@@ -114,14 +113,5 @@ class GSAVE(SupervisedMethod, KernelMethod):
             rows = Z[codes == h] - Z[codes == h].mean(axis=0)
             rest = np.diag((w / (w + ridge)) ** 2) - rows.T @ rows / len(rows)
             M += len(rows) / n * (rest @ rest)
-        values, vectors = np.linalg.eigh(M)
-        vectors = vectors[:, ::-1][:, :d]
-        self.eigenvalues_ = np.zeros(d)
-        self.eigenvalues_[: len(values)] = np.maximum(values[::-1][:d], 0.0)
-        self.embedding_, factors = unit_variance(Z @ vectors, d)
-        coefficients = np.sqrt(n) * (U / (w + ridge)) @ vectors
-        self._coefficients = np.pad(coefficients, ((0, 0), (0, d - coefficients.shape[1]))) * factors
-
-    def transform(self, X: Any) -> FloatArray:
-        """Values (m, d) of the functions at new rows (m, p); O(m n (p + d)) time."""
-        return self._centred_cross(self._new_points(X)) @ self._coefficients
+        self.eigenvalues_, vectors = leading(M, self.n_components)
+        self._set_functions(Z @ vectors, np.sqrt(n) * (U / (w + ridge)) @ vectors)

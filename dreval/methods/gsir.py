@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from dreval.geometry.kernels import center, gram_matrix
-from dreval.methods._kernel import KernelMethod, check_positive, kept_spectrum
+from dreval.geometry._kernel_ridge import KernelRidge
+from dreval.methods._kernel import check_positive, kept_spectrum
+from dreval.methods._kernel_scores import KernelScores
 from dreval.methods._method import FloatArray, method
-from dreval.methods._supervised import SupervisedMethod, unit_variance
+from dreval.methods._supervised import leading
 
 
 @method(
@@ -24,16 +23,13 @@ from dreval.methods._supervised import SupervisedMethod, unit_variance
     reference="Lee, K.-Y., Li, B., Chiaromonte, F. (2013). A general theory for nonlinear sufficient dimension "
     "reduction: formulation and estimation. Annals of Statistics 41, 221-249.",
 )
-class GSIR(SupervisedMethod, KernelMethod):
+class GSIR(KernelScores):
     r"""Generalised SIR: the functions of X that a kernel regression of y on X uses.
 
-    With covariance operators between the spaces of the kernels, the functions are the leading eigenfunctions of
-
-    .. math:: (\Sigma_{XX} + \epsilon)^{-1} \Sigma_{XY} \Sigma_{YX} (\Sigma_{XX} + \epsilon)^{-1} .
-
-    With centred kernel matrices :math:`G_x = U\,\mathrm{diag}(w)\,U'` and :math:`G_y` they are eigenvectors v of
-    :math:`D U' G_y U D`, :math:`D = \mathrm{diag}(w^{1/2} / (w + n\epsilon))`, with coefficients
-    :math:`a = U\,\mathrm{diag}(w^{-1/2})\,v`.
+    With centred kernel matrices :math:`G_x = U\,\mathrm{diag}(w)\,U'` and :math:`G_y`, kernel ridge regression of the
+    features of y has the fits :math:`S G_y S`, :math:`S = U\,\mathrm{diag}(w / (w + n\epsilon))\,U'`. The functions
+    have the values S v at the points, v the leading eigenvectors of this matrix, and coefficients
+    :math:`a = U\,\mathrm{diag}(1 / (w + n\epsilon))\,U' v`.
 
     Parameters
     ----------
@@ -43,8 +39,9 @@ class GSIR(SupervisedMethod, KernelMethod):
         Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix.
     bandwidth : float, optional
         Length-scale of the kernel, in the unit of the data; by default the median rule.
-    reg : float
-        Ridge :math:`n\epsilon` relative to the largest eigenvalue of :math:`G_x`, above 0.
+    reg : float, optional
+        Ridge :math:`n\epsilon` relative to the largest eigenvalue of :math:`G_x`, above 0; by default that with which
+        kernel ridge regression of the features of y has the least leave-one-out error.
     random_state : int, Generator or None
         Not used: the answer does not depend on chance.
 
@@ -55,6 +52,8 @@ class GSIR(SupervisedMethod, KernelMethod):
         positive. Columns beyond the rank of the kernel matrices are 0.
     eigenvalues_ : ndarray (d,)
         Leading eigenvalues, descending.
+    reg_ : float
+        Ridge as used.
     bandwidth_ : float or None
         Length-scale as used.
 
@@ -67,13 +66,17 @@ class GSIR(SupervisedMethod, KernelMethod):
 
     Notes
     -----
-    The response has a Gaussian kernel with the median rule, classes the delta kernel; it may have several columns. One
-    eigendecomposition of an (n, n) matrix.
+    The response has a Gaussian kernel with the median rule, classes the delta kernel; it may have several columns. In
+    operators the functions are eigenfunctions of :math:`R R'`, :math:`R = (\Sigma_{XX} + \epsilon)^{-1} \Sigma_{XY}`,
+    measured by their variance, as the paper's space of square-integrable functions has it: measured in the space of the
+    kernel the roughest function of what y depends on would come first. The ridge of least error out of sample is the
+    rule of the book (there by generalised cross-validation). Two eigendecompositions of (n, n) matrices.
 
     References
     ----------
     Lee, K.-Y., Li, B., Chiaromonte, F. (2013). A general theory for nonlinear sufficient dimension reduction:
     formulation and estimation. *Annals of Statistics* 41, 221-249.
+    Li, B. (2018). *Sufficient Dimension Reduction: Methods and Applications with R*. Chapman and Hall, Chapter 13.
 
     Examples
     --------
@@ -90,7 +93,7 @@ class GSIR(SupervisedMethod, KernelMethod):
         *,
         kernel: str = "gaussian",
         bandwidth: float | None = None,
-        reg: float = 0.1,
+        reg: float | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
@@ -100,19 +103,16 @@ class GSIR(SupervisedMethod, KernelMethod):
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
-        d, reg = self.n_components, check_positive(self.reg, "reg")
-        w, U = kept_spectrum(self._centred_gram(X))
-        codes = self._response.codes
-        Gy = center(gram_matrix(self._response.columns if codes is None else codes.astype(str), "y").matrix)
-        basis = U * (np.sqrt(w) / (w + reg * w[0]))
-        values, vectors = np.linalg.eigh(basis.T @ Gy @ basis)
-        vectors = vectors[:, ::-1][:, :d]
-        self.eigenvalues_ = np.zeros(d)
-        self.eigenvalues_[: len(values)] = np.maximum(values[::-1][:d], 0.0)
-        self.embedding_, factors = unit_variance((U * np.sqrt(w)) @ vectors, d)
-        coefficients = (U / np.sqrt(w)) @ vectors
-        self._coefficients = np.pad(coefficients, ((0, 0), (0, d - coefficients.shape[1]))) * factors
+        gram, Gy = self._centred_gram(X), self._response_gram()
+        w, U = kept_spectrum(gram)
+        self.reg_ = _best_reg(gram, Gy) if self.reg is None else check_positive(self.reg, "reg")
+        shrunk = 1.0 / (w + self.reg_ * w[0])
+        self.eigenvalues_, v = leading((U * (w * shrunk)).T @ Gy @ (U * (w * shrunk)), self.n_components)
+        self._set_functions((U * (w * shrunk)) @ v, (U * shrunk) @ v)
 
-    def transform(self, X: Any) -> FloatArray:
-        """Values (m, d) of the functions at new rows (m, p); O(m n (p + d)) time."""
-        return self._centred_cross(self._new_points(X)) @ self._coefficients
+
+def _best_reg(gram: FloatArray, response: FloatArray) -> float:
+    """The relative ridge of least leave-one-out error for the features of the response, from its kernel matrix."""
+    values, vectors = kept_spectrum(response)
+    regression = KernelRidge(gram)
+    return regression.best_ridge(vectors * np.sqrt(values)) / regression.largest

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dreval.errors import InputError
-from dreval.geometry.kernels import center, gram_matrix
-from dreval.methods._kernel import KernelMethod, check_positive, kept_spectrum
+from dreval.methods._kernel import check_positive, kept_spectrum
+from dreval.methods._kernel_scores import KernelScores
 from dreval.methods._method import FloatArray, method
-from dreval.methods._supervised import SupervisedMethod, unit_variance
 
 
 @method(
@@ -25,7 +22,7 @@ from dreval.methods._supervised import SupervisedMethod, unit_variance
     reference="Bach, F. R., Jordan, M. I. (2002). Kernel independent component analysis. Journal of Machine "
     "Learning Research 3, 1-48.",
 )
-class KernelCCA(SupervisedMethod, KernelMethod):
+class KernelCCA(KernelScores):
     r"""Kernel canonical correlation analysis: smooth functions of X that correlate most with smooth functions of y.
 
     With centred kernel matrices :math:`G = U\,\mathrm{diag}(w)\,U'` of both sets and :math:`k = n\kappa/2` the
@@ -99,20 +96,12 @@ class KernelCCA(SupervisedMethod, KernelMethod):
     def _fit(self, X: FloatArray) -> None:
         d, ridge = self.n_components, len(X) * check_positive(self.kappa, "kappa") / 2
         w, U = kept_spectrum(self._centred_gram(X))
-        codes = self._response.codes
-        y = self._response.columns if codes is None else codes.astype(str)
-        wy, Uy = kept_spectrum(center(gram_matrix(y, "y").matrix))
-        if codes is not None and d > len(wy):
+        wy, Uy = kept_spectrum(self._response_gram())
+        if self._response.codes is not None and d > len(wy):
             raise InputError(
                 "n_components", "must be below the number of classes", str(d), f"Choose at most {len(wy)}."
             )
         left, values, _ = np.linalg.svd((U * (w / (w + ridge))).T @ (Uy * (wy / (wy + ridge))), full_matrices=False)
         self.correlations_ = np.zeros(d)
         self.correlations_[: len(values)] = values[:d]
-        self.embedding_, factors = unit_variance((U * (w / (w + ridge))) @ left[:, :d], d)
-        coefficients = (U / (w + ridge)) @ left[:, :d]
-        self._coefficients = np.pad(coefficients, ((0, 0), (0, d - coefficients.shape[1]))) * factors
-
-    def transform(self, X: Any) -> FloatArray:
-        """Values (m, d) of the functions at new rows (m, p); O(m n (p + d)) time."""
-        return self._centred_cross(self._new_points(X)) @ self._coefficients
+        self._set_functions((U * (w / (w + ridge))) @ left[:, :d], (U / (w + ridge)) @ left[:, :d])

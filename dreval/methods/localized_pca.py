@@ -8,6 +8,7 @@ import numpy as np
 
 from dreval._check import check_int
 from dreval.geometry.graphs import IntArray
+from dreval.methods._local import far_apart
 from dreval.methods._method import FloatArray, Method, method
 
 
@@ -101,7 +102,7 @@ class LocalizedPCA(Method):
         self.mean_, self._plane = _plane(X, d)
         scores = (X - self.mean_) @ self._plane
         self._plane = self._plane * np.where(scores[np.abs(scores).argmax(axis=0), range(d)] < 0, -1.0, 1.0)
-        centres = X[_far_apart(X, min(self.n_regions, len(X)))]
+        centres = X[far_apart(X, min(self.n_regions, len(X)))]
         regions = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
         for _ in range(self.max_iter):
             planes = [_plane(X[regions == r], d) for r in _large(regions, d)] or [(self.mean_, self._plane)]
@@ -150,13 +151,3 @@ def _plane(X: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
 def _large(regions: IntArray, d: int) -> IntArray:
     """Regions of more than d points."""
     return np.flatnonzero(np.bincount(regions) > d)
-
-
-def _far_apart(X: FloatArray, count: int) -> IntArray:
-    """Rows of points far apart, the first farthest from the mean."""
-    chosen = [int(((X - X.mean(axis=0)) ** 2).sum(axis=1).argmax())]
-    nearest = np.full(len(X), np.inf)
-    while len(chosen) < count:
-        nearest = np.minimum(nearest, ((X - X[chosen[-1]]) ** 2).sum(axis=1))
-        chosen.append(int(nearest.argmax()))
-    return np.array(chosen)

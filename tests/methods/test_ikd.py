@@ -220,3 +220,12 @@ def test_words_and_ranges_are_refused():
     for kernel, shape in (("rational_quadratic", "alpha"), ("gamma_exponential", "gamma"), ("matern", "nu")):
         with pytest.raises(InputError, match=rf"`{shape}` must be at least 0.05"):
             IKD(2, kernel=kernel, **{shape: 0.01}).fit(X)
+
+
+def test_two_columns_that_lapack_cannot_split_are_embedded():
+    """Centred rows of two columns all have correlation 1 or -1; scipy's MRRR gives up on their spectrum."""
+    X = np.random.default_rng(1800).normal(size=(16, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        Y = IKD(15, random_state=0).fit_transform(X)
+    assert np.isfinite(Y).all()

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh
+from scipy.stats import spearmanr
 from sklearn import cross_decomposition
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from statsmodels.multivariate.cancorr import CanCorr
@@ -179,18 +180,65 @@ def test_kernel_cca_with_linear_kernels_and_no_ridge_is_cca():
 
 
 @given(st.integers(0, 10**6), st.floats(0.01, 0.5))
-def test_gsir_solves_its_operator_equation(seed, reg):
-    """The functions are eigenvectors of (Gx + k)^-1 Gy (Gx + k)^-1 Gx, which is the operator in coordinates."""
+def test_gsir_equals_a_naive_twin(seed, reg):
+    """Leading eigenvector of S Gy S with the smoother S = Gx (Gx + k)^-1, written out; values S v, variance 1."""
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(20, 2)), rng.normal(size=(20, 1))
     mine = GSIR(1, reg=reg).fit(X, y)
     Gx, Gy = center(gram_matrix(X, "X").matrix), center(gram_matrix(y, "y").matrix)
-    inverse = np.linalg.inv(Gx + reg * np.linalg.eigvalsh(Gx)[-1] * np.eye(20))
-    a = mine._coefficients
-    assert_allclose(
-        inverse @ Gy @ Gx @ inverse @ a, mine.eigenvalues_ * a, atol=1e-6 * np.abs(a).max() * mine.eigenvalues_[0]
-    )
+    smoother = Gx @ np.linalg.inv(Gx + reg * np.linalg.eigvalsh(Gx)[-1] * np.eye(20))
+    values, vectors = np.linalg.eigh(smoother @ Gy @ smoother)
+    assert mine.eigenvalues_[0] == pytest.approx(values[-1], rel=1e-8)
+    assert_allclose(mine.embedding_, _unit(smoother @ vectors[:, -1:], mine.embedding_), atol=1e-6)
     assert_allclose(mine.transform(X), mine.embedding_, atol=1e-8)
+    assert mine.reg_ == reg
+
+
+@given(st.integers(0, 10**6))
+def test_the_ridge_of_gsir_has_the_least_error_left_out(seed):
+    """By leaving points out one by one, no ridge ten times larger or smaller predicts features of y better."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(25, 2))
+    y = X[:, :1] + 0.5 * rng.normal(size=(25, 1))
+    Gx, Gy = gram_matrix(X, "X").matrix, center(gram_matrix(y, "y").matrix)
+    values, vectors = np.linalg.eigh(Gy)
+    features = vectors * np.sqrt(np.maximum(values, 0))
+    chosen, largest = GSIR(1).fit(X, y).reg_, np.linalg.eigvalsh(center(Gx.copy()))[-1]
+
+    def error(ridge):
+        total = 0.0
+        for i in range(25):
+            rest = np.delete(np.arange(25), i)
+            # least squares with a free constant: the bordered system of kernel ridge regression
+            system = np.block(
+                [[Gx[np.ix_(rest, rest)] + ridge * np.eye(24), np.ones((24, 1))], [np.ones((1, 24)), 0.0]]
+            )
+            found = np.linalg.solve(system, np.vstack([features[rest], np.zeros((1, 25))]))
+            total += np.sum((features[i] - Gx[i, rest] @ found[:-1] - found[-1]) ** 2)
+        return total
+
+    at_best = error(chosen * largest)
+    assert at_best <= error(10 * chosen * largest) * (1 + 1e-9)
+    assert at_best <= error(0.1 * chosen * largest) * (1 + 1e-9)
+
+
+GSIR_MODELS = {
+    "radius": lambda X: np.hypot(X[:, 0], X[:, 1]),
+    "linear": lambda X: X[:, 0],
+    "wave": lambda X: np.sin(X[:, 0] + X[:, 1]),
+    "ratio": lambda X: X[:, 0] / (1 + (X[:, 1] + 1) ** 2),
+}
+
+
+@pytest.mark.parametrize("seed", [11, 12, 13])
+@pytest.mark.parametrize("model", GSIR_MODELS)
+def test_gsir_finds_what_the_response_is_a_function_of(model, seed):
+    """Five columns, 250 points, noise: the first function has a rank correlation above .85 with what y depends on."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(250, 5))
+    f = GSIR_MODELS[model](X)
+    Y = GSIR(1).fit_transform(X, f + 0.2 * rng.normal(size=250))
+    assert abs(spearmanr(Y[:, 0], f)[0]) > 0.85
 
 
 @pytest.mark.parametrize("cls", [GSIR, KernelCCA])

@@ -1,0 +1,257 @@
+"""Manifold charting: local linear charts, weighted by a mixture of Gaussians, joined where they overlap."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from dreval._check import check_int
+from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.graphs import IntArray
+from dreval.geometry.neighbors import nearest
+from dreval.methods._graph import GraphMethod
+from dreval.methods._local import far_apart
+from dreval.methods._method import FloatArray, fix_signs, method
+
+LEAST = 1e-4  # variance off a chart, and along it, relative to the mean variance along all charts: not below
+
+
+class Atlas(NamedTuple):
+    """Local Gaussians: means (c, p), axes (c, p, d), variances along the axes (c, d) and off them (c,)."""
+
+    means: FloatArray
+    axes: FloatArray
+    along: FloatArray
+    off: FloatArray
+
+    def coordinates(self, X: FloatArray) -> FloatArray:
+        """Of all points on all charts, (m, c, d)."""
+        shifts = np.einsum("cp,cpd->cd", self.means, self.axes)
+        return np.einsum("mp,cpd->mcd", X, self.axes) - shifts
+
+    def shares(self, X: FloatArray, u: FloatArray) -> FloatArray:
+        """Posterior probabilities (m, c) of the charts, all as likely beforehand."""
+        p, d = self.means.shape[1], self.along.shape[1]
+        squared = pairwise_squared(X, self.means)
+        rest = np.maximum(squared - (u**2).sum(axis=2), 0.0)
+        logs = -0.5 * (((u**2) / self.along).sum(axis=2) + np.log(self.along).sum(axis=1))
+        if p > d:
+            logs -= 0.5 * (rest / self.off + (p - d) * np.log(self.off))
+        return _softmax(logs)
+
+
+@method(
+    title="Manifold charting",
+    family="local linear",
+    deterministic=True,
+    out_of_sample=True,
+    inverse=True,
+    supervised=False,
+    complexity="O(n c p d + n c^2 d^2 + c^3 d^3) time for c charts, O(n c d) memory",
+    scale="follows",
+    max_components=lambda n, p, parameters: min(n - 1, p, parameters["n_neighbors"]),
+    reference="Brand, M. (2003). Charting a manifold. Advances in Neural Information Processing Systems 15, 961-968.",
+)
+class ManifoldCharting(GraphMethod):
+    r"""Manifold charting: principal planes of neighborhoods, joined so that they agree where they overlap.
+
+    Each of c charts is a Gaussian on the points around a centre. A point has coordinates :math:`u_k` on the d leading
+    axes of chart k and belongs to it with probability :math:`p_k`. Affine maps of the charts into one picture
+    minimise their disagreement about the points,
+
+    .. math:: \sum_i \sum_{j, k} p_j(x_i)\, p_k(x_i)\, |u_{ij} A_j + b_j - u_{ik} A_k - b_k|^2
+
+    where the coordinates :math:`y_i = \sum_k p_k(x_i)\,(u_{ik} A_k + b_k)` have mean 0 and unit covariance; that is a
+    generalised eigenproblem of c (d + 1) rows. One linear map of the picture then makes the mean of :math:`A_k' A_k`
+    over the points the identity, so that charts keep their lengths on average.
+
+    Parameters
+    ----------
+    n_components : int
+        Number d of coordinates, at most min(n - 1, p, k).
+    n_neighbors : int
+        Number k of neighbors of a centre whose covariance, with its own point, makes a chart.
+    n_charts : int
+        Number c of charts, at least 1; no more than n are used. Centres are points far apart.
+    components : {"error", "connect", "largest", "separate"}
+        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
+        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
+        (fitted copies in ``parts_``). All but the first warn.
+    random_state : int, Generator or None
+        Not used: the answer does not depend on chance.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, d)
+        Coordinates, centred, on the scale of the data, turned to their principal axes; in each column the entry of
+        largest size is positive.
+    eigenvalues_ : ndarray (d,)
+        Disagreement of the charts relative to the sum of squares of what they say, ascending, from 0 to 1.
+    centres_ : ndarray (c,)
+        Rows of the centres.
+    shares_ : ndarray (n, c)
+        Probabilities of the charts.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of its range.
+    MethodFailed
+        If the graph is not connected and ``components="error"``.
+    UnknownName
+        If ``components`` is another word.
+
+    Warns
+    -----
+    ApproximationWarning
+        If the graph is not connected, and what was done about it.
+
+    Notes
+    -----
+    The disagreement is twice the variance of the charts' opinions, so that with D the block-diagonal matrix of
+    :math:`\sum_i p_k(x_i) (u_{ik}, 1)' (u_{ik}, 1)` and y = R g it is :math:`g'(D - R'R)g`, least under
+    :math:`g' D g = 1` for the leading singular vectors of :math:`R D^{-1/2}`; the first, the constant, is left out.
+
+    Brand couples the covariances of neighboring charts by a prior; here each is that of its neighbors, and the variance
+    off the chart is the mean of the other eigenvalues. He sets the unit by one chart; here it is set by all. New points
+    get the mean of what the charts say of them; places in the picture come back by the pseudo-inverses of the maps,
+    with the probabilities of the charts' images.
+
+    References
+    ----------
+    Brand, M. (2003). Charting a manifold. *Advances in Neural Information Processing Systems* 15, 961-968.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> roll = dreval.simulate("swiss_roll", n=600, random_state=0)
+    >>> charting = dreval.methods.ManifoldCharting(n_components=2, n_neighbors=10).fit(roll.data)
+    >>> charting.transform(roll.data[:3]).shape, charting.inverse_transform(charting.embedding_[:3]).shape
+    ((3, 2), (3, 3))
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 15,
+        n_charts: int = 200,
+        components: str = "error",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.n_charts = n_charts
+        self.components = components
+        self.random_state = random_state
+
+    def _fit_connected(self, X: FloatArray, _: csr_matrix, __: IntArray) -> None:
+        count = min(check_int(self.n_charts, "n_charts", low=1), len(X))
+        self._origin = X[0].copy()
+        moved = X - self._origin  # points far from the origin keep their digits
+        self.centres_ = far_apart(moved, count)
+        self._atlas = _atlas(moved, self.centres_, self.n_neighbors, self.n_components)
+        u = self._atlas.coordinates(moved)
+        self.shares_ = self._atlas.shares(moved, u)
+        self.eigenvalues_, self._maps = connected(u, self.shares_, self.n_components)
+        self._finish(u)
+
+    def _finish(self, u: FloatArray) -> None:
+        """Bring the picture to the unit of the charts and to its principal axes, and the maps with it."""
+        A = self._maps[:, :-1]
+        size = np.einsum("c,cie,cif->ef", self.shares_.mean(axis=0), A, A)
+        values, vectors = np.linalg.eigh(size)
+        kept = values > len(size) * np.finfo(float).eps * values[-1]
+        roots = np.sqrt(np.where(kept, values, np.inf))
+        turn = vectors / roots
+        Y = said(u, self.shares_, self._maps) @ turn
+        turn = turn @ np.linalg.svd(Y - Y.mean(axis=0))[2].T if Y.any() else turn
+        Y = said(u, self.shares_, self._maps) @ turn
+        self.embedding_ = fix_signs(Y - Y.mean(axis=0))
+        signs = np.where(np.einsum("ij,ij->j", self.embedding_, Y - Y.mean(axis=0)) < 0, -1.0, 1.0)
+        self._maps = self._maps @ (turn * signs)
+        self._maps[:, -1] -= Y.mean(axis=0) * signs
+
+    def transform(self, X: Any) -> FloatArray:
+        """Coordinates (m, d) of new rows (m, p): the mean of what the charts say; of fitted rows the embedding."""
+
+        def place(fitted: Any, points: FloatArray) -> FloatArray:
+            moved = points - fitted._origin
+            u = fitted._atlas.coordinates(moved)
+            return said(u, fitted._atlas.shares(moved, u), fitted._maps)
+
+        return self._place(X, place)
+
+    def inverse_transform(self, Y: Any) -> FloatArray:
+        """Points (m, p) for places (m, d) of the picture: the mean of what the charts say, by their images."""
+        scores = self._scores(Y)
+        if self.parts_:
+            return self._bring_back(scores)
+        back = np.linalg.pinv(self._maps[:, :-1])
+        u = np.einsum("mce,ced->mcd", scores[:, None] - self._maps[:, -1], back)
+        away = scores[:, None] - self._maps[:, -1] - np.einsum("mcd,cde->mce", u, self._maps[:, :-1])
+        logs = -0.5 * ((u**2 / self._atlas.along).sum(axis=2) + np.log(self._atlas.along).sum(axis=1))
+        logs -= 0.5 * (away**2).sum(axis=2) / self._atlas.off
+        shares = _softmax(logs)
+        points = shares @ self._atlas.means + np.einsum("mc,mcd,cpd->mp", shares, u, self._atlas.axes)
+        return np.asarray(points + self._origin)
+
+    def _bring_back(self, scores: FloatArray) -> FloatArray:
+        """With parts, each place goes back by the part of the nearest point of the picture."""
+        near = nearest(self.embedding_, 1, scores)[0][:, 0]
+        out = self._points[near].copy()
+        for c, part in enumerate(self.parts_):
+            rows = self.part_[near] == c
+            if part is not None and rows.any():
+                out[rows] = part.inverse_transform((scores[rows] - self._shifts[c])[:, : part.n_components])
+        return out
+
+
+def _atlas(X: FloatArray, centres: IntArray, k: int, d: int) -> Atlas:
+    """The Gaussian of each centre and its k nearest points."""
+    members = np.column_stack([centres, nearest(X, k)[0][centres]])
+    patch = X[members]
+    means = patch.mean(axis=1)
+    _, sizes, axes = np.linalg.svd(patch - means[:, None], full_matrices=patch.shape[1] < X.shape[1])
+    variances = np.zeros((len(centres), X.shape[1]))
+    variances[:, : sizes.shape[1]] = sizes**2 / members.shape[1]
+    floor = LEAST * float(variances[:, :d].mean())
+    off = variances[:, d:].mean(axis=1) if X.shape[1] > d else np.zeros(len(centres))
+    along = np.maximum(variances[:, :d], floor)
+    return Atlas(means, axes[:, :d].transpose(0, 2, 1), along, np.maximum(off, floor))
+
+
+def connected(u: FloatArray, shares: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
+    """Least disagreements (d,) of charts (n, c, q), and their affine maps (c, q + 1, d), the last row the shift."""
+    from scipy.linalg import eigh
+
+    n, c, q = u.shape
+    full = np.concatenate([u, np.ones((n, c, 1))], axis=2)
+    blocks = np.einsum("ic,ica,icb->cab", shares, full, full)
+    values, vectors = np.linalg.eigh(blocks)
+    usable = values > (q + 1) * np.finfo(float).eps * values[:, -1:]
+    roots = vectors / np.sqrt(np.where(usable, values, np.inf))[:, None, :]
+    V = np.einsum("ic,ica,cab->icb", shares, full, roots).reshape(n, c * (q + 1))
+    V -= V.mean(axis=0)  # the constant is a singular vector, of value 1
+    size = V.shape[1]
+    agreements, weights = eigh(
+        V.T @ V, subset_by_index=(size - min(d, size), size - 1)
+    )  # near 1: too dense for Lanczos
+    agreements, weights = agreements[::-1], weights[:, ::-1]
+    maps = np.zeros((c, q + 1, d))
+    maps[:, :, : weights.shape[1]] = roots @ weights.reshape(c, q + 1, -1)
+    left = np.ones(d)
+    left[: len(agreements)] = np.clip(1.0 - agreements, 0.0, 1.0)
+    return left, maps
+
+
+def said(u: FloatArray, shares: FloatArray, maps: FloatArray) -> FloatArray:
+    """What the charts say of the points on average, (m, d)."""
+    return np.asarray(np.einsum("ic,ica,cad->id", shares, u, maps[:, :-1], optimize=True) + shares @ maps[:, -1])
+
+
+def _softmax(logs: FloatArray) -> FloatArray:
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
