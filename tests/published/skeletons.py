@@ -11,6 +11,12 @@
    Table 2 is reproduced by no reading tried, so that our cells fill the gaps in our own scale, not in the paper's: u in
    [0, 1] is what to compare, and TCI / n depends on the unit of the picture. Data are as they come; COIL2000 has 1000
    of its 5822 rows, drawn with a fixed seed. All of the n p transformations are thousands: as many as stated are tried.
+
+Found: the median correlation on clean spirals is .996, and 9 of 20 are below .99: there a short-cut stays, since at
+both its ends the three shortest edges do not tell it from one that belongs there (a share of .867 against a quantile of
+.871, say). With noise of .5 it is .38: not unrolled. Gaps of clusters in the plane: 3.7 times (3.4 to 4.1), in 50
+columns 6.7. Largest u over transformations: Sonar .0015 (200 of 12,480), WBCD .0005 (100 of 17,070), COIL2000 .0001 (30
+of 85,000); TCI / n 4e-5, 38 and .0029, in squares of the unit of the data. No run failed.
 """
 
 from __future__ import annotations
