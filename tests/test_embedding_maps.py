@@ -20,6 +20,7 @@ def cloud(n=60):
 
 
 @pytest.mark.filterwarnings("ignore:LSDR. Every point is on the boundary")  # so it is, of a cloud of 60
+@pytest.mark.filterwarnings("ignore:A perplexity of 30 is too much")  # for 60 points
 @pytest.mark.parametrize("name", list(METHODS))
 def test_every_method_embeds_new_points_and_reconstructs(name):
     """The maps are those of the kernel extension on the fitted data, whatever the method has of its own."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from dreval._check import check_bool
 from dreval.methods._cost_method import CostMethod
-from dreval.methods._method import FloatArray, method
+from dreval.methods._method import method
 
 COSTS = {False: "sne", True: "symmetric_sne"}
 
@@ -121,9 +121,10 @@ class SNE(CostMethod):
         self.tol = tol
         self.random_state = random_state
 
-    def _fit(self, X: FloatArray) -> None:
-        self.cost = COSTS[check_bool(self.symmetric, "symmetric")]
-        super()._fit(X)
+    @property
+    def cost(self) -> str:  # type: ignore[override]
+        """The name of the cost."""
+        return COSTS[check_bool(self.symmetric, "symmetric")]
 
     def _cost_options(self) -> dict[str, Any]:
         return {"perplexity": self.perplexity, "n_affinities": self.n_affinities}

@@ -50,7 +50,7 @@ def allowed_perplexity(perplexity: Any, n: int) -> float:
     warnings.warn(
         f"A perplexity of {wanted:g} is too much for {n} points; {most:.4g} was taken, a third of the other points.",
         ApproximationWarning,
-        stacklevel=2,
+        stacklevel=7,  # the line that called fit
     )
     return most
 
