@@ -122,6 +122,10 @@ class IKD(Method):
     Gaussian processes, .9996 to .9999 for sine waves and .95 to .98 for bumps; with "max_product" .18 to .58, .003 to
     .37 and .54 to .68. A few points under bumps have nothing near them, and their places are made up.
 
+    Paths follow the points, and so unroll a latent shape that is curved: two turns of a helix in three dimensions had
+    R^2 .52 with the default threshold, and .97 with .1, from 2000 columns without noise. The fewer the columns, the
+    more a low threshold lets in that says nothing.
+
     The paper's text has the threshold only. Its real data were pictured otherwise, as the notebooks in its authors'
     repository show (JerrySoybean/ikd, test/real_world): with the 7 most correlated neighbors, about the mean. That is
     ``n_neighbors=7, min_correlation=0, reference="mean", solution="max_product"`` here; on the digits it separates the

@@ -8,6 +8,11 @@ parts are joined by the nearest pair.
 
 "IKD as printed" is Algorithm 1 with the geodesic solution of Section 2.4; "IKD by neighbors" has the settings with
 which the authors pictured real data.
+
+Found: mean R^2 of IKD at N = 500 is .997 (Gaussian process), 1.000 (sine waves) and .98 (bumps), the least of five
+repeats .996, 1.000 and .953; it tends to 1 with N. The paper's ordering holds: IKD is the best from N = 500 on on all
+maps (at N = 100 it equals Isomap on the Gaussian process, .982), and on bumps for every N; at N = 20 Isomap is, of the
+paper's methods, on the Gaussian process and on sine waves. As printed it is at .43 or below everywhere.
 """
 
 from __future__ import annotations
