@@ -29,22 +29,22 @@ class Descent(NamedTuple):
 def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol: float) -> Descent:
     """Minimise the cost of the mapping's picture from ``theta``.
 
-    A stage with a number of iterations of its own uses them; the last one ends when an iteration lowers the cost by
-    less than ``tol`` times the larger of its size and 1, or after ``max_iter`` iterations.
+    A stage ends when an iteration lowers the cost by less than ``tol``, or its own tolerance, times the larger of its
+    size and 1; or after ``max_iter`` iterations, or a number of its own.
     """
     from scipy.optimize import minimize
 
     total, converged = 0, False
-    for energy, allowed in cost.stages():
+    for energy, own, close in cost.stages():
 
         def value(at: FloatArray, energy=energy) -> tuple[float, FloatArray]:  # type: ignore[no-untyped-def]
             picture, pullback = mapping.forward(at)
             number, gradient = energy(picture)
             return number, pullback(gradient)
 
-        steps = max_iter if allowed is None else min(allowed, max_iter)
+        steps = max_iter if own is None else min(own, max_iter)
         options = {"maxiter": steps, "maxfun": TRIES * steps + 20, "maxcor": MEMORY, "gtol": 0.0}
-        options["ftol"] = tol if allowed is None else 0.0
+        options["ftol"] = tol if close is None else close
         found = minimize(value, theta, jac=True, method="L-BFGS-B", options=options)
         theta, total, converged = np.asarray(found.x), total + int(found.nit), bool(found.success)
     picture = np.array(mapping.forward(theta)[0])

@@ -17,7 +17,7 @@ from dreval.methods._method import FloatArray
 
 __all__ = ["Listed", "NeighborCost", "allowed_perplexity", "conditional_affinities"]
 
-FLAT = 30  # iterations that may gain little
+FLAT = 20  # iterations that may gain little
 LEAST = 1.5  # perplexity; below, one neighbor alone would count
 
 
@@ -93,7 +93,7 @@ class NeighborCost(Cost):
 
     def stages(self) -> list[Stage]:
         """The cost for some iterations whatever they gain, since it is flat about a small start, then to the end."""
-        return [(self, FLAT), (self, None)]
+        return [Stage(self, FLAT, 0.0), Stage(self)]
 
     def divisor(self) -> float:
         """What conditional affinities are divided by: n, so that each pair i < j has p_ij + p_ji of joint ones."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,13 @@ from dreval.methods._method import FloatArray
 
 __all__ = ["Cost", "CostCard", "Stage", "cost"]
 
-Stage = tuple[Callable[[FloatArray], tuple[float, FloatArray]], int | None]
+
+class Stage(NamedTuple):
+    """What is minimised, with a number of iterations and a tolerance of its own; None stands for the user's."""
+
+    energy: Callable[[FloatArray], tuple[float, FloatArray]]
+    steps: int | None = None
+    tol: float | None = None
 
 
 @dataclass(frozen=True)
@@ -71,5 +77,5 @@ class Cost:
         return A, -centre @ A
 
     def stages(self) -> list[Stage]:
-        """What is minimised one after the other, with numbers of iterations; None stands for all that are allowed."""
-        return [(self, None)]
+        """What is minimised one after the other."""
+        return [Stage(self)]

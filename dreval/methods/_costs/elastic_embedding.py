@@ -40,7 +40,7 @@ class ElasticEmbedding(NeighborCost):
     def stages(self) -> list[Stage]:
         """A thousandth of the repulsion, a hundredth, a tenth, all of it."""
         early = [self.repulsion * FIRST * 10.0**step for step in range(3)]
-        return [(lambda Y, share=share: self._value(Y, share), ROUNDS) for share in early] + [(self, None)]
+        return [Stage(lambda Y, share=share: self._value(Y, share), ROUNDS, 0.0) for share in early] + [Stage(self)]
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The cost and its gradient."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from dreval._check import check_float, check_int, check_one_of
-from dreval.methods._costs._affinities import NeighborCost
+from dreval.methods._costs._affinities import FLAT, NeighborCost
 from dreval.methods._costs._cost import Stage, cost
 from dreval.methods._costs._lattice import MOST_COLUMNS, lattice_sum
 from dreval.methods._method import FloatArray
 
 REPULSIONS = ("auto", "exact", "lattice")
 LOWERED = ((1.0, 0.5), (0.5, 0.3), (0.25, 0.2))  # powers of the exaggeration, and their shares of its iterations
+ENOUGH = 1e-5  # relative gain of an iteration with exaggeration; what follows only drives clusters apart
 EXACT_POINTS = 5000  # up to here "auto" goes over all pairs
 NODE = 20.0  # beyond, it does so where the lattice has more nodes than pairs over this: a node costs as much time
 
@@ -53,9 +54,13 @@ class TSNE(NeighborCost):
         """With exaggerated affinities, less and less so, then as they are."""
         if self.exaggeration == 1.0:
             return super().stages()
-        factors = [(self.exaggeration**power, int(share * self.exaggeration_iter)) for power, share in LOWERED]
-        early: list[Stage] = [(lambda Y, factor=factor: self._value(Y, factor), steps) for factor, steps in factors]
-        return [stage for stage in early if stage[1]] + super().stages()
+        early = []
+        for at, (power, share) in enumerate(LOWERED):
+            factor, steps = self.exaggeration**power, int(share * self.exaggeration_iter)
+            first = min(steps, FLAT) if at == 0 else 0
+            plan = (first, 0.0), (steps - first, ENOUGH)
+            early += [Stage(lambda Y, f=factor: self._value(Y, f), count, tol) for count, tol in plan if count]
+        return early + super().stages()
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The divergence and its gradient."""
