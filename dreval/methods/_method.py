@@ -149,16 +149,16 @@ class Method:
     def embed_new(self, X: Any, **options: Any) -> FloatArray:
         """Coordinates (m, d) of new rows (m, p) by the kernel extension that every embedding has (Theorem 2).
 
-        For methods with ``transform`` that is the method's own rule, and exact. Options: ``ridge``, ``bandwidth``; see
-        ``dreval.geometry.rkhs.embedding_map``.
+        Where the method has ``transform``, that is its own rule, which this one does not use. Options: ``ridge``,
+        ``bandwidth``; see ``dreval.geometry.rkhs.embedding_map``.
         """
         return self._known.embed_new(self._new_points(X), **options)
 
     def reconstruct(self, Y: Any, **options: Any) -> FloatArray:
         """Data (m, p) at places (m, d) of the picture, by kernel ridge regression or Theorem 3.
 
-        For methods with ``inverse_transform`` that is the method's own rule. Options: ``rule``, ``ridge``,
-        ``bandwidth``; see ``dreval.geometry.rkhs.reconstruction_map``.
+        Where the method has ``inverse_transform``, that is its own rule, which this one does not use. Options:
+        ``rule``, ``ridge``, ``bandwidth``; see ``dreval.geometry.rkhs.reconstruction_map``.
         """
         self._check_fitted()
         return self._known.reconstruct(Y, **options)
