@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from dreval._check import check_int
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.graphs import IntArray
+from dreval.geometry.metrics import power_of_two
 from dreval.geometry.neighbors import nearest
 from dreval.methods._graph import GraphMethod
 from dreval.methods._local import far_apart
@@ -151,6 +152,8 @@ class ManifoldCharting(GraphMethod):
         count = min(check_int(self.n_charts, "n_charts", low=1), len(X))
         self._origin = X[0].copy()
         moved = X - self._origin  # points far from the origin keep their digits
+        self._unit = power_of_two(moved)  # charts have a shift beside their coordinates, which must be of one size
+        moved *= self._unit
         self.centres_ = far_apart(moved, count)
         self._atlas = _atlas(moved, self.centres_, self.n_neighbors, self.n_components)
         u = self._atlas.coordinates(moved)
@@ -169,7 +172,7 @@ class ManifoldCharting(GraphMethod):
         Y = said(u, self.shares_, self._maps) @ turn
         turn = turn @ np.linalg.svd(Y - Y.mean(axis=0))[2].T if Y.any() else turn
         Y = said(u, self.shares_, self._maps) @ turn
-        self.embedding_ = fix_signs(Y - Y.mean(axis=0))
+        self.embedding_ = fix_signs(Y - Y.mean(axis=0)) / self._unit
         signs = np.where(np.einsum("ij,ij->j", self.embedding_, Y - Y.mean(axis=0)) < 0, -1.0, 1.0)
         self._maps = self._maps @ (turn * signs)
         self._maps[:, -1] -= Y.mean(axis=0) * signs
@@ -178,9 +181,9 @@ class ManifoldCharting(GraphMethod):
         """Coordinates (m, d) of new rows (m, p): the mean of what the charts say; of fitted rows the embedding."""
 
         def place(fitted: Any, points: FloatArray) -> FloatArray:
-            moved = points - fitted._origin
+            moved = (points - fitted._origin) * fitted._unit
             u = fitted._atlas.coordinates(moved)
-            return said(u, fitted._atlas.shares(moved, u), fitted._maps)
+            return said(u, fitted._atlas.shares(moved, u), fitted._maps) / fitted._unit
 
         return self._place(X, place)
 
@@ -189,6 +192,7 @@ class ManifoldCharting(GraphMethod):
         scores = self._scores(Y)
         if self.parts_:
             return self._bring_back(scores)
+        scores = scores * self._unit
         back = np.linalg.pinv(self._maps[:, :-1])
         u = np.einsum("mce,ced->mcd", scores[:, None] - self._maps[:, -1], back)
         away = scores[:, None] - self._maps[:, -1] - np.einsum("mcd,cde->mce", u, self._maps[:, :-1])
@@ -196,7 +200,7 @@ class ManifoldCharting(GraphMethod):
         logs -= 0.5 * (away**2).sum(axis=2) / self._atlas.off
         shares = _softmax(logs)
         points = shares @ self._atlas.means + np.einsum("mc,mcd,cpd->mp", shares, u, self._atlas.axes)
-        return np.asarray(points + self._origin)
+        return np.asarray(points / self._unit + self._origin)
 
     def _bring_back(self, scores: FloatArray) -> FloatArray:
         """With parts, each place goes back by the part of the nearest point of the picture."""

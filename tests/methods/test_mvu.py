@@ -98,12 +98,12 @@ def _bent_strip(n, seed):
     return np.column_stack([5 * np.cos(s / 5), 5 * np.sin(s / 5), h]), np.column_stack([s, h])
 
 
-@pytest.mark.parametrize(("seed", "n_neighbors", "close"), [(0, 8, 1e-4), (1, 6, 1e-4), (2, 6, 0.005)])
-def test_a_bent_strip_is_flattened(seed, n_neighbors, close):
+@pytest.mark.parametrize(("seed", "n_neighbors"), [(0, 8), (1, 6)])
+def test_a_bent_strip_is_flattened(seed, n_neighbors):
     """200 points, six or eight rods each: the flat strip to the disparity of the notes, lengths and variance kept."""
     X, flat = _bent_strip(200, seed)
     mvu = MVU(2, n_neighbors=n_neighbors).fit(X)
-    assert procrustes(flat, mvu.embedding_)[2] < close
+    assert procrustes(flat, mvu.embedding_)[2] < 1e-4
     assert procrustes(flat, PCA(2).fit_transform(X))[2] > 0.2
     assert mvu.violation_ < 1e-3
     assert mvu.eigenvalues_[:2].sum() > 0.995 * mvu.variance_

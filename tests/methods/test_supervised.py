@@ -1,6 +1,9 @@
-"""Supervised projections against scikit-learn, statsmodels, the problems they solve, and known models."""
+"""Supervised projections against scikit-learn, statsmodels, sliced, the problems they solve, and known models."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +20,8 @@ import dreval
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.methods import CCA, GSAVE, GSIR, MAVE, SAVE, SIR, KernelCCA
+
+SLICED = json.loads((Path(__file__).parent.parent / "oracles" / "sliced.json").read_text())["cases"]
 
 
 def _apart(A, B):
@@ -95,6 +100,14 @@ def test_sliced_methods_equal_naive_twins(seed, cls, n_slices):
     assert _apart(mine.directions_, root @ directions[:, -1:]) < 1e-6
     assert_allclose(mine.embedding_.T @ mine.embedding_ / n, np.eye(1), atol=1e-9)
     assert_allclose(mine.transform(X), mine.embedding_, atol=1e-9)
+
+
+@pytest.mark.parametrize("case", SLICED, ids=lambda case: f"{case['method']}-{case['sample']}")
+def test_sliced_methods_equal_the_package_sliced(case):
+    """The planes of SIR and SAVE are those of the Python package that follows R's dr, to 1e-9."""
+    cls = SIR if case["method"] == "sir" else SAVE
+    mine = cls(2, n_slices=case["n_slices"]).fit(np.array(case["X"]), np.array(case["y"]))
+    assert _apart(mine.directions_, np.array(case["directions"])) < 1e-9
 
 
 def test_the_linear_model_of_li():
