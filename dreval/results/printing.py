@@ -161,12 +161,16 @@ def _notes(recipe: Any, table: Any) -> list[str]:
 
 
 def _test_notes(rows: Any) -> list[str]:
-    """What is said of tests, once for all tests and embeddings against one variable that it is said of."""
+    """What is said of tests, once for all embeddings, variables and tests that it is said of."""
     notes = []
-    for (target, note), part in rows.groupby(["target", "note"], sort=False):
-        who = part.groupby("test", sort=False)["embedding"].agg(_listed)
-        for names, tests in who.groupby(who, sort=False):
-            notes.append(f"{names} ~ {target} ({_listed(tests.index)}): {note.rstrip('.')}.")
+    for note, part in rows.groupby("note", sort=False):
+        said: dict[tuple[str, str], list[str]] = {}
+        for target, here in part.groupby("target", sort=False):
+            who = here.groupby("test", sort=False)["embedding"].agg(_listed)
+            for names, tests in who.groupby(who, sort=False):
+                said.setdefault((names, _listed(tests.index)), []).append(target)
+        for (names, tests), targets in said.items():
+            notes.append(f"{names} ~ {_listed(targets)} ({tests}): {note.rstrip('.')}.")
     return notes
 
 

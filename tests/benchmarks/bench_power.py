@@ -15,6 +15,10 @@ What is compared: hyppo's Hsic is normalised and takes one bandwidth for both va
 first; "hsic, sigma of x" is ours with that bandwidth. hyppo's Dcorr is bias-corrected, dcor's test has the statistic of
 ours. hyppo would take a chi-square approximation by default; here it permutes (``auto=False``). Its Hsic ignores
 ``random_state`` and draws from numpy's global generator, which is seeded before each sample.
+
+Where ours was below hyppo by more than three standard errors in 200 samples: HSIC on the fourth root in one dimension
+and on the step in ten, where the bandwidth of x serves y better than its own, and with it ours gives the same rate;
+distance covariance on the diamond, where the bias-corrected statistic sees more. It sees less of multiplicative noise.
 """
 
 from __future__ import annotations

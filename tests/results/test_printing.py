@@ -137,7 +137,7 @@ def test_rows_of_tests_say_what_is_missing() -> None:
     text = str(ev.run(None, "hsic", n_resamples=999, adjust=None).summary())
 
     assert re.search(r"spot ~ labels +hsic +missing\n", text)
-    assert "hsic of spot: `embeddings['spot']` must vary" in text
+    assert "spot ~ labels, x (hsic): `embeddings['spot']` must vary" in text
     assert re.search(r"e ~ x .*0\.001 +\*\*\*\n", text)
     assert "p not adjusted;" in text
 
