@@ -309,8 +309,10 @@ print(found.table.drop(columns="seconds").to_json(double_precision=15), dict(fou
 
 
 def run_script(folder: Path, store: str, log: str, pause: float) -> subprocess.Popen[str]:
-    (folder / "script.py").write_text(SCRIPT)
-    arguments = [sys.executable, str(folder / "script.py"), store, str(folder / log), str(pause)]
+    script = folder / "script.py"
+    if not script.exists():  # one that is being written again is empty for a moment, and runs to its end without a word
+        script.write_text(SCRIPT)
+    arguments = [sys.executable, str(script), store, str(folder / log), str(pause)]
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, env=dict(os.environ), cwd=Path.cwd())
 
 
