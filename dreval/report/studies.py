@@ -69,6 +69,8 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
         "several": any(row["sd"] for family in reading.families for row in family.rows),
         "states": _states(status),
         "state_names": STATES,
+        "counts": [f"{status.count(state):,} {state}" for state in STATES],
+        "complete": status.complete,
         "failures": _failures(status),
         "cautions": list(_cautions(status, recipe, found)),
         "settings": _settings(recipe),
@@ -237,6 +239,8 @@ def _figure(found: Comparison, family: Family, number: int) -> str:
         figure = plot_comparison(found, "critical_difference", index=family.key)
     except InputError:
         return ""
+    for axes in figure.axes:
+        axes.set_title("", loc="left")  # the heading of the part says it
     return inline_svg(figure, f"c{number}", f"Mean ranks of the methods by {family.column.named}")
 
 
