@@ -26,7 +26,7 @@ from dreval.results.table import point_column
 __all__ = ["write_study"]
 
 ABSENT = "—"
-ROUNDING = 1e-12  # replicates that differ by less are equal, and have no spread
+ROUNDING = 1e-12  # what is smaller is 0: values, and the spread of replicates beside them
 COMPONENTS = "n_components"
 
 
@@ -69,6 +69,8 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
         "several": any(row["sd"] for family in reading.families for row in family.rows),
         "states": _states(status),
         "state_names": STATES,
+        "counts": [f"{status.count(state):,} {state}" for state in STATES],
+        "complete": status.complete,
         "failures": _failures(status),
         "cautions": list(_cautions(status, recipe, found)),
         "settings": _settings(recipe),
@@ -129,7 +131,8 @@ def _read(table: pd.DataFrame, recipe: Mapping[str, Any]) -> Reading:
 def _family(index: str, parameters: str, rows: pd.DataFrame, methods: Sequence[str], datasets: Sequence[str]) -> Family:
     """One index over all data sets."""
     means = [row for row in rows.to_dict("records") if math.isfinite(row["value"])]
-    whole = make_column(index, without(parameters, COMPONENTS), [{**r, "embedding": i} for i, r in enumerate(means)])
+    shown = [{**row, "embedding": i, "value": _settled(row["value"])} for i, row in enumerate(means)]
+    whole = make_column(index, without(parameters, COMPONENTS), shown)
     made = [
         _dataset_line(whole, name, rows[rows["dataset"] == name], methods)
         for name in datasets
@@ -138,6 +141,11 @@ def _family(index: str, parameters: str, rows: pd.DataFrame, methods: Sequence[s
     said = [part.strip() for part in parameters.split(",") if part.strip().startswith(f"{COMPONENTS}=")]
     components = said[0].replace(f"{COMPONENTS}=", "d = ") if said else ""
     return Family(point_column(index, parameters), whole, components, tuple(made))
+
+
+def _settled(value: float) -> float:
+    """The value, where it is more than what rounding leaves of 0; this would take more places than there is room."""
+    return value if abs(value) > ROUNDING else 0.0
 
 
 def _dataset_line(whole: Column, dataset: str, rows: pd.DataFrame, methods: Sequence[str]) -> dict[str, Any]:
@@ -237,6 +245,8 @@ def _figure(found: Comparison, family: Family, number: int) -> str:
         figure = plot_comparison(found, "critical_difference", index=family.key)
     except InputError:
         return ""
+    for axes in figure.axes:
+        axes.set_title("", loc="left")  # the heading of the part says it
     return inline_svg(figure, f"c{number}", f"Mean ranks of the methods by {family.column.named}")
 
 
