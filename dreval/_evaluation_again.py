@@ -23,7 +23,7 @@ from dreval.inference.intervals import halves_interval, mean_interval
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
 
-__all__ = ["Again", "half_neighbors"]
+__all__ = ["Again", "half_neighbors", "repeatable"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -35,6 +35,14 @@ def half_neighbors(k: int, n: int) -> int:
     """Number of neighbors that is to half of n points what k is to all of them; at least one."""
     half = n // 2
     return min(max(1, round(k * half / n)), half - 1)
+
+
+def repeatable(plan: Sequence[IndexTask], data: Data) -> list[IndexTask]:
+    """The tasks that are computed again: those that have one value, of coordinates, and all that they need."""
+    known = {"labels": data.labels is not None, "latent": data.latent is not None}
+    known["features"] = data.metric != "precomputed"
+    single = (task for task in plan if task.card.level != "algorithm" and not task.card.curve)
+    return [task for task in single if all(known.get(need, True) for need in task.card.needs)]
 
 
 @dataclass(frozen=True)
@@ -50,8 +58,10 @@ class Again:
 
     def add(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Any) -> None:
         """Add intervals, and the replicates or the values at halves behind them, to what was found."""
+        if not self.tasks:  # nothing is asked that could have an interval
+            return
         for name, reason in self.intervals.reasons.items():
-            for row in self._rows(found[name]) if name in found else ():
+            for row in filter(None, self._rows(found[name]) if name in found else ()):
                 add_note(row, reason)
         for name in self._present("seeds", found):
             bar.set_description(f"other seeds of {name}")

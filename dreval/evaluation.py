@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_int, check_k, check_one_of, check_random_state
-from dreval._evaluation_again import Again
+from dreval._evaluation_again import Again, repeatable
 from dreval._evaluation_algorithms import evaluate_algorithms
 from dreval._evaluation_intervals import Intervals, plan_intervals
 from dreval._evaluation_parts import (
@@ -257,7 +257,7 @@ class Evaluation:
                 name: self._judge(name, views.pop(name), plan, test_plan, intervals, seconds, bar)
                 for name in list(views)
             }
-            again = [task for task in plan if task.card.level != "algorithm" and not task.card.curve]
+            again = repeatable(plan, self.data)
             Again(self.data, self.sources, again, intervals, self.seed, self.n_jobs).add(found, embedded, bar)
         rows = self._rows(found, failed, plan, test_plan)
         table = adjust_p_values(tidy_frame(rows), adjust)

@@ -128,6 +128,23 @@ def test_equal_runs_are_no_certainty() -> None:
     assert res.compare().pairs["note"][0] == "no test: every run of both gave the same value"
 
 
+def test_nothing_is_run_anew_for_nothing() -> None:
+    """Tests and curves have no interval of replicates: the method is run once. An index without a value has none."""
+    calls = []
+
+    def counted(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+        calls.append(random_state)
+        return noisy(X, n_components, random_state)
+
+    ev = evaluation(counted=counted, xy=X[:, :2])
+    ev.run("r_nx", "hsic", "replicates", n_resamples=9)
+    assert len(calls) == 1
+    few = dreval.Evaluation(X, {"counted": counted, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
+    rows = few.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
+    assert rows["replicate"].tolist() == [0, 0]
+    assert rows["note"].str.startswith("needs labels").all()
+
+
 # halves of the points
 
 
@@ -188,13 +205,20 @@ def test_halves_that_have_no_value_give_no_interval() -> None:
 
 @pytest.mark.parametrize("form", ["sparse", "precomputed"])
 def test_halves_of_other_data(form: str) -> None:
-    """Sparse data give the intervals of the dense ones; so do their distances, where no coordinates are needed."""
+    """Sparse data give the intervals of the dense ones; so do their distances, where no coordinates are needed.
+
+    What has no value for another reason keeps that reason.
+    """
     dense = dreval.Evaluation(X, {"xy": X[:, :2]}, n_neighbors=7, random_state=5)
     data = sparse.csr_array(X) if form == "sparse" else np.sqrt(((X[:, None] - X) ** 2).sum(-1))
     metric = "precomputed" if form == "precomputed" else "euclidean"
     other = dreval.Evaluation(data, {"xy": X[:, :2]}, n_neighbors=7, random_state=5, metric=metric)
-    one, two = (ev.run("trustworthiness", None, "subsampling", options=OPTIONS).tidy() for ev in (dense, other))
-    assert_allclose(one[["se", "ci_low", "ci_high"]], two[["se", "ci_low", "ci_high"]], rtol=1e-12)
+    indices = ["trustworthiness", "procrustes_rc", "knn_accuracy", "latent_r2"]
+    one, two = (ev.run(indices, None, "subsampling", options=OPTIONS).tidy() for ev in (dense, other))
+    ends = ["se", "ci_low", "ci_high"]
+    assert_allclose(one.loc[0, ends].astype(float), two.loc[0, ends].astype(float), rtol=1e-12)
+    assert two["ci_low"].notna().tolist() == [True, form == "sparse", False, False]
+    assert two.loc[1, "note"].startswith("`metric` must not be 'precomputed'") == (form == "precomputed")
 
 
 # who gets what
