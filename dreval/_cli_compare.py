@@ -86,13 +86,13 @@ def _found(options: Any) -> Any:
     from dreval.comparison._tables import TABLES
     from dreval.comparison.across import compare
     from dreval.results.archive import load_results
-    from dreval.results.study_file import is_study, read_study_table
+    from dreval.results.study_file import is_study
 
-    results = [read_study_table(path) if is_study(path) else path for path in options.results]
+    results = options.results
     shared = {"index": options.index, "alpha": options.alpha, "adjust": options.adjust}
     across = {name: getattr(options, name) for name in ("direction", "tests", "rope", "columns", "random_state")}
     across = {name: value for name, value in across.items() if value is not None}
-    single = len(results) == 1 and isinstance(results[0], str)
+    single = len(results) == 1 and not is_study(results[0])
     if single and Path(results[0]).suffix.lower() not in TABLES:
         if across:
             name = next(iter(across)).replace("_", "-")

@@ -15,6 +15,7 @@ from dreval._check import check_numeric, describe
 from dreval.errors import InputError
 from dreval.inputs.read import read_table
 from dreval.results.archive import load_results
+from dreval.results.study_file import is_study, read_study_table
 from dreval.results.table import Results
 
 __all__ = ["gather"]
@@ -53,14 +54,21 @@ def gather(results: Any, columns: Mapping[str, str] | None) -> tuple[pd.DataFram
 def _part(one: Any, columns: Mapping[str, str], known: _Known) -> pd.DataFrame:
     """The rows of one table, result or file."""
     if isinstance(one, str | os.PathLike):
-        tabular = Path(one).suffix.lower() in TABLES
-        one = pd.DataFrame(read_table(one, "results").values) if tabular else load_results(Path(one))
+        one = _of_file(Path(one))
     if isinstance(one, Results):
         return _of_results(one, known)
     if isinstance(one, pd.DataFrame):
         return _of_frame(one, columns)
     cure = "Pass data frames, results, or names of files."
     raise InputError("results", "must be tables or results", describe(one), cure)
+
+
+def _of_file(path: Path) -> pd.DataFrame | Results:
+    """What a file holds: a study, a table, or a result."""
+    if is_study(path):
+        return read_study_table(path)
+    tabular = path.suffix.lower() in TABLES
+    return pd.DataFrame(read_table(path, "results").values) if tabular else load_results(path)
 
 
 def _of_results(results: Results, known: _Known) -> pd.DataFrame:

@@ -51,8 +51,8 @@ def compare(
     results : DataFrame, Results, path, or list of them
         A tidy table with the columns ``dataset``, ``embedding`` and ``value``, and where there are any ``index``,
         ``parameters``, ``replicate`` and ``direction``; a file of such a table (.csv, .tsv, .parquet) made by anyone;
-        what ``Evaluation.run`` gave, or its saved file. Results on the same data (by hash) are one data set, those
-        with another seed its replicates.
+        what ``Evaluation.run`` gave, or its saved file; the file of a ``Study``. Results on the same data (by hash)
+        are one data set, those with another seed its replicates.
     index : str or list of str, optional
         Which indices; all by default, each on its own.
     direction : {"higher", "lower"} or dict of index to one of them, optional

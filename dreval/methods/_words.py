@@ -5,11 +5,22 @@ from __future__ import annotations
 __all__ = ["WORDS"]
 
 WORDS: dict[str, str] = {
+    "affinities": """\
+n_affinities : int, optional
+    Number of neighbors that have affinities; by default three times the perplexity, rounded up. n - 1 takes all.""",
+    "bandwidth": """\
+bandwidth : float, optional
+    Length-scale of the kernel, in the unit of the data; by default the median rule.""",
     "components": """\
 components : {"error", "connect", "largest", "separate"}
     What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
     the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
     (fitted copies in ``parts_``). All but the first warn.""",
+    "descent": """\
+max_iter : int
+    Iterations of L-BFGS in each stage.
+tol : float
+    Ends when an iteration lowers the cost by less than ``tol`` times the larger of its size and 1.""",
     "graph_raises": """\
 InputError
     If a parameter is out of its range.
@@ -24,6 +35,13 @@ ApproximationWarning
 include_self : bool
     Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is nobody's
     neighbor is held by nothing: each such point adds a picture that shows it alone, with eigenvalue 0.""",
+    "init": """\
+init : {"pca", "random"} or ndarray (n, d)
+    Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate (and 1 % of noise
+    beside "pca"); or the given picture as it is.""",
+    "kernel": """\
+kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
+    Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix.""",
     "n_neighbors": """\
 n_neighbors : int
     Number k of neighbors, 1 to n - 1; the point itself is not counted.""",
@@ -35,6 +53,20 @@ embedding_ : ndarray (n, d)
     Coordinates: orthogonal columns of mean 0; in each the entry of largest size is positive.
 eigenvalues_ : ndarray (d,)
     Eigenvalues of the matrix above, ascending, the constant's left out.""",
+    "perplexity": """\
+perplexity : float
+    Effective number of neighbors, at least 1; with more than (n - 1) / 3 that is taken, with a warning.""",
+    "perplexity_warns": """\
+ApproximationWarning
+    If the perplexity is too much for so few points.""",
+    "picture": """\
+embedding_ : ndarray (n, d)
+    Coordinates: centred, along their principal axes, the entry of largest size in each column positive; with a
+    given start as they come out.""",
+    "response_scores": """\
+embedding_ : ndarray (n, d)
+    Scores, uncorrelated with variance 1 (divisor n); in each column the entry of largest size is positive. Columns
+    beyond the rank of the centred data are 0.""",
     "rigid_neighborhoods": """\
 n_neighbors : int
     Number k of neighbors, 1 to n - 1; a neighborhood is the point and its neighbors.""",
@@ -47,6 +79,11 @@ max_iter : int
     Largest number of rounds of refinement, at least 0.
 tol : float
     Rounds end when R falls by no more than this share of its start.""",
+    "settled": """\
+n_iter_ : int
+    Iterations.
+converged_ : bool
+    Whether ``tol`` was met.""",
     "without_chance": """\
 random_state : int, Generator or None
     Not used: the answer does not depend on chance.""",

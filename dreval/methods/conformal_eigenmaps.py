@@ -49,18 +49,13 @@ class ConformalEigenmaps(BarycenterMethod):
     ----------
     n_components : int
         Number d of coordinates, at most n - 1 and ``n_functions``.
-    n_neighbors : int
-        Number k of neighbors, 1 to n - 1; the point itself is not counted.
+    %(n_neighbors)s
     n_functions : int
         Number m of functions, at least 1; no more than n - 1 are used.
     reg : float
         Ridge of the weights of locally linear embedding, above 0, relative to the trace of the local Gram matrix.
-    components : {"error", "connect", "largest", "separate"}
-        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
-        (fitted copies in ``parts_``). All but the first warn.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(components)s
+    %(without_chance)s
 
     Attributes
     ----------
@@ -76,12 +71,7 @@ class ConformalEigenmaps(BarycenterMethod):
 
     Raises
     ------
-    InputError
-        If a parameter is out of its range.
-    MethodFailed
-        If the graph is not connected and ``components="error"``.
-    UnknownName
-        If ``components`` is another word.
+    %(graph_raises)s
 
     Warns
     -----

@@ -55,10 +55,7 @@ class CostMapping(MapMethod):
         Picture to start from; the mapping starts at its best approximation of it.
     n_init : int
         Number of starts; all but the first are random. The lowest cost is kept.
-    max_iter : int
-        Iterations of L-BFGS in each stage.
-    tol : float
-        Ends when an iteration lowers the cost by less than ``tol`` times the larger of its size and 1.
+    %(descent)s
     random_state : int, Generator or None
         Of starts, centres and weights.
 

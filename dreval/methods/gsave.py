@@ -38,16 +38,13 @@ class GSAVE(KernelScores):
     ----------
     n_components : int
         Number d of functions, at most n - 1.
-    kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
-        Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix.
-    bandwidth : float, optional
-        Length-scale of the kernel, in the unit of the data; by default the median rule.
+    %(kernel)s
+    %(bandwidth)s
     n_slices : int
         Number of slices of a numeric response, at least 2; not used for classes, each of which is a slice.
     reg : float
         Ridge :math:`n\epsilon` relative to the largest eigenvalue of G, above 0.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

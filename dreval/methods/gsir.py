@@ -35,15 +35,12 @@ class GSIR(KernelScores):
     ----------
     n_components : int
         Number d of functions, at most n - 1.
-    kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
-        Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix.
-    bandwidth : float, optional
-        Length-scale of the kernel, in the unit of the data; by default the median rule.
+    %(kernel)s
+    %(bandwidth)s
     reg : float, optional
         Ridge :math:`n\epsilon` relative to the largest eigenvalue of :math:`G_x`, above 0; by default that with which
         kernel ridge regression of the features of y has the least leave-one-out error.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

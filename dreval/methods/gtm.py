@@ -57,8 +57,7 @@ class GTM(Method):
         Largest number of rounds.
     tol : float
         Rounds end when the penalised log-likelihood of a row rises by less.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

@@ -33,14 +33,11 @@ class KernelCCA(KernelScores):
     ----------
     n_components : int
         Number d of functions, at most n - 1; with classes at most their number less 1.
-    kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
-        Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix.
-    bandwidth : float, optional
-        Length-scale of the kernel, in the unit of the data; by default the median rule.
+    %(kernel)s
+    %(bandwidth)s
     kappa : float
         Regularisation :math:`\kappa > 0`.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

@@ -39,10 +39,8 @@ class KernelPCA(KernelMethod):
     ----------
     n_components : int
         Number d of functions, at most n - 1.
-    kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
-        Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix.
-    bandwidth : float, optional
-        Length-scale of the kernel, in the unit of the data; by default the median rule.
+    %(kernel)s
+    %(bandwidth)s
     %(without_chance)s
 
     Attributes

@@ -35,8 +35,7 @@ class LinearTSNE(MapMethod):
     ----------
     n_components : int
         Number d of coordinates, at most min(n, p).
-    perplexity : float
-        Effective number of neighbors, at least 1; with more than (n - 1) / 3 that is taken, with a warning.
+    %(perplexity)s
     dof : float
         Degrees of freedom :math:`\nu`; 1 is the Cauchy kernel of t-SNE.
     n_init : int
@@ -72,8 +71,7 @@ class LinearTSNE(MapMethod):
 
     Warns
     -----
-    ApproximationWarning
-        If the perplexity is too much for so few points.
+    %(perplexity_warns)s
 
     Notes
     -----

@@ -59,17 +59,11 @@ class LocallyLinearCoordination(MapMethod):
 
     Raises
     ------
-    InputError
-        If a parameter is out of its range.
-    MethodFailed
-        If the graph is not connected and ``components="error"``.
-    UnknownName
-        If ``components`` is another word.
+    %(graph_raises)s
 
     Warns
     -----
-    ApproximationWarning
-        If the graph is not connected, and what was done about it.
+    %(graph_warns)s
 
     Notes
     -----

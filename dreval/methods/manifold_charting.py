@@ -76,12 +76,8 @@ class ManifoldCharting(GraphMethod):
         Number k of neighbors of a centre whose covariance, with its own point, makes a chart.
     n_charts : int
         Number c of charts, at least 1; no more than n are used. Centres are points far apart.
-    components : {"error", "connect", "largest", "separate"}
-        What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-        the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
-        (fitted copies in ``parts_``). All but the first warn.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(components)s
+    %(without_chance)s
 
     Attributes
     ----------
@@ -97,17 +93,11 @@ class ManifoldCharting(GraphMethod):
 
     Raises
     ------
-    InputError
-        If a parameter is out of its range.
-    MethodFailed
-        If the graph is not connected and ``components="error"``.
-    UnknownName
-        If ``components`` is another word.
+    %(graph_raises)s
 
     Warns
     -----
-    ApproximationWarning
-        If the graph is not connected, and what was done about it.
+    %(graph_warns)s
 
     Notes
     -----

@@ -46,9 +46,7 @@ class MAVE(LinearScores):
 
     Attributes
     ----------
-    embedding_ : ndarray (n, d)
-        Scores, uncorrelated with variance 1 (divisor n); in each column the entry of largest size is positive. Columns
-        beyond the rank of the centred data are 0.
+    %(response_scores)s
     directions_ : ndarray (p, d)
         The scores are (X - mean_) directions_.
     mean_ : ndarray (p,)

@@ -51,8 +51,7 @@ class MetricMDS(CostMethod):
         Iterations.
     tol : float
         Ends when an iteration lowers the relative stress by less than this.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

@@ -55,14 +55,10 @@ class MVU(GraphMethod):
     distances : {"equal", "at_most"}
         Whether distances of neighbors are kept (edges are rods, as in the paper) or may also shrink (strings, with
         <= instead of =).
-    components : {"error", "connect", "largest", "separate"}
-        What to do when the graph of neighbors is not connected, so that the variance has no bound: refuse; join the
-        parts by their shortest links; embed the largest part and set other points on the nearest point of it; or embed
-        each part by itself, side by side (fitted copies in ``parts_``). All but the first warn.
+    %(components)s
     tol : float
         Accuracy up to which there is no warning; see ``accuracy_``. The search always goes as far as it can.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------

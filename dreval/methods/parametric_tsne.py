@@ -35,8 +35,7 @@ class ParametricTSNE(MapMethod):
         Number d of coordinates, at most n - 1.
     hidden : int or sequence of int
         Widths of the hidden layers.
-    perplexity : float
-        Effective number of neighbors, at least 1; with more than (n - 1) / 3 that is taken, with a warning.
+    %(perplexity)s
     dof : float
         Degrees of freedom of the tails in the picture, above 0; the paper takes d - 1 for d > 1.
     exaggeration : float
@@ -72,8 +71,7 @@ class ParametricTSNE(MapMethod):
 
     Warns
     -----
-    ApproximationWarning
-        If the perplexity is too much for so few points.
+    %(perplexity_warns)s
 
     Notes
     -----

@@ -42,8 +42,7 @@ class Sammon(CostMethod):
         Iterations of L-BFGS.
     tol : float
         Ends when an iteration lowers the stress by less than this.
-    random_state : int, Generator or None
-        Not used: the answer does not depend on chance.
+    %(without_chance)s
 
     Attributes
     ----------
@@ -52,10 +51,7 @@ class Sammon(CostMethod):
         column positive; with a given start as they come out.
     cost_ : float
         Sammon's stress, at least 0.
-    n_iter_ : int
-        Iterations.
-    converged_ : bool
-        Whether ``tol`` was met.
+    %(settled)s
 
     Raises
     ------

@@ -39,33 +39,21 @@ class SNE(CostMethod):
     ----------
     n_components : int
         Number d of coordinates, at most n - 1.
-    perplexity : float
-        Effective number of neighbors, at least 1; with more than (n - 1) / 3 that is taken, with a warning.
+    %(perplexity)s
     symmetric : bool
         Joint in place of conditional probabilities.
-    n_affinities : int, optional
-        Number of neighbors that have affinities; by default three times the perplexity, rounded up. n - 1 takes all.
-    init : {"pca", "random"} or ndarray (n, d)
-        Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate and, for "pca", 1
-        % of noise; or the given picture as it is.
-    max_iter : int
-        Iterations of L-BFGS in each stage.
-    tol : float
-        Ends when an iteration lowers the cost by less than ``tol`` times the larger of its size and 1.
+    %(affinities)s
+    %(init)s
+    %(descent)s
     random_state : int, Generator or None
         Of the noise in the start.
 
     Attributes
     ----------
-    embedding_ : ndarray (n, d)
-        Coordinates: centred, along their principal axes, the entry of largest size in each column positive; with a
-        given start as they come out.
+    %(picture)s
     cost_ : float
         The sum of n divergences, or the one divergence, in nats; at least 0.
-    n_iter_ : int
-        Iterations.
-    converged_ : bool
-        Whether ``tol`` was met.
+    %(settled)s
 
     Raises
     ------
@@ -76,8 +64,7 @@ class SNE(CostMethod):
 
     Warns
     -----
-    ApproximationWarning
-        If the perplexity is too much for so few points.
+    %(perplexity_warns)s
 
     Notes
     -----

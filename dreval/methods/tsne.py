@@ -38,8 +38,7 @@ class TSNE(CostMethod):
     ----------
     n_components : int
         Number d of coordinates, at most n - 1.
-    perplexity : float
-        Effective number of neighbors, at least 1; with more than (n - 1) / 3 that is taken, with a warning.
+    %(perplexity)s
     dof : float
         Degrees of freedom :math:`\nu` of the tails; 1 is the paper's Cauchy kernel.
     exaggeration : float
@@ -51,11 +50,8 @@ class TSNE(CostMethod):
         How the normalisation of q is summed: over all pairs; or by splines on a lattice, for one or two components,
         with a relative error of about 1e-4 in the sum and 4e-3 in its gradient; "auto" is exact up to 5000 points. A
         picture too wide for the lattice is summed exactly.
-    n_affinities : int, optional
-        Number of neighbors that have affinities; by default three times the perplexity, rounded up. n - 1 takes all.
-    init : {"pca", "random"} or ndarray (n, d)
-        Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate and, for "pca", 1
-        % of noise; or the given picture as it is.
+    %(affinities)s
+    %(init)s
     max_iter : int
         Iterations of L-BFGS after exaggeration (and at most as many in each step of it).
     tol : float
@@ -65,15 +61,10 @@ class TSNE(CostMethod):
 
     Attributes
     ----------
-    embedding_ : ndarray (n, d)
-        Coordinates: centred, along their principal axes, the entry of largest size in each column positive; with a
-        given start as they come out.
+    %(picture)s
     cost_ : float
         The divergence in nats, at least 0; with ``repulsion="lattice"`` up to its error.
-    n_iter_ : int
-        Iterations.
-    converged_ : bool
-        Whether ``tol`` was met.
+    %(settled)s
 
     Raises
     ------
@@ -84,8 +75,7 @@ class TSNE(CostMethod):
 
     Warns
     -----
-    ApproximationWarning
-        If the perplexity is too much for so few points.
+    %(perplexity_warns)s
 
     Notes
     -----
