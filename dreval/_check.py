@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import numbers
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,9 @@ __all__ = [
     "check_random_state",
     "check_rows",
     "check_width",
+    "column_names",
     "describe",
+    "in_columns",
     "nearest_name",
 ]
 
@@ -243,6 +245,38 @@ def check_points(
         points = np.ascontiguousarray(array, dtype=np.float64)
     check_finite(points, argument, columns)
     return points
+
+
+def column_names(table: Any) -> tuple[str, ...] | None:
+    """Names of the columns of a frame; None of an array, and of a frame whose columns only count."""
+    columns = getattr(table, "columns", None)
+    if columns is None or callable(columns) or type(columns).__name__ == "RangeIndex":
+        return None
+    return tuple(str(name) for name in columns)
+
+
+def in_columns(table: Any, names: Sequence[str] | None, argument: str) -> Any:
+    """New rows with their columns in the order of ``names``, where both have names; else as they are."""
+    own = column_names(table)
+    if names is None or own is None or own == tuple(names):
+        return table
+    if len(set(own)) < len(own) or set(own) != set(names):
+        cure = f"Pass rows with these columns, in any order: {_listed(names)}; or a plain array, to go by position."
+        raise InputError(argument, "must have the columns of the data", _difference(own, names), cure)
+    return np.asarray(table)[:, [own.index(name) for name in names]]
+
+
+def _difference(own: Sequence[str], names: Sequence[str]) -> str:
+    """How the names of columns differ, in words."""
+    lost, extra = [name for name in names if name not in own], [name for name in own if name not in names]
+    parts = [f"no column {_listed(lost, repr)}"] if lost else []
+    parts += [f"{_listed(extra, repr)}, which the data have not"] if extra else []
+    return ", and ".join(parts) or f"repeated names: {_listed(own)}"
+
+
+def _listed(names: Sequence[str], write: Callable[[str], str] = str) -> str:
+    """The first few names, and how many more there are."""
+    return ", ".join(map(write, names[:6])) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
 def check_rows(rows: int, n: int, argument: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -82,3 +83,65 @@ def test_failed_embeddings_have_none():
     results = dreval.Evaluation(X, {"ok": X, "bad": X[:5]}, n_neighbors=5).run("procrustes_disparity", ci=None)
     with pytest.raises(InputError, match="It failed"):
         results.embed_new("bad", X)
+
+
+def named(columns="abcd", X=None):
+    return pd.DataFrame(cloud() if X is None else X, columns=list(columns))
+
+
+@pytest.mark.parametrize("kind", ["result", "loaded result", "record", "map", "method", "transform"])
+def test_columns_of_a_frame_are_found_by_name(kind, tmp_path):
+    """Their order is free where both sides have names; other names, fewer and more are refused; arrays go by place."""
+    frame = named() * [1.0, 2.0, 3.0, 4.0]
+    record = dreval.embed(frame, "pca")
+    results = dreval.Evaluation(frame, {"mine": record.coordinates}, n_neighbors=5).run("procrustes_disparity", ci=None)
+    results.save(tmp_path / "r.dreval")
+    loaded = dreval.load_results(tmp_path / "r.dreval")
+    new = {
+        "result": lambda points: results.embed_new("mine", points),
+        "loaded result": lambda points: loaded.embed_new("mine", points, data=frame),
+        "record": record.embed_new,
+        "map": embedding_map(frame, record.coordinates),
+        "method": dreval.methods.PCA(2).fit(frame).embed_new,
+        "transform": dreval.methods.PCA(2).fit(frame).transform,
+    }[kind]
+    expected = new(frame.to_numpy()[:5])
+    assert_allclose(expected, record.coordinates[:5], atol=1e-2)
+    assert np.array_equal(new(frame[:5]), expected)
+    assert np.array_equal(new(frame[["d", "b", "a", "c"]][:5]), expected)
+    assert np.array_equal(new(pd.DataFrame(frame.to_numpy()[:5])), expected)
+    with pytest.raises(InputError, match="no column 'd', and 'e', which the data have not"):
+        new(frame.rename(columns={"d": "e"}))
+    with pytest.raises(InputError, match="no column 'a', 'b'"):
+        new(frame[["c", "d"]])
+    with pytest.raises(InputError, match="'e', which the data have not"):
+        new(frame.assign(e=1.0))
+    with pytest.raises(InputError, match="repeated names: a, b, c, d, a"):
+        new(pd.concat([frame, frame[["a"]]], axis=1))
+
+
+def test_methods_keep_the_names_of_the_last_fit():
+    """In the manner of scikit-learn: there is no such attribute after a fit to an array."""
+    method = dreval.methods.PCA(2).fit(named())
+    assert method.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert not hasattr(method.fit(cloud()), "feature_names_in_")
+    assert method.transform(named("dcba")).shape == (60, 2)
+
+
+def test_loaded_results_take_their_data_again(tmp_path):
+    """Maps of a loaded result need the data, the same by their hash; the message names what to pass."""
+    X = cloud()
+    results = dreval.Evaluation(X, {"mine": X[:, :2]}, n_neighbors=5).run("procrustes_disparity", ci=None)
+    results.save(tmp_path / "r.dreval")
+    loaded = dreval.load_results(tmp_path / "r.dreval")
+    assert np.array_equal(loaded.embed_new("mine", X[:3], data=X), results.embed_new("mine", X[:3]))
+    places = X[:3, :2]
+    options = {"rule": "theorem3"}
+    assert np.array_equal(
+        loaded.reconstruct("mine", places, data=X, **options), results.reconstruct("mine", places, **options)
+    )
+    for call, points in ((loaded.embed_new, X), (loaded.reconstruct, places)):
+        with pytest.raises(InputError, match="Pass data="):
+            call("mine", points)
+        with pytest.raises(InputError, match="others, by their hash"):
+            call("mine", points, data=X + 1)

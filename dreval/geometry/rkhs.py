@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_float, check_one_of, check_points, check_rows
+from dreval._check import check_float, check_one_of, check_points, check_rows, column_names, in_columns
 from dreval.errors import InputError
 from dreval.geometry._kernel_ridge import KernelRidge, Scaled, scaled_points
 from dreval.geometry._transformations import TRANSFORMATIONS, Transformations, transform_count, transformations_of
@@ -58,6 +58,8 @@ class KernelMap:
         where the rule has no such form.
     notes : tuple of str
         What was assumed.
+    columns : tuple of str or None
+        Names of the columns in, where they are known; new rows in a frame are put in their order.
 
     Examples
     --------
@@ -80,10 +82,11 @@ class KernelMap:
     error: float
     left_out_error: float
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None
 
     def __call__(self, points: Any) -> FloatArray:
         """Values (m, r) at new points (m, q); O(m n (q + r)) time, blocks of rows."""
-        new = check_points(points, "points", min_rows=1)
+        new = check_points(in_columns(points, self.columns, "points"), "points", min_rows=1)
         if new.shape[1] != len(self.origin):
             cure = "Pass rows with the same columns in the same order."
             raise InputError("points", f"must have {len(self.origin)} columns", f"{new.shape[1]} columns", cure)
@@ -150,19 +153,20 @@ def embedding_map(X: Any, Y: Any, *, ridge: float = EMBEDDING_RIDGE, bandwidth: 
     """
     from scipy.linalg import eigh
 
+    names = column_names(X)
     X, Y = _pair(X, Y)
     if check_float(ridge, "ridge") <= 0:
         raise InputError("ridge", "must be positive", repr(ridge), "Leave it out for 1e-6.")
     scaled, mean = scaled_points(X, "X", bandwidth), Y.mean(axis=0)
     centred = Y - mean
     if scaled.bandwidth == 0.0:
-        return _constant("theorem2", X, scaled, Y, mean)
+        return _constant("theorem2", X, scaled, Y, mean, names)
     values, vectors = eigh(scaled.gram(), driver="evd", check_finite=False)
     values = np.maximum(values, 0.0)
     weights = vectors @ ((vectors.T @ centred) / (values + ridge)[:, None])
     condition = float((values[-1] + ridge) / (values[0] + ridge))
     sizes = (ridge, condition, _share(ridge * weights, centred), float("nan"))
-    return _map("theorem2", X, scaled, weights, mean, np.zeros(len(X)), sizes)
+    return _map("theorem2", X, scaled, weights, mean, np.zeros(len(X)), sizes, names)
 
 
 def reconstruction_map(
@@ -207,6 +211,7 @@ def reconstruction_map(
     >>> bool(np.allclose(Y.T @ f(X[:, :2]), Y.T @ X))
     True
     """
+    names = column_names(Y)
     Y, X = _pair(Y, X, ("Y", "X"))
     check_one_of(rule, RULES, "rule")
     if ridge is not None and (rule != "ridge" or check_float(ridge, "ridge") <= 0):
@@ -214,7 +219,7 @@ def reconstruction_map(
         raise InputError("ridge", 'must be positive, and rule "ridge"', got, "Leave it out.")
     scaled, mean = scaled_points(Y, "Y", bandwidth), X.mean(axis=0)
     if scaled.bandwidth == 0.0:
-        return _constant(rule, Y, scaled, X, mean)
+        return _constant(rule, Y, scaled, X, mean, names)
     gram, centred = scaled.gram(), X - mean
     unit = power_of_two(centred)  # no square of them overflows or vanishes
     centred *= unit
@@ -222,12 +227,12 @@ def reconstruction_map(
         solver = KernelRidge(gram)
         fit = solver.fit(centred, ridge)
         sizes = (fit.ridge, solver.condition(fit.ridge), _share(fit.residuals, centred), fit.left_out_error)
-        return _map(rule, Y, scaled, fit.weights / unit, mean, gram.mean(axis=0), sizes)
+        return _map(rule, Y, scaled, fit.weights / unit, mean, gram.mean(axis=0), sizes, names)
     first, second = theorem3_weights(rule, gram, scaled.points, X)
     sizes = np.linalg.svd(first, compute_uv=False)  # the inverses of those of A
     weights, condition = first @ (second @ centred), float(sizes[0] / sizes[_kept(sizes, len(Y))][-1])
     share = _share(centred - (gram - gram.mean(axis=0)) @ weights, centred)
-    return _map(rule, Y, scaled, weights / unit, mean, gram.mean(axis=0), (0.0, condition, share, np.nan))
+    return _map(rule, Y, scaled, weights / unit, mean, gram.mean(axis=0), (0.0, condition, share, np.nan), names)
 
 
 def theorem3_weights(rule: str, gram: FloatArray, Y: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -309,12 +314,20 @@ def _map(
     mean: FloatArray,
     centre: FloatArray,
     sizes: tuple[float, float, float, float],
+    columns: tuple[str, ...] | None,
 ) -> KernelMap:
     bandwidth = scaled.bandwidth / scaled.scale
-    return KernelMap(rule, scaled, points[0], weights, mean, centre, bandwidth, *sizes, notes=scaled.notes)
+    return KernelMap(rule, scaled, points[0], weights, mean, centre, bandwidth, *sizes, scaled.notes, columns)
 
 
-def _constant(rule: str, points: FloatArray, scaled: Scaled, values: FloatArray, mean: FloatArray) -> KernelMap:
+def _constant(
+    rule: str,
+    points: FloatArray,
+    scaled: Scaled,
+    values: FloatArray,
+    mean: FloatArray,
+    columns: tuple[str, ...] | None,
+) -> KernelMap:
     """The mean everywhere, where all points coincide."""
     zeros = np.zeros(values.shape)
     return _map(
@@ -325,4 +338,5 @@ def _constant(rule: str, points: FloatArray, scaled: Scaled, values: FloatArray,
         mean,
         np.zeros(len(values)),
         (0.0, 1.0, _share(values - mean, values - mean), np.nan),
+        columns,
     )

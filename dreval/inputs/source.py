@@ -188,4 +188,5 @@ def embed(
     seconds = time.perf_counter() - start
     recipe = {"n_components": n_components, **parameters}
     notes = (*data.notes, *data.dense_notes(), *embedding_notes(Y, "method"))
-    return Embedding(Y, str(name), recipe, seed, data.ids, (data.n, data.X.shape[1]), seconds, notes, data.dense())
+    shape = (data.n, data.X.shape[1])
+    return Embedding(Y, str(name), recipe, seed, data.ids, shape, seconds, notes, data.dense(), data.columns)

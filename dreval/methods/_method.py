@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_int, check_one_of, check_points, check_random_state
+from dreval._check import check_int, check_one_of, check_points, check_random_state, column_names, in_columns
 from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.methods._words import WORDS
@@ -92,6 +92,7 @@ class Method:
     any_unit: ClassVar[bool] = False
     embedding_: FloatArray
     n_features_in_: int
+    feature_names_in_: npt.NDArray[np.object_]
     n_components: int
     random_state: int | np.random.Generator | None
 
@@ -127,8 +128,15 @@ class Method:
             self._check_unit(points)
         self._fit(points)
         self.n_features_in_ = points.shape[1]
+        self._keep_names(X)
         self._known = Embedding(self.embedding_, self.card.name, data=points)
         return self
+
+    def _keep_names(self, X: Any) -> None:
+        """Names of the columns of the data as ``feature_names_in_``; no such attribute where they have none."""
+        vars(self).pop("feature_names_in_", None)
+        if (names := column_names(X)) is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def _check_unit(self, X: FloatArray) -> None:
         """Refuse data whose squares are no numbers."""
@@ -170,9 +178,9 @@ class Method:
             raise InputError(name, "must be fitted first", "a method without a fit", f"Call {name}(...).fit(X) before.")
 
     def _new_points(self, X: Any) -> FloatArray:
-        """New rows (m, p) in normal form, with as many columns as the data of the fit."""
+        """New rows (m, p) in normal form, with the columns of the data of the fit: by name where both have names."""
         self._check_fitted()
-        points = check_points(X, "X", min_rows=1)
+        points = check_points(in_columns(X, getattr(self, "feature_names_in_", None), "X"), "X", min_rows=1)
         if points.shape[1] != self.n_features_in_:
             raise InputError(
                 "X",

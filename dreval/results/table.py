@@ -182,15 +182,23 @@ class Results:
         known = self._known_data(data)
         self._check_computed(name)
         seed = self.recipe.get("random_state")
-        return Embedding(self.embeddings[name], name, {}, seed, data_shape=known.shape, data=known)
+        names = self.recipe.get("columns")
+        columns = None if names is None else tuple(names)
+        return Embedding(self.embeddings[name], name, {}, seed, data_shape=known.shape, data=known, columns=columns)
 
-    def embed_new(self, name: str, points: Any, **options: Any) -> npt.NDArray[np.float64]:
-        """Coordinates (m, d) of new points in one embedding, whatever made it (Theorem 2); see ``Embedding``."""
-        return self.embedding(name).embed_new(points, **options)
+    def embed_new(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
+        """Coordinates (m, d) of new points in one embedding, whatever made it (Theorem 2); see ``Embedding``.
 
-    def reconstruct(self, name: str, points: Any, **options: Any) -> npt.NDArray[np.float64]:
-        """Data (m, p) at places (m, d) of one embedding, whatever made it; see ``Embedding``."""
-        return self.embedding(name).reconstruct(points, **options)
+        A loaded result must be given its ``data`` again.
+        """
+        return self.embedding(name, data=data).embed_new(points, **options)
+
+    def reconstruct(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
+        """Data (m, p) at places (m, d) of one embedding, whatever made it; see ``Embedding``.
+
+        A loaded result must be given its ``data`` again.
+        """
+        return self.embedding(name, data=data).reconstruct(points, **options)
 
     def certificate(self, name: str, *, data: Any = None, **options: Any) -> Certificate:
         """Whether what one embedding leaves of the data looks independent of what it shows (Definition 1).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -42,6 +42,8 @@ class Embedding:
         Assumptions that were made.
     data : ndarray (n, p) or None
         The data, in memory only; the maps between data and picture are made of them.
+    columns : tuple of str or None
+        Names of the columns of the data, where they have names.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class Embedding:
     seconds: float = float("nan")
     notes: tuple[str, ...] = ()
     data: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    columns: tuple[str, ...] | None = None
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -87,7 +90,8 @@ class Embedding:
 
         See ``dreval.geometry.rkhs.embedding_map``.
         """
-        return self._map("embedding_map", self.known_data(), self.coordinates, ridge=ridge, bandwidth=bandwidth)
+        options = {"ridge": ridge, "bandwidth": bandwidth}
+        return self._map("embedding_map", self.known_data(), self.coordinates, self.columns, **options)
 
     def reconstruction_map(
         self, *, rule: str = "ridge", ridge: float | None = None, bandwidth: float | None = None
@@ -97,11 +101,13 @@ class Embedding:
         See ``dreval.geometry.rkhs.reconstruction_map``.
         """
         options = {"rule": rule, "ridge": ridge, "bandwidth": bandwidth}
-        return self._map("reconstruction_map", self.coordinates, self.known_data(), **options)
+        return self._map("reconstruction_map", self.coordinates, self.known_data(), None, **options)
 
     def embed_new(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
         """Coordinates (m, d) of new points (m, p), by ``embedding_map(**options)``; the picture itself stays.
 
+        The columns of a frame are found by name, where the data have names: other names are refused, their order is
+        free. Those of an array go by position.
         Of the known points it gives the coordinates up to the ridge. O(n^3) time for the first call.
         """
         check_parameters(options, ("ridge", "bandwidth"), "embed_new")
@@ -119,11 +125,12 @@ class Embedding:
             raise InputError("data", "must be known to map between data and picture", "none", cure)
         return self.data
 
-    def _map(self, name: str, first: Any, second: Any, **options: Any) -> Any:
+    def _map(self, name: str, first: Any, second: Any, columns: Any, **options: Any) -> Any:
         """A map of the geometry, which lies above the records and is reached by name; made once."""
         key = (name, *sorted(options.items()))
         if key not in self._kept:
-            self._kept[key] = getattr(import_module("dreval.geometry.rkhs"), name)(first, second, **options)
+            made = getattr(import_module("dreval.geometry.rkhs"), name)(first, second, **options)
+            self._kept[key] = replace(made, columns=columns)
         return self._kept[key]
 
     def summary(self) -> Summary:
