@@ -44,8 +44,9 @@ def identity(source: Source) -> dict[str, str]:
         return {"kind": source.kind, "what": source.what, "parameters": _describe(source.parameters)}
     if isinstance(source, EstimatorSource):
         estimator = source.estimator
-        params = estimator.get_params() if hasattr(estimator, "get_params") else vars(estimator)
-        return {"kind": source.kind, "parameters": _describe(params), **_code(type(estimator))}
+        params = estimator.get_params() if hasattr(estimator, "get_params") else {}
+        known = params if _version(type(estimator)) and params else {**_state(estimator), **params}
+        return {"kind": source.kind, "parameters": _describe(known), **_code(type(estimator))}
     if isinstance(source, CallableSource):
         return {"kind": source.kind, "parameters": _describe(source.options), **_code(source.function)}
     known = {"kind": source.kind, "what": source.what, "name": source.name}
@@ -140,10 +141,27 @@ def _parts(value: Any) -> list[Any] | None:
         return [value.__wrapped__]
     if isinstance(value, staticmethod | classmethod | property):
         return [getattr(value, name, None) for name in ("__func__", "fget", "fset")]
-    own_class = not _version(type(value)) and hasattr(value, "__dict__")
+    own_class = not _version(type(value)) and (hasattr(value, "__dict__") or bool(_slots(type(value))))
     if own_class or type(value).__repr__ is object.__repr__:  # type: ignore[comparison-overlap]
-        return [type(value), getattr(value, "__dict__", {})]
+        return [type(value), _state(value), *(plain.__repr__(value) for plain in PLAIN if isinstance(value, plain))]
     return None
+
+
+def _state(value: Any) -> dict[str, Any]:
+    """The attributes of an object: those in its dictionary, and those in the slots of its class and their bases."""
+    slots = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+    return {**slots, **getattr(value, "__dict__", {})}
+
+
+def _slots(cls: type) -> list[str]:
+    """Names of the slots along the bases, as attributes are found by them."""
+    names = []
+    for base in reversed(cls.__mro__):
+        own = vars(base).get("__slots__", ())
+        for name in [own] if isinstance(own, str) else own:
+            hidden = name.startswith("__") and not name.endswith("__")
+            names.append(f"_{base.__name__.lstrip('_')}{name}" if hidden else name)
+    return [name for name in names if name not in _OF_EVERY_CLASS]
 
 
 _OF_EVERY_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"}

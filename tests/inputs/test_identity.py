@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -63,6 +64,80 @@ class Callee:
         return X[:, :n_components] ** self.power
 
 
+class Slotted:
+    """An object without a dictionary, whose slots are those of a base, one of them hidden."""
+
+    __slots__ = ("__hidden", "power")
+
+    def __init__(self, power: Any = 2, hidden: Any = 0, unset: Any = None) -> None:
+        self.power, self.__hidden = power, hidden
+
+    def __call__(self, X: Any, n_components: int) -> Any:
+        return X[:, :n_components] ** self.power + self.__hidden
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        return self(X, 2)
+
+
+class SlottedCallee:
+    """One slot, named by a text; called, it raises to a power."""
+
+    __slots__ = "power"
+
+    def __init__(self, power: int) -> None:
+        self.power = power
+
+    def __call__(self, X: Any, n_components: int) -> Any:
+        return X[:, :n_components] ** self.power
+
+
+class SlottedMore(SlottedCallee):
+    """The slots of its base, one of its own that may be empty, and a dictionary."""
+
+    __slots__ = ("__dict__", "empty")
+
+    def __init__(self, power: int, **others: Any) -> None:
+        super().__init__(power)
+        vars(self).update(others)
+
+
+@dataclass(slots=True, repr=False)
+class Settings:
+    """Settings that print nothing."""
+
+    power: int = 2
+    names: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class LongSettings:
+    """Settings that print only the ends of a long array."""
+
+    shift: Any
+
+
+class Number(float):
+    """A number of a class of its own."""
+
+
+class Parameters(Slotted):
+    """An estimator with parameters, and an attribute that is none of them."""
+
+    __slots__ = ("beside",)
+
+    def __init__(self, power: int = 2, beside: int = 0) -> None:
+        super().__init__(power)
+        self.beside = beside
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {"power": self.power}
+
+
+def array_of(change: float) -> Any:
+    """A long array whose middle differs."""
+    return np.arange(5000.0) + change * (np.arange(5000) == 2000)
+
+
 def reads(**variables: Any) -> Callable[..., Any]:
     """The same function of a module of no package, whose global variables are these."""
     body = "def run(X, n_components):\n    return helper(X[:, :n_components]) * POWER['a'] + SHIFT + tools.K\n"
@@ -110,6 +185,19 @@ PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "what a helper's helper reads": (lambda: reads(), lambda: reads(LAST=3)),
     "a module of no package": (lambda: reads(), lambda: reads(K=2)),
     "numbers of a class": (lambda: Shifted(), lambda: ShiftedMore()),
+    "slots of an estimator": (lambda: Slotted(2), lambda: Slotted(3)),
+    "hidden slots of an estimator": (lambda: Slotted(2, 0), lambda: Slotted(2, 1)),
+    "slots of an object": (lambda: SlottedCallee(2), lambda: SlottedCallee(3)),
+    "slots of a base": (lambda: SlottedMore(2), lambda: SlottedMore(3)),
+    "slots and a dictionary": (lambda: SlottedMore(2, shift=1), lambda: SlottedMore(2, shift=2)),
+    "a global object with slots": (lambda: reads(LAST=Settings(2)), lambda: reads(LAST=Settings(3))),
+    "slots that print in part": (
+        lambda: reads(LAST=LongSettings(array_of(0.0))),
+        lambda: reads(LAST=LongSettings(array_of(1.0))),
+    ),
+    "a slotted object closed over": (lambda: maker(Settings(2)), lambda: maker(Settings(2, ("a",)))),
+    "numbers of another class": (lambda: maker(Number(2)), lambda: maker(Number(3))),
+    "what is no parameter": (lambda: Parameters(2, 0), lambda: Parameters(2, 1)),
     "rule of an estimator": (lambda: Estimator(2), lambda: Other(2)),
 }
 
