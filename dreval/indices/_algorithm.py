@@ -119,7 +119,8 @@ def open_case(X: Any, source: Any, labels: Any, random_state: Any) -> Case:
     data = X if isinstance(X, Data) else as_data(X, labels=labels)
     data = replace(data, X=data.dense()) if data.sparse else data
     made = source if isinstance(source, Source) else as_source(source, "source", data)
-    checked = check_random_state(random_state)
+    own = made.own_seed if made.recording is None else None
+    checked = check_random_state(own if random_state is None else random_state)
     root = root_seed(checked) if made.recording is None else made.recording.root
     return Case(data, made, root, seed_of(root))
 

@@ -22,7 +22,7 @@ __all__ = ["digest", "identity"]
 
 DEPTH = 20  # how deep values within values are followed; code goes about three levels deeper with each call
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
-PLAIN = (str, bytes, int, float, complex, type(None))
+PLAIN: tuple[Any, ...] = (str, bytes, int, float, complex, type(None))
 
 
 def digest(array: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,14 @@ from dreval.inputs._numbers import frame_numbers
 from dreval.inputs._output import Foreign, check_columns, embedding_notes
 from dreval.inputs._paths import nearest_file
 from dreval.inputs._source import Source
-from dreval.inputs._sources import CallableSource, CoordinateSource, EstimatorSource, MethodSource
+from dreval.inputs._sources import (
+    CallableSource,
+    CoordinateSource,
+    EstimatorSource,
+    MethodSource,
+    assign,
+    settable,
+)
 from dreval.inputs.data import Data
 from dreval.registry import METHODS
 
@@ -52,7 +60,7 @@ def method_source(value: str, name: str, options: Mapping[str, Any]) -> Source:
     check_parameters(options, inspect.signature(method).parameters, value)
     if "n_components" in options:
         check_int(options["n_components"], "n_components", low=1)
-    return MethodSource(name, method, dict(options))
+    return _with_notes(MethodSource(name, method, dict(options)), options)
 
 
 def estimator_source(value: Any, name: str, argument: str, options: dict[str, Any]) -> Source:
@@ -61,11 +69,25 @@ def estimator_source(value: Any, name: str, argument: str, options: dict[str, An
     with Foreign(argument, f"deepcopy of {type(value).__name__}"):
         estimator = copy.deepcopy(value)
     if options:
-        known = estimator.get_params() if hasattr(estimator, "get_params") else {}
-        check_parameters(options, known, type(value).__name__)
+        check_parameters(options, settable(estimator), type(value).__name__)
         with Foreign(argument, f"{type(value).__name__}.set_params"):
-            estimator.set_params(**options)
-    return EstimatorSource(name, estimator, bool(_demands_labels(estimator) if wanted is None else wanted))
+            assign(estimator, options)
+    labelled = bool(_demands_labels(estimator) if wanted is None else wanted)
+    return _with_notes(EstimatorSource(name, estimator, labelled), settable(estimator))
+
+
+def _with_notes(source: Source, parameters: Mapping[str, Any]) -> Source:
+    """The source with notes on what of its seed and number of columns is its own."""
+    seeds = [value for key, value in parameters.items() if key.split("__")[-1] == "random_state"]
+    notes = []
+    if source.reseed_reason is None and any(seed is not None for seed in seeds):
+        notes.append("Its own random_state is not used: each run has a seed from that of the evaluation.")
+    estimator = getattr(source, "estimator", None)
+    if estimator is not None and not hasattr(estimator, "set_params"):
+        lost = [key for key in ("n_components", "random_state") if key not in parameters]
+        words = f"{source.what} has no set_params and no attribute "
+        notes += [f"{words}{' or '.join(lost)}: {'they stay' if lost[1:] else 'it stays'} its own."] if lost else []
+    return replace(source, notes=(*source.notes, *notes))
 
 
 def _demands_labels(estimator: Any) -> bool:

@@ -139,6 +139,11 @@ class RecordedSource(Source):
             return "the tool gives the same picture for every seed"
         return None
 
+    @property
+    def own_seed(self) -> int | None:
+        """The seed of the recorded picture."""
+        return self.recorded.runs[0].seed
+
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
         """The picture of the data that were exported; a fresh array. The seed is that of the recording."""
         return self.embed(data.X, n_components, self.recorded.runs[0].seed)

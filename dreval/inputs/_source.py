@@ -45,6 +45,8 @@ class Source:
         Whether it can be run on other data; ``reason`` says why not.
     reseed_reason : str or None
         Why another seed gives the same embedding; None where seeds matter.
+    own_seed : int or None
+        The seed it brings with it, used where the caller gives none.
     supervised : bool
         Whether it is given the labels.
     n_components : int or None
@@ -79,6 +81,11 @@ class Source:
     def reseed_reason(self) -> str | None:
         """Why there is no second run with another seed; None where there is."""
         return self.reason
+
+    @property
+    def own_seed(self) -> int | None:
+        """The seed it brings with it; None where it has none."""
+        return None
 
     @property
     def supervised(self) -> bool:

@@ -6,16 +6,24 @@ import copy
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
 from dreval._check import check_rows
-from dreval.errors import UndefinedIndex
+from dreval.errors import MethodFailed, UndefinedIndex
+from dreval.inputs._output import Foreign
 from dreval.inputs._source import FloatArray, Seed, Source
 from dreval.inputs.data import Data
 
-__all__ = ["CallableSource", "CoordinateSource", "EstimatorSource", "MethodSource"]
+__all__ = [
+    "CallableSource",
+    "CoordinateSource",
+    "EstimatorSource",
+    "MethodSource",
+    "assign",
+    "settable",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +53,10 @@ class CoordinateSource(Source):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimatorSource(Source):
-    """An estimator in the scikit-learn manner; each run works on a deep copy."""
+    """An estimator in the scikit-learn manner; each run works on a deep copy.
+
+    Where it has no ``set_params``, its attributes ``n_components`` and ``random_state`` are set, if it has them.
+    """
 
     estimator: Any
     labelled: bool = False
@@ -68,49 +79,74 @@ class EstimatorSource(Source):
 
     def on_distances(self) -> Source:
         """The estimator as it is, if one of its parameters is set to "precomputed"."""
-        if not any(isinstance(value, str) and value == "precomputed" for value in _params(self.estimator).values()):
+        if not any(isinstance(value, str) and value == "precomputed" for value in settable(self.estimator).values()):
             raise self._cannot_read('Set its parameter (metric, dissimilarity, affinity) to "precomputed".')
         return self
 
     def _components(self) -> Any:
         """The estimator's own parameter; None where it has none or does not set it."""
-        params = _params(self.estimator)
+        params = settable(self.estimator)
         return next((params[key] for key in _component_keys(self.estimator, params)), None)
 
     @property
     def n_components(self) -> int | None:
         """What the estimator's own parameter says, where it is a number."""
         value = self._components()
-        return int(value) if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
+        return int(value) if _is_int(value) else None
 
     @property
     def default_components(self) -> int | None:
-        """Its own number, else 2; None where its parameter is a rule (``"mle"``, a share of variance) that stays."""
-        return self.n_components or (2 if self._components() is None else None)
+        """Its own number, else 2; None where it has no such parameter, or a rule (``"mle"``) that stays."""
+        free = bool(_component_keys(self.estimator, settable(self.estimator))) and self._components() is None
+        return self.n_components or (2 if free else None)
+
+    @property
+    def own_seed(self) -> int | None:
+        """The seed of the estimator, where all its parts have the same number."""
+        params = settable(self.estimator)
+        own = {params[key] if _is_int(params[key]) else None for key in _seed_keys(params)}
+        seed = own.pop() if len(own) == 1 and self.reseed_reason is None else None
+        return None if seed is None else int(seed)
 
     @property
     def reseed_reason(self) -> str | None:
         """Why another seed would change nothing."""
         if getattr(self.card, "deterministic", False):
             return f"{self.what} is deterministic"
-        return None if _seed_keys(_params(self.estimator)) else f"{self.what} has no parameter random_state"
+        if _seed_keys(settable(self.estimator)):
+            return None
+        what = "parameter" if _has_params(self.estimator) else "set_params and no attribute"
+        return f"{self.what} has no {what} random_state"
 
     def with_components(self, n_components: int) -> Source:
         """A copy of the estimator with that number, if it has such a parameter."""
         estimator = copy.deepcopy(self.estimator)
-        keys = _component_keys(estimator, _params(estimator))
-        return replace(self, estimator=estimator.set_params(**dict.fromkeys(keys, n_components)) if keys else estimator)
+        with Foreign(self.argument, self.what):
+            assign(estimator, dict.fromkeys(_component_keys(estimator, settable(estimator)), n_components))
+        return replace(self, estimator=estimator)
+
+    def embed(
+        self, X: FloatArray, n_components: int | None, random_state: Seed = None, labels: Any = None
+    ) -> FloatArray:
+        """The embedding of other data; refused where the estimator cannot be told a number and gives another one."""
+        Y = super().embed(X, n_components, random_state, labels)
+        told = bool(_component_keys(self.estimator, settable(self.estimator)))
+        if n_components is None or told or Y.shape[1] == n_components:
+            return Y
+        rule = f"must give the {n_components} column{'s' * (n_components > 1)} asked for"
+        got = f"{Y.shape[1]} from {self.what}, whose n_components cannot be set"
+        cure = f"Ask for n_components={Y.shape[1]}, or give it a parameter n_components."
+        raise MethodFailed(self.argument, rule, got, cure)
 
     def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
         estimator = copy.deepcopy(self.estimator)
-        params = _params(estimator)
+        params = settable(estimator)
         changes: dict[str, Any] = {}
         if n_components is not None:
             changes |= dict.fromkeys(_component_keys(estimator, params), n_components)
         if seed is not None:
             changes |= dict.fromkeys(_seed_keys(params), seed)
-        if changes:
-            estimator.set_params(**changes)
+        assign(estimator, changes)
         return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
 
 
@@ -141,6 +177,8 @@ class CallableSource(Source):
     @property
     def reseed_reason(self) -> str | None:
         """Why there is no second run with another seed."""
+        if "random_state" in self.options:
+            return f"{self.what} was given its random_state"
         return None if "random_state" in self.accepts else f"{self.what} does not accept random_state"
 
     def with_components(self, n_components: int) -> Source:
@@ -198,6 +236,12 @@ class MethodSource(Source):
         """Why another seed would change nothing."""
         return f"{self.what} is deterministic" if self.card.deterministic else None
 
+    @property
+    def own_seed(self) -> int | None:
+        """The seed among its parameters."""
+        seed = self.parameters.get("random_state")
+        return int(seed) if _is_int(seed) and self.reseed_reason is None else None
+
     def with_components(self, n_components: int) -> Source:
         """The method with that number among its parameters."""
         return replace(self, parameters={**self.parameters, "n_components": n_components})
@@ -210,11 +254,28 @@ class MethodSource(Source):
         return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
 
 
-def _params(estimator: Any) -> dict[str, Any]:
-    """Parameters that can be set, by name."""
-    if not (hasattr(estimator, "get_params") and hasattr(estimator, "set_params")):
-        return {}
-    return dict(estimator.get_params())
+def settable(estimator: Any) -> dict[str, Any]:
+    """What can be set of an estimator, by name: its parameters, or the two attributes of one without ``set_params``."""
+    if _has_params(estimator):
+        return dict(estimator.get_params())
+    return {name: getattr(estimator, name) for name in ("n_components", "random_state") if hasattr(estimator, name)}
+
+
+def assign(estimator: Any, values: Mapping[str, Any]) -> None:
+    """Set parameters, or attributes."""
+    if values and _has_params(estimator):
+        estimator.set_params(**values)
+        return
+    for name, value in values.items():
+        setattr(estimator, name, value)
+
+
+def _has_params(estimator: Any) -> bool:
+    return hasattr(estimator, "get_params") and hasattr(estimator, "set_params")
+
+
+def _is_int(value: Any) -> TypeGuard[int | np.integer[Any]]:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _component_keys(estimator: Any, params: Mapping[str, Any]) -> list[str]:

@@ -23,7 +23,7 @@ from dreval.inputs._makers import (
     unknown_source,
 )
 from dreval.inputs._output import embedding_notes
-from dreval.inputs._source import Source, seed_of
+from dreval.inputs._source import Seed, Source, seed_of
 from dreval.inputs._sources import CallableSource, CoordinateSource, EstimatorSource, MethodSource
 from dreval.inputs.data import Data, as_data
 from dreval.registry import METHODS
@@ -141,7 +141,7 @@ def embed(
     labels : array-like or str, optional
         Classes, for supervised methods only.
     random_state : int, Generator or None
-        Seed. None draws a fresh one, which is kept in the result.
+        Seed. None keeps that of an estimator or of recorded runs, else draws a fresh one; it is kept in the result.
     **parameters
         Parameters of the method.
 
@@ -182,7 +182,7 @@ def embed(
         cure = "Pass the name of a bundled method, an estimator or a callable."
         raise InputError("method", "must be something that can be run", str(source.reason), cure)
     check_random_state(random_state)
-    seed = None if source.reseed_reason is not None else seed_of(root_seed(random_state))
+    seed = _seed_to_use(source, random_state)
     start = time.perf_counter()
     Y = source.embed(data.dense(), n_components, seed, data.labels)
     seconds = time.perf_counter() - start
@@ -190,3 +190,10 @@ def embed(
     notes = (*data.notes, *data.dense_notes(), *embedding_notes(Y, "method"))
     shape = (data.n, data.X.shape[1])
     return Embedding(Y, str(name), recipe, seed, data.ids, shape, seconds, notes, data.dense(), data.columns)
+
+
+def _seed_to_use(source: Source, random_state: Seed) -> int | None:
+    """The caller's seed, else that of the source, else a fresh one; None where seeds change nothing."""
+    if random_state is None and source.own_seed is not None:
+        return source.own_seed
+    return None if source.reseed_reason is not None else seed_of(root_seed(random_state))

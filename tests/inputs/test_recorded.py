@@ -39,6 +39,16 @@ def test_each_run_is_found_by_data_columns_and_seed() -> None:
     assert np.array_equal(SOURCE.coordinates(SOURCE.data, random_state=99), Y)
 
 
+def test_embed_gives_the_recorded_picture() -> None:
+    """Without a seed that of the recording is meant, which the record keeps; another one was not run."""
+    record = dreval.embed(X, SOURCE)
+    assert np.array_equal(record, Y)
+    assert record.random_state == 7
+    assert np.array_equal(dreval.embed(X, SOURCE, random_state=8), -Y)
+    with pytest.raises(UndefinedIndex, match="random_state=9"):
+        dreval.embed(X, SOURCE, random_state=9)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [

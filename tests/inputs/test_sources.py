@@ -338,3 +338,79 @@ def test_coordinates_stay_as_they_are():
     source = as_source(data.X[:, :2], "a", data)
 
     assert source.with_components(3) is source
+
+
+class Plain:
+    """An estimator without parameters: three columns of noise, seeded by an attribute."""
+
+    n_components = 3
+
+    def __init__(self) -> None:
+        self.random_state: int | None = None
+
+    def fit_transform(self, X: np.ndarray) -> np.ndarray:
+        return np.random.default_rng(self.random_state).normal(size=(len(X), self.n_components))
+
+
+class Closed:
+    """The same, where nothing can be set."""
+
+    def fit_transform(self, X: np.ndarray) -> np.ndarray:
+        return np.random.default_rng().normal(size=(len(X), 3))
+
+
+def notes_of(**sources: Any) -> list[str]:
+    notes = dreval.Evaluation(X, sources, n_neighbors=3).run("trustworthiness", ci=None).recipe["notes"]
+    return [note for note in notes if note.split(": ")[0] in sources]
+
+
+def test_attributes_are_set_of_estimators_without_set_params() -> None:
+    """Seed and number of columns reach the copy, by the source, by options, and in a study; the estimator stays."""
+    estimator = Plain()
+    source = as_source(estimator, "e", DATA)
+    expected = np.random.default_rng(7).normal(size=(12, 2))
+    assert np.array_equal(source.embed(X, 2, 7), expected)
+    assert np.array_equal(source.with_components(2).coordinates(DATA, random_state=7), expected)
+    assert np.array_equal(as_source(estimator, "e", DATA, n_components=2).coordinates(DATA, random_state=7), expected)
+    assert (source.n_components, source.reseed_reason, source.notes) == (3, None, ())
+    assert (vars(estimator), estimator.n_components) == ({"random_state": None}, 3)
+    with pytest.raises(UnknownName, match="Did you mean 'n_components'"):
+        as_source(estimator, "e", DATA, n_component=2)
+
+
+def test_what_cannot_be_set_is_said() -> None:
+    """Another width than the one asked for is refused; what the estimator keeps for itself is noted."""
+    source = as_source(Closed(), "c", DATA)
+    assert source.reseed_reason == "Closed has no set_params and no attribute random_state"
+    assert (source.n_components, source.default_components, source.coordinates(DATA).shape) == (None, None, (12, 3))
+    assert source.embed(X, 3).shape == (12, 3)
+    with pytest.raises(MethodFailed, match="got 3 from Closed, whose n_components cannot be set"):
+        source.embed(X, 2)
+    assert notes_of(c=Closed()) == [
+        "c: Closed has no set_params and no attribute n_components or random_state: they stay its own."
+    ]
+
+
+def test_an_estimator_brings_its_own_seed() -> None:
+    """It holds where the caller gives none; a given one goes before; an evaluation has seeds of its own and says so."""
+    for own in (TruncatedSVD(random_state=7), make_pipeline(StandardScaler(), TruncatedSVD(random_state=7))):
+        assert as_source(own, "t", DATA).own_seed == 7
+        assert embed(X, own).random_state == 7
+        assert np.array_equal(embed(X, own), embed(X, own, random_state=7))
+        assert embed(X, own, random_state=3).random_state == 3
+    assert as_source("tsne", "t", DATA, random_state=7).own_seed == 7
+    mixed = make_pipeline(TruncatedSVD(3, random_state=7), TruncatedSVD())
+    assert as_source(mixed, "t", DATA).own_seed is None
+    record = dreval.trustability_index(X, TruncatedSVD(random_state=7))
+    assert record.recipe["random_state"] == 7
+    assert dreval.trustability_index(X, TruncatedSVD(random_state=7), random_state=2).recipe["random_state"] == 2
+    said = "Its own random_state is not used: each run has a seed from that of the evaluation."
+    assert notes_of(t=TruncatedSVD(random_state=7), u=mixed) == [f"t: {said}", f"u: {said}"]
+    assert notes_of(t=TruncatedSVD(), p=dreval.methods.PCA(2)) == []
+
+
+def test_a_function_with_its_seed_among_the_options_keeps_it() -> None:
+    """The reason without other seeds is true."""
+    source = as_source(lambda X, d, random_state: X[:, :d] * random_state, "f", DATA, random_state=3)
+    assert np.array_equal(source.embed(X, 2, 7), X[:, :2] * 3)
+    assert source.reseed_reason == "<lambda> was given its random_state"
