@@ -84,6 +84,10 @@ class Reruns:
         X = self.case.data.X
         return self._all("other seeds", list(seeds), lambda name: (X, seeds[name]), base)
 
+    def again(self, base: FloatArray) -> Found:
+        """The same data with the same seed once more, against ``base``: what a method draws by itself."""
+        return self._all("a second run", ["again"], lambda _: (self.case.data.X, self.case.seed), base)[0]
+
     def transformed(self, base: FloatArray, made: Transformations, pairs: npt.NDArray[np.int64]) -> list[Found]:
         """Every transformed data set with the same seed, against ``base``."""
         places = {f"{i},{j}": (int(i), int(j)) for i, j in pairs}

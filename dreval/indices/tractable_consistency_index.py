@@ -27,6 +27,7 @@ from dreval.indices._algorithm import (
 )
 from dreval.indices._pca_path import pca_disparities
 from dreval.indices._reruns import Found, Reruns
+from dreval.results.base import format_number
 from dreval.results.parts import IndexRecord
 
 CHANCE_DRAWS = 200
@@ -119,6 +120,7 @@ def tractable_consistency_index(
         ``float()`` of it is the largest u. ``parts``: ``median``, ``s_per_n`` (the largest residual S over n, in
         squares of the picture's unit: the published TCI / n), ``tried``, ``failed``, ``reseed_median``, ``reseed_max``
         (missing, with a note that says why, where there is no other seed or every seed gives the same picture),
+        ``run_to_run`` (u of a second run on the same data, where a method that takes no seed draws another picture),
         ``amplitude`` (what was used; of the perturbation only); for PCA also ``max_of_all``, over all n p
         transformations (up to 20,000 of them). ``table``: one row for each transformation.
         ``chance``: the largest u of as many exchanges of the picture's points, at most 200.
@@ -136,8 +138,9 @@ def tractable_consistency_index(
     its eigenvectors give u exactly. Runs that put all points in one place, like the first picture, have u = 0.
     A method that draws the same picture of all data has u = 0 too: consistent is not right.
 
-    Cost: ``n_transformations + n_reseeds + 1`` runs of the method (of PCA one, and O(p^3) for each transformation),
-    O(n^2) memory for the kernel, and that of one run in each process.
+    Cost: ``n_transformations + n_reseeds + 1`` runs of the method, one in place of the reseeds where it takes no seed
+    (of PCA one in all, and O(p^3) for each transformation), O(n^2) memory for the kernel, and that of one run in each
+    process.
 
     References
     ----------
@@ -166,6 +169,7 @@ def tractable_consistency_index(
         made = make_transformations(case.data.X, base, transformation, amplitude, kernel)
         pairs = made.choose(count, case.root)
         reseeds = [] if case.source.reseed_reason else runs.reseeds(base, n_reseeds)
+        drift = runs.again(base)["u"] if n_reseeds and _may_drift(case) else math.nan
         exact = _is_pca(case) and not is_constant(base)
         found = _exact(made, pairs, d) if exact else runs.transformed(base, made, pairs)
     table = _table(case, pairs, found)
@@ -175,6 +179,7 @@ def tractable_consistency_index(
         got = f"{len(u)} failures, the first: {table['note'][0]}"
         raise MethodFailed(case.source.argument, "must embed transformed data", got, cure)
     parts = {**_parts(table), **_baseline([] if _indifferent(reseeds) else reseeds)}
+    parts |= {"run_to_run": drift} if drift > 0 else {}
     parts |= {"amplitude": made.amplitude} if made.kind == "perturbation" else {}
     parts |= _max_of_all(made, pairs, u, d) if exact and case.data.X.size <= EXACT_ALL else {}
     chance = 1.0 if is_constant(base) else chance_disparity(base, base, case.root, min(count, CHANCE_DRAWS)).max()
@@ -187,7 +192,7 @@ def tractable_consistency_index(
         chance=float(chance),
         table=table,
         n_resamples=count,
-        notes=(*_width_notes(base, d, case.data.p), *_notes(case, made, base, table, reseeds)),
+        notes=(*_width_notes(base, d, case.data.p), *_notes(case, made, base, table, reseeds, drift)),
     )
 
 
@@ -248,6 +253,18 @@ def _width_notes(base: FloatArray, d: int, p: int) -> tuple[str, ...]:
     return (*wide, *narrow_note(base.shape[1], d))
 
 
+def _may_drift(case: Case) -> bool:
+    """Whether a method that takes no seed could still draw numbers of its own."""
+    known = case.source.recording is not None or getattr(case.source.card, "deterministic", False)
+    return case.source.reseed_reason is not None and not known
+
+
+def _drift_note(case: Case, drift: float) -> str:
+    """What is said of a method that takes no seed and is random."""
+    what = f"The picture of {case.source.what} differs from run to run by u = {format_number(drift)} on the same data"
+    return f"{what}; give it a random_state argument."
+
+
 def _indifferent(reseeds: list[Found]) -> bool:
     """Whether every other seed gave the same picture, to the last bit."""
     came = [row for row in reseeds if not row["reason"]]
@@ -255,7 +272,7 @@ def _indifferent(reseeds: list[Found]) -> bool:
 
 
 def _notes(
-    case: Case, made: Transformations, base: FloatArray, table: pd.DataFrame, reseeds: list[Found]
+    case: Case, made: Transformations, base: FloatArray, table: pd.DataFrame, reseeds: list[Found], drift: float
 ) -> tuple[str, ...]:
     """What must be known to read the value."""
     n_all, tried, failed = case.data.X.size, len(table), table[table["note"] != ""]
@@ -270,6 +287,7 @@ def _notes(
         notes.append(f"{len(lost)} of {len(reseeds)} runs with other seeds failed; the first: {lost[0]}")
     if case.source.reseed_reason:
         notes.append(f"No reseed baseline: {case.source.reseed_reason}.")
+        notes += [_drift_note(case, drift)] if drift > 0 else []
     elif _indifferent(reseeds):
         notes.append(f"No reseed baseline: {case.source.what} gives the same picture for every seed.")
     elif not reseeds:

@@ -222,6 +222,29 @@ def test_reseeds_are_a_baseline_only_where_seeds_matter():
         assert any(note.startswith("No reseed baseline") for note in lonely.notes)
 
 
+def test_a_random_function_without_a_seed_is_found_out(tmp_path):
+    """The same data are run once more: the largest change of the picture by itself stands beside the value."""
+
+    def wild(X, n_components):
+        return X[:, :n_components] + 0.5 * np.random.default_rng().normal(size=(len(X), n_components))
+
+    found = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.db", random_state=0)
+    drift = found.parts["run_to_run"]
+    assert 0.02 < drift < 0.8
+    said = f"The picture of wild differs from run to run by u = {drift:.4f} on the same data"
+    assert f"{said}; give it a random_state argument." in found.notes
+    again = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.db", random_state=0)
+    assert again.parts["run_to_run"] == drift
+    for source, n_reseeds in ((leading_two, 5), ("pca", 5), (wild, 0)):
+        quiet = tci(cloud(), source, n_transformations=3, n_reseeds=n_reseeds)
+        assert "run_to_run" not in quiet.parts
+        assert not any("run to run" in note for note in quiet.notes)
+
+
+def leading_two(X, n_components):
+    return X[:, :n_components] * [2.0, 1.0]
+
+
 def test_processes_change_no_number():
     """Two processes give the bits of one, in the same order."""
     X = cloud()
@@ -258,7 +281,7 @@ def test_failures_are_counted_and_not_kept(tmp_path, calls):
     assert "out of ink" in found.notes[1]
     again = tci(X, moody, store=tmp_path / "cells")
     assert again.parts["failed"] == 0
-    assert calls() == 8  # base, six, and the one that failed
+    assert calls() == 9  # base, a second run of it, six, and the one that failed
 
     def never(Z, n_components):
         if (Z == X).all():
@@ -278,15 +301,15 @@ def test_a_store_belongs_to_data_method_and_seed(tmp_path, calls, monkeypatch):
         tci(X, source, store=tmp_path / "cells", **options)
         return calls() - before
 
-    assert run() == 7
+    assert run() == 8
     assert run() == 0
     assert run(n_transformations=8) == 2
-    assert run(X=X + 1e-9) == 7
-    assert run(random_state=1) == 7
-    assert run(amplitude=0.4) == 7
-    assert run(source=lambda X, n_components: counted(X, n_components)) == 7
+    assert run(X=X + 1e-9) == 8
+    assert run(random_state=1) == 8
+    assert run(amplitude=0.4) == 8
+    assert run(source=lambda X, n_components: counted(X, n_components)) == 8
     monkeypatch.setitem(globals(), "POWER", 5)
-    assert run() == 7
+    assert run() == 8
 
 
 SCRIPT = """
