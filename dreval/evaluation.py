@@ -81,7 +81,8 @@ class Evaluation:
         Number m of points from which neighborhoods are seen, drawn without replacement. Cost is then m n instead of
         n^2, and every point-level index has a standard error from the design.
     random_state : int, Generator or None
-        Seed of everything random. None draws one and keeps it in the result's recipe.
+        Seed of everything random. None draws one and keeps it in the result's recipe. Each run of a method has a seed
+        from it, also where an estimator has a ``random_state`` of its own; a note says so.
     n_jobs : int, optional
         Threads; all cores by default. No number depends on it.
 

@@ -49,6 +49,8 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
         (n, d) coordinates; a table file; the key of an ``obsm`` array of the data; the name of a bundled method; an
         estimator with ``fit_transform``; or a function ``(X, n_components)`` that may also accept ``random_state`` and
         ``labels``.
+        Estimators are given ``n_components`` and ``random_state`` by ``set_params``, those without it by their
+        attributes of that name; what cannot be set is noted.
         An obsm key goes before a method, a method before a file.
     name : str
         Name of the embedding.
