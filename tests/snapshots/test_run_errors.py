@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from snapshot import Snapshots
 
@@ -96,6 +97,14 @@ NOTES: dict[str, Case] = {
     "row: test of a constant embedding": lambda: raise_note(LABELLED.add("e", Y * 0)),
     "row: test of one class": lambda: raise_note(one_class()),
 }
+
+
+def embed_frame(columns: str) -> Any:
+    """New points in a frame with these columns, of data whose columns are a, b and c."""
+    new = pd.DataFrame(np.ones((2, len(columns))), columns=list(columns))
+    return Embedding(Y, "mine", data=X, columns=("a", "b", "c")).embed_new(new)
+
+
 RESULT: dict[str, Case] = {
     "points of an unknown embedding": lambda: RESULTS.augment("umpa"),
     "points of a failed embedding": lambda: RESULTS.augment("short"),
@@ -104,6 +113,8 @@ RESULT: dict[str, Case] = {
     "certificate without a residual": lambda: EV.add("same", X).run("continuity", ci=None).certificate("same"),
     "certificate of a constant": lambda: EV.add("spot", Y * 0).run("continuity", ci=None).certificate("spot"),
     "new points of other width": lambda: RESULTS.embed_new("umap", Y),
+    "new points of other columns": lambda: embed_frame("abd"),
+    "new points with a column twice": lambda: embed_frame("abcb"),
     "a rule nobody knows": lambda: RESULTS.reconstruct("umap", Y, rule="theorem4"),
     "a ridge for a theorem": lambda: RESULTS.reconstruct("umap", Y, rule="theorem3", ridge=1.0),
     "a picture without data": lambda: Embedding(Y, "mine").embed_new(X),
