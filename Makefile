@@ -16,7 +16,7 @@ demo: $(VENV)/.runtime
 	$(BIN)/python vignettes/demo.py
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
