@@ -114,13 +114,18 @@ def _said(text: str) -> str:
     return text.replace("embeddings['source']", "source")
 
 
-def open_case(X: Any, source: Any, labels: Any, random_state: Any) -> Case:
-    """Data and source as users or an evaluation pass them."""
+def open_case(X: Any, source: Any, labels: Any, random_state: Any, *, reruns: bool = True) -> Case:
+    """Data and source as users or an evaluation pass them.
+
+    The seed is that of the recording where runs are recorded; an index that runs nothing again (``reruns=False``) takes
+    it only where it was given none.
+    """
     data = X if isinstance(X, Data) else as_data(X, labels=labels)
     data = replace(data, X=data.dense()) if data.sparse else data
     made = source if isinstance(source, Source) else as_source(source, "source", data)
     checked = check_random_state(random_state)
-    root = root_seed(checked) if made.recording is None else made.recording.root
+    recording = made.recording if reruns or checked is None else None
+    root = root_seed(checked) if recording is None else recording.root
     return Case(data, made, root, seed_of(root))
 
 

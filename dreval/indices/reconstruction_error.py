@@ -62,7 +62,8 @@ def reconstruction_error(
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
     random_state : int, Generator or None, default None
-        Seed of the folds, and of the method where it is run.
+        Seed of the folds, and of the method where it is run. Of a source collected by ``dreval.Protocol`` the picture
+        is the recorded one, and without a seed the folds have that of the recording.
 
     Returns
     -------
@@ -103,7 +104,7 @@ def reconstruction_error(
     (0.35, 0.3)
     """
     check_one_of(rule, RULES, "rule")
-    case = open_case(X, source, labels, random_state)
+    case = open_case(X, source, labels, random_state, reruns=False)
     folds = min(check_int(n_folds, "n_folds", low=2), case.data.n)
     Y = case.source.coordinates(case.data, n_components=case.source.default_components, random_state=case.seed)
     rows = fitted_rows(case.data.n, case.root)
