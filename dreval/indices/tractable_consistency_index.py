@@ -57,6 +57,7 @@ def tractable_consistency_index(
     kernel: str = "gaussian",
     n_reseeds: int = 5,
     labels: Any = None,
+    ids: Any = None,
     store: str | Path | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -100,6 +101,8 @@ def tractable_consistency_index(
         Runs of the same data under other seeds; none where seeds do not matter.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
+    ids : (n,) array or column of X by name, optional
+        Names of the points, by which the rows of a table of coordinates are matched; no feature.
     store : path, optional
         A journal (SQLite file): each finished run is written at once, and what is there is not run again. It belongs to
         this data, method, its parameters, versions and seed; a larger ``n_transformations`` continues it. Pass
@@ -154,7 +157,7 @@ def tractable_consistency_index(
     >>> float(constant)
     0.0
     """
-    case = open_case(X, source, labels, random_state)
+    case = open_case(X, source, labels, ids, random_state)
     runnable(case)
     d = check_int(n_components, "n_components", low=1)
     check_int(n_reseeds, "n_reseeds", low=0)
