@@ -112,6 +112,7 @@ def reconstruction_error(
     Y = case.source.coordinates(case.data, n_components=case.source.default_components, random_state=case.seed)
     rows = fitted_rows(case.data.n, case.root)
     notes = (f"Fitted on {POINTS} points drawn at random.",) if len(rows) < case.data.n else ()
+    notes += (f"{folds} points have no {n_folds} folds: each is one of its own.",) if n_folds > folds else ()
     points, Y = (whole[rows] * power_of_two(whole) for whole in (case.data.X, Y))
     whole = reconstruction_map(Y, points, rule=rule)
     others = held_out(points, Y, rule, folds, case.root)

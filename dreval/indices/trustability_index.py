@@ -80,6 +80,8 @@ def trustability_index(
     ------
     UndefinedIndex
         If the source cannot be run on other data.
+    InputError
+        If an argument is not what it must be, or a bundled method needs labels.
     MethodFailed
         If the method cannot give p dimensions, or gives more; the cause is chained. Some methods need another setting
         for many dimensions, as scikit-learn's ``TSNE(method="exact")``.
