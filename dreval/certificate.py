@@ -91,7 +91,9 @@ def certify(
     root = root_seed(check_random_state(random_state))
     points = shown(embedding.known_data(), embedding.coordinates, root)
     refit = fitted(points, rule)
-    others = held_out(points.X, points.Y, rule, min(n_folds, len(points.X)), root)
+    folds = min(n_folds, len(points.X))
+    few = (f"{folds} points have no {n_folds} folds: each is one of its own.",) if n_folds > folds else ()
+    others = held_out(points.X, points.Y, rule, folds, root)
     measures = [name for name in MEASURES if name in TESTS]
     mean = np.linalg.norm(others.residuals.mean(axis=0)) / np.sqrt(np.mean(np.sum(others.residuals**2, axis=1)))
     recipe = {"n": len(points.X), "p": points.X.shape[1], "n_components": points.Y.shape[1], "rule": rule}
@@ -106,5 +108,5 @@ def certify(
         residuals=refit.residuals / points.unit,
         n_resamples=n_resamples,
         recipe=recipe,
-        notes=(*points.notes, *refit.map.notes),
+        notes=(*points.notes, *few, *refit.map.notes),
     )
