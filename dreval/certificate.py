@@ -65,8 +65,13 @@ def certify(
     Notes
     -----
     An embedding that is a smooth function of the data without noise leaves a residual that is small, yet not
-    independent: read the effect size and the held-out error first. O(n^3 + m n^2 p) time and O(n^2) memory; more than
-    1000 points are represented by 1000 drawn at random, with a note.
+    independent: read the effect size and the held-out error first.
+
+    Under skewed noise and few points the bootstrap rejects too often: with exponential noise and n = 80 nominal 5 %
+    tests rejected in 7 % (HSIC) and 8 % (KCCA) of 600 simulations where the definition holds, and the verdict, adjusted
+    by Holm, in 5 %; at n = 250 in 7 %, 7.5 % and 4 % of 280; on a bent sheet, n = 80, in 8 %, 9 % and 5 % of 160.
+
+    O(n^3 + m n^2 p) time and O(n^2) memory; more than 1000 points are represented by 1000 drawn at random, with a note.
 
     References
     ----------
