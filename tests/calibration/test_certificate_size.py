@@ -100,8 +100,8 @@ def skewed(n):
 def test_size_under_skewed_noise(n, most, n_simulations):
     """The single tests reject too often at n = 80, though not one time in five; at n = 250 within three errors of 5 %.
 
-    More simulations of the same seed had rates of 7.0 % (HSIC), 8.2 % (KCCA) and 5.2 % (verdict) at n = 80 (600 simulations), and of 6.8 %,
-    7.5 % and 3.9 % at n = 250 (280 simulations).
+    More simulations of the same seed had rates of 7.0 % (HSIC), 8.2 % (KCCA) and 5.2 % (verdict) at n = 80 (600
+    simulations), and of 6.8 %, 7.5 % and 3.9 % at n = 250 (280 simulations).
     """
     found = judged(skewed(n), n_simulations(200), seed=2)
     rates = np.mean(found[:, :-1] <= 0.05 + 1e-12, axis=0)
