@@ -66,11 +66,11 @@ class Block:
     rows: Sequence[Sequence[str]]
 
     def fitted(self, width: int) -> Block:
-        """The same table with its columns of names (those without a heading) shortened, where it is wider."""
+        """The same table with its first column, and others without a heading, shortened, where it is wider."""
         widths = [max(map(terminal_width, column)) for column in zip(self.columns, *self.rows, strict=True)]
         over, rooms = sum(widths) + 2 * (len(widths) - 1) - width, {}
         for place, heading in enumerate(self.columns):
-            if over > 0 and not heading and widths[place] > 8:
+            if over > 0 and (place == 0 or not heading) and widths[place] > 8:
                 rooms[place] = max(widths[place] - over, 8)
                 over -= widths[place] - rooms[place]
         cut = [[shortened(c, rooms[i]) if i in rooms else c for i, c in enumerate(row)] for row in self.rows]
