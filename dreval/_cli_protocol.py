@@ -64,14 +64,14 @@ def add_protocol(
 def _add_export(step: argparse.ArgumentParser) -> None:
     step.add_argument("data", help="data file: .csv .tsv .npy .npz .parquet .mtx .h5ad; rows are points")
     step.add_argument("folder", type=Path, help="new folder; or one where the embedding has come back: second round")
-    step.add_argument("-d", "--n-components", type=int, default=2, metavar="D", help="columns of the picture (2)")
-    step.add_argument("--transformation", default="perturbation", help="perturbation or definition (perturbation)")
-    step.add_argument("--amplitude", type=float, default=0.5, metavar="A", help="size of the transformations (0.5)")
+    step.add_argument("-d", "--n-components", type=int, metavar="D", help="columns of the picture (2)")
+    step.add_argument("--transformation", help="perturbation or definition (perturbation)")
+    step.add_argument("--amplitude", type=float, metavar="A", help="size of the transformations (0.5)")
     step.add_argument(
-        "--n-transformations", type=_count, default=200, metavar="M", help="transformed data sets, or all (200)"
+        "--n-transformations", type=_count, metavar="M", help="transformed data sets, or all (200)"
     )  # fmt: skip
-    step.add_argument("--kernel", default="gaussian", help="gaussian, laplace or rational_quadratic (gaussian)")
-    step.add_argument("--n-reseeds", type=int, default=5, metavar="R", help="runs with other seeds (5)")
+    step.add_argument("--kernel", help="gaussian, laplace or rational_quadratic (gaussian)")
+    step.add_argument("--n-reseeds", type=int, metavar="R", help="runs with other seeds (5)")
     step.add_argument("--labels", help="column of the data that is no feature")
     step.add_argument("--ids", help="column with the names of the points, by which rows that come back are matched")
     step.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the folder)")
@@ -117,8 +117,9 @@ def _collect(options: Any) -> Answer:
 
     source = Protocol.collect(options.folder, partial=options.partial)
     found = [_ask(name, source) for name in METHOD_INDICES]
-    failed = bool(source.notes) or any(isinstance(one, _Refused) for one in found)
-    text = "" if options.quiet else "\n\n".join(map(str, found))
+    lost = any(run.values is None for run in source.recording.runs)
+    failed = lost or any(isinstance(one, _Refused) for one in found)
+    text = "" if options.quiet else "\n\n".join([*map(str, found), *source.notes])
     return SOME_MISSING if failed else DONE, _json(source, found) if options.json else text
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import check_finite, nearest_name
+from dreval._protocol_doubts import placed_note, wide_note
 from dreval._protocol_folder import RETURNED, Manifest, Task, check_input, file_hash
 from dreval.errors import DrevalError, ProtocolError
 from dreval.inputs._align import Rows, align, as_ids
@@ -25,14 +26,14 @@ FloatArray = npt.NDArray[np.float64]
 AGAIN = "Delete the file and run its task again."
 
 
-def missing(folder: Path, task: Task) -> ProtocolError:
-    """The error for a file that has not come back, with a name that it may have been given instead."""
+def missing(folder: Path, task: Task, more: str = "") -> ProtocolError:
+    """The error for a file that has not come back, with a name that it may have been given instead, and ``more``."""
     there = [path.name for path in sorted((folder / RETURNED).glob("[!.]*"))]
     expected = Path(task.output).name
     near = nearest_name(expected, [name for name in there if Path(name).stem.lower() == Path(expected).stem.lower()])
     cure = f"Is it {RETURNED}/{near}? Write it under the name above. " if near else ""
     cure += f"Run the tool on {task.input}: a driver does what has not come back. README.md in the folder says how."
-    return ProtocolError(task.output, "must have come back", "no such file", cure)
+    return ProtocolError(task.output, "must have come back", "no such file", f"{cure} {more}".rstrip())
 
 
 def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
@@ -116,6 +117,8 @@ class ProtocolStatus:
         "missing" or "wrong") and ``note``, what is wrong.
     header : tuple of (str, str)
         What was exported.
+    notes : tuple of str
+        What looks odd in it.
 
     Examples
     --------
@@ -131,6 +134,7 @@ class ProtocolStatus:
     round: int
     table: pd.DataFrame
     header: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()
 
     def _files(self, state: str) -> list[str]:
         return self.table.loc[self.table["state"] == state, "output"].tolist()
@@ -175,7 +179,7 @@ class ProtocolStatus:
         more = [f"{len(wrong) - 5} more files are wrong."] if len(wrong) > 5 else []
         first = [f"The first that is missing: {self.missing[0]}."] if self.missing else []
         header = [*self.header, ("Round", f"{self.round} of 2")]
-        return Summary("Protocol", header, blocks, [*wrong[:5], *more, *first, self.next_step])
+        return Summary("Protocol", header, blocks, [*self.notes, *wrong[:5], *more, *first, self.next_step])
 
     def _row(self, number: int) -> list[str]:
         states = self.table.loc[self.table["round"] == number, "state"].tolist()
@@ -197,7 +201,16 @@ def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:
     pairs = [("Data", manifest.name), ("Points n", len(manifest.ids)), ("Components d", manifest.n_components)]
     pairs += [("Transformations", manifest.settings["n_transformations"]), ("Seed", manifest.random_state)]
     header = tuple((name, str(value)) for name, value in pairs)
-    return ProtocolStatus(str(folder), manifest.round, table, header)
+    return ProtocolStatus(str(folder), manifest.round, table, header, tuple(_notes(folder, manifest, table)))
+
+
+def _notes(folder: Path, manifest: Manifest, table: pd.DataFrame) -> Iterator[str]:
+    """What is odd of the number of dimensions, and of the picture of the data where it has come back."""
+    full = next((task.n_components for task in manifest.tasks if task.task == "full"), manifest.n_components)
+    first = manifest.tasks[0]
+    came = table["state"][0] == "returned"
+    yield from filter(None, [wide_note(first.n_components, full)])
+    yield from filter(None, [placed_note(read_returned(folder, manifest, first))] if came else [])
 
 
 def _states(folder: Path, manifest: Manifest) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval import _protocol_folder as folders
-from dreval._protocol_returned import check_base, read_returned, status_of
+from dreval._protocol_returned import check_base, missing, read_returned, status_of
 from dreval._protocol_texts import write_texts
 from dreval.errors import InputError, ProtocolError
 from dreval.geometry.rkhs import make_transformations
@@ -26,6 +26,7 @@ from dreval.inputs.source import as_source
 __all__ = ["first_round", "picture_of", "put_picture", "record", "second_round"]
 
 FloatArray = npt.NDArray[np.float64]
+TAKE = "To take what is there: partial=True, on the command line --partial."
 SECOND = "tractable_consistency_index"  # what the second round is for
 
 
@@ -122,7 +123,7 @@ def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
     check_base(place, manifest)
     if manifest.round == 1 and not partial:
         step = status_of(place, manifest).next_step
-        cure = f"{step} To take what is there: partial=True, on the command line --partial."
+        cure = f"{step} {TAKE}"
         raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", cure)
     runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
     unasked = {} if manifest.round > 1 else {SECOND: "a protocol of round 1, without the transformed data"}
@@ -132,5 +133,7 @@ def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
 def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: bool) -> Run:
     """One run, with what came back; the picture of the data themselves must be there."""
     absent = partial and task is not manifest.tasks[0] and not (place / task.output).is_file()
+    if not (partial or task is manifest.tasks[0] or (place / task.output).is_file()):
+        raise missing(place, task, TAKE)
     values = None if absent else read_returned(place, manifest, task)
     return Run(task.output, task.digest, np.array(task.sketch), task.n_components, task.seed, values)

@@ -65,8 +65,13 @@ def certify(
     Notes
     -----
     An embedding that is a smooth function of the data without noise leaves a residual that is small, yet not
-    independent: read the effect size and the held-out error first. O(n^3 + m n^2 p) time and O(n^2) memory; more than
-    1000 points are represented by 1000 drawn at random, with a note.
+    independent: read the effect size and the held-out error first.
+
+    Under skewed noise and few points the bootstrap rejects too often: with exponential noise and n = 80 nominal 5 %
+    tests rejected in 7 % (HSIC) and 8 % (KCCA) of 600 simulations where the definition holds, and the verdict, adjusted
+    by Holm, in 5 %; at n = 250 in 7 %, 7.5 % and 4 % of 280; on a bent sheet, n = 80, in 8 %, 9 % and 5 % of 160.
+
+    O(n^3 + m n^2 p) time and O(n^2) memory; more than 1000 points are represented by 1000 drawn at random, with a note.
 
     References
     ----------
@@ -91,7 +96,9 @@ def certify(
     root = root_seed(check_random_state(random_state))
     points = shown(embedding.known_data(), embedding.coordinates, root)
     refit = fitted(points, rule)
-    others = held_out(points.X, points.Y, rule, min(n_folds, len(points.X)), root)
+    folds = min(n_folds, len(points.X))
+    few = (f"{folds} points have no {n_folds} folds: each is one of its own.",) if n_folds > folds else ()
+    others = held_out(points.X, points.Y, rule, folds, root)
     measures = [name for name in MEASURES if name in TESTS]
     mean = np.linalg.norm(others.residuals.mean(axis=0)) / np.sqrt(np.mean(np.sum(others.residuals**2, axis=1)))
     recipe = {"n": len(points.X), "p": points.X.shape[1], "n_components": points.Y.shape[1], "rule": rule}
@@ -106,5 +113,5 @@ def certify(
         residuals=refit.residuals / points.unit,
         n_resamples=n_resamples,
         recipe=recipe,
-        notes=(*points.notes, *refit.map.notes),
+        notes=(*points.notes, *few, *refit.map.notes),
     )

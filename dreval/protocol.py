@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import signature
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from dreval import _protocol_folder as folders
 from dreval._check import check_bool, check_int, check_one_of, check_path, check_random_state, describe
+from dreval._protocol_doubts import copied_note, rounded_note
 from dreval._protocol_returned import ProtocolStatus, status_of
 from dreval._protocol_rounds import first_round, picture_of, put_picture, record, second_round
 from dreval._random import root_seed
@@ -17,6 +18,7 @@ from dreval.errors import ProtocolError
 from dreval.geometry._transformations import check_amplitude
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.rkhs import TRANSFORMATIONS, transform_count
+from dreval.indices.tractable_consistency_index import tractable_consistency_index
 from dreval.inputs._recorded import RecordedSource
 from dreval.inputs.data import Data, as_data
 
@@ -38,8 +40,8 @@ class Protocol:
     ----------
     data : (n, p) array, DataFrame, sparse matrix, AnnData, data set or path
         The data; rows are points.
-    n_components : int, default 2
-        Number d of dimensions of the picture.
+    n_components : int, optional
+        Number d of dimensions of the picture; 2 by default.
     transformation, amplitude, n_transformations, kernel, n_reseeds
         As in ``tractable_consistency_index``, with its defaults: ``"perturbation"``, 0.5, 200, ``"gaussian"``, 5. Use
         ``n_reseeds=0`` for a tool that has no seed.
@@ -96,29 +98,36 @@ class Protocol:
     def __init__(
         self,
         data: Any,
-        n_components: int = 2,
+        n_components: int | None = None,
         *,
-        transformation: str = "perturbation",
-        amplitude: float = 0.5,
-        n_transformations: int | str = 200,
-        kernel: str = "gaussian",
-        n_reseeds: int = 5,
+        transformation: str | None = None,
+        amplitude: float | None = None,
+        n_transformations: int | str | None = None,
+        kernel: str | None = None,
+        n_reseeds: int | None = None,
         labels: Any = None,
         ids: Any = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.data: Data = as_data(data, labels=labels, ids=ids)
-        transform_count(n_transformations, self.data.n, self.data.p)
-        self.settings: dict[str, Any] = {
-            "n_components": check_int(n_components, "n_components", low=1, high=self.data.n),
-            "transformation": check_one_of(transformation, TRANSFORMATIONS, "transformation"),
-            "amplitude": check_amplitude(amplitude),
-            "n_transformations": n_transformations,
-            "kernel": check_one_of(kernel, RADIAL_KERNELS, "kernel"),
-            "n_reseeds": check_int(n_reseeds, "n_reseeds", low=0),
-        }
+        given = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
+        given |= {"n_transformations": n_transformations, "kernel": kernel, "n_reseeds": n_reseeds}
+        self._given = {key: value for key, value in given.items() if value is not None}
+        self.settings = self._checked({**tractable_consistency_index.card.parameters, **self._given})
         self._asked = check_random_state(random_state)
         self.seed = root_seed(self._asked)
+
+    def _checked(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings, which would else fail in the second round."""
+        transform_count(chosen["n_transformations"], self.data.n, self.data.p)
+        return {
+            "n_components": check_int(chosen["n_components"], "n_components", low=1, high=self.data.n),
+            "transformation": check_one_of(chosen["transformation"], TRANSFORMATIONS, "transformation"),
+            "amplitude": check_amplitude(chosen["amplitude"]),
+            "n_transformations": chosen["n_transformations"],
+            "kernel": check_one_of(chosen["kernel"], RADIAL_KERNELS, "kernel"),
+            "n_reseeds": check_int(chosen["n_reseeds"], "n_reseeds", low=0),
+        }
 
     def __repr__(self) -> str:
         return f"Protocol({self.data!r}, n_components={self.settings['n_components']}, random_state={self.seed})"
@@ -200,8 +209,8 @@ class Protocol:
         -------
         Source
             For ``trustability_index``, ``tractable_consistency_index`` and ``Evaluation``, with the data that were
-            exported (``source.data``). The indices take settings and seed of the recording; other settings are
-            refused.
+            exported (``source.data``), and ``notes`` on what has not come back, looks rounded, or equals the picture of
+            the data. The indices take settings and seed of the recording; other settings are refused.
 
         Raises
         ------
@@ -214,16 +223,16 @@ class Protocol:
         recording = record(place, folders.read_manifest(place), partial)
         lost = [run.file for run in recording.runs if run.values is None]
         notes = [f"{len(lost)} of {len(recording.runs)} runs have not come back, {lost[0]} the first."] if lost else []
+        notes += filter(None, (rounded_note(recording.runs), copied_note(recording.runs)))
         return RecordedSource(name or place.resolve().name, recording, notes=tuple(notes))
 
     def _check_same(self, place: Path, manifest: folders.Manifest, form: str | None) -> None:
-        """Refuse a folder of other data, or of other settings than were asked for; defaults are not asked for."""
+        """Refuse a folder of other data, or of other settings than were asked for."""
         cure = "Name the folder of these data and settings, or a new one."
         file = str(place / folders.MANIFEST)
         if folders.known_data(place, manifest).X.tobytes() != self.data.X.tobytes():
             raise ProtocolError(file, "must be of the data that are passed", "a protocol of other data", cure)
-        usual = {key: p.default for key, p in signature(Protocol).parameters.items()}
-        asked = {key: value for key, value in self.settings.items() if value != usual[key]}
+        asked = dict(self._given)
         known = {**manifest.settings, "format": manifest.format, "random_state": manifest.random_state}
         asked |= {} if form is None else {"format": form}
         asked |= {} if self._asked is None else {"random_state": self.seed}

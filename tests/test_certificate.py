@@ -63,8 +63,10 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
     assert "KCCA: rho" in with_p(0.03, 0.01).verdict
     assert list(with_p(0.03, 0.4).to_frame()["p_adjusted"]) == [0.06, 0.4]
     assert not any("too few" in note for note in one.summary().notes)
-    few = certificate(*latents_and_data(n=40), n_resamples=38).summary().notes
-    assert "With 38 resamples no adjusted p is below 0.051: too few to see dependence." in few
+    few = certificate(*latents_and_data(n=40), n_resamples=38, n_folds=41).summary().notes
+    assert few[0] == "With 38 resamples no adjusted p is below 0.051: too few to see dependence."
+    assert few[1].startswith("Nothing here speaks against")
+    assert "40 points have no 41 folds: each is one of its own." in few
 
 
 def test_an_unrelated_picture_tells_nothing():

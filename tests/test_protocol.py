@@ -70,10 +70,25 @@ def test_an_evaluation_has_the_same_method_indices(folder: Path) -> None:
     base = read(folder / "returned" / "data.csv").iloc[:, 1:].to_numpy()
     assert table.loc["trustability_index", "value"] == float(dreval.trustability_index(X, source))
     assert table.loc["tractable_consistency_index", "value"] == float(dreval.tractable_consistency_index(X, source))
+    assert table.loc["reconstruction_error", "value"] == float(dreval.reconstruction_error(X, source, random_state=99))
     assert "n_transformations=7" in table.loc["tractable_consistency_index", "parameters"]
     assert table.loc["trustworthiness", "value"] == dreval.trustworthiness(X, base, n_neighbors=5)
     assert np.array_equal(res.embeddings["mine"], base)
     assert table["value"].notna().all()
+
+
+def test_the_seed_of_the_folds_is_the_one_that_is_passed(folder: Path) -> None:
+    """A recorded picture is held out on the folds of the seed that is asked for; without one, on those of its own."""
+    both_rounds(folder, projection)
+    source = dreval.Protocol.collect(folder)
+    base = source.coordinates(source.data)
+
+    for seed in (5, 6):
+        found = dreval.reconstruction_error(X, source, random_state=seed)
+        assert float(found) == float(dreval.reconstruction_error(X, base, random_state=seed))
+        assert found.recipe["random_state"] == seed
+    own = float(dreval.reconstruction_error(X, base, random_state=SETTINGS["random_state"]))
+    assert float(dreval.reconstruction_error(X, source)) == own
 
 
 def test_a_recorded_and_a_live_method_are_compared_on_the_same_transformations(folder: Path) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from protocol_runs import SETTINGS, X, both_rounds, pca, play, projection, read
 
 import dreval
-from dreval.errors import DrevalError, InputError, ProtocolError, UnknownName
+from dreval.errors import DrevalError, InputError, MethodFailed, ProtocolError, UnknownName
 
 
 @pytest.fixture
@@ -92,6 +93,50 @@ def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
     assert any(note.startswith("1 of 2 runs with other seeds failed") for note in found.notes)
     with pytest.raises(ProtocolError, match=r"`returned/full.csv` must have come back"):
         dreval.trustability_index(X, source)
+
+
+def test_what_is_missing_in_the_second_round_is_said(folder: Path) -> None:
+    """A file that has not come back can be left out by ``partial``; without any of round 2 the cure is the tool."""
+    protocol = dreval.Protocol(X, **SETTINGS)
+    protocol.export(folder)
+    play(folder, projection)
+    protocol.export(folder)
+
+    with pytest.raises(ProtocolError, match=r"`returned/transformed-0001.csv`.*To take what is there: partial=True"):
+        dreval.Protocol.collect(folder)
+    source = dreval.Protocol.collect(folder, partial=True)
+    with pytest.raises(MethodFailed, match="none of 7 runs has come back") as caught:
+        dreval.tractable_consistency_index(X, source)
+    assert "bump" not in str(caught.value)
+    (folder / "returned/data.csv").unlink()
+    with pytest.raises(ProtocolError, match=r"`returned/data.csv` must have come back") as caught:
+        dreval.Protocol.collect(folder)
+    assert "partial" not in str(caught.value)
+
+
+def test_what_looks_odd_is_noted(folder: Path, tmp_path: Path) -> None:
+    """Rounded pictures, copies of the picture of the data, one place, and more columns than there are: noted, kept."""
+    both_rounds(folder, projection)
+    assert dreval.Protocol.collect(folder).notes == ()
+    returned = folder / "returned"
+    (returned / "transformed-0002.csv").write_bytes((returned / "data.csv").read_bytes())
+    for name in ("full", "transformed-0005"):
+        table = pd.read_csv(returned / f"{name}.csv", index_col=0)
+        table.round(1).to_csv(returned / f"{name}.csv")
+
+    assert dreval.Protocol.collect(folder).notes == (
+        "2 of 11 pictures look rounded to a few digits, returned/full.csv the first: write them all.",
+        (
+            "1 of 7 pictures of transformed data is equal to that of the data (returned/data.csv), "
+            "returned/transformed-0002.csv the first: was a file copied?"
+        ),
+    )
+    status = dreval.Protocol(X, 5, **SETTINGS).export(tmp_path / "wide", embedding=np.ones((36, 5)))
+    assert status.notes == (
+        "More dimensions are asked for (5) than the data have (3).",
+        "The picture of the data puts all points in one place.",
+    )
+    assert status.notes[0] in str(status)
 
 
 def test_the_first_round_alone_answers_trustability(folder: Path) -> None:
@@ -191,7 +236,7 @@ def test_a_constant_picture_goes_through(folder: Path) -> None:
         ({"kernel": "gauss"}, UnknownName),
         ({"amplitude": 0}, InputError),
         ({"n_transformations": 0}, InputError),
-        ({"n_transformations": "al"}, UnknownName),
+        ({"n_transformations": "al"}, InputError),
         ({"n_reseeds": -1}, InputError),
         ({"random_state": -1}, InputError),
     ],
@@ -213,6 +258,8 @@ def test_wrong_settings_are_refused_before_anything_is_written(
         ({"random_state": 5}, "random_state"),
         ({"n_transformations": 8}, "n_transformations"),
         ({"kernel": "laplace"}, "kernel"),
+        ({"n_transformations": 200}, "n_transformations"),
+        ({"n_reseeds": 5}, "n_reseeds"),
     ],
 )
 def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], word: str, folder: Path) -> None:
@@ -222,6 +269,7 @@ def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], wor
 
     with pytest.raises(ProtocolError, match=f"must be of the {word} that is passed"):
         dreval.Protocol(X, **{**SETTINGS, **change}).export(folder)
+    assert dreval.Protocol(X).export(folder).round == 1
     with pytest.raises(ProtocolError, match="must be of the data that are passed"):
         dreval.Protocol(X + 1, **SETTINGS).export(folder)
     with pytest.raises(ProtocolError, match="must be of the format that is passed"):

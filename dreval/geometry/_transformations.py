@@ -91,7 +91,9 @@ class Transformations:
 def transform_count(count: int | str, n: int, p: int) -> int:
     """Number of transformations: "all" is n p, and there are no more."""
     if isinstance(count, str):
-        check_one_of(count, ("all",), "n_transformations")
+        if count != "all":
+            cure = f'Pass their number, or "all" for {n * p:,}.'
+            raise InputError("n_transformations", 'must be an integer or "all"', repr(count), cure)
         return n * p
     return min(check_int(count, "n_transformations", low=1), n * p)
 
@@ -120,7 +122,8 @@ def transformations_of(
     spread = float(np.sqrt(np.mean((scaled.points - scaled.points.mean(axis=0)) ** 2))) / scaled.scale
     if amplitude * spread * steepest >= 1.0:
         asked, amplitude = amplitude, _SHRUNK / (spread * steepest)
-        said = f"The amplitude {asked:g} would fold the data, whose spread is large beside the bandwidth (outliers)"
-        notes += (f"{said}: {amplitude:.3g} is used.",)
+        outliers = spread * steepest >= 1.0  # without them the bandwidth is above the spread
+        why = ", whose spread is large beside the bandwidth (outliers)" if outliers else "; it is too large for them"
+        notes += (f"The amplitude {asked:g} would fold the data{why}: {amplitude:.3g} is used.",)
     size = amplitude * spread
     return Transformations(X, known, kind, kernel, bandwidth, amplitude, size, size * steepest, notes, scaled)

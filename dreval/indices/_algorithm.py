@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
-OUTSIDE = ("labels", "store", "random_state", "n_jobs", "progress")  # what changes no question: not on the card
+OUTSIDE = ("labels", "ids", "store", "random_state", "n_jobs", "progress")  # what changes no question: not on the card
 ROUNDING = 1e-14  # a disparity below is that of two equal pictures
 CURE = (
     "Pass the estimator, a function (X, n_components) or the name of a bundled method in place of coordinates; for a "
@@ -114,14 +114,19 @@ def _said(text: str) -> str:
     return text.replace("embeddings['source']", "source")
 
 
-def open_case(X: Any, source: Any, labels: Any, random_state: Any) -> Case:
-    """Data and source as users or an evaluation pass them."""
-    data = X if isinstance(X, Data) else as_data(X, labels=labels)
+def open_case(X: Any, source: Any, labels: Any, ids: Any, random_state: Any, *, reruns: bool = True) -> Case:
+    """Data and source as users or an evaluation pass them.
+
+    The seed is that of the recording where runs are recorded; an index that runs nothing again (``reruns=False``) takes
+    it only where it was given none.
+    """
+    data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids)
     data = replace(data, X=data.dense()) if data.sparse else data
     made = source if isinstance(source, Source) else as_source(source, "source", data)
     own = made.own_seed if made.recording is None else None
     checked = check_random_state(own if random_state is None else random_state)
-    root = root_seed(checked) if made.recording is None else made.recording.root
+    recording = made.recording if reruns or random_state is None else None
+    root = root_seed(checked) if recording is None else recording.root
     return Case(data, made, root, seed_of(root))
 
 

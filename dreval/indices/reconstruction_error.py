@@ -39,6 +39,7 @@ def reconstruction_error(
     rule: str = "ridge",
     n_folds: int = 5,
     labels: Any = None,
+    ids: Any = None,
     random_state: int | np.random.Generator | None = None,
 ) -> IndexRecord:
     """Squared error of reconstructing held-out points from the picture, over the variance of the data.
@@ -61,8 +62,11 @@ def reconstruction_error(
         Number of folds, at most n.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
+    ids : (n,) array or column of X by name, optional
+        Names of the points, by which the rows of a table of coordinates are matched; no feature.
     random_state : int, Generator or None, default None
-        Seed of the folds, and of the method where it is run.
+        Seed of the folds, and of the method where it is run. Of a source collected by ``dreval.Protocol`` the picture
+        is the recorded one, and without a seed the folds have that of the recording.
 
     Returns
     -------
@@ -103,11 +107,12 @@ def reconstruction_error(
     (0.35, 0.3)
     """
     check_one_of(rule, RULES, "rule")
-    case = open_case(X, source, labels, random_state)
+    case = open_case(X, source, labels, ids, random_state, reruns=False)
     folds = min(check_int(n_folds, "n_folds", low=2), case.data.n)
     Y = case.source.coordinates(case.data, n_components=case.source.default_components, random_state=case.seed)
     rows = fitted_rows(case.data.n, case.root)
     notes = (f"Fitted on {POINTS} points drawn at random.",) if len(rows) < case.data.n else ()
+    notes += (f"{folds} points have no {n_folds} folds: each is one of its own.",) if n_folds > folds else ()
     points, Y = (whole[rows] * power_of_two(whole) for whole in (case.data.X, Y))
     whole = reconstruction_map(Y, points, rule=rule)
     others = held_out(points, Y, rule, folds, case.root)

@@ -58,6 +58,7 @@ def tractable_consistency_index(
     kernel: str = "gaussian",
     n_reseeds: int = 5,
     labels: Any = None,
+    ids: Any = None,
     store: str | Path | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -101,6 +102,8 @@ def tractable_consistency_index(
         Runs of the same data under other seeds; none where seeds do not matter.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
+    ids : (n,) array or column of X by name, optional
+        Names of the points, by which the rows of a table of coordinates are matched; no feature.
     store : path, optional
         A journal (SQLite file): each finished run is written at once, and what is there is not run again. It belongs to
         this data, method, its parameters, versions and seed; a larger ``n_transformations`` continues it. Pass
@@ -129,6 +132,8 @@ def tractable_consistency_index(
     ------
     UndefinedIndex
         If the source cannot be run on other data.
+    InputError
+        If an argument is not what it must be, or a bundled method cannot give ``n_components`` or needs labels.
     MethodFailed
         If the method fails on the data themselves or on every transformation, or returns more columns than asked for.
 
@@ -157,7 +162,7 @@ def tractable_consistency_index(
     >>> float(constant)
     0.0
     """
-    case = open_case(X, source, labels, random_state)
+    case = open_case(X, source, labels, ids, random_state)
     runnable(case)
     d = check_int(n_components, "n_components", low=1)
     check_int(n_reseeds, "n_reseeds", low=0)
@@ -175,25 +180,36 @@ def tractable_consistency_index(
     table = _table(case, pairs, found)
     u = table["u"].to_numpy()
     if np.isnan(u).all():
-        cure = "Run the method alone on the data with a small bump added to one column to see where."
-        got = f"{len(u)} failures, the first: {table['note'][0]}"
-        raise MethodFailed(case.source.argument, "must embed transformed data", got, cure)
+        raise _none_came(case, table)
     parts = {**_parts(table), **_baseline([] if _indifferent(reseeds) else reseeds)}
     parts |= {"run_to_run": drift} if drift > 0 else {}
     parts |= {"amplitude": made.amplitude} if made.kind == "perturbation" else {}
     parts |= _max_of_all(made, pairs, u, d) if exact and case.data.X.size <= EXACT_ALL else {}
+    asked = {key: value for key, value in recipe.items() if key != "amplitude" or made.kind == "perturbation"}
+    asked["n_transformations"] = n_transformations if n_transformations == "all" else count
+    asked["n_reseeds"] = len(reseeds)
     chance = 1.0 if is_constant(base) else chance_disparity(base, base, case.root, min(count, CHANCE_DRAWS)).max()
     return make_record(
         tractable_consistency_index,
         case,
         float(np.nanmax(u)),
-        {"n_components": d, **recipe, "n_transformations": n_transformations, "n_reseeds": n_reseeds},
+        {"n_components": d, **asked},
         parts=parts,
         chance=float(chance),
         table=table,
         n_resamples=count,
         notes=(*_width_notes(base, d, case.data.p), *_notes(case, made, base, table, reseeds, drift)),
     )
+
+
+def _none_came(case: Case, table: pd.DataFrame) -> MethodFailed:
+    """The error where no transformed data have a picture."""
+    if case.source.recording is not None:
+        got, cure = f"none of {len(table)} runs has come back", "Run the tool on the rest of the folder's tasks."
+        return MethodFailed(case.source.argument, "must have been run on transformed data", got, cure)
+    cure = "Run the method alone on the data with a small bump added to one column to see where."
+    got = f"{len(table)} failures, the first: {table['note'][0].rstrip('.')}"
+    return MethodFailed(case.source.argument, "must embed transformed data", got, cure)
 
 
 def _is_pca(case: Case) -> bool:

@@ -45,6 +45,7 @@ def trustability_index(
     source: Any,
     *,
     labels: Any = None,
+    ids: Any = None,
     random_state: int | np.random.Generator | None = None,
 ) -> IndexRecord:
     """Share of the picture's variance that no moved, turned and scaled copy of the data explains, at d = p.
@@ -64,6 +65,8 @@ def trustability_index(
         settings and seed hold.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
+    ids : (n,) array or column of X by name, optional
+        Names of the points, by which the rows of a table of coordinates are matched; no feature.
     random_state : int, Generator or None, default None
         Seed of the method.
 
@@ -77,6 +80,8 @@ def trustability_index(
     ------
     UndefinedIndex
         If the source cannot be run on other data.
+    InputError
+        If an argument is not what it must be, or a bundled method needs labels.
     MethodFailed
         If the method cannot give p dimensions, or gives more; the cause is chained. Some methods need another setting
         for many dimensions, as scikit-learn's ``TSNE(method="exact")``.
@@ -101,7 +106,7 @@ def trustability_index(
     >>> float(dreval.trustability_index(X, lambda X, n_components: X * 0))
     1.0
     """
-    case = open_case(X, source, labels, random_state)
+    case = open_case(X, source, labels, ids, random_state)
     runnable(case)
     points, d, notes = case.data.X, *_dimensions(case)
     Y = _picture(case, d)

@@ -66,13 +66,15 @@ class Block:
     rows: Sequence[Sequence[str]]
 
     def fitted(self, width: int) -> Block:
-        """The same table with its first column shortened, where it would be wider than ``width``."""
+        """The same table with its first column, and others without a heading, shortened, where it is wider."""
         widths = [max(map(terminal_width, column)) for column in zip(self.columns, *self.rows, strict=True)]
-        over = sum(widths) + 2 * (len(widths) - 1) - width
-        if over <= 0:
-            return self
-        room = max(widths[0] - over, 8)
-        return replace(self, rows=[[shortened(row[0], room), *row[1:]] for row in self.rows])
+        over, rooms = sum(widths) + 2 * (len(widths) - 1) - width, {}
+        for place, heading in enumerate(self.columns):
+            if over > 0 and (place == 0 or not heading) and widths[place] > 8:
+                rooms[place] = max(widths[place] - over, 8)
+                over -= widths[place] - rooms[place]
+        cut = [[shortened(c, rooms[i]) if i in rooms else c for i, c in enumerate(row)] for row in self.rows]
+        return replace(self, rows=cut) if rooms else self
 
     def simple_table(self, convert: Callable[[str], str] = str) -> Any:
         """The statsmodels table that does the lay-out, of cells that were converted (escaped)."""

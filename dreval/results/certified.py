@@ -145,7 +145,7 @@ class Certificate:
         blocks = [Block("Reconstruction error, over the variance of the data", ["", "value", "by chance"], errors)]
         columns = ["", "effect", "by chance", "statistic", "p", "p (Holm)"]
         blocks.append(Block("Residual against embedding", columns, rows))
-        return Summary("Certificate of Definition 1", header, blocks, (self.verdict, *self._few, *self.notes))
+        return Summary("Certificate of Definition 1", header, blocks, (*self._few, self.verdict, *self.notes))
 
     def __repr__(self) -> str:
         return f"Certificate({self.name}: held-out error {self.held_out:.4g}, {len(self.failed)} objections)"

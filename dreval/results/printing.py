@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from dreval.results.table import Results
 
 __all__ = ["index_title", "short_parameters", "summarise"]
+
+COUNTED = ("n_transformations", "n_folds")  # parameters of which ``n_resamples`` is what was run
 
 
 def summarise(results: Results) -> Summary:
@@ -52,15 +55,16 @@ def _is_curve(name: str) -> bool:
 def _index_block(name: str, rows: Any) -> Block:
     card = INDICES.card(name) if name in INDICES else None
     title = f"{index_title(name)}, {DIRECTIONS[card.direction]}" if card else name
-    several = rows["parameters"].nunique() > 1
+    settings, common = _settings(rows, card is not None and card.level == "algorithm")
+    several = any(settings)
     ties, interval = rows["worst"].notna().any(), rows["ci_low"].notna().any()
-    words = "" if card is not None and card.level == "algorithm" else short_parameters(rows["parameters"].iloc[0])
-    shared = "" if several or not words else f", {words}"
+    words = "" if card is not None and card.level == "algorithm" else short_parameters(common)
+    shared = f", {words}" if words else ""
     columns = ["", *([""] if several else []), "value", *(["95 % interval"] if interval else []), "chance"]
     lines = []
-    for row in rows.to_dict("records"):
+    for row, setting in zip(rows.to_dict("records"), settings, strict=True):
         value = format_number(_counted(card, row["value"])) or "missing"
-        line = [row["embedding"], *([short_parameters(row["parameters"])] if several else []), value]
+        line = [row["embedding"], *([short_parameters(setting)] if several else []), value]
         if interval:
             line.append(_interval(row["ci_low"], row["ci_high"]))
         line.append(format_number(row["chance"]))
@@ -68,6 +72,24 @@ def _index_block(name: str, rows: Any) -> Block:
             line.append(_interval(row["worst"], row["best"]))
         lines.append(line)
     return Block(title + shared, columns + (["worst, best"] if ties else []), lines)
+
+
+def _settings(rows: Any, runs: bool) -> tuple[list[str], str]:
+    """What each row has of parameters that differ between rows, and the parameters that all rows have.
+
+    Where an index is made of ``runs`` and more were asked for than there are, what was run is said.
+    """
+    every = [re.split(r", (?=\w+=)", words) for words in rows["parameters"]]
+    if runs:
+        every = [[_run_of(word, ran) for word in words] for words, ran in zip(every, rows["n_resamples"], strict=True)]
+    common = [word for word in every[0] if all(word in words for words in every)]
+    return [", ".join(word for word in words if word not in common) for words in every], ", ".join(common)
+
+
+def _run_of(word: str, ran: float) -> str:
+    """A parameter as it was run: not more transformations or folds than there were."""
+    name, _, asked = word.partition("=")
+    return f"{name}={ran:.0f}" if name in COUNTED and asked.isdigit() and 0 < ran < int(asked) else word
 
 
 def _counted(card: Any, value: float) -> float:

@@ -38,6 +38,16 @@ def test_it_is_cross_validation_by_hand():
     assert found.table["points"].tolist() == [25] * 4
 
 
+def test_more_folds_than_points_are_noted():
+    """Each point is then a fold of its own, as with n folds, and a note says so."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 3))
+    many, all_out = (dreval.reconstruction_error(X, X[:, :2], n_folds=k, random_state=0) for k in (13, 12))
+    assert float(many) == float(all_out)
+    assert "12 points have no 13 folds: each is one of its own." in many.notes
+    assert not any("folds" in note for note in all_out.notes)
+
+
 def test_train_and_left_out_are_those_of_the_map():
     """The parts are those of the map of all points; held-out errors are larger, an unrelated picture is at 1."""
     X, Y = cloud()

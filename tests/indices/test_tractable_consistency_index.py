@@ -183,6 +183,25 @@ def test_a_reduced_amplitude_is_a_part():
     assert "amplitude" not in tci(X, "pca", transformation="definition").parts
 
 
+def test_the_record_names_what_was_run():
+    """The printed settings have no amplitude where none is used, no reseeds where none ran, no more than all bumps."""
+    X = cloud()
+    asked = tci(X, "pca", transformation="definition", n_transformations=10**6, n_reseeds=5).recipe["parameters"]
+    assert "amplitude" not in asked
+    assert (asked["n_transformations"], asked["n_reseeds"]) == (X.size, 0)
+    with pytest.raises(InputError, match="must be an integer or \"all\": got 'some'"):
+        tci(X, "pca", n_transformations="some")
+
+
+def test_a_reduced_amplitude_has_its_true_reason():
+    """Outliers are blamed where they are, an amplitude that is too large for any data is blamed itself."""
+    far = np.r_[cloud(), 1e3 * np.ones((3, 3)) * [[1], [2], [3]]]
+    notes = {a: " ".join(tci(X, "pca", amplitude=a).notes) for a, X in ((0.5, far), (50, cloud()))}
+    assert "large beside the bandwidth (outliers)" in notes[0.5]
+    assert "outliers" not in notes[50]
+    assert "The amplitude 50 would fold the data; it is too large for them: " in notes[50]
+
+
 def test_methods_whose_answer_is_known():
     """One picture whatever the data: 0. A random picture: near 1, as by chance. All in one place: 0, with a note."""
     X, rng = cloud(n=300), np.random.default_rng(0)
@@ -376,7 +395,7 @@ REFUSED = {
     "an unknown kernel": (dreval.errors.UnknownName, {"kernel": "linear"}),
     "a negative amplitude": (InputError, {"amplitude": -1.0}),
     "no transformations": (InputError, {"n_transformations": 0}),
-    "every transformation": (dreval.errors.UnknownName, {"n_transformations": "every"}),
+    "every transformation": (InputError, {"n_transformations": "every"}),
     "no job": (InputError, {"n_jobs": 0}),
     "words for jobs": (InputError, {"n_jobs": "two"}),
     "half a component": (InputError, {"n_components": 1.5}),

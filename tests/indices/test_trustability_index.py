@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial import procrustes as their_procrustes
 
 import dreval
-from dreval.errors import MethodFailed, UndefinedIndex
+from dreval.errors import InputError, MethodFailed, UndefinedIndex
 
 
 def cloud(seed=0, n=60, p=4):
@@ -115,6 +118,23 @@ def test_coordinates_and_failures_have_reasons():
 
     with pytest.raises(MethodFailed, match="RuntimeError: no licence"):
         dreval.trustability_index(X, broken)
+
+
+def test_files_with_names_of_points(tmp_path):
+    """A column of a file that names the points is no feature; by it the rows of another file are matched."""
+    X = pd.DataFrame(cloud(), columns=list("abcd"))
+    cells = [f"c{i}" for i in range(len(X))]
+    X.assign(kind=["x", "y"] * 30, cell=cells).to_csv(tmp_path / "data.csv", index=False)
+    X.iloc[::-1, :2].assign(cell=cells[::-1]).to_csv(tmp_path / "shown.csv", index=False)
+    options = {"labels": "kind", "ids": "cell", "random_state": 0}
+
+    with pytest.raises(InputError, match="Name it as labels='cell' or ids='cell'"):
+        dreval.trustability_index(tmp_path / "data.csv", "isomap", labels="kind")
+    for index in (dreval.trustability_index, partial(dreval.tractable_consistency_index, n_transformations=3)):
+        named = index(tmp_path / "data.csv", "isomap", **options)
+        assert float(named) == pytest.approx(float(index(X, "isomap", random_state=0)), rel=1e-9)
+    shown = dreval.reconstruction_error(tmp_path / "data.csv", tmp_path / "shown.csv", **options)
+    assert float(shown) == pytest.approx(float(dreval.reconstruction_error(X, X.iloc[:, :2], random_state=0)), rel=1e-9)
 
 
 def test_it_prints_and_converts():

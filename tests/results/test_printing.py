@@ -68,6 +68,37 @@ def test_any_name_fits(name: str, value: str) -> None:
     assert max(map(len, summary.as_text().split("\n"))) <= 80
 
 
+@given(st.text(min_size=1, max_size=90).filter(str.isprintable), st.text(max_size=200).filter(str.isprintable))
+def test_any_setting_fits(name: str, setting: str) -> None:
+    """A second column of words is shortened too, and numbers never are."""
+    block = Block("Title", ["", "", "value"], [[name, setting, "0.12345678901234"], ["e", "a=1", ""]])
+    text = Summary("Title", [], [block]).as_text()
+
+    assert max(map(len, text.split("\n"))) <= 80
+    assert "0.12345678901234" in text
+
+
+def test_settings_that_differ_stand_in_the_rows() -> None:
+    """Of a method index with other settings for each embedding the rows have what differs, as it was run: 80 columns.
+
+    40 points of 4 columns have 160 transformations, not 200.
+    """
+    options = {"tractable_consistency_index": {"n_transformations": 200}, "reconstruction_error": {"n_folds": 50}}
+    found = dreval.Evaluation(X, {"few": "pca", "all": "pca"}, random_state=0).run(
+        list(options), ci=None, options=options
+    )
+    few = (found.table["embedding"] == "few") & (found.table["n_resamples"] == 160)
+    found.table.loc[few, "n_resamples"] = 5
+    found.table.loc[few, "parameters"] = found.table.loc[few, "parameters"].str.replace("=200", "=5")
+    text = str(found.summary())
+
+    assert few.sum() == 1
+    assert re.search(r"^few +n_transformations=5 +0\.", text, re.M)
+    assert re.search(r"^all +n_transformations=160 +0\.", text, re.M)
+    assert "amplitude=" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
 def numbers(text: str) -> set[str]:
     """All decimal numbers in a text."""
     return set(re.findall(r"\d\.\d{4,6}", text))
