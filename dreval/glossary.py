@@ -114,7 +114,7 @@ PAIR_COLUMNS: dict[str, str] = {
 OVERALL_COLUMNS: dict[str, str] = {
     "index": "name of the index",
     "parameters": "parameters of the index, as name=value",
-    "test": "friedman, iman_davenport, skillings_mack or mixed",
+    "test": "friedman, iman_davenport, friedman_exact (by arrangements of the ranks), skillings_mack or mixed",
     "n": "number of data sets",
     "k": "number of embeddings",
     "statistic": "the test's statistic",

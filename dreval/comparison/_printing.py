@@ -18,6 +18,7 @@ __all__ = ["OVERALL_TITLES", "direction_of", "heading", "summarise"]
 OVERALL_TITLES = {
     "friedman": "Friedman chi-square",
     "iman_davenport": "Iman-Davenport F",
+    "friedman_exact": "Friedman, by arrangements",
     "skillings_mack": "Skillings-Mack chi-square",
     "mixed": "Mixed model, Wald chi-square",
 }

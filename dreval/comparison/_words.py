@@ -72,7 +72,12 @@ VOICES = {
     "markdown": Voice(_markdown_name, _markdown_title, "*", "*", "χ²", " %"),
     "latex": Voice(_latex_name, _latex_title, "$", "$", r"\chi^2", r"\,\%"),
 }
-OVERALL = {"friedman": "Friedman test", "skillings_mack": "Skillings-Mack test", "mixed": "mixed model"}
+OVERALL = {
+    "friedman": "Friedman test",
+    "iman_davenport": "Iman-Davenport test",
+    "skillings_mack": "Skillings-Mack test",
+    "mixed": "mixed model",
+}
 
 
 def paragraph(comparison: Comparison, form: str) -> str:
@@ -127,22 +132,33 @@ def _across(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
 def _overall(rows: pd.DataFrame, voice: Voice, alpha: float) -> Iterator[str]:
     """Whether there is any difference."""
     found = {row["test"]: row for row in rows.to_dict("records") if not math.isnan(row["p_value"])}
-    for test, title in OVERALL.items():
+    level = f"{100 * alpha:g}{voice.percent}"
+    for test in ("friedman", "skillings_mack", "mixed"):
         if test not in found:
             continue
-        row = found[test]
-        value, decides = f"({row['df']:g}) = {row['statistic']:.2f}", row["p_value"]
-        said = [f"{voice.math(voice.chi, value)}, {voice.p(decides)}"]
-        if test == "friedman" and "iman_davenport" in found:
-            more = found["iman_davenport"]
-            value = f"{more['statistic']:.2f}" if math.isfinite(more["statistic"]) else "∞"
-            value = value if voice.open_math != "$" else value.replace("∞", r"\infty")
-            degrees = f"({more['df']:g}, {more['df_denominator']:g}) = {value}"
-            said.append(f"Iman-Davenport {voice.math('F', degrees)}, {voice.p(more['p_value'])}")
-            decides = more["p_value"]
-        verb = "rejects" if decides <= alpha else "does not reject"
-        level = f"{100 * alpha:g}{voice.percent}"
+        title, row = OVERALL[test], found[test]
+        value = f"({row['df']:g}) = {row['statistic']:.2f}"
+        said = [f"{voice.math(voice.chi, value)}, {voice.p(row['p_value'])}"]
+        if test == "friedman":
+            title, row, said = _friedman(found, voice, said)
+        verb = "rejects" if row["p_value"] <= alpha else "does not reject"
         yield f"The {title} {verb} equality of the embeddings at the {level} level ({'; '.join(said)})."
+
+
+def _friedman(found: dict[str, dict[str, Any]], voice: Voice, said: list[str]) -> tuple[str, dict[str, Any], list[str]]:
+    """Which test decides on equal ranks, its row, and what all of them say: by arrangements, else F."""
+    more = found["iman_davenport"]
+    value = f"{more['statistic']:.2f}" if math.isfinite(more["statistic"]) else "∞"
+    value = value if voice.open_math != "$" else value.replace("∞", r"\infty")
+    degrees = f"({more['df']:g}, {more['df_denominator']:g}) = {value}"
+    exact = found.get("friedman_exact")
+    if exact is None:
+        said = [f"{voice.math('F', degrees)}, {voice.p(more['p_value'])}", f"Friedman {said[0]}"]
+        return OVERALL["iman_davenport"], more, said
+    kind = "exact" if "all arrangements" in exact["note"] else "permutation"
+    said = [f"{kind} {voice.p(exact['p_value'])}", f"by approximation {said[0]}"]
+    said.append(f"Iman-Davenport {voice.math('F', degrees)}, {voice.p(more['p_value'])}")
+    return OVERALL["friedman"], exact, said
 
 
 def _signed_ranks(rows: pd.DataFrame, voice: Voice, recipe: Any) -> Iterator[str]:

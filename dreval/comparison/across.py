@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import check_float, check_one_of
-from dreval._random import root_seed
+from dreval._random import root_seed, stream
 from dreval.comparison._cells import Family, families
 from dreval.comparison._mixed import mixed_rows
 from dreval.comparison._pairs import letters_of, nemenyi_rows, pair_frame, signed_rank_rows
@@ -58,9 +58,10 @@ def compare(
     direction : {"higher", "lower"} or dict of index to one of them, optional
         Which way is better. By default as the table says, else as the card of the index says.
     tests : "default", "all" or list of str
-        "friedman" (chi-square corrected for ties, with the F of Iman and Davenport; Skillings-Mack where cells are
-        missing), "nemenyi" (all pairs of mean ranks), "wilcoxon" (signed ranks of each pair), "mixed" (a linear mixed
-        model), "bayes" (needs ``rope``). "default" is the first three, and "bayes" where ``rope`` is given.
+        "friedman" (chi-square corrected for ties, with the F of Iman and Davenport, and up to 30 data sets the p by all
+        arrangements of the ranks, or by 9,999 random ones, which then decides; Skillings-Mack where cells are missing;
+        needs three embeddings), "nemenyi" (all pairs of mean ranks), "wilcoxon" (signed ranks of each pair), "mixed" (a
+        linear mixed model), "bayes" (needs ``rope``). "default" is the first three, and "bayes" where ``rope`` is given.
     rope : float, optional
         Region of practical equivalence: the largest difference, in the unit of the index, that does not count.
     alpha : float
@@ -70,7 +71,7 @@ def compare(
     columns : dict, optional
         What the columns of tables are called, as ``{"embedding": "algorithm", "value": "score"}``.
     random_state : int, Generator or None
-        Seed of the posterior draws of "bayes".
+        Seed of the posterior draws of "bayes", and of the arrangements of "friedman" where they are too many to count.
 
     Returns
     -------
@@ -150,7 +151,8 @@ def _family_rows(
     family: Family, wanted: Sequence[str], rope: float | None, alpha: float, root: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Overall tests and pairs of one index."""
-    overall = [{**family.key, **row} for row in overall_rows(family.goodness)] if "friedman" in wanted else []
+    rng = stream(root, "friedman", family.index, family.parameters)
+    overall = [{**family.key, **row} for row in overall_rows(family.goodness, rng)] if "friedman" in wanted else []
     pairs = nemenyi_rows(family) if "nemenyi" in wanted else []
     pairs += [row for row in signed_rank_rows(family, rope, root) if row["test"] in wanted]
     if "mixed" in wanted:
