@@ -49,7 +49,8 @@ def _counted(doubled: IntArray, reached: int) -> float | None:
     if base**k >= 2**63:
         return None
     powers = base ** np.arange(k)
-    sums, share = np.sort(doubled[:1], axis=1), np.ones(1)
+    sums: IntArray = np.sort(doubled[:1], axis=1)
+    share: npt.NDArray[np.float64] = np.ones(1)
     for row in doubled[1:]:
         if _arrangement_count(row) * len(sums) > EXACT_UP_TO or k > 8:
             return None

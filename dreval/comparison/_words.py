@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dreval.comparison._pairs import signed_ranks_can_tell
 from dreval.comparison._printing import heading
 from dreval.comparison._ranks import critical_difference
 from dreval.results.symbols import latex_symbols, plain_symbols
@@ -125,13 +126,16 @@ def _across(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
             said += f"; critical difference {critical_difference(whole, k, alpha):.2f} (Nemenyi, {level})"
         yield said + (f"; over the {whole} data sets with all embeddings." if whole < n else ".")
     yield from _signed_ranks(pairs[pairs["test"] == "wilcoxon"], voice, comparison.recipe)
+    if (pairs["test"] == "wilcoxon").any() and not signed_ranks_can_tell(n, alpha):
+        yield f"With {n} data sets no signed-rank test can be significant at this level."
     yield from _differing(pairs[pairs["test"] == "mixed"], voice, comparison.recipe, "By the mixed model")
     yield from _bayes(pairs[pairs["test"] == "bayes"], voice, comparison.recipe["rope"])
 
 
 def _overall(rows: pd.DataFrame, voice: Voice, alpha: float) -> Iterator[str]:
     """Whether there is any difference."""
-    found = {row["test"]: row for row in rows.to_dict("records") if not math.isnan(row["p_value"])}
+    known = rows[rows["p_value"].notna()].to_dict("records")
+    found: dict[str, dict[str, Any]] = {row["test"]: {str(key): row[key] for key in row} for row in known}
     level = f"{100 * alpha:g}{voice.percent}"
     for test in ("friedman", "skillings_mack", "mixed"):
         if test not in found:
@@ -222,7 +226,7 @@ def _bayes(rows: pd.DataFrame, voice: Voice, rope: float | None) -> Iterator[str
         said.append(
             f"{voice.name(first)} over {voice.name(second)} {better:.3f} (equivalent {equal:.3f}, worse {worse:.3f})"
         )
-    lead = f"Counting differences up to {rope:g} as none, the Bayesian signed-rank test gives the probabilities"
+    lead = f"Counting differences below {rope:g} as none, the Bayesian signed-rank test gives the probabilities"
     yield f"{lead} {'; '.join(said)}."
 
 
@@ -231,8 +235,8 @@ ERRORS = {
     "anchors": "paired differences with anchor standard errors",
     "subsampling": "paired differences with standard errors from random halves of the points",
     "seeds": "differences of means over runs with other seeds, with Welch's standard errors",
-    "subsamples": "paired differences with standard errors from runs on random halves of the points",
-    "draws": "paired differences with standard errors from runs on random halves of the points",
+    "subsamples": "paired differences with rescaled standard errors from runs on random halves of the points",
+    "draws": "paired differences with standard errors, not rescaled, from runs on random halves of the points",
 }
 
 
