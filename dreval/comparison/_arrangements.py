@@ -57,7 +57,8 @@ def _counted(doubled: IntArray, reached: int) -> float | None:
         rows = np.array(sorted(set(itertools.permutations(row.tolist()))), dtype=np.int64)
         more = np.sort((sums[:, None] + rows[None]).reshape(-1, k), axis=1)
         _, kept, place = np.unique(more @ powers, return_index=True, return_inverse=True)
-        sums, share = more[kept], np.bincount(place.ravel(), np.repeat(share / len(rows), len(rows)))
+        share = np.bincount(place.ravel(), np.repeat(share / len(rows), len(rows))).astype(np.float64)
+        sums = more[kept]
     return float(share[(sums**2).sum(axis=1) >= reached].sum())
 
 
