@@ -36,7 +36,7 @@ def add_compare(
     verb.add_argument("--index", action="append", metavar="NAME", help="an index; repeat for several (all)")
     verb.add_argument("--direction", type=_directions, help="higher, lower, or NAME=lower,... (as the index says)")
     verb.add_argument("--tests", type=_listed, help="default, all, or of: friedman, nemenyi, wilcoxon, mixed, bayes")
-    verb.add_argument("--rope", type=float, metavar="R", help="largest difference that does not count; adds bayes")
+    verb.add_argument("--rope", type=float, metavar="R", help="differences below it do not count; adds bayes")
     verb.add_argument("--columns", type=_pairs, metavar="NAME=COLUMN,...", help="what columns of tables are called")
     verb.add_argument("--alpha", type=float, default=0.05, help="level (0.05)")
     verb.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")

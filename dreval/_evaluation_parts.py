@@ -16,6 +16,7 @@ from dreval._check import check_one_of, describe
 from dreval._evaluation_intervals import CI_OPTIONS
 from dreval.errors import DrevalError, InputError
 from dreval.geometry.workers import open_progress
+from dreval.glossary import DATA_CAVEAT
 from dreval.inference.adjustment import adjust_p_values
 from dreval.inputs.source import Source
 from dreval.registry import INDICES, TESTS
@@ -80,8 +81,9 @@ def check_options(options: Any) -> dict[str, dict[str, Any]]:
 
 def attainable_note(table: Any, adjust: str | None) -> list[str]:
     """That no p of the tests can be small, where there are too few permutations for so many tests."""
-    sampled = table[table["p_value"].notna() & (table["n_resamples"].fillna(0) > 0)].copy()
-    if sampled.empty or len(sampled) < table["p_value"].notna().sum():
+    table = table[table["p_value"].notna() & ~table["note"].str.startswith(DATA_CAVEAT)]
+    sampled = table[table["n_resamples"].fillna(0) > 0].copy()
+    if sampled.empty or len(sampled) < len(table):
         return []
     m, most = len(sampled), int(sampled["n_resamples"].max())
     sampled["p_value"] = 1.0 / (sampled["n_resamples"] + 1.0)

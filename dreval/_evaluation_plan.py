@@ -208,7 +208,7 @@ class _Variable:
 
 def _variables(data: Any) -> dict[str, _Variable]:
     """Labels, covariates, and on request only the data themselves and what a reconstruction leaves of them."""
-    known = [_Variable("data", "data", data, "gaussian", DATA_CAVEAT, "data")]
+    known = [_Variable("data", "data", data, "gaussian", f"{DATA_CAVEAT}; it is in no adjustment", "data")]
     known.append(_Variable("residual", "data", data, "gaussian", RESIDUAL_CAVEAT, "residual"))
     known += [] if data.labels is None else [_Variable("labels", "labels", data.labels.codes, "delta")]
     for name, values in data.covariates.items():

@@ -205,10 +205,10 @@ class Evaluation:
         tests : "default", "all", str, list of str or None
             Names from ``dreval.list_tests()``; embeddings are tested against labels and covariates. "default": "hsic"
             and "kcca" where there are any. "hsic:age" tests against ``age`` only. "hsic:data" tests against the data
-            themselves: read its effect size, since p is certain to be small. "hsic:residual" tests what the embedding
-            leaves of the data, as ``Results.certificate`` does, with ``n_resamples`` refits of at most 1000 points.
-            Above 2000 points "hsic" and "kcca" use low-rank kernels of all where these come near enough, else (and
-            "dcov" and "mmd" always) 2000 drawn at random; the note says which.
+            themselves: read its effect size, since p is certain to be small; it is in no adjustment. "hsic:residual"
+            tests what the embedding leaves of the data, as ``Results.certificate`` does, with ``n_resamples`` refits of
+            at most 1000 points. Above 2000 points "hsic" and "kcca" use low-rank kernels of all where these come near
+            enough, else (and "dcov" and "mmd" always) 2000 drawn at random; the note says which.
         ci : "default", "points", "subsampling", "replicates", "anchors" or None
             Intervals; the column ``target`` says what each speaks of. "points": the population the points came from,
             embedding held fixed, by a delete-a-group jackknife with recomputation (20 random groups). "subsampling":
@@ -221,7 +221,7 @@ class Evaluation:
         n_resamples : int
             Permutations of a test.
         adjust : "holm", "benjamini_hochberg" or None
-            Adjustment of the p-values over this table.
+            Adjustment of the p-values over this table, those against the data themselves left out.
         options : dict of name to dict, optional
             Parameters of single indices and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``: those on
             the card of an index (``dreval.index_card(name).parameters``), the keywords of a test. Curves over K

@@ -41,7 +41,7 @@ COLUMNS: dict[str, str] = {
     "ci_method": "how the interval was made",
     "statistic": "the test's statistic",
     "p_value": "the test's p-value; (b + 1) / (m + 1) for m sampled permutations",
-    "p_adjusted": "p-value adjusted over all tests of this table",
+    "p_adjusted": "p-value adjusted over all tests of this table; none for those against the data themselves",
     "n_resamples": "number of resamples (permutations, groups, replicates)",
     "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
     "lower": "smallest value the index can take",
@@ -104,7 +104,8 @@ PAIR_COLUMNS: dict[str, str] = {
     "matched-pairs rank-biserial correlation (wilcoxon)",
     "superiority": "share of points, of pairs of runs (seeds) or of data sets on which the first is better, ties "
     "counted half",
-    "better": "name of the embedding that the test favours (wilcoxon: larger sum of ranks; bayes: more probable)",
+    "better": "name of the better embedding where the test finds one: (adjusted) p up to alpha, for bayes a chance "
+    "above 1 - alpha; else empty, and the sign is in advantage",
     "p_first": "posterior probability that the first is practically better",
     "p_rope": "posterior probability that they are practically equivalent",
     "p_second": "posterior probability that the second is practically better",
@@ -114,7 +115,7 @@ PAIR_COLUMNS: dict[str, str] = {
 OVERALL_COLUMNS: dict[str, str] = {
     "index": "name of the index",
     "parameters": "parameters of the index, as name=value",
-    "test": "friedman, iman_davenport, skillings_mack or mixed",
+    "test": "friedman, iman_davenport, friedman_exact (by arrangements of the ranks), skillings_mack or mixed",
     "n": "number of data sets",
     "k": "number of embeddings",
     "statistic": "the test's statistic",
@@ -132,7 +133,7 @@ STANDING_COLUMNS: dict[str, str] = {
     "value": "value of the index, or its mean over data sets",
     "sd": "standard deviation over data sets",
     "mean_rank": "mean rank over the data sets that have a value of every embedding; 1 is the best",
-    "letters": "embeddings that share a letter do not differ significantly",
+    "letters": "embeddings that share a letter do not differ significantly; empty where a pair was not tested",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
@@ -86,11 +87,23 @@ def test_data_against_embedding_is_asked_by_name_and_cautioned():
 def test_what_is_certain_is_not_counted_as_found(tmp_path):
     """Data against embedding: no significance codes in print, and none of the tests that the report counts."""
     result = evaluation().run(None, ["hsic", "hsic:data"], n_resamples=99)
-    assert (result.tidy()["p_adjusted"] <= 0.05).all()
-    starred = [line.split(" hsic ")[0].strip() for line in str(result).splitlines() if line.rstrip().endswith(" *")]
+    assert (result.tidy()["p_value"] <= 0.05).all()
+    starred = [line.split(" hsic ")[0].strip() for line in str(result).splitlines() if line.rstrip().endswith("*")]
     assert starred == ["e ~ labels"]
     page = result.report(tmp_path / "page.md").read_text("utf-8")
     assert "1 test of 1 with adjusted p (holm) ≤ .05. Against the data themselves read the effect size only." in page
+
+
+def test_what_is_certain_makes_no_other_test_less_significant():
+    """Adjusted p-values are those without the rows against the data, which have none and say so; residuals stay."""
+    tests = ["hsic", "dcov", "hsic:residual"]
+    alone, beside = (evaluation().run(None, names, n_resamples=19).tidy() for names in (tests, ["hsic:data", *tests]))
+    certain = beside["target"] == "data"
+    assert beside.loc[certain, "p_adjusted"].isna().all()
+    assert beside.loc[certain, "note"].str.contains("it is in no adjustment").all()
+    kept = beside[~certain].reset_index(drop=True).drop(columns="seconds")
+    pd.testing.assert_frame_equal(kept, alone.drop(columns="seconds"))
+    assert alone["p_adjusted"].notna().all()
 
 
 def test_restricted_permutations_reach_the_tests():

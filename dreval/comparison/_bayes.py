@@ -15,9 +15,10 @@ PRIOR = 0.5  # weight of the pseudo-observation at zero
 def bayesian_signed_rank(advantage: FloatArray, rope: float, rng: np.random.Generator) -> tuple[float, float, float]:
     """Probabilities that the first is practically better, that both are equivalent, that the second is better.
 
-    ``advantage`` (N,) holds the differences over data sets, ``rope`` the largest one that does not count, in the same
-    unit. The differences have a Dirichlet-process prior with a pseudo-observation at zero of weight 0.5; of 50,000
-    posterior draws each is given to the region that holds most of its pairwise means (shared where two hold the same).
+    ``advantage`` (N,) holds the differences over data sets, ``rope`` the one below which none counts, in the same unit
+    (one of exactly ``rope`` counts half, as in baycomp). The differences have a Dirichlet-process prior with a
+    pseudo-observation at zero of weight 0.5; of 50,000 posterior draws each is given to the region that holds most of
+    its pairwise means (shared where two hold the same).
     Benavoli, Corani, Demsar and Zaffalon (2017), J. Mach. Learn. Res. 18(77), section 4.2. O(draws N^2).
 
     Examples

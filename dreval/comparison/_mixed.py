@@ -16,6 +16,10 @@ __all__ = ["fit_mixed", "mixed_rows"]
 
 FloatArray = npt.NDArray[np.float64]
 OPTIMIZERS = ("bfgs", "lbfgs", "powell")  # the last one needs no gradient: variances of zero lie on the boundary
+TERMS = {"dataset": "between data sets", "cell": "of embeddings within data sets", "replicate": "between replicates"}
+NOTHING = 1e-4  # share of the variance of the errors
+# What is tried again, and variances near zero: these are judged in absolute units there, in those of the errors here.
+HARMLESS = ("optimization", "boundary of the parameter space", "covariance is singular")
 NORMAL = "normal approximation, too optimistic with few data sets"
 
 
@@ -53,6 +57,8 @@ def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[
     """The Wald test of equal means, and one row for each pair."""
     k = len(family.names)
     shared = {"test": "mixed", "n": len(family.cells)}
+    if family.rows.groupby("dataset")["value"].nunique().max() <= 1:
+        return _no_fit(family, shared, "undefined: all embeddings are equal on every data set")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -62,20 +68,35 @@ def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[
         except np.linalg.LinAlgError as error:
             reason = f"no fit: {error}"
     words = dict.fromkeys(" ".join(str(one.message).split()) for one in caught)
-    said = "; ".join(one for one in words if reason or "optimization" not in one)
     if not reason and not (np.isfinite(covariance).all() and (np.diag(covariance) > 0).all()):
         reason = "no fit: the standard errors are not defined"
     if reason:
-        note = "; ".join(filter(None, [reason, said]))
-        empty = [{**family.key, **shared, "first": family.names[i], "second": family.names[j], "note": note}
-                 for i, j in pairs_of(family.names)]  # fmt: skip
-        return {**shared, "k": k, "df": k - 1, "note": note}, empty
-    note = "; ".join(filter(None, [NORMAL, f"statsmodels says: {said}" if said else ""]))
+        return _no_fit(family, shared, reason)
+    none = _no_variance(fit)
+    known = (*HARMLESS, "Hessian") if none else HARMLESS  # at the boundary it has no inverse
+    said = [one.rstrip(".") for one in words if not any(word in one for word in known)]
+    note = "; ".join([NORMAL, *none, *(["statsmodels says: " + "; ".join(said)] if said else [])])
     rows = [
         {**family.key, **shared, **_contrast(family, means, covariance, i, j, alpha), "note": note}
         for i, j in pairs_of(family.names)
     ]
     return {**shared, "k": k, **_wald(means, covariance), "note": note}, rows
+
+
+def _no_fit(family: Family, shared: dict[str, Any], reason: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The rows of a model that could not be fitted, with the reason alone."""
+    k = len(family.names)
+    pairs = [(family.names[i], family.names[j]) for i, j in pairs_of(family.names)]
+    empty = [{**family.key, **shared, "first": first, "second": second, "note": reason} for first, second in pairs]
+    return {**shared, "k": k, "df": k - 1, "note": reason}, empty
+
+
+def _no_variance(fit: Any) -> list[str]:
+    """Which random terms have no variance beside that of the errors, in units of which it is judged."""
+    terms = dict(zip(fit.model.exog_vc.names, fit.vcomp, strict=True)) if len(fit.vcomp) else {}
+    terms = {"dataset": float(np.asarray(fit.cov_re)[0, 0]), **terms}
+    none = [TERMS[name] for name, variance in terms.items() if variance < NOTHING * fit.scale]
+    return [f"found no variance {' and '.join(none)}"] if none else []
 
 
 def _contrast(

@@ -18,7 +18,18 @@ from dreval.comparison._letters import letter_display
 from dreval.comparison._ranks import block_ranks, nemenyi
 from dreval.glossary import PAIR_COLUMNS
 
-__all__ = ["ahead", "letters_of", "nemenyi_rows", "pair_frame", "pairs_of", "signed_rank_rows", "superiority", "wins"]
+__all__ = [
+    "ahead",
+    "letters_of",
+    "nemenyi_rows",
+    "only_found",
+    "pair_frame",
+    "pairs_of",
+    "signed_rank_rows",
+    "signed_ranks_can_tell",
+    "superiority",
+    "wins",
+]
 
 FloatArray = npt.NDArray[np.float64]
 PAIR_TEXT = ("index", "parameters", "first", "second", "test", "better", "note")
@@ -43,6 +54,13 @@ def pairs_of(names: list[str]) -> Iterator[tuple[int, int]]:
 def ahead(first: str, second: str, advantage: float) -> str:
     """Whom an advantage favours."""
     return first if advantage > 0 else second if advantage < 0 else ""
+
+
+def only_found(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """Pairs with ``better`` where the test finds a difference: p, adjusted if it is, or a posterior probability."""
+    p = table["p_adjusted"].where(table["p_adjusted"].notna(), table["p_value"])
+    found = (p <= alpha) | (table[["p_first", "p_second"]].max(axis=1) > 1 - alpha)
+    return table.assign(better=table["better"].where(found, ""))
 
 
 def superiority(differences: FloatArray) -> float:
@@ -92,6 +110,11 @@ def signed_rank_rows(family: Family, rope: float | None, root: int) -> list[dict
             posterior = {"p_first": better, "p_rope": equal, "p_second": worse}
             rows.append({**shared, "test": "bayes", **posterior, "better": ahead(first, second, better - worse)})
     return rows
+
+
+def signed_ranks_can_tell(n: int, alpha: float) -> bool:
+    """Whether the smallest p of a signed-rank test on n data sets, 2 / 2^n, is up to alpha."""
+    return 2.0 ** (1 - n) <= alpha
 
 
 def _wilcoxon(differences: FloatArray) -> dict[str, Any]:

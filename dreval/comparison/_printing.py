@@ -18,6 +18,7 @@ __all__ = ["OVERALL_TITLES", "direction_of", "heading", "summarise"]
 OVERALL_TITLES = {
     "friedman": "Friedman chi-square",
     "iman_davenport": "Iman-Davenport F",
+    "friedman_exact": "Friedman, by arrangements",
     "skillings_mack": "Skillings-Mack chi-square",
     "mixed": "Mixed model, Wald chi-square",
 }
@@ -26,8 +27,8 @@ PAIR_TITLES = {
     "anchors": "paired differences at anchors",
     "subsampling": "paired differences of halves",
     "seeds": "runs with other seeds",
-    "subsamples": "paired differences of runs on halves",
-    "draws": "paired differences of runs on halves",
+    "subsamples": "paired differences of runs on halves, rescaled",
+    "draws": "paired differences of runs on halves, not rescaled",
     "nemenyi": "Nemenyi",
     "wilcoxon": "Wilcoxon signed-rank",
     "mixed": "mixed model",
@@ -84,7 +85,7 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
         head.insert(0, ("Data sets:", format_number(len(data))))
     else:
         head = [("Data:", str(recipe.get("dataset") or "")), ("Points n:", format_number(recipe.get("n"))), *head]
-    rope = [] if recipe["rope"] is None else [("Practically equal up to:", f"{recipe['rope']:g}")]
+    rope = [] if recipe["rope"] is None else [("Practically equal below:", f"{recipe['rope']:g}")]
     return [*head, ("Level:", f"{recipe['alpha']:g}"), ("Adjusted by:", str(adjust)), *rope]
 
 
@@ -92,7 +93,7 @@ def _blocks(comparison: Comparison, name: str) -> Iterator[Block]:
     """Tables of one index."""
     standing = comparison.of(comparison.standing, name)
     columns = [("mean_rank", "mean rank"), ("value", "value"), ("sd", "sd"), ("n", "n"), ("letters", "letters")]
-    shown = [(key, title) for key, title in columns if standing[key].notna().any()]
+    shown = [(key, title) for key, title in columns if (standing[key].notna() & (standing[key] != "")).any()]
     shown = shown if comparison.families else [pair for pair in shown if pair[0] != "n"]
     rows = [[row["embedding"], *(_cell(key, row[key]) for key, _ in shown)] for row in standing.to_dict("records")]
     yield Block(heading(comparison, name), ["", *(title for _, title in shown)], rows)
@@ -101,7 +102,9 @@ def _blocks(comparison: Comparison, name: str) -> Iterator[Block]:
         yield _overall(overall)
     pairs = comparison.of(comparison.pairs, name)
     for test, part in pairs.groupby("test", sort=False):
-        yield _pairs(str(test), part)
+        block = _pairs(str(test), part)
+        if block is not None:
+            yield block
 
 
 def _overall(rows: pd.DataFrame) -> Block:
@@ -114,9 +117,11 @@ def _overall(rows: pd.DataFrame) -> Block:
     return Block("Any difference", ["", "value", "df", "p", ""], lines)
 
 
-def _pairs(test: str, rows: pd.DataFrame) -> Block:
-    """All pairs by one test."""
+def _pairs(test: str, rows: pd.DataFrame) -> Block | None:
+    """All pairs by one test; None where it has no number for any, which a note explains."""
     shown = [(key, title) for key, title in PAIR_COLUMNS[test] if rows[key].notna().any()]
+    if all(key == "n" for key, _ in shown):
+        return None
     lines = []
     for row in rows.to_dict("records"):
         p = row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]
@@ -147,9 +152,19 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield from comparison.notes
     tables = (comparison.overall, comparison.pairs) if comparison.families else ()
     said = [pair for table in tables for pair in zip(table["test"], table["note"], strict=True) if pair[1]]
-    yield from (f"{test}: {note}." for test, note in dict.fromkeys(said))
+    yield from (f"{test}: {note.rstrip('.')}." for test, note in dict.fromkeys(said))
     yield "Advantage of the first: positive when it is better, whichever way the index points."
-    yield "Embeddings that share a letter do not differ significantly."
+    yield from _letter_notes(comparison)
     adjust = comparison.recipe["adjust"]
     how = "not adjusted" if adjust == "nothing" else f"adjusted by {adjust} within this table and test"
     yield f"p of pairs {how}; codes: 0 *** .001 ** .01 * .05 . .1"
+
+
+def _letter_notes(comparison: Comparison) -> Iterator[str]:
+    """How letters are read, and where there are none because a pair that they need has no test."""
+    if (comparison.standing["letters"] != "").any():
+        yield "Embeddings that share a letter do not differ significantly."
+    tested = [name for name in comparison.indices if (comparison.of(comparison.pairs, name)["test"] != "bayes").any()]
+    without = [name for name in tested if (comparison.of(comparison.standing, name)["letters"] == "").all()]
+    if without:
+        yield f"{', '.join(without)}: no letters, since not every pair was tested."

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval.comparison._arrangements import DRAWS, permutation_p
+
 __all__ = [
     "block_ranks",
     "critical_difference",
@@ -22,6 +24,8 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
+TWO = "needs three embeddings; see the test of the pair"
+PERMUTED_UP_TO = 30  # data sets; with more the approximations hold
 
 
 def block_ranks(goodness: FloatArray) -> FloatArray:
@@ -121,13 +125,17 @@ def skillings_mack(goodness: FloatArray) -> tuple[float, float, int]:
     return value, float(chdtrc(rank, value)) if rank else math.nan, rank
 
 
-def overall_rows(goodness: FloatArray) -> list[dict[str, Any]]:
-    """Is there any difference? Friedman and Iman-Davenport where every cell is there, else Skillings-Mack."""
+def overall_rows(goodness: FloatArray, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Is there any difference? Friedman and Iman-Davenport where every cell is there, else Skillings-Mack.
+
+    Up to 30 data sets Friedman's test by arrangements is one more row: there the chi-square errs towards no difference
+    and F towards one (three embeddings on three data sets: F at the 5 % level rejects 19 % of equal ones).
+    """
     n, k = goodness.shape
     if np.isnan(goodness).any():
         return [_skillings_mack_row(goodness)]
     chi_square, p = friedman(goodness) if k > 2 else (math.nan, math.nan)
-    note = "" if k > 2 else "needs three embeddings; see the test of the pair"
+    note = "" if k > 2 else TWO
     if k > 2 and math.isnan(p):
         note = "undefined: all embeddings are equal on every data set"
     rows = [{"test": "friedman", "statistic": chi_square, "df": k - 1, "p_value": p, "note": note, "n": n, "k": k}]
@@ -138,7 +146,12 @@ def overall_rows(goodness: FloatArray) -> list[dict[str, Any]]:
         p, note = _agreement(goodness), "F is infinite, since all data sets agree; p is exact, by counting"
     degrees = {"df": k - 1, "df_denominator": (k - 1) * (n - 1)}
     row = {"test": "iman_davenport", "statistic": value, **degrees, "p_value": p, "note": note, "n": n, "k": k}
-    return [*rows, row]
+    rows.append(row)
+    if n <= PERMUTED_UP_TO:
+        p, counted = permutation_p(block_ranks(goodness), rng)
+        note = "p by counting all arrangements of the ranks" if counted else f"p by {DRAWS:,} arrangements of the ranks"
+        rows.append({"test": "friedman_exact", "statistic": chi_square, "p_value": p, "note": note, "n": n, "k": k})
+    return rows
 
 
 def _agreement(goodness: FloatArray) -> float:
@@ -153,6 +166,9 @@ def _skillings_mack_row(goodness: FloatArray) -> dict[str, Any]:
     """The row of the test with missing cells."""
     k = goodness.shape[1]
     rows = goodness[np.isfinite(goodness).sum(axis=1) > 1]
+    shared = {"test": "skillings_mack", "n": len(rows), "k": k}
+    if k < 3:
+        return {**shared, "statistic": math.nan, "df": k - 1, "p_value": math.nan, "note": TWO}
     value, p, rank = skillings_mack(goodness)
     notes = ["some data sets have no value of some embeddings"]
     if len(rows) < len(goodness):
@@ -162,7 +178,4 @@ def _skillings_mack_row(goodness: FloatArray) -> dict[str, Any]:
         notes.append("undefined: the data sets do not link all embeddings")
     elif any(len(set(row[np.isfinite(row)])) < np.isfinite(row).sum() for row in rows):
         notes.append("ties make it conservative")
-    return {
-        "test": "skillings_mack", "statistic": value, "df": rank, "p_value": p, "note": "; ".join(notes),
-        "n": len(rows), "k": k,
-    }  # fmt: skip
+    return {**shared, "statistic": value, "df": rank, "p_value": p, "note": "; ".join(notes)}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dreval.comparison._pairs import signed_ranks_can_tell
 from dreval.comparison._printing import heading
 from dreval.comparison._ranks import critical_difference
 from dreval.results.symbols import latex_symbols, plain_symbols
@@ -72,7 +73,12 @@ VOICES = {
     "markdown": Voice(_markdown_name, _markdown_title, "*", "*", "χ²", " %"),
     "latex": Voice(_latex_name, _latex_title, "$", "$", r"\chi^2", r"\,\%"),
 }
-OVERALL = {"friedman": "Friedman test", "skillings_mack": "Skillings-Mack test", "mixed": "mixed model"}
+OVERALL = {
+    "friedman": "Friedman test",
+    "iman_davenport": "Iman-Davenport test",
+    "skillings_mack": "Skillings-Mack test",
+    "mixed": "mixed model",
+}
 
 
 def paragraph(comparison: Comparison, form: str) -> str:
@@ -120,29 +126,43 @@ def _across(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
             said += f"; critical difference {critical_difference(whole, k, alpha):.2f} (Nemenyi, {level})"
         yield said + (f"; over the {whole} data sets with all embeddings." if whole < n else ".")
     yield from _signed_ranks(pairs[pairs["test"] == "wilcoxon"], voice, comparison.recipe)
+    if (pairs["test"] == "wilcoxon").any() and not signed_ranks_can_tell(n, alpha):
+        yield f"With {n} data sets no signed-rank test can be significant at this level."
     yield from _differing(pairs[pairs["test"] == "mixed"], voice, comparison.recipe, "By the mixed model")
     yield from _bayes(pairs[pairs["test"] == "bayes"], voice, comparison.recipe["rope"])
 
 
 def _overall(rows: pd.DataFrame, voice: Voice, alpha: float) -> Iterator[str]:
     """Whether there is any difference."""
-    found = {row["test"]: row for row in rows.to_dict("records") if not math.isnan(row["p_value"])}
-    for test, title in OVERALL.items():
+    known = rows[rows["p_value"].notna()].to_dict("records")
+    found: dict[str, dict[str, Any]] = {row["test"]: {str(key): row[key] for key in row} for row in known}
+    level = f"{100 * alpha:g}{voice.percent}"
+    for test in ("friedman", "skillings_mack", "mixed"):
         if test not in found:
             continue
-        row = found[test]
-        value, decides = f"({row['df']:g}) = {row['statistic']:.2f}", row["p_value"]
-        said = [f"{voice.math(voice.chi, value)}, {voice.p(decides)}"]
-        if test == "friedman" and "iman_davenport" in found:
-            more = found["iman_davenport"]
-            value = f"{more['statistic']:.2f}" if math.isfinite(more["statistic"]) else "∞"
-            value = value if voice.open_math != "$" else value.replace("∞", r"\infty")
-            degrees = f"({more['df']:g}, {more['df_denominator']:g}) = {value}"
-            said.append(f"Iman-Davenport {voice.math('F', degrees)}, {voice.p(more['p_value'])}")
-            decides = more["p_value"]
-        verb = "rejects" if decides <= alpha else "does not reject"
-        level = f"{100 * alpha:g}{voice.percent}"
+        title, row = OVERALL[test], found[test]
+        value = f"({row['df']:g}) = {row['statistic']:.2f}"
+        said = [f"{voice.math(voice.chi, value)}, {voice.p(row['p_value'])}"]
+        if test == "friedman":
+            title, row, said = _friedman(found, voice, said)
+        verb = "rejects" if row["p_value"] <= alpha else "does not reject"
         yield f"The {title} {verb} equality of the embeddings at the {level} level ({'; '.join(said)})."
+
+
+def _friedman(found: dict[str, dict[str, Any]], voice: Voice, said: list[str]) -> tuple[str, dict[str, Any], list[str]]:
+    """Which test decides on equal ranks, its row, and what all of them say: by arrangements, else F."""
+    more = found["iman_davenport"]
+    value = f"{more['statistic']:.2f}" if math.isfinite(more["statistic"]) else "∞"
+    value = value if voice.open_math != "$" else value.replace("∞", r"\infty")
+    degrees = f"({more['df']:g}, {more['df_denominator']:g}) = {value}"
+    exact = found.get("friedman_exact")
+    if exact is None:
+        said = [f"{voice.math('F', degrees)}, {voice.p(more['p_value'])}", f"Friedman {said[0]}"]
+        return OVERALL["iman_davenport"], more, said
+    kind = "exact" if "all arrangements" in exact["note"] else "permutation"
+    said = [f"{kind} {voice.p(exact['p_value'])}", f"by approximation {said[0]}"]
+    said.append(f"Iman-Davenport {voice.math('F', degrees)}, {voice.p(more['p_value'])}")
+    return OVERALL["friedman"], exact, said
 
 
 def _signed_ranks(rows: pd.DataFrame, voice: Voice, recipe: Any) -> Iterator[str]:
@@ -206,7 +226,7 @@ def _bayes(rows: pd.DataFrame, voice: Voice, rope: float | None) -> Iterator[str
         said.append(
             f"{voice.name(first)} over {voice.name(second)} {better:.3f} (equivalent {equal:.3f}, worse {worse:.3f})"
         )
-    lead = f"Counting differences up to {rope:g} as none, the Bayesian signed-rank test gives the probabilities"
+    lead = f"Counting differences below {rope:g} as none, the Bayesian signed-rank test gives the probabilities"
     yield f"{lead} {'; '.join(said)}."
 
 
@@ -215,8 +235,8 @@ ERRORS = {
     "anchors": "paired differences with anchor standard errors",
     "subsampling": "paired differences with standard errors from random halves of the points",
     "seeds": "differences of means over runs with other seeds, with Welch's standard errors",
-    "subsamples": "paired differences with standard errors from runs on random halves of the points",
-    "draws": "paired differences with standard errors from runs on random halves of the points",
+    "subsamples": "paired differences with rescaled standard errors from runs on random halves of the points",
+    "draws": "paired differences with standard errors, not rescaled, from runs on random halves of the points",
 }
 
 

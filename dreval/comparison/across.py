@@ -10,10 +10,17 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import check_float, check_one_of
-from dreval._random import root_seed
+from dreval._random import root_seed, stream
 from dreval.comparison._cells import Family, families
 from dreval.comparison._mixed import mixed_rows
-from dreval.comparison._pairs import letters_of, nemenyi_rows, pair_frame, signed_rank_rows
+from dreval.comparison._pairs import (
+    letters_of,
+    nemenyi_rows,
+    only_found,
+    pair_frame,
+    signed_rank_rows,
+    signed_ranks_can_tell,
+)
 from dreval.comparison._ranks import block_ranks, overall_rows
 from dreval.comparison._tables import gather
 from dreval.comparison.record import Comparison
@@ -58,11 +65,13 @@ def compare(
     direction : {"higher", "lower"} or dict of index to one of them, optional
         Which way is better. By default as the table says, else as the card of the index says.
     tests : "default", "all" or list of str
-        "friedman" (chi-square corrected for ties, with the F of Iman and Davenport; Skillings-Mack where cells are
-        missing), "nemenyi" (all pairs of mean ranks), "wilcoxon" (signed ranks of each pair), "mixed" (a linear mixed
-        model), "bayes" (needs ``rope``). "default" is the first three, and "bayes" where ``rope`` is given.
+        "friedman" (chi-square corrected for ties, with the F of Iman and Davenport, and up to 30 data sets the p by all
+        arrangements of the ranks, or by 9,999 random ones, which then decides; Skillings-Mack where cells are missing;
+        needs three embeddings), "nemenyi" (all pairs of mean ranks), "wilcoxon" (signed ranks of each pair), "mixed" (a
+        linear mixed model), "bayes" (needs ``rope``). "default" is the first three, and "bayes" with ``rope``.
     rope : float, optional
-        Region of practical equivalence: the largest difference, in the unit of the index, that does not count.
+        Region of practical equivalence, in the unit of the index: smaller differences do not count, and one of exactly
+        ``rope`` counts half, as in the program baycomp of the authors of the test.
     alpha : float
         Level of the critical difference, the letters, the intervals and the words.
     adjust : "holm", "benjamini_hochberg" or None
@@ -70,7 +79,7 @@ def compare(
     columns : dict, optional
         What the columns of tables are called, as ``{"embedding": "algorithm", "value": "score"}``.
     random_state : int, Generator or None
-        Seed of the posterior draws of "bayes".
+        Seed of the posterior draws of "bayes", and of the arrangements of "friedman" where they are too many to count.
 
     Returns
     -------
@@ -119,7 +128,7 @@ def compare(
         whole, rows = _family_rows(family, wanted, rope if "bayes" in wanted else None, alpha, root)
         overall += whole
         pairs += rows
-    frame = _adjusted(pairs, adjust)
+    frame = only_found(_adjusted(pairs, adjust), alpha)
     standing = pd.DataFrame([row for family in found for row in _standing(family, frame, alpha)])
     recipe = {"kind": "datasets", "alpha": alpha, "adjust": adjust or "nothing", "rope": rope}
     recipe |= {"tests": [name for name in ACROSS_TESTS if name in wanted], "random_state": root}
@@ -141,7 +150,7 @@ def _tests(tests: Any, rope: float | None) -> tuple[str, ...]:
     for name in names:
         check_one_of(name, (*ACROSS_TESTS, "default", "all"), "tests")
     if "bayes" in names and rope is None:
-        cure = "Pass rope=0.01, the largest difference that does not count, in the unit of the index."
+        cure = "Pass rope=0.01, the difference below which none counts, in the unit of the index."
         raise InputError("rope", "must be given for the Bayesian test", "none", cure)
     return tuple(names)
 
@@ -150,7 +159,8 @@ def _family_rows(
     family: Family, wanted: Sequence[str], rope: float | None, alpha: float, root: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Overall tests and pairs of one index."""
-    overall = [{**family.key, **row} for row in overall_rows(family.goodness)] if "friedman" in wanted else []
+    rng = stream(root, "friedman", family.index, family.parameters)
+    overall = [{**family.key, **row} for row in overall_rows(family.goodness, rng)] if "friedman" in wanted else []
     pairs = nemenyi_rows(family) if "nemenyi" in wanted else []
     pairs += [row for row in signed_rank_rows(family, rope, root) if row["test"] in wanted]
     if "mixed" in wanted:
@@ -205,5 +215,5 @@ def _notes(found: list[Family], wanted: Sequence[str], alpha: float) -> Iterable
                 f"{name}: {whole} of {n} data sets have a value of every embedding; mean ranks and Nemenyi use these, "
                 "each pair the data sets that have both"
             )
-        if "wilcoxon" in wanted and 2.0 ** (1 - n) > alpha:
+        if "wilcoxon" in wanted and not signed_ranks_can_tell(n, alpha):
             yield f"{name}: with {n} data sets no signed-rank test can be significant at the level {alpha:g}"

@@ -14,7 +14,7 @@ import pandas as pd
 
 from dreval._check import check_float
 from dreval.comparison._cells import wanted_names
-from dreval.comparison._pairs import ahead, letters_of, pair_frame, superiority
+from dreval.comparison._pairs import ahead, letters_of, only_found, pair_frame, superiority
 from dreval.comparison.record import Comparison
 from dreval.errors import InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
@@ -67,7 +67,7 @@ def compare_pairs(
         for at in (_setting(results, rows, runs) for _, rows in settings)
         for first, second in itertools.combinations(at.values, 2)
     ]
-    pairs = adjust_p_values(pair_frame(made), adjust)
+    pairs = only_found(adjust_p_values(pair_frame(made), adjust), alpha)
     standing = [row for _, rows in settings for row in _standing(rows, pairs, alpha)]
     recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None}
     recipe |= {"tests": list(dict.fromkeys(pairs["test"])), "random_state": results.recipe.get("random_state")}

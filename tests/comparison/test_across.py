@@ -320,3 +320,62 @@ def test_what_only_describes_is_left_out_unless_asked():
     assert set(dreval.compare(table).standing["index"]) == {"trustworthiness"}
     with pytest.raises(InputError, match="`direction` must be known"):
         dreval.compare(table, index="k_max")
+
+
+def equal(n=5):
+    """Three embeddings that are the same on every data set."""
+    return pd.DataFrame([{"dataset": f"d{i}", "embedding": e, "value": i / 7} for i in range(n) for e in "abc"])
+
+
+def test_equal_embeddings_have_no_mixed_model_and_one_reason():
+    """No table without numbers; one plain note in place of what libraries warn of."""
+    found = compared(equal(), tests="mixed")
+
+    assert (found.pairs["note"] == "undefined: all embeddings are equal on every data set").all()
+    assert "Pairs: mixed model" not in str(found)
+    assert str(found).count("undefined: all embeddings are equal") == 1
+
+
+def test_a_fit_within_the_parameters_warns_of_no_boundary():
+    """Values of the size of an index, whose variances are small numbers: nothing is said; no variance at all is."""
+    inside = compared(table(n=8, gain=0.02), tests="mixed").overall["note"][0]
+    rng = np.random.default_rng(2)
+    rows = [
+        {"dataset": f"d{i}", "embedding": e, "value": v}
+        for i in range(6)
+        for e, v in zip("ab", rng.permutation([0, 1.0]), strict=True)
+    ]
+    outside = compared(pd.DataFrame(rows), tests="mixed").overall["note"][0]
+
+    assert inside == "normal approximation, too optimistic with few data sets"
+    assert outside.endswith("found no variance between data sets")
+
+
+def test_better_is_named_where_a_test_finds_it():
+    """By p up to alpha or a posterior beyond 1 - alpha; elsewhere the sign alone is in the advantage."""
+    found = compared(table(n=8, gain=0.01), tests="all", rope=0.001).pairs
+    p = found["p_adjusted"].fillna(found["p_value"])
+    named = np.where(found["test"] == "bayes", found[["p_first", "p_second"]].max(axis=1) > 0.95, p <= 0.05)
+
+    assert ((found["better"] != "") == named).all()
+    assert 0 < named.sum() < len(named)
+
+
+def test_the_paragraph_says_that_data_sets_are_too_few_for_signed_ranks():
+    """As the notes of the summary say."""
+    words = "no signed-rank test can be significant at this level"
+    assert f"With 4 data sets {words}." in compared(table(n=4)).paragraph()
+    assert words not in compared(table(n=8)).paragraph()
+
+
+def test_letters_are_explained_where_there_are_some():
+    """A pair that never met has no test: no column of letters, and the reason in place of how they are read."""
+    frame = table(n=6)
+    odd = frame["dataset"].isin(["data 1", "data 3", "data 5"])
+    frame = frame[(odd & (frame["embedding"] != "m0")) | (~odd & (frame["embedding"] != "m1"))]
+    without, there = (str(compared(t).summary()) for t in (frame, table()))
+
+    assert "share a letter" in there
+    assert "share a letter" not in without
+    assert "accuracy: no letters, since not every pair was tested." in " ".join(without.split())
+    assert not any("letters" in line and "mean rank" in line for line in without.splitlines())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -15,8 +16,9 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import dreval
+from dreval.comparison._arrangements import permutation_p
 from dreval.comparison._letters import letter_display
-from dreval.comparison._ranks import critical_difference, friedman, nemenyi, skillings_mack
+from dreval.comparison._ranks import block_ranks, critical_difference, friedman, nemenyi, skillings_mack
 
 ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.json").read_text("utf-8"))
 NAN = math.nan
@@ -196,3 +198,58 @@ def test_equal_embeddings_differ_in_nothing(table):
     assert (wilcoxon["p_value"] == 1).all()
     assert (found.standing["letters"] == "a").all()
     assert (found.pairs.loc[found.pairs["test"] == "bayes", "p_rope"] == 1).all()
+
+
+@settings(max_examples=15)
+@given(hnp.arrays(np.int64, st.tuples(st.integers(2, 4), st.just(3)), elements=st.integers(0, 3)))
+def test_the_exact_p_is_the_share_of_all_arrangements(table):
+    """Every arrangement of every row, ties or not, one by one; scipy's chi-square of each."""
+    ranks = block_ranks(table.astype(float))
+    p, counted = permutation_p(ranks, np.random.default_rng(0))
+    orders = [list(itertools.permutations(row)) for row in ranks]
+    spread = [np.square(np.sum(rows, axis=0)).sum() for rows in itertools.product(*orders)]
+
+    assert counted
+    assert_allclose(p, np.mean(np.array(spread) >= np.square(ranks.sum(axis=0)).sum() - 1e-9), rtol=1e-12)
+
+
+def test_exact_p_values_are_those_of_published_tables():
+    """Friedman's chi-square with three embeddings on three data sets: 4.667 has p = .194, 6 has p = .028."""
+    values = [[0.946, 0.912, 0.862], [0.848, 0.816, 0.662], [0.948, 0.911, 0.894]]
+    for table, p in ((values, 6 / 216), ([[3, 2, 1], [3, 2, 1], [3, 1, 2]], 42 / 216)):
+        found = dreval.compare(tidy(table), direction="higher").overall.set_index("test")
+        assert_allclose(found.loc["friedman_exact", "p_value"], p, rtol=1e-12)
+
+
+def test_drawn_arrangements_agree_with_counted_ones(monkeypatch):
+    """The same table by counting and by drawing, within four standard errors; the same seed, the same p."""
+    table = np.random.default_rng(4).normal(size=(8, 4)) + 0.3 * np.arange(4)
+    exact, counted = permutation_p(block_ranks(table), np.random.default_rng(0))
+    monkeypatch.setattr("dreval.comparison._arrangements.EXACT_UP_TO", 0)
+    drawn = [permutation_p(block_ranks(table), np.random.default_rng(1)) for _ in range(2)]
+
+    assert (counted, drawn[0][1]) == (True, False)
+    assert drawn[0] == drawn[1]
+    assert abs(drawn[0][0] - exact) < 4 * math.sqrt(exact * (1 - exact) / 9_999) + 1e-4
+
+
+def test_the_paragraph_says_the_test_that_decides():
+    """Few data sets: by arrangements, where F alone would reject; more than thirty: F; agreement: F is infinite."""
+    few = dreval.compare(tidy([[3, 2, 1], [3, 2, 1], [3, 1, 2]]), direction="higher").paragraph()
+    many = dreval.compare(tidy(np.random.default_rng(0).normal(size=(31, 3))), direction="higher").paragraph()
+    agreeing = dreval.compare(tidy([[3, 2, 1]] * 3), direction="higher")
+
+    assert "The Friedman test does not reject" in few
+    assert "(exact p = .194; by approximation χ²(2) = 4.67, p = .097; Iman-Davenport F(2, 4) = 7.00, p = .049)" in few
+    assert "The Iman-Davenport test does not reject" in many
+    assert "exact p = .028" in agreeing.paragraph()
+    assert "F(2, 4) = ∞" in agreeing.paragraph()
+    assert r"\infty" in agreeing.paragraph("latex")
+
+
+def test_two_embeddings_have_no_test_of_ranks_with_or_without_missing_cells():
+    """The test of the pair says all; a missing cell brings no other."""
+    for gap in (2.0, math.nan):
+        found = dreval.compare(tidy([[1.0, 2.0], [3.0, 1.0], [1.0, gap], [2.0, 1.0]]), direction="higher").overall
+        assert found["p_value"].isna().all()
+        assert found["note"].str.contains("needs three embeddings").all()
