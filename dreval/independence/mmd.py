@@ -13,6 +13,7 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.independence._rows import check_groups, in_own_order, matched_columns, matched_rows
 from dreval.independence._test import Resampling, make_record, refuse_sparse, test
+from dreval.inputs._forms import row_names
 from dreval.results.test import IndependenceTest
 
 FloatArray = npt.NDArray[np.float64]
@@ -178,6 +179,8 @@ def _named_rows(x: Any, y: Any) -> Any:
     framed = (pd.DataFrame, pd.Series)
     if y is None or not (isinstance(x, framed) and isinstance(y, framed)):
         return x if y is None else None
+    if row_names(x.index) is None and row_names(y.index) is None:
+        return None  # two samples that are counted on their own have no row names
     return pd.Series(0, index=x.index.append(y.index))
 
 

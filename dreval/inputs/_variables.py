@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,7 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], tuple
 def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """A table in the row order of the data."""
     frame, ids, given = own_ids(raw, None, rows, argument)
-    order, note = align(len(frame), ids, rows, argument, given=given)
+    order, note = align(len(frame), ids, rows, argument, given=given, counted=raw.counted)
     return frame if order is None else frame.iloc[order], () if note is None else (note,)
 
 
@@ -111,15 +111,20 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
         cure = "Pass a vector, a column of the data by name, or a path: 'labels.csv:species'."
         raise UnknownName(argument, "must be one value per point", repr(value), cure)
     if isinstance(value, pd.DataFrame):
-        return _one_column(Raw(value, True, row_names(value.index)), None, rows, argument)
+        return _one_column(_with_index(value, True), None, rows, argument)
     if isinstance(value, pd.Series):
-        frame = value.to_frame()
-        return _one_column(Raw(frame, value.name is not None, row_names(value.index)), None, rows, argument)
+        return _one_column(_with_index(value.to_frame(), value.name is not None), None, rows, argument)
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()
     array = value if isinstance(value, pd.api.extensions.ExtensionArray | pd.Index) else _vector(value, argument)
     _, note = align(len(array), None, rows, argument)
     return pd.Series(array), () if note is None or isinstance(value, np.ndarray | list | tuple) else (note,)
+
+
+def _with_index(frame: pd.DataFrame, named: bool) -> Raw:
+    """A frame as it is, with its row names or the word that they only count."""
+    index = row_names(frame.index)
+    return Raw(frame, named, index, counted=index is None)
 
 
 def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
@@ -146,7 +151,7 @@ def _from_table(table: Table, rows: HasRows, argument: str) -> tuple[pd.Series[A
         frame = pd.DataFrame([name, *frame.iloc[:, 0]])
         file = os.path.basename(table.path)
         notes = (*notes, f"The first row {name!r} of '{file}' was read as a value, not as a name.")
-    raw = unpack(frame, argument)
+    raw = replace(unpack(frame, argument), counted=False)
     if not table.columns:
         raw = Raw(raw.frame, False, raw.index)
     series, more = _one_column(raw, table.column, rows, argument)

@@ -176,7 +176,7 @@ def as_data(
         return _as_is(data, metric, labels, latent, covariates, ids, name, layer)
     raw = unpack(data, "data", layer, sparse=metric != "correlation")
     raw, index, given = _take_ids(raw, ids)
-    counted = index is None and isinstance(data, pd.DataFrame)
+    counted = index is None and raw.counted
     rows = Rows(len(raw.frame), index, given, counted)
     raw, labels = _take_named(raw, labels, "labels")
     raw, covariates = _take_covariates(raw, covariates)
