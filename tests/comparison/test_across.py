@@ -320,3 +320,15 @@ def test_what_only_describes_is_left_out_unless_asked():
     assert set(dreval.compare(table).standing["index"]) == {"trustworthiness"}
     with pytest.raises(InputError, match="`direction` must be known"):
         dreval.compare(table, index="k_max")
+
+
+@pytest.mark.parametrize("tests", ["friedman", [], "nemenyi", ["mixed"]])
+def test_any_choice_of_tests_is_printed(tests):
+    """Without tests of pairs, or of any difference, what is there is printed in every form."""
+    found = dreval.compare(table(), direction="higher", tests=tests)
+    summary = found.summary()
+    assert "mean rank" in str(summary)
+    assert "Mean ranks" in found.paragraph()
+    assert all((summary.as_markdown(), summary.as_html(), summary.as_latex()))
+    assert ("Any difference" in str(summary)) == (tests in ("friedman", ["mixed"]))
+    assert set(found.pairs["test"]) == ({"nemenyi"} & {tests} if isinstance(tests, str) else set(tests))
