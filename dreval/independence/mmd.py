@@ -157,7 +157,7 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
         raise InputError("y", "must be the second sample where `groups` is not given", got, "Pass one of the two.")
     if groups is not None:
         groups, notes = matched_rows(x, groups, "groups")
-        cure = "Use hsic_test for the dependence on a continuous variable, or cut it into two classes."
+        cure = "Cast codes of classes with astype(int). Use hsic_test for the dependence on a continuous variable."
         codes, classes = check_groups(groups, len(x), "groups", cure)
         if len(classes) != 2 or np.bincount(codes).min() < 2:
             got = f"{len(classes)} classes, the smallest with {np.bincount(codes).min()} rows"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,9 @@ from dreval.inputs._numbers import frame_numbers
 from dreval.inputs.read import Table, read_table
 
 __all__ = ["LabelVector", "Taken", "as_covariates", "as_label_vector", "as_latent"]
+
+
+MANY_CLASSES = 20  # of integers: more of them may be meant as numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +77,29 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
 
 
 def as_covariates(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[Any]], tuple[str, ...]]:
-    """Covariates by name: float64 where they are numbers, text where they are classes."""
+    """Covariates by name: float64 where they are numbers, integers or text where they are classes, with notes."""
     if isinstance(value, dict):
         parts = [(str(name), *_variable(column, rows, f"covariates[{str(name)!r}]")) for name, column in value.items()]
         out = {name: _covariate(series, f"covariates[{name!r}]") for name, series, _ in parts}
-        return out, tuple(note for _, _, notes in parts for note in notes)
+        known = tuple(note for _, _, notes in parts for note in notes)
+        return out, (*known, *_many_classes({name: series for name, series, _ in parts}, out))
     raw = unpack(value, "covariates")
     frame, notes = _aligned(raw, rows, "covariates")
     names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
-    return {n: _covariate(frame.iloc[:, j], f"covariates[{n!r}]") for j, n in enumerate(names)}, notes
+    columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
+    out = {name: _covariate(series, f"covariates[{name!r}]") for name, series in columns.items()}
+    return out, (*notes, *_many_classes(columns, out))
+
+
+def _many_classes(given: Mapping[str, pd.Series[Any]], made: Mapping[str, npt.NDArray[Any]]) -> tuple[str, ...]:
+    """Notes on integers that were taken as many classes, and so may be meant as numbers."""
+    integers = {name for name, series in given.items() if pd.api.types.infer_dtype(series) == "integer"}
+    counts = {name: len(np.unique(made[name])) for name in given if name in integers}
+    return tuple(
+        f"`covariates[{name!r}]` holds integers, which are classes ({count} of them): pass floats for a number."
+        for name, count in counts.items()
+        if count > MANY_CLASSES
+    )
 
 
 def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
@@ -197,9 +215,10 @@ def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
 
 
 def _covariate(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
-    """Numbers as float64; text, truth values and categories as text; missing cells are refused."""
+    """Floats as float64, integers as such; text, truth values and categories as text; missing cells are refused."""
     plain = series.infer_objects() if series.dtype == object else series
-    numeric = pd.api.types.is_numeric_dtype(plain.dtype) and not pd.api.types.is_bool_dtype(plain.dtype)
+    classes_of = (pd.api.types.is_bool_dtype, pd.api.types.is_integer_dtype)
+    numeric = pd.api.types.is_numeric_dtype(plain.dtype) and not any(is_kind(plain.dtype) for is_kind in classes_of)
     if numeric and not isinstance(plain.dtype, pd.CategoricalDtype):
         numbers = frame_numbers(plain.to_frame("value"), argument, "")[:, 0]
         check_finite(numbers, argument)
@@ -208,4 +227,5 @@ def _covariate(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
         cure = "Convert it to numbers, for instance days since the first one."
         raise InputError(argument, "must hold numbers or classes", "dates or times", cure)
     codes, classes = check_classes(_class_values(plain, argument), len(plain), argument)
-    return np.asarray(classes.astype(str)[codes])
+    names = classes if classes.dtype.kind in "iu" else classes.astype(str)
+    return np.asarray(names[codes])

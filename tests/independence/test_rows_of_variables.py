@@ -136,6 +136,6 @@ def test_sparse_variables_and_numbers_as_blocks_are_refused(name):
 def test_numbers_as_groups_are_sent_to_another_test():
     """A continuous variable does not split rows into samples."""
     with pytest.raises(
-        InputError, match=r"`groups` must be classes.* Use hsic_test for the dependence on a continuous"
+        InputError, match=r"`groups` must be classes.* Cast codes of classes with astype\(int\)\. Use hsic"
     ):
         run("mmd", POINTS, groups=VALUES)
