@@ -165,4 +165,4 @@ def why_missing(cells: pd.DataFrame, what: str, key: tuple[str, str, int, int]) 
         return f"{what}, which failed", f"It failed: {_short(mine['reason'].iloc[0])}"
     if state != "done":
         return f"{what}, which is {state}", "Call run() first; see status() for what is done."
-    return what, "It was computed with keep_embeddings=False; pass True to a new study."
+    return what, "It was not kept; make a new study with keep_embeddings=True."
