@@ -44,6 +44,11 @@ SYNONYMS = {
     "cityblock": "manhattan",
     "taxicab": "manhattan",
     "l2": "euclidean",
+    "rbf": "gaussian",
+    "squared_exponential": "gaussian",
+    "laplacian": "laplace",
+    "bh": "benjamini_hochberg",
+    "fdr_bh": "benjamini_hochberg",
 }  # other tools' words
 EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 

@@ -183,7 +183,9 @@ def _add_interval(
     elif ci == "anchors" and got.points is not None and len(view.rows) > 1:
         interval = anchor_interval(got.points, view.n, task.card.bounds)
     elif ci == "anchors" and got.left_out is not None:
-        interval = replace(jackknife_interval(got.value, got.left_out(), task.card.bounds), kind="anchors")
+        values = got.left_out()
+        _keep_groups(row, task, values, found)
+        interval = replace(jackknife_interval(got.value, values, task.card.bounds), kind="anchors")
     elif ci == "anchors" and "full_ranks" in task.card.needs:
         add_note(row, "no interval: the anchors also choose the scale")
     elif ci == "points" and left is not None:
@@ -206,6 +208,11 @@ def _jackknifed(row: dict[str, Any], task: IndexTask, got: Answer, left: _LeftOu
     except UndefinedIndex as reason:  # a class or a latent variable may vanish with a group
         add_note(row, f"no interval: without one group of points {reason}")
         return None
+    _keep_groups(row, task, values, found)
+    return jackknife_interval(got.value, values, task.card.bounds)
+
+
+def _keep_groups(row: dict[str, Any], task: IndexTask, values: npt.NDArray[np.float64], found: Found) -> None:
+    """Keep the values behind an interval, so that embeddings can be compared by them in pairs."""
     key = {"embedding": row["embedding"], "index": task.name, "parameters": task.words}
     found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(values)]
-    return jackknife_interval(got.value, values, task.card.bounds)

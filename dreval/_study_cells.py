@@ -131,7 +131,10 @@ def _written(row: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
 
 def _in_words_of_the_study(text: str, cell: Cell) -> str:
     """What an evaluation says of an embedding, said of the method of a study."""
-    return text.replace(f"`embeddings[{cell.method!r}]`", f"`methods[{cell.method!r}]`")
+    text = text.replace(f"`embeddings[{cell.method!r}]`", f"`methods[{cell.method!r}]`")
+    text = text.replace("pass labels= to Evaluation", f"pass labels={{{cell.dataset!r}: ...}} to Study")
+    latent = f"pass datasets={{{cell.dataset!r}: {{'data': ..., 'latent': ...}}}} to Study"
+    return text.replace("pass latent= to Evaluation", latent)
 
 
 def _said(warning: warnings.WarningMessage) -> str:

@@ -11,13 +11,15 @@ from dreval.results.study_file import STATES
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["StudyStatus"]
+__all__ = ["StudyStatus", "why_missing"]
 
 LINES = 40  # of a larger study only the pairs are printed that are not simply done
 REASONS = 10
+LONGEST = 280  # characters of a reason that are printed
+NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StudyStatus:
     """The state of every cell of a study.
 
@@ -97,9 +99,13 @@ class StudyStatus:
     def _notes(self) -> list[str]:
         """Why cells failed, what methods warned of, and what to do next."""
         notes = []
-        reasons = self.cells[self.cells["state"] == "failed"].groupby("reason", sort=False)
-        for reason, failed in list(reasons)[:REASONS]:
-            notes.append(f"{_counted(len(failed))} failed, {_places(failed)}: {reason}")
+        failures = self.cells[self.cells["state"] == "failed"]
+        alike = failures["reason"].str.replace(NUMBER, "#", regex=True).rename("alike")  # but for their numbers
+        reasons = failures.groupby(alike, sort=False)
+        for _, failed in list(reasons)[:REASONS]:
+            said = [_short(reason) for reason in dict.fromkeys(failed["reason"])]
+            more = f" (and {len(said) - 1} that differ in numbers only)" if len(said) > 1 else ""
+            notes.append(f"{_counted(len(failed))} failed, {_places(failed)}: {said[0]}{more}")
         if len(reasons) > REASONS:
             notes.append(f"{len(reasons) - REASONS} more reasons stand in `failures`.")
         warned = self.cells[self.cells["warnings"] != ""]
@@ -107,18 +113,29 @@ class StudyStatus:
             notes.append(f"{_counted(len(cells))} warned, {_places(cells)}: {text}")
         same = [name for name in self.deterministic if (self.cells["embedding"] == name).any()]
         if same and self.cells["replicate"].nunique() > 1:
-            notes.append(f"Seeds change nothing in {', '.join(same)}: replicates on the same points are equal.")
+            what = "has the same coordinates in all replicates on the same points"
+            names, draws = ", ".join(same), "indices that draw (folds, samples of pairs) differ"
+            notes.append(f"Seeds change nothing in {names}: each {what}; {draws}.")
         if not self.complete:
             notes.append("run() continues; what is done is not computed again.")
         elif self.count("failed"):
             notes.append("run(retry_failed=True) tries again what failed.")
         return notes
 
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{self.count(state)} {state}" for state in STATES)
+        return f"StudyStatus({self.name!r}: {len(self.cells)} cells, {counts})"
+
     def __str__(self) -> str:
         return str(self.summary())
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
+
+
+def _short(reason: str) -> str:
+    """A reason, its middle left out where it is long; the whole one stands in ``failures``."""
+    return reason if len(reason) <= LONGEST else f"{reason[:170]} [...] {reason[-90:]}"
 
 
 def _counted(count: int) -> str:
@@ -133,3 +150,19 @@ def _places(cells: pd.DataFrame) -> str:
 
 def _few(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= 3 else f"{len(names)} of them"
+
+
+def why_missing(cells: pd.DataFrame, what: str, key: tuple[str, str, int, int]) -> tuple[str, str]:
+    """What became of a cell without coordinates, and what to do: it is unknown, not done, failed, or was not kept."""
+    places = ["dataset", "embedding", "n_components", "replicate"]
+    mine = cells[(cells[places].astype(object) == list(key)).all(axis=1)]
+    if mine.empty:
+        known = cells[(cells["dataset"] == key[0]) & (cells["embedding"] == key[1])]
+        words = (f"{name} {', '.join(map(str, sorted(set(known[name]))))}" for name in ("replicate", "n_components"))
+        return f"{what}, which is no cell of the study", f"Known: {'; '.join(words)}."
+    state = mine["state"].iloc[0]
+    if state == "failed":
+        return f"{what}, which failed", f"It failed: {_short(mine['reason'].iloc[0])}"
+    if state != "done":
+        return f"{what}, which is {state}", "Call run() first; see status() for what is done."
+    return what, "It was not kept; make a new study with keep_embeddings=True."

@@ -85,6 +85,7 @@ def _as_options(message: str) -> str:
     message = message.replace("`options['replicates']['n_resamples']`", "`--n-replicates`")
     message = re.sub(f"`({'|'.join(OPTIONS)})`", lambda found: f"`--{found[1].replace('_', '-')}`", message)
     message = re.sub(r"\bdirection=\{'([^']*)': '(\w+)'\}", r"--direction \1=\2", message)
+    message = re.sub(r"\bcolumns=\{'(\w+)': '\.\.\.'\}", r"--columns \1=NAME", message)
     message = re.sub(r"\brope=([0-9.]+[0-9])", r"--rope \1", message)
     named = r"\b(labels|covariates|ids|direction)='([^']*)'"
     return re.sub(named, lambda found: f"--{found[1]} {shlex.quote(found[2])}", message)

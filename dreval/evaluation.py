@@ -61,7 +61,8 @@ class Evaluation:
     latent : (n, q) array, optional
         True latent variables, where they are known.
     covariates : dict, DataFrame or column names, optional
-        Other variables that embeddings are tested against.
+        Other variables that embeddings are tested against. Floats are numbers; integers, booleans and text are
+        classes, as for labels.
     ids : (n,) array or column name, optional
         Names of the points, by which embeddings and labels from files are aligned.
     layer : str, optional

@@ -17,7 +17,7 @@ from dreval._study_cells import Job
 from dreval._study_parts import about_data, about_method, make_datasets, make_methods
 from dreval._study_run import Round
 from dreval._study_settings import Settings, check_fit, make_settings
-from dreval._study_status import StudyStatus
+from dreval._study_status import StudyStatus, why_missing
 from dreval.errors import InputError
 from dreval.inputs.data import Data
 from dreval.inputs.metric import METRICS
@@ -250,8 +250,9 @@ class Study:
             kept = file.array(Cell(dataset, method, d, check_int(replicate, "replicate", low=0)))
         if kept is None:
             got = f"{method!r} on {dataset!r}, replicate {replicate}, {d} components"
-            cure = "See status() for what is done, and pass keep_embeddings=True."
-            raise InputError("embedding", "must have been kept", got, cure)
+            raise InputError(
+                "embedding", "must have been kept", *why_missing(states, got, (dataset, method, d, replicate))
+            )
         return kept
 
     def compare(self, **options: Any) -> Comparison:
@@ -262,6 +263,11 @@ class Study:
         """
         with StudyFile(self.path) as file:
             table = file.table(split_components=True)
+        if table["dataset"].nunique() == 1:
+            cure = (
+                "Add data sets to the study; on one, Evaluation(data, methods).run().compare() compares by its points."
+            )
+            raise InputError("datasets", "must be two or more to be compared across", "one data set", cure)
         made: Comparison = import_module("dreval.comparison.across").compare(table, **options)
         return made
 

@@ -238,3 +238,24 @@ def test_a_method_that_holds_matrices_is_not_asked_of_many_points(many):
     note = many.run(None, "hsic", n_resamples=9, options=options).tidy()["note"].iloc[0]
     assert note.startswith("tested on 2000 points drawn at random")
     assert "within their blocks" in note
+
+
+@pytest.mark.parametrize("code", [np.int64, bool, str, object, "category", "Int64"])
+def test_integers_are_classes_as_covariates_too(code):
+    """0 and 1 as integers, truth values or text give the tests of labels; as floats they are a number."""
+    group = pd.Series(np.arange(len(AGE)) % 2).astype(np.int64)
+    tables = [
+        evaluation(covariates={"group": values}).run(None, ["mmd:group", "hsic:group"]).tidy().drop(columns="seconds")
+        for values in (group.astype(code), group.map({0: "a", 1: "b"}), group.astype(float))
+    ]
+    pd.testing.assert_frame_equal(tables[0], tables[1])
+    assert tables[2]["statistic"].isna().tolist() == [True, False]
+    assert tables[0]["statistic"].notna().all()
+
+
+def test_many_integers_are_said_to_be_classes():
+    """Ages in whole years are classes by the rule for integers; the notes say so and what to do."""
+    notes = evaluation(covariates={"age": np.arange(len(AGE)), "few": np.arange(len(AGE)) % 3}).data.notes
+    assert [note for note in notes if "holds integers" in note] == [
+        f"`covariates['age']` holds integers, which are classes ({len(AGE)} of them): pass floats for a number."
+    ]

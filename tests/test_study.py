@@ -394,7 +394,7 @@ def test_embeddings_are_kept_or_not(make):
 
     assert np.array_equal(study.embedding("b", "noisy", 1, 2), noisy(DATA["b"], 2, seed))
     assert study.embedding("b", "noisy").shape == (16, 1)
-    with pytest.raises(InputError, match="must have been kept"):
+    with pytest.raises(InputError, match=r"which is no cell of the study\. Known: replicate 0, 1; n_components 1, 2"):
         study.embedding("b", "noisy", 2)
     with pytest.raises(UnknownName, match="Did you mean 'noisy'"):
         study.embedding("b", "nosy")
@@ -451,3 +451,29 @@ def test_cells_of_a_claim_that_was_lost_are_not_written(make):
         assert not mine.finish(name, {"late": True})
         assert others.finish(name, {"rows": [], "reason": "", "seconds": 1.0, "warnings": []})
         assert "late" not in file.texts()[name]
+
+
+def counts_up(X, n_components):
+    raise RuntimeError(f"pivot {X.sum():.6f} is too small " + "and so on " * 40)
+
+
+def test_failures_that_differ_in_numbers_only_are_one_note(make):
+    """One short note for all of them; the whole reasons stay in ``failures``; counts are in the repr."""
+    status = make(methods={"counts": counts_up}, replicates=2, subsample=0.8).run().status()
+    assert status.failures["reason"].nunique() == 4
+    notes = " ".join(str(status.summary().as_markdown()).split())
+    assert "4 cells failed" in notes
+    assert "(and 3 that differ in numbers only)" in notes
+    assert "and so on " * 30 not in notes
+    assert "and so on " * 30 in status.failures["reason"].iloc[0]
+    assert repr(status).endswith("4 cells, 0 done, 4 failed, 0 running, 0 waiting)")
+
+
+def test_words_of_a_study_are_for_a_study(make):
+    """Labels are passed to the study; a failed cell says its failure; one data set has no ``results.compare``."""
+    study = make(datasets={"a": DATA["a"]}, methods={"first": first, "fails": raises}, indices=["knn_accuracy"]).run()
+    assert "needs labels; pass labels={'a': ...} to Study" in set(study.table()["note"])
+    with pytest.raises(InputError, match=r"which failed\. It failed: .*no luck"):
+        study.embedding("a", "fails")
+    with pytest.raises(InputError, match=r"`datasets` must be two or more.*Evaluation\(data, methods\)"):
+        study.compare()

@@ -64,13 +64,20 @@ def test_demo_leaves_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert all(name in said for name in demo["METHODS"])
 
 
-def test_readme_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Python of the README runs from top to bottom."""
+def test_readme_example_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The Python of the README runs from top to bottom, and prints what the README says it prints."""
     monkeypatch.chdir(tmp_path)
     text = README.read_text("utf-8")
 
     assert cells(text)
     run_cells(README, text)
+    said = re.split(r"which prints, among others,\n", text)[1].split("The very first run")[0]
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    printed = {line.strip() for line in capsys.readouterr().out.splitlines()}
+    assert len(lines) > 8
+    assert [line for line in lines if line not in printed] == []
 
 
 def test_readme_tables_are_those_of_the_registries() -> None:

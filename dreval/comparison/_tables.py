@@ -116,7 +116,7 @@ def _column(frame: pd.DataFrame, name: str, columns: Mapping[str, str]) -> Any:
     if name in DEFAULTS and name not in columns and called not in frame.columns:
         return columns.get("value", "value") if name == "index" else DEFAULTS[name]
     got = f"columns {', '.join(map(str, frame.columns[:10]))}"
-    cure = f"Say columns={{{name!r}: '...'}} for another name; DataFrame.melt makes a wide table tidy."
+    cure = f"Say columns={{{name!r}: '...'}} for another name; a wide table is made long (one row per value) first."
     raise InputError("results", f"must have one column {called!r}", got, cure)
 
 

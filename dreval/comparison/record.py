@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from dreval._check import check_one_of
 from dreval.comparison._cells import Family
 from dreval.comparison._pairs import wins
@@ -16,8 +18,6 @@ from dreval.errors import InputError
 from dreval.results.table import point_column
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dreval.results.base import Summary
     from dreval.results.table import Results
 
@@ -65,7 +65,7 @@ class Comparison:
         """The rows of one index in one of the tables; ``index`` may leave out the parameters where they are unique."""
         names = [point_column(i, p) for i, p in zip(table["index"], table["parameters"], strict=True)]
         name = self.named(index)
-        return table[[one == name for one in names]].reset_index(drop=True)
+        return table.loc[pd.Series([one == name for one in names], table.index, dtype=bool)].reset_index(drop=True)
 
     def named(self, index: str | None) -> str:
         """The full name of an index of this comparison; the first by default."""

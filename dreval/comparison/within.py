@@ -156,7 +156,7 @@ def _pair(
         gaps = at.groups[first] - at.groups[second]
         interval = (
             jackknife_interval(advantage, gaps, UNBOUNDED)
-            if kind == "points"
+            if kind in ("points", "anchors")
             else halves_interval(advantage, gaps.reshape(-1, 2), at.n, UNBOUNDED, kind)
         )
     return {**row, **_tested(advantage, interval, alpha)}

@@ -29,8 +29,9 @@ def matched_rows(x: Any, y: Any, name: str = "y", *, square: bool = False) -> tu
 
 def matched_to(index: pd.Index[Any], y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, tuple[str, ...]]:
     """A frame or series in the order of row names, as ``matched_rows``."""
-    names = row_names(index)
-    order, note = align(len(y), row_names(y.index), Rows(len(index), names, counted=names is None), name)
+    names, own = row_names(index), row_names(y.index)
+    rows = Rows(len(index), names, counted=names is None)
+    order, note = align(len(y), own, rows, name, counted=own is None)
     if order is not None:
         y = y.iloc[order, order] if square else y.iloc[order]
     return y, (() if note is None else (note.replace("the data", "`x`"),))

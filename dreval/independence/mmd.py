@@ -13,6 +13,7 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.independence._rows import check_groups, in_own_order, matched_columns, matched_rows
 from dreval.independence._test import Resampling, make_record, refuse_sparse, test
+from dreval.inputs._forms import row_names
 from dreval.results.test import IndependenceTest
 
 FloatArray = npt.NDArray[np.float64]
@@ -156,7 +157,7 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
         raise InputError("y", "must be the second sample where `groups` is not given", got, "Pass one of the two.")
     if groups is not None:
         groups, notes = matched_rows(x, groups, "groups")
-        cure = "Use hsic_test for the dependence on a continuous variable, or cut it into two classes."
+        cure = "Cast codes of classes with astype(int). Use hsic_test for the dependence on a continuous variable."
         codes, classes = check_groups(groups, len(x), "groups", cure)
         if len(classes) != 2 or np.bincount(codes).min() < 2:
             got = f"{len(classes)} classes, the smallest with {np.bincount(codes).min()} rows"
@@ -178,6 +179,8 @@ def _named_rows(x: Any, y: Any) -> Any:
     framed = (pd.DataFrame, pd.Series)
     if y is None or not (isinstance(x, framed) and isinstance(y, framed)):
         return x if y is None else None
+    if row_names(x.index) is None and row_names(y.index) is None:
+        return None  # two samples that are counted on their own have no row names
     return pd.Series(0, index=x.index.append(y.index))
 
 

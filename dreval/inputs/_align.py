@@ -84,30 +84,45 @@ def own_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> tuple[pd.DataFr
 
 
 def align(
-    n: int, ids: pd.Index[Any] | None, data: HasRows, argument: str, *, given: bool = False
+    n: int,
+    ids: pd.Index[Any] | None,
+    data: HasRows,
+    argument: str,
+    *,
+    given: bool = False,
+    counted: bool = False,
 ) -> tuple[IntArray | None, str | None]:
     """The order in which rows of a table follow the rows of the data, and a note on how that was found.
 
     Rows are matched by ids where both sides have them: in full when they were asked for (``given``), else when the two
     sets of row names are equal. Row names that match only in part are refused. All else goes by position, and the
     numbers of rows must agree. None as order means: as they are.
+
+    The index of a frame that only counts its rows (``counted``, ``data.counted``) is none beside another such index or
+    an array; beside row names that are numbers too it is one, since rows dropped on one side would shift all others.
     """
-    if ids is None or data.ids is None:
+    known, counts = data.ids, False
+    if ids is None or known is None:
         check_rows(n, data.n, argument)
-        if ids is not None and data.ids is None and _renumbers(ids):
-            return _by_number(ids, data, argument)
-        return None, _one_sided(ids is not None, given, data, argument)
-    left, right = _keys(ids), _keys(data.ids)
+        if ids is not None and known is None and data.counted and not given:
+            known, counts = pd.RangeIndex(data.n), True
+        elif ids is None and known is not None and counted and not data.ids_given:
+            ids, counts = pd.RangeIndex(n), True
+    if ids is None or known is None:
+        return None, _one_sided(ids, given, data, argument)
+    left, right = _keys(ids), _keys(known)
     if len(left) == len(right) and bool((left == right).all()):
         return None, None
     matches = int(right.isin(left).sum())
     if matches == 0 and not (given and data.ids_given):
         check_rows(n, data.n, argument)
-        return None, f"Row names of `{argument}` and of the data have nothing in common: rows were matched by position."
-    check_unique(left, argument if given else f"row names of {argument}")
-    check_unique(right, "ids" if data.ids_given else "row names of the data")
-    if matches < len(right) or len(left) != len(right):
-        raise _partial(left, right, matches, argument)
+        apart = f"Row names of `{argument}` and of the data have nothing in common: rows were matched by position."
+        return None, None if counts else apart
+    if not counts:
+        check_unique(left, argument if given else f"row names of {argument}")
+        check_unique(right, "ids" if data.ids_given else "row names of the data")
+    if matches < len(right) or len(left) != len(right) or not (left.is_unique and right.is_unique):
+        raise _partial(left, right, matches, argument, given or data.ids_given)
     what = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
     return left.get_indexer(right).astype(np.int64), f"Rows of `{argument}` were matched to the data by {what}."
 
@@ -117,19 +132,14 @@ def _renumbers(index: pd.Index[Any]) -> bool:
     return index.dtype.kind in "iu" and bool(np.array_equal(np.sort(index.to_numpy()), np.arange(len(index))))
 
 
-def _by_number(ids: pd.Index[Any], data: HasRows, argument: str) -> tuple[IntArray | None, str]:
-    """Rows of a frame whose index is that of the data in another order; an array has no index to match it with."""
-    if data.counted:
-        return np.argsort(ids.to_numpy()), f"Rows of `{argument}` were matched to the data by row names."
-    what = "has the row numbers 0, 1, 2, ... in another order, and the data have no row names"
-    return None, f"`{argument}` {what}: rows were matched by position."
-
-
-def _one_sided(has_ids: bool, given: bool, data: HasRows, argument: str) -> str | None:
-    """The note when only one side has ids that were asked for."""
-    if has_ids and given:
+def _one_sided(ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: str) -> str | None:
+    """The note when only one side has ids that were asked for, or an array meets a frame in another order."""
+    if ids is not None and given:
         return f"`{argument}` has ids and the data have none: rows were matched by position."
-    if data.ids_given and not has_ids:
+    if ids is not None and _renumbers(ids):
+        what = "has the row numbers 0, 1, 2, ... in another order, and the data have no row names"
+        return f"`{argument}` {what}: rows were matched by position."
+    if data.ids_given and ids is None:
         return f"The data have ids and `{argument}` has none: rows were matched by position."
     return None
 
@@ -141,8 +151,9 @@ def _keys(index: pd.Index[Any]) -> pd.Index[Any]:
     return pd.Index([str(value) for value in index], dtype=object)
 
 
-def _partial(left: pd.Index[Any], right: pd.Index[Any], matches: int, argument: str) -> InputError:
+def _partial(left: pd.Index[Any], right: pd.Index[Any], matches: int, argument: str, given: bool) -> InputError:
     """The error for row names that match only in part."""
+    by_position = "pass plain arrays" if given else "call reset_index(drop=True) on both frames, or pass plain arrays,"
     lost, extra = right[~right.isin(left)], left[~left.isin(right)]
     parts = [f"{matches} of {len(right)} ids of the data found"]
     parts += [f"{_show(lost[0])} only in the data"] if len(lost) else []
@@ -151,7 +162,7 @@ def _partial(left: pd.Index[Any], right: pd.Index[Any], matches: int, argument: 
         argument,
         "must have the same ids as the data, in any order",
         ", ".join(parts),
-        "Keep the common rows on both sides, or pass plain arrays to match by position.",
+        f"Keep the common rows on both sides, or {by_position} to match by position.",
     )
 
 

@@ -28,6 +28,8 @@ __all__ = ["Raw", "is_path", "row_names", "take_column", "unpack"]
 class Raw:
     """A table as it came: ``frame`` has the columns, ``index`` the row names (None when rows are only numbered).
 
+    ``counted``: a frame was given, and its index only counts the rows; arrays and plain files have no index at all.
+
     A table that stays sparse lies in ``matrix``, its names in ``names``; ``frame`` then has its rows and no column.
     """
 
@@ -42,6 +44,7 @@ class Raw:
     obsm: Mapping[str, Any] = field(default_factory=dict)
     matrix: Any = None
     names: pd.Index[Any] | None = None
+    counted: bool = False
 
     @property
     def columns(self) -> pd.Index[Any]:
@@ -101,9 +104,11 @@ def unpack(value: Any, argument: str, layer: str | None = None, *, sparse: bool 
         frame = value.to_frame()
         return Raw(frame, True, row_names(frame.index), name=value.method)
     if isinstance(value, pd.Series):
-        return _from_frame(value.to_frame(), argument, named=value.name is not None)
+        raw = _from_frame(value.to_frame(), argument, named=value.name is not None)
+        return replace(raw, counted=raw.index is None)
     if isinstance(value, pd.DataFrame):
-        return _from_frame(value, argument)
+        raw = _from_frame(value, argument)
+        return replace(raw, counted=raw.index is None)
     if _is_dataset(value):
         return _from_dataset(value, argument, sparse)
     if hasattr(value, "to_pandas") and not hasattr(value, "__array__"):

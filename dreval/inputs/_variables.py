@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from dreval.inputs._numbers import frame_numbers
 from dreval.inputs.read import Table, read_table
 
 __all__ = ["LabelVector", "Taken", "as_covariates", "as_label_vector", "as_latent"]
+
+
+MANY_CLASSES = 20  # of integers: more of them may be meant as numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +77,29 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
 
 
 def as_covariates(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[Any]], tuple[str, ...]]:
-    """Covariates by name: float64 where they are numbers, text where they are classes."""
+    """Covariates by name: float64 where they are numbers, integers or text where they are classes, with notes."""
     if isinstance(value, dict):
         parts = [(str(name), *_variable(column, rows, f"covariates[{str(name)!r}]")) for name, column in value.items()]
         out = {name: _covariate(series, f"covariates[{name!r}]") for name, series, _ in parts}
-        return out, tuple(note for _, _, notes in parts for note in notes)
+        known = tuple(note for _, _, notes in parts for note in notes)
+        return out, (*known, *_many_classes({name: series for name, series, _ in parts}, out))
     raw = unpack(value, "covariates")
     frame, notes = _aligned(raw, rows, "covariates")
     names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
-    return {n: _covariate(frame.iloc[:, j], f"covariates[{n!r}]") for j, n in enumerate(names)}, notes
+    columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
+    out = {name: _covariate(series, f"covariates[{name!r}]") for name, series in columns.items()}
+    return out, (*notes, *_many_classes(columns, out))
+
+
+def _many_classes(given: Mapping[str, pd.Series[Any]], made: Mapping[str, npt.NDArray[Any]]) -> tuple[str, ...]:
+    """Notes on integers that were taken as many classes, and so may be meant as numbers."""
+    integers = {name for name, series in given.items() if pd.api.types.infer_dtype(series) == "integer"}
+    counts = {name: len(np.unique(made[name])) for name in given if name in integers}
+    return tuple(
+        f"`covariates[{name!r}]` holds integers, which are classes ({count} of them): pass floats for a number."
+        for name, count in counts.items()
+        if count > MANY_CLASSES
+    )
 
 
 def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
@@ -96,7 +114,7 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], tuple
 def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """A table in the row order of the data."""
     frame, ids, given = own_ids(raw, None, rows, argument)
-    order, note = align(len(frame), ids, rows, argument, given=given)
+    order, note = align(len(frame), ids, rows, argument, given=given, counted=raw.counted)
     return frame if order is None else frame.iloc[order], () if note is None else (note,)
 
 
@@ -111,15 +129,20 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
         cure = "Pass a vector, a column of the data by name, or a path: 'labels.csv:species'."
         raise UnknownName(argument, "must be one value per point", repr(value), cure)
     if isinstance(value, pd.DataFrame):
-        return _one_column(Raw(value, True, row_names(value.index)), None, rows, argument)
+        return _one_column(_with_index(value, True), None, rows, argument)
     if isinstance(value, pd.Series):
-        frame = value.to_frame()
-        return _one_column(Raw(frame, value.name is not None, row_names(value.index)), None, rows, argument)
+        return _one_column(_with_index(value.to_frame(), value.name is not None), None, rows, argument)
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()
     array = value if isinstance(value, pd.api.extensions.ExtensionArray | pd.Index) else _vector(value, argument)
     _, note = align(len(array), None, rows, argument)
     return pd.Series(array), () if note is None or isinstance(value, np.ndarray | list | tuple) else (note,)
+
+
+def _with_index(frame: pd.DataFrame, named: bool) -> Raw:
+    """A frame as it is, with its row names or the word that they only count."""
+    index = row_names(frame.index)
+    return Raw(frame, named, index, counted=index is None)
 
 
 def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
@@ -146,7 +169,7 @@ def _from_table(table: Table, rows: HasRows, argument: str) -> tuple[pd.Series[A
         frame = pd.DataFrame([name, *frame.iloc[:, 0]])
         file = os.path.basename(table.path)
         notes = (*notes, f"The first row {name!r} of '{file}' was read as a value, not as a name.")
-    raw = unpack(frame, argument)
+    raw = replace(unpack(frame, argument), counted=False)
     if not table.columns:
         raw = Raw(raw.frame, False, raw.index)
     series, more = _one_column(raw, table.column, rows, argument)
@@ -192,9 +215,10 @@ def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
 
 
 def _covariate(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
-    """Numbers as float64; text, truth values and categories as text; missing cells are refused."""
+    """Floats as float64, integers as such; text, truth values and categories as text; missing cells are refused."""
     plain = series.infer_objects() if series.dtype == object else series
-    numeric = pd.api.types.is_numeric_dtype(plain.dtype) and not pd.api.types.is_bool_dtype(plain.dtype)
+    classes_of = (pd.api.types.is_bool_dtype, pd.api.types.is_integer_dtype)
+    numeric = pd.api.types.is_numeric_dtype(plain.dtype) and not any(is_kind(plain.dtype) for is_kind in classes_of)
     if numeric and not isinstance(plain.dtype, pd.CategoricalDtype):
         numbers = frame_numbers(plain.to_frame("value"), argument, "")[:, 0]
         check_finite(numbers, argument)
@@ -203,4 +227,5 @@ def _covariate(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
         cure = "Convert it to numbers, for instance days since the first one."
         raise InputError(argument, "must hold numbers or classes", "dates or times", cure)
     codes, classes = check_classes(_class_values(plain, argument), len(plain), argument)
-    return np.asarray(classes.astype(str)[codes])
+    names = classes if classes.dtype.kind in "iu" else classes.astype(str)
+    return np.asarray(names[codes])

@@ -43,7 +43,7 @@ class Data:
     labels : LabelVector or None
         Classes of the points.
     covariates : dict of str to ndarray (n,)
-        Other variables: float64 for numbers, text for classes.
+        Other variables: float64 for numbers; integers, or text, for classes.
     name : str
         Name of the data.
     notes : tuple of str
@@ -133,7 +133,7 @@ def as_data(
         True latent variables (n, q).
     covariates : dict, DataFrame, str or list of str, optional
         Other variables, by name; strings name columns of the data (or of ``obs``) or a file. A named column is no
-        feature.
+        feature. Floats are numbers; integers, booleans and text are classes, as for labels.
     ids : array-like or str, optional
         Names of the rows, or the column that holds them. Embeddings and label files are matched by them.
     name : str, optional
@@ -176,7 +176,7 @@ def as_data(
         return _as_is(data, metric, labels, latent, covariates, ids, name, layer)
     raw = unpack(data, "data", layer, sparse=metric != "correlation")
     raw, index, given = _take_ids(raw, ids)
-    counted = index is None and isinstance(data, pd.DataFrame)
+    counted = index is None and raw.counted
     rows = Rows(len(raw.frame), index, given, counted)
     raw, labels = _take_named(raw, labels, "labels")
     raw, covariates = _take_covariates(raw, covariates)

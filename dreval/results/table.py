@@ -87,8 +87,9 @@ class Results:
     points : dict of str to DataFrame
         Per-point contributions of each embedding; columns are named by index and parameters.
     groups : DataFrame
-        The values behind intervals: embedding, index, parameters, group, value. Without each of 20 groups of points,
-        or, of ``ci="subsampling"`` and of methods run on halves, at the halves 2 s and 2 s + 1 of every split s.
+        The values behind intervals: embedding, index, parameters, group, value. Without each of 20 groups of points
+        (of anchors: drawn towards the value by the finite-population factor), or, of ``ci="subsampling"`` and of
+        methods run on halves, at the halves 2 s and 2 s + 1 of every split s.
     embeddings : dict of str to ndarray (n, d)
         Coordinates.
     labels : ndarray (n,) or None

@@ -379,3 +379,15 @@ def test_letters_are_explained_where_there_are_some():
     assert "share a letter" not in without
     assert "accuracy: no letters, since not every pair was tested." in " ".join(without.split())
     assert not any("letters" in line and "mean rank" in line for line in without.splitlines())
+
+
+@pytest.mark.parametrize("tests", ["friedman", [], "nemenyi", ["mixed"]])
+def test_any_choice_of_tests_is_printed(tests):
+    """Without tests of pairs, or of any difference, what is there is printed in every form."""
+    found = dreval.compare(table(), direction="higher", tests=tests)
+    summary = found.summary()
+    assert "mean rank" in str(summary)
+    assert "Mean ranks" in found.paragraph()
+    assert all((summary.as_markdown(), summary.as_html(), summary.as_latex()))
+    assert ("Any difference" in str(summary)) == (tests in ("friedman", ["mixed"]))
+    assert set(found.pairs["test"]) == ({"nemenyi"} & {tests} if isinstance(tests, str) else set(tests))

@@ -155,3 +155,19 @@ def test_what_cannot_be_compared_is_refused(results):
         results.compare().wins()
     with pytest.raises(UnknownName, match="Did you mean 'holm'"):
         results.compare(adjust="hom")
+
+
+def test_pairs_of_distances_at_anchors_are_compared_by_their_groups():
+    """Where an index of pairs has an interval under anchors, the difference has one too: the jackknife by hand."""
+    res = dreval.Evaluation(X, SOURCES, n_neighbors=6, anchors=40, random_state=0).run("stress", None)
+    groups = res.groups.pivot(index="group", columns="embedding", values="value")
+    values = res.table.set_index("embedding")["value"]
+    for name, interval in res.table.set_index("embedding")[["se", "ci_low"]].iterrows():
+        spread = groups[name] - groups[name].mean()
+        assert interval["se"] == pytest.approx(math.sqrt(19 / 20 * (spread**2).sum()))
+    for row in res.compare().pairs.to_dict("records"):
+        d = groups[row["second"]] - groups[row["first"]]  # lower is better
+        se = math.sqrt(19 / 20 * ((d - d.mean()) ** 2).sum())
+        t = (values[row["second"]] - values[row["first"]]) / se
+        assert_allclose([row["se"], row["statistic"], row["p_value"]], [se, t, 2 * stats.t.sf(abs(t), 19)], rtol=1e-9)
+        assert (row["test"], row["note"]) == ("anchors", "")

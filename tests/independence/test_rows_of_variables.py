@@ -44,6 +44,27 @@ def test_blocks_follow_the_row_names(name):
         run(name, frame, y, permutation="within", blocks=blocks.rename({"s03": "other"}))
 
 
+@pytest.mark.parametrize("name", TESTS)
+def test_series_of_which_other_rows_were_dropped_are_refused(name):
+    """Numbers as row names are names: rows 1..23 and 0..22 are no pairs, the common rows are, arrays are."""
+    s, t = pd.Series(POINTS[:, 0]), pd.Series(VALUES)
+    for x, y in ((s.drop(0), t.drop(N - 1)), (s.drop(N - 1), t.drop(0)), (s.set_axis(range(1, N + 1)), t)):
+        with pytest.raises(InputError, match=r"`y` must have the same ids.*reset_index\(drop=True\)"):
+            run(name, x, y)
+        found = run(name, x.reset_index(drop=True), y.reset_index(drop=True))
+        assert same(found, run(name, x.to_numpy(), y.to_numpy()))
+    common = run(name, s.drop([0, N - 1]), t.drop([N - 1, 0]))
+    assert same(common, run(name, POINTS[1:-1, 0], VALUES[1:-1]))
+
+
+def test_two_samples_that_count_their_rows_have_no_row_names():
+    """Samples 0..11 and 0..11 with blocks 0..23: by position, one sample after the other."""
+    x, y = pd.DataFrame(POINTS[:12]), pd.DataFrame(POINTS[12:])
+    options = {"permutation": "within"}
+    found = run("mmd", x, y, blocks=pd.Series(BLOCKS), **options)
+    assert same(found, run("mmd", POINTS[:12], POINTS[12:], blocks=BLOCKS, **options))
+
+
 def test_groups_and_blocks_of_two_samples_follow_the_row_names():
     """Groups and blocks in another order are the same groups and blocks; names in part are refused."""
     frame, groups = pd.DataFrame(POINTS, NAMES), pd.Series(np.arange(N) % 2, NAMES)
@@ -115,6 +136,6 @@ def test_sparse_variables_and_numbers_as_blocks_are_refused(name):
 def test_numbers_as_groups_are_sent_to_another_test():
     """A continuous variable does not split rows into samples."""
     with pytest.raises(
-        InputError, match=r"`groups` must be classes.* Use hsic_test for the dependence on a continuous"
+        InputError, match=r"`groups` must be classes.* Cast codes of classes with astype\(int\)\. Use hsic"
     ):
         run("mmd", POINTS, groups=VALUES)

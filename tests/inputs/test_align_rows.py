@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dreval
 from dreval.errors import InputError
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
@@ -82,7 +83,8 @@ def test_whole_floats_and_text_are_the_same_ids() -> None:
         (NAMES, None, 0),
         (NAMES, NAMES, 0),
         (NAMES, [9, 8, 7, 6, 5, 4], 1),
-        ([2, 3, 5, 7, 8, 9], None, 0),
+        ([12, 13, 15, 17, 18, 19], None, 0),
+        (None, [12, 13, 15, 17, 18, 19], 0),
         (["a", "a", "b", "b", "c", "c"], ["a", "a", "b", "b", "c", "c"], 0),
     ],
 )
@@ -92,6 +94,44 @@ def test_everything_else_goes_by_position(index: Any, embedding: Any, notes: int
     source = as_source(pd.DataFrame(Y, index=embedding), "e", record)
     assert np.array_equal(source.coordinates(record), Y)
     assert len(source.notes) == notes
+
+
+SHIFTED = [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("index", [SHIFTED, [0, 1, 2, 3, 5, 6], [2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [0, 1, 2, 0, 1, 2]])
+@pytest.mark.parametrize("side", ["data", "embedding", "labels", "latent", "covariates", "function"])
+def test_rows_dropped_on_one_side_are_refused(index: list[Any], side: str) -> None:
+    """A frame of which rows were dropped and one that counts its rows: by position all rows would be shifted."""
+    named, counted = pd.DataFrame(X, index=index), pd.DataFrame(Y)
+    first, second = (counted, named) if side == "embedding" else (named, counted)
+    run = {
+        "labels": lambda: as_data(named, labels=pd.Series(list("abcabc"))),
+        "latent": lambda: as_data(named, latent=counted),
+        "covariates": lambda: as_data(named, covariates={"age": pd.Series(np.arange(6.0))}),
+        "function": lambda: dreval.trustworthiness(named, counted, n_neighbors=2),
+    }.get(side, lambda: as_source(second, "e", as_data(first)))
+    with pytest.raises(InputError, match=r"must have the same ids .* or call reset_index\(drop=True\) on both frames"):
+        run()
+
+
+def test_the_cures_of_dropped_rows_give_the_numbers_of_arrays() -> None:
+    """reset_index, the common rows and arrays are all accepted, and the common rows are matched by name."""
+    named, counted = pd.DataFrame(X, index=SHIFTED), pd.DataFrame(Y)
+    plain = dreval.trustworthiness(X, Y, n_neighbors=2)
+    assert dreval.trustworthiness(named.reset_index(drop=True), counted, n_neighbors=2) == plain
+    assert dreval.trustworthiness(named, Y, n_neighbors=2) == dreval.trustworthiness(X, counted, n_neighbors=2) == plain
+    both = dreval.trustworthiness(named.drop(6), counted.drop(0)[::-1], n_neighbors=1)
+    assert both == dreval.trustworthiness(X[:5], Y[1:], n_neighbors=1)
+
+
+@given(order=st.permutations(range(6)))
+def test_row_numbers_in_another_order_are_matched_on_either_side(order: list[int]) -> None:
+    """A frame that was shuffled and one that was not are the same rows, whichever of them are the data."""
+    data, picture = pd.DataFrame(X), pd.DataFrame(Y)
+    assert np.array_equal(as_source(picture.iloc[order], "e", as_data(data)).coordinates(as_data(data)), Y)
+    shuffled = as_data(data.iloc[order])
+    assert np.array_equal(as_source(picture, "e", shuffled).coordinates(shuffled), Y[order])
 
 
 def test_ids_on_one_side_are_said() -> None:
