@@ -170,6 +170,23 @@ def test_none_on_the_boundary_is_said():
         LSDR(1, graph="gabriel", alpha=0.999).fit(X)
 
 
+@pytest.mark.parametrize("copies", [1, 2])
+def test_fitted_rows_come_back_where_all_points_are_skeletal(copies):
+    """Rows equal to fitted ones get their coordinates; between two neighbors on the curve lies a place between."""
+    X = np.repeat(dreval.simulate("spiral", n=200, random_state=0).data, copies, axis=0)
+    with pytest.warns(ApproximationWarning, match="All points were taken as skeletal"):
+        m = LSDR(1).fit(X)
+    assert_allclose(m.transform(X), m.embedding_, atol=1e-12 * np.abs(m.embedding_).max())
+    near = m.transform(X + 1e-7 * np.random.default_rng(0).normal(size=X.shape))
+    assert_allclose(near, m.embedding_, atol=1e-6 * np.ptp(m.embedding_))
+    order = np.argsort(m.embedding_[::copies, 0])
+    ends, between = X[::copies][order], m.transform((X[::copies][order][1:] + X[::copies][order][:-1]) / 2)[:, 0]
+    places, steps = np.sort(m.embedding_[::copies, 0]), np.linalg.norm(np.diff(ends, axis=0), axis=1)
+    short = steps < 0.1 * np.ptp(ends)
+    assert short.sum() > 100
+    assert np.abs(between - (places[1:] + places[:-1]) / 2)[short].max() < 0.05 * np.ptp(places)
+
+
 def test_copies_are_one_point():
     """Each point twice: the picture of the points, twice."""
     X = np.random.default_rng(0).normal(size=(80, 2)) * [3.0, 1.0]
