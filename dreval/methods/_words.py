@@ -81,9 +81,20 @@ tol : float
     Rounds end when R falls by no more than this share of its start.""",
     "settled": """\
 n_iter_ : int
-    Iterations.
+    Iterations, those of all stages together.
 converged_ : bool
-    Whether ``tol`` was met.""",
+    Whether the last stage met ``tol``, or could not lower the cost any more, before its iterations were used up.""",
+    "settled_of_starts": """\
+n_iter_ : int
+    Iterations of the start that was kept, those of all stages together.
+converged_ : bool
+    Whether its last stage met ``tol``, or could not lower the cost any more, before its iterations were used up.""",
+    "settled_warns": """\
+ApproximationWarning
+    If the iterations were used up while the cost still fell.""",
+    "unsettled": """\
+``converged_`` says whether the iterations were enough; that they are used up is no reason for a warning here, since a
+cost of t-SNE may have no minimum, and often falls by little for long.""",
     "without_chance": """\
 random_state : int, Generator or None
     Not used: the answer does not depend on chance.""",

@@ -181,7 +181,7 @@ class LSDR(Method):
         self.bandwidth_ = scale * width if self.bandwidth is None else float(self.bandwidth)
         self.edges_, self.boundary_, self.skeletal_ = kept[edges], boundary[copies], kept[skeletal]
         self._bones = X[self.skeletal_]
-        places = scale * metric_scaling(paths[np.ix_(skeletal, skeletal)], self.n_components, "LSDR")
+        places = scale * metric_scaling(paths[np.ix_(skeletal, skeletal)], self.n_components, "LSDR").places
         self._through = len(skeletal) == len(points)
         Y = places if self._through else self._means(X[kept], places)
         fixed = fix_signs(Y)
