@@ -88,7 +88,7 @@ class LSDR(Method):
     Raises
     ------
     InputError
-        If a parameter is out of its range.
+        If a parameter is out of its range, or all points are copies of one.
     UnknownName
         If a word is not one of those listed.
 
@@ -131,7 +131,7 @@ class LSDR(Method):
     True
     """
 
-    any_unit = True
+    any_unit = varied = True
 
     def __init__(
         self,
@@ -243,8 +243,6 @@ def _distinct(X: FloatArray) -> tuple[IntArray, IntArray]:
     """The first row of each point, ascending, and for each row (n,) which of these it is."""
     _, first, copies = np.unique(X, axis=0, return_index=True, return_inverse=True)
     kept = np.sort(first)
-    if len(kept) == 1:
-        raise InputError("X", "must have two points that differ", "copies of one point", "Pass data that vary.")
     return kept, np.searchsorted(kept, first[copies.ravel()])
 
 

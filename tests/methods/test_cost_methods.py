@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from io import StringIO
 from pathlib import Path
 
@@ -396,3 +397,14 @@ def test_what_is_solved_exactly_has_converged(cost, mapping):
     assert many.converged_
     assert many.n_iter_ < 10
     assert_allclose(one.cost_, many.cost_, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("X", [np.repeat(cloud(0, 8, 3), 5, axis=0), cloud(0, 40, 5) > 0, np.ones((30, 3))])
+def test_coordination_makes_no_more_pieces_than_there_are_points(X):
+    """Eight points five times, truth values, and copies of one point: a picture without a warning."""
+    llc = LocallyLinearCoordination(1, components="connect", n_neighbors=9, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ApproximationWarning)
+        Y = llc.fit_transform(X)
+    assert np.isfinite(Y).all()
+    assert_allclose(llc.transform(X), Y, atol=1e-6)
