@@ -45,6 +45,11 @@ kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
     "n_neighbors": """\
 n_neighbors : int
     Number k of neighbors, 1 to n - 1; the point itself is not counted.""",
+    "n_slices": """\
+n_slices : int, optional
+    Number H of slices of a numeric response, 2 to n / 2; by default 10, or n / 2 where that is less. The points are
+    sorted by the response and cut into H runs of nearly equal size; equal responses are never parted, so that with
+    ties there may be fewer. Not used for classes, each of which is a slice.""",
     "normalize": """\
 normalize : {"unit", "sqrt_n"}
     Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).""",
