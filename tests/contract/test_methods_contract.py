@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from strategies import KINDS, clouds
 
 import dreval
@@ -306,8 +307,11 @@ def test_illegal_data_and_seeds_are_refused(name):
     for wrong in (holed, X[:3], X.astype(str), X[:, :0]):
         with pytest.raises(InputError, match="`X` must"):
             _make(name, 20).fit(wrong)
-    with pytest.raises(InputError, match="random_state"):
-        _fit(_make(name, 20, random_state="zero"), X)
+    with pytest.raises(InputError, match=r"`X` must be dense: got csr_.* of shape \(20, 3\).* Use X\.toarray\(\)\."):
+        _make(name, 20).fit(csr_array(X))
+    for wrong in ("zero", np.random.RandomState(0)):
+        with pytest.raises(InputError, match="random_state"):
+            _fit(_make(name, 20, random_state=wrong), X)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "n_neighbors" in _parameters(name)])
