@@ -181,6 +181,8 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
         raise InputError(
             argument, "must be real", "complex numbers", "Pass the real and imaginary parts as separate columns."
         )
+    if hasattr(value, "toarray"):
+        raise InputError(argument, "must be dense", describe(value), f"Use {argument}.toarray().")
     if array.dtype.kind not in "biuf":
         raise InputError(
             argument,

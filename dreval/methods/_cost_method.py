@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from dreval._check import check_float, check_int, check_one_of, check_points, check_rows
 from dreval._random import root_seed, stream
-from dreval.errors import InputError
+from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.metrics import power_of_two
 from dreval.geometry.neighbors import nearest
 from dreval.methods._costs import COSTS
@@ -32,8 +33,10 @@ class CostMethod(Method):
     A subclass has the parameters ``max_iter`` and ``tol``, may have ``init`` and ``n_init``, and defines
     ``_cost_options()``, and ``_mapping_options()`` where its mapping has any. Data are centred and multiplied by a
     power of two, which costs and mappings do not see; a picture whose unit follows the data is given back in theirs.
+    ``budget`` says that ``max_iter`` is a design of the method, and no warning is due when it is used up.
     """
 
+    budget: ClassVar[bool] = False
     max_iter: int
     tol: float
     init: Any = "pca"
@@ -74,15 +77,29 @@ class CostMethod(Method):
         self._theta, picture = self._normalised(energy, one)
         self._Z = Z
         self.embedding_ = np.ascontiguousarray(picture * self._out)
-        self.cost_, self.n_iter_, self.converged_ = one.value, one.n_iter, one.converged
+        self.cost_ = one.value
+        self._end(one.n_iter, one.converged)
+
+    def _end(self, n_iter: int, converged: bool) -> None:
+        """Keep how the search ended, and warn where its iterations were used up."""
+        self.n_iter_, self.converged_ = n_iter, converged
+        if not converged and not self.budget:
+            warnings.warn(
+                f"{type(self).__name__} did not settle within max_iter={self.max_iter}: the cost still fell after "
+                f"{n_iter} iterations. Raise max_iter, or tol.",
+                ApproximationWarning,
+                stacklevel=4,
+            )
 
     def _one_run(self, Z: FloatArray, energy: Cost, rng: np.random.Generator, again: bool) -> tuple[Mapping, Descent]:
         made = self._make_mapping(Z, rng)
-        if isinstance(energy, Quotient) and (isinstance(made, FeatureMapping) or not made.card.explicit):
+        exact = isinstance(energy, Quotient) and (isinstance(made, FeatureMapping) or not made.card.explicit)
+        if isinstance(energy, Quotient) and exact:
             start = energy.solve(made.basis if isinstance(made, FeatureMapping) else None, self.n_components)
         else:
             start = self._start(Z, energy, rng, again)
-        return made, descend(energy, made, made.start(start), self.max_iter, self.tol)
+        found = descend(energy, made, made.start(start), self.max_iter, self.tol)
+        return made, found._replace(converged=found.converged or exact)
 
     def _start(self, Z: FloatArray, energy: Cost, rng: np.random.Generator, again: bool) -> FloatArray:
         """The picture (n, d) to start from."""

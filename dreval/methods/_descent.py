@@ -13,6 +13,7 @@ from dreval.methods._method import FloatArray
 __all__ = ["Descent", "descend"]
 
 MEMORY = 20  # past steps from which L-BFGS makes its matrix
+USED_UP = 1  # status of a search that ran out of iterations or evaluations; 2: no step lowers the cost any more
 TRIES = 2  # evaluations allowed per iteration, on average
 
 
@@ -30,7 +31,8 @@ def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol:
     """Minimise the cost of the mapping's picture from ``theta``.
 
     A stage ends when an iteration lowers the cost by less than ``tol``, or its own tolerance, times the larger of its
-    size and 1; or after ``max_iter`` iterations, or a number of its own.
+    size and 1, or no step along the gradient lowers it at all; or after ``max_iter`` iterations, or a number of its
+    own.
     """
     from scipy.optimize import minimize
 
@@ -46,6 +48,7 @@ def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol:
         options = {"maxiter": steps, "maxfun": TRIES * steps + 20, "maxcor": MEMORY, "gtol": 0.0}
         options["ftol"] = tol if close is None else close
         found = minimize(value, theta, jac=True, method="L-BFGS-B", options=options)
-        theta, total, converged = np.asarray(found.x), total + int(found.nit), bool(found.success)
+        theta, total = np.asarray(found.x), total + int(found.nit)
+        converged = found.status != USED_UP and bool(np.isfinite(found.fun))
     picture = np.array(mapping.forward(theta)[0])
     return Descent(theta, picture, cost(picture)[0], total, converged)

@@ -58,7 +58,7 @@ class GraphMethod(Method):
         """A copy fitted to one part, and its embedding, padded with zeros where the part is too small for all of it."""
         Y = np.zeros((len(X), self.n_components))
         d = min(self.n_components, self.card.max_components(*X.shape, self.get_params()))
-        if len(X) < MIN_POINTS or d < 1:
+        if len(X) < MIN_POINTS or d < 1 or (self.varied and (X == X[0]).all()):
             return None, Y
         part = type(self)(**{**self.get_params(), "n_components": d}).fit(X)
         Y[:, :d] = part.embedding_

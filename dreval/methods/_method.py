@@ -86,10 +86,12 @@ class Method:
     A subclass defines ``__init__`` (keyword parameters stored under their own names; ``n_components`` first) and
     ``_fit(X)``, which sets ``embedding_`` and whatever else the method knows. ``any_unit`` says that it takes
     data of any size; others refuse extreme ones, whose squares would overflow or vanish and leave a wrong picture.
+    ``varied`` says that it refuses copies of one point, of which others make a picture that is one point.
     """
 
     card: ClassVar[MethodCard]
     any_unit: ClassVar[bool] = False
+    varied: ClassVar[bool] = False
     embedding_: FloatArray
     n_features_in_: int
     feature_names_in_: npt.NDArray[np.object_]
@@ -126,6 +128,9 @@ class Method:
             )
         if not self.any_unit:
             self._check_unit(points)
+        if self.varied and _constant(points):
+            got = f"{len(points)} copies of one point"
+            raise InputError("X", "must have two points that differ", got, "Pass data that vary.")
         self._fit(points)
         self.n_features_in_ = points.shape[1]
         self._keep_names(X)
@@ -155,16 +160,19 @@ class Method:
         return self.fit(X, y).embedding_
 
     def embed_new(self, X: Any, **options: Any) -> FloatArray:
-        """Coordinates (m, d) of new rows (m, p) by the kernel extension that every embedding has (Theorem 2).
+        """Coordinates (m, d) of new rows (m, p) by the kernel extension that every embedding has.
 
+        It is Theorem 2 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
         Where the method has ``transform``, that is its own rule, which this one does not use. Options: ``ridge``,
         ``bandwidth``; see ``dreval.geometry.rkhs.embedding_map``.
         """
-        return self._known.embed_new(self._new_points(X), **options)
+        points = self._new_points(X)
+        return self._known.embed_new(points, **options)
 
     def reconstruct(self, Y: Any, **options: Any) -> FloatArray:
-        """Data (m, p) at places (m, d) of the picture, by kernel ridge regression or Theorem 3.
+        """Data (m, p) at places (m, d) of the picture, by kernel ridge regression, or another ``rule``.
 
+        That is Theorem 3 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
         Where the method has ``inverse_transform``, that is its own rule, which this one does not use. Options:
         ``rule``, ``ridge``, ``bandwidth``; see ``dreval.geometry.rkhs.reconstruction_map``.
         """
@@ -203,8 +211,28 @@ class Method:
             )
         return scores
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there was a fit, for scikit-learn's pipelines."""
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn, the only caller, wants to know: whether y is needed, and whether there is a transform."""
+        from sklearn.utils import Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=self.card.supervised),
+            transformer_tags=TransformerTags() if self.card.out_of_sample else None,
+            non_deterministic=not self.card.deterministic,
+        )
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
+
+
+def _constant(X: FloatArray) -> bool:
+    """Whether all rows are copies of one."""
+    return bool((X == X[0]).all())
 
 
 def fix_signs(Y: FloatArray) -> FloatArray:

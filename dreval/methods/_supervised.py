@@ -18,10 +18,13 @@ __all__ = [
     "SupervisedMethod",
     "Whitened",
     "leading",
+    "slice_count",
     "slices",
     "unit_variance",
     "whiten",
 ]
+
+USUAL = 10  # slices
 
 
 class Response(NamedTuple):
@@ -119,10 +122,14 @@ class LinearScores(SupervisedMethod):
 class SlicedMethod(LinearScores):
     """A method that compares slices of the response by a symmetric (r, r) matrix ``_matrix(Z, codes)``."""
 
-    n_slices: int
+    n_slices: int | None
 
     def __init__(
-        self, n_components: int = 2, *, n_slices: int = 10, random_state: int | np.random.Generator | None = None
+        self,
+        n_components: int = 2,
+        *,
+        n_slices: int | None = None,
+        random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_slices = n_slices
@@ -147,14 +154,23 @@ def leading(M: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
     return found, vectors[:, ::-1][:, :d]
 
 
-def slices(response: Response, n_slices: Any) -> Any:
+def slice_count(n_slices: Any, n: int, usual: int = USUAL) -> int:
+    """The number of slices, at least 2; where it is not given the usual one, or half the number of points."""
+    return min(usual, n // 2) if n_slices is None else check_int(n_slices, "n_slices", low=2)
+
+
+def slices(response: Response, n_slices: Any, usual: int = USUAL) -> Any:
     """The slice (n,) of each point: its class, or one of ``n_slices`` of nearly equal size, ties together."""
-    check_int(n_slices, "n_slices", low=2)
+    n = len(response.columns)
+    count = slice_count(n_slices, n, usual)
     if response.codes is not None:
         return response.codes
     if response.columns.shape[1] > 1:
         got = f"{response.columns.shape[1]} columns"
         raise InputError("y", "must be one column of numbers, or classes", got, "Choose a column; gsir takes several.")
+    if count > n / 2:
+        rule = "must be at most half the number of points: slices of one point show no mean and no spread"
+        raise InputError("n_slices", rule, f"{count} with {n} points", f"Choose at most {n // 2}; 5 to 20 are usual.")
     values = response.columns[:, 0]
     below = np.searchsorted(np.sort(values), values)
-    return np.unique(below * n_slices // len(values), return_inverse=True)[1]
+    return np.unique(below * count // n, return_inverse=True)[1]

@@ -45,6 +45,11 @@ kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
     "n_neighbors": """\
 n_neighbors : int
     Number k of neighbors, 1 to n - 1; the point itself is not counted.""",
+    "n_slices": """\
+n_slices : int, optional
+    Number H of slices of a numeric response, 2 to n / 2; by default 10, or n / 2 where that is less. The points are
+    sorted by the response and cut into H runs of nearly equal size; equal responses are never parted, so that with
+    ties there may be fewer. Not used for classes, each of which is a slice.""",
     "normalize": """\
 normalize : {"unit", "sqrt_n"}
     Length of each column of the embedding: 1 (Y'Y is the identity) or sqrt(n) (as covariance).""",
@@ -81,9 +86,20 @@ tol : float
     Rounds end when R falls by no more than this share of its start.""",
     "settled": """\
 n_iter_ : int
-    Iterations.
+    Iterations, those of all stages together.
 converged_ : bool
-    Whether ``tol`` was met.""",
+    Whether the last stage met ``tol``, or could not lower the cost any more, before its iterations were used up.""",
+    "settled_of_starts": """\
+n_iter_ : int
+    Iterations of the start that was kept, those of all stages together.
+converged_ : bool
+    Whether its last stage met ``tol``, or could not lower the cost any more, before its iterations were used up.""",
+    "settled_warns": """\
+ApproximationWarning
+    If the iterations were used up while the cost still fell.""",
+    "unsettled": """\
+``converged_`` says whether the iterations were enough; that they are used up is no reason for a warning here, since a
+cost of t-SNE may have no minimum, and often falls by little for long.""",
     "without_chance": """\
 random_state : int, Generator or None
     Not used: the answer does not depend on chance.""",

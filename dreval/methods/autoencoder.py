@@ -67,8 +67,8 @@ class Autoencoder(Encoder):
 
     Notes
     -----
-    One factor scales all columns, so that the data may have any unit. The backward pass is our own; the same seed gives
-    the same numbers on one machine.
+    One factor scales all columns, so that the unit of the data does not matter. The backward pass is our own; the same
+    seed gives the same numbers on one machine.
 
     References
     ----------

@@ -42,8 +42,8 @@ class CostMapping(MapMethod):
     cost : str
         "metric_mds", "sammon", "isomap" (stress of distances or paths); "lle", "laplacian" (their quotients, constraint
         included); "mvu" (variance, with a penalty on changed edges); "sne", "symmetric_sne", "tsne",
-        "elastic_embedding" (neighbor probabilities); "reconstruction" (what a linear function of the picture leaves "
-        "of the data).
+        "elastic_embedding" (neighbor probabilities); "reconstruction" (what a linear function of the picture leaves
+        of the data).
     mapping : str
         "linear", "locally_linear", "kernel_expansion", "multilayer_perceptron", or "free_points", which has no
         ``transform``.
@@ -68,10 +68,7 @@ class CostMapping(MapMethod):
         The cost; costs of different names cannot be compared.
     runs_ : ndarray (n_init,)
         Costs of all starts.
-    n_iter_ : int
-        Iterations of the one that was kept.
-    converged_ : bool
-        Whether it met ``tol``.
+    %(settled_of_starts)s
 
     Raises
     ------
@@ -82,11 +79,15 @@ class CostMapping(MapMethod):
     UnknownName
         If a cost, a mapping or one of their options has another name.
 
+    Warns
+    -----
+    %(settled_warns)s
+
     Notes
     -----
     "lle" and "laplacian" with a mapping that is linear in its parameters, or with free points, are solved exactly by an
-    eigenproblem. "mvu" is bounded only on a connected graph. The inverse is the pseudo-inverse of the derivative of f
-    at the nearest fitted point, as in the paper.
+    eigenproblem, and have always converged. "mvu" is bounded only on a connected graph. The inverse is the
+    pseudo-inverse of the derivative of f at the nearest fitted point, as in the paper.
 
     References
     ----------

@@ -61,6 +61,7 @@ class ElasticEmbedding(CostMethod):
     Warns
     -----
     %(perplexity_warns)s
+    %(settled_warns)s
 
     Notes
     -----

@@ -76,7 +76,7 @@ class FastICA(Method):
     Raises
     ------
     InputError
-        If a parameter is out of its range.
+        If a parameter is out of its range, or all points are copies of one.
 
     Warns
     -----
@@ -103,7 +103,7 @@ class FastICA(Method):
     True
     """
 
-    any_unit = True
+    any_unit = varied = True
 
     def __init__(
         self,

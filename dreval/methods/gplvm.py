@@ -98,8 +98,8 @@ class GPLVM(Method):
     -14303 from inverse kernel decomposition, with R^2 = .9998, as it does from the true places.
 
     A step costs a factorisation of an n x n matrix: some hundred points take seconds, 2000 minutes. One factor scales
-    all columns, so that the data may have any unit. Moved or turned data and rows in another order give the same
-    objective, but rounding may lead the search to another of its minima.
+    all columns, so that the unit of the data does not matter. Moved or turned data and rows in another order give the
+    same objective, but rounding may lead the search to another of its minima.
 
     A new row is placed where its predictive density times the prior is largest, from the place of the nearest fitted
     row on. ``inverse_transform`` is the predictive mean.

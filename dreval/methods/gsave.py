@@ -10,6 +10,7 @@ from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import leading, slices
 
 LEAST = 0.01  # directions whose eigenvalue is this share of the ridge, or less, carry no weight
+USUAL = 5  # slices: their covariances need more points than means
 
 
 @method(
@@ -40,8 +41,9 @@ class GSAVE(KernelScores):
         Number d of functions, at most n - 1.
     %(kernel)s
     %(bandwidth)s
-    n_slices : int
-        Number of slices of a numeric response, at least 2; not used for classes, each of which is a slice.
+    n_slices : int, optional
+        Number of slices of a numeric response, 2 to n / 2; by default 5, or n / 2 where that is less. They are cut as
+        those of ``SIR``. Not used for classes, each of which is a slice.
     reg : float
         Ridge :math:`n\epsilon` relative to the largest eigenvalue of G, above 0.
     %(without_chance)s
@@ -88,7 +90,7 @@ class GSAVE(KernelScores):
         *,
         kernel: str = "gaussian",
         bandwidth: float | None = None,
-        n_slices: int = 5,
+        n_slices: int | None = None,
         reg: float = 0.01,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
@@ -102,7 +104,7 @@ class GSAVE(KernelScores):
     def _fit(self, X: FloatArray) -> None:
         n, reg = len(X), check_positive(self.reg, "reg")
         w, U = kept_spectrum(self._centred_gram(X))
-        codes, ridge = slices(self._response, self.n_slices), reg * w[0]
+        codes, ridge = slices(self._response, self.n_slices, USUAL), reg * w[0]
         w, U = w[w > LEAST * ridge], U[:, w > LEAST * ridge]
         Z = np.sqrt(n) * U * (w / (w + ridge))
         M = np.zeros((len(w), len(w)))

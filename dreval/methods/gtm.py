@@ -91,7 +91,8 @@ class GTM(Method):
     -----
     The number of nodes grows as a power of d, hence at most three latent variables. The sheet starts on the principal
     plane, with the noise of the next component or half the squared distance of neighboring nodes, whichever is larger.
-    The noise variance is kept above a millionth of the mean variance of a column.
+    The penalty is on all weights, that of the constant too: data are centred before, so that it pulls the sheet to
+    their mean. The noise variance is kept above a millionth of the mean variance of a column.
 
     References
     ----------

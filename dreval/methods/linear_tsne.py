@@ -59,10 +59,7 @@ class LinearTSNE(MapMethod):
         The divergence in nats, at least 0.
     runs_ : ndarray (n_init,)
         Costs of all starts; the lowest was kept.
-    n_iter_ : int
-        Iterations of the one that was kept.
-    converged_ : bool
-        Whether it met ``tol``.
+    %(settled_of_starts)s
 
     Raises
     ------
@@ -79,6 +76,8 @@ class LinearTSNE(MapMethod):
     uncorrelated, so that units do not matter for the search. As printed, q has (1 + distance / nu) and nu = -1; the
     paper's own gradient belongs to the squared distance and nu = 1, which is t-SNE's, and taken here. Early
     exaggeration is left out. The inverse is the paper's: the pseudo-inverse of A about the nearest fitted point.
+
+    %(unsettled)s
 
     References
     ----------
@@ -99,7 +98,7 @@ class LinearTSNE(MapMethod):
     True
     """
 
-    cost, mapping = "tsne", "linear"
+    cost, mapping, budget = "tsne", "linear", True
 
     def __init__(
         self,

@@ -36,7 +36,7 @@ class LocallyLinearCoordination(MapMethod):
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
     n_pieces : int
-        Number of local models; at most n / 2 are made.
+        Number of local models; at most n / 2 are made, and no more than there are different points.
     local_components : int, optional
         Dimension of each; by default d, at most p.
     n_neighbors : int

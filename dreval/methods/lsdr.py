@@ -88,7 +88,7 @@ class LSDR(Method):
     Raises
     ------
     InputError
-        If a parameter is out of its range.
+        If a parameter is out of its range, or all points are copies of one.
     UnknownName
         If a word is not one of those listed.
 
@@ -112,7 +112,8 @@ class LSDR(Method):
     leaves short-cuts between the turns of a spiral. On 20 draws of 300 points, uniform in arc length, the median
     correlation with arc length was .32 with it and .996 with the forward test, which leaves none in half of them (a
     short-cut stays where both its ends have a wide gap beside them); with noise of .5, a twelfth of the distance of the
-    turns, .30 and .38. New points get the weighted mean of the places of skeletal points.
+    turns, .30 and .38. New points get the weighted mean of the places of skeletal points, by :math:`K(x, s) / |x -
+    s|^2` where all points are skeletal, so that a fitted point keeps its place.
 
     References
     ----------
@@ -130,7 +131,7 @@ class LSDR(Method):
     True
     """
 
-    any_unit = True
+    any_unit = varied = True
 
     def __init__(
         self,
@@ -180,8 +181,9 @@ class LSDR(Method):
         self.bandwidth_ = scale * width if self.bandwidth is None else float(self.bandwidth)
         self.edges_, self.boundary_, self.skeletal_ = kept[edges], boundary[copies], kept[skeletal]
         self._bones = X[self.skeletal_]
-        places = scale * metric_scaling(paths[np.ix_(skeletal, skeletal)], self.n_components, "LSDR")
-        Y = places if len(skeletal) == len(points) else self._means(X[kept], places)
+        places = scale * metric_scaling(paths[np.ix_(skeletal, skeletal)], self.n_components, "LSDR").places
+        self._through = len(skeletal) == len(points)
+        Y = places if self._through else self._means(X[kept], places)
         fixed = fix_signs(Y)
         self.embedding_ = fixed[copies]
         self.skeletal_places_ = places * np.where(np.einsum("ij,ij->j", fixed, Y) < 0, -1.0, 1.0)
@@ -216,27 +218,31 @@ class LSDR(Method):
         )
         return np.arange(n)
 
-    def _means(self, points: FloatArray, places: FloatArray) -> FloatArray:
-        """Means of the places of skeletal points, weighted by the kernel; the nearest ones' where all are far."""
+    def _means(self, points: FloatArray, places: FloatArray, through: bool = False) -> FloatArray:
+        """Means of the places of skeletal points, weighted by the kernel; the nearest ones' where all are far.
+
+        ``through``: the kernel over the squared distance, whose mean at a skeletal point is its own place.
+        """
         squared = pairwise_squared(points / self.bandwidth_, self._bones / self.bandwidth_)
-        weights = np.exp(0.5 * (squared.min(axis=1, keepdims=True) - squared))
+        least = squared.min(axis=1, keepdims=True)
+        weights = np.exp(0.5 * (least - squared))
+        if through:
+            weights *= np.divide(least, squared, out=np.ones_like(squared), where=squared > 0)
         return np.asarray(weights @ places / weights.sum(axis=1, keepdims=True))
 
     def transform(self, X: Any) -> FloatArray:
         """Coordinates (m, d) of new rows (m, p): the weighted mean of the places of skeletal points, O(m q p) time.
 
-        The fitted rows get their coordinates, except where all points are skeletal: these have their own places, which
-        the mean smooths.
+        Of the fitted rows they are the embedding. Where all points are skeletal, each weight is divided by the squared
+        distance, so that the mean goes through the place of each of them.
         """
-        return self._means(self._new_points(X), self.skeletal_places_)
+        return self._means(self._new_points(X), self.skeletal_places_, self._through)
 
 
 def _distinct(X: FloatArray) -> tuple[IntArray, IntArray]:
     """The first row of each point, ascending, and for each row (n,) which of these it is."""
     _, first, copies = np.unique(X, axis=0, return_index=True, return_inverse=True)
     kept = np.sort(first)
-    if len(kept) == 1:
-        raise InputError("X", "must have two points that differ", "copies of one point", "Pass data that vary.")
     return kept, np.searchsorted(kept, first[copies.ravel()])
 
 

@@ -75,7 +75,8 @@ class ManifoldCharting(GraphMethod):
     n_neighbors : int
         Number k of neighbors of a centre whose covariance, with its own point, makes a chart.
     n_charts : int
-        Number c of charts, at least 1; no more than n are used. Centres are points far apart.
+        Number c of charts, at least 1; no more than n are used. Centres are points far apart. Copies of
+        one point, which have no axes, are refused.
     %(components)s
     %(without_chance)s
 
@@ -122,6 +123,8 @@ class ManifoldCharting(GraphMethod):
     >>> charting.transform(roll.data[:3]).shape, charting.inverse_transform(charting.embedding_[:3]).shape
     ((3, 2), (3, 3))
     """
+
+    varied = True
 
     def __init__(
         self,

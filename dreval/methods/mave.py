@@ -57,7 +57,8 @@ class MAVE(LinearScores):
     Raises
     ------
     InputError
-        If a parameter is out of its range, or the response ``y`` is missing or constant.
+        If a parameter is out of its range, or the response ``y`` is missing or constant, or all points are
+        copies of one.
 
     Notes
     -----
@@ -78,6 +79,8 @@ class MAVE(LinearScores):
     >>> int(np.argmax(abs(mave.directions_[:, 0])))
     2
     """
+
+    varied = True
 
     def __init__(
         self, n_components: int = 2, *, max_iter: int = 20, random_state: int | np.random.Generator | None = None

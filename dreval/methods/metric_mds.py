@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_one_of
+from dreval._check import check_float, check_int, check_one_of
 from dreval.geometry.distances import pairwise_squared
 from dreval.methods._cost_method import CostMethod
 from dreval.methods._method import FloatArray, fix_signs, method
@@ -60,10 +60,7 @@ class MetricMDS(CostMethod):
         column positive; with a given start as they come out.
     cost_ : float
         The relative stress, at least 0.
-    n_iter_ : int
-        Iterations; those of "smacof" are not counted and given as 0.
-    converged_ : bool
-        Whether ``tol`` was met; True for "smacof".
+    %(settled)s
 
     Raises
     ------
@@ -71,6 +68,10 @@ class MetricMDS(CostMethod):
         If a parameter is out of its range.
     UnknownName
         If ``solver`` or ``init`` is another word.
+
+    Warns
+    -----
+    %(settled_warns)s
 
     Notes
     -----
@@ -120,8 +121,9 @@ class MetricMDS(CostMethod):
             return
         centred = X - X.mean(axis=0)
         lengths = np.sqrt(pairwise_squared(centred))
-        Y = metric_scaling(lengths, self.n_components, type(self).__name__, self.max_iter, self.tol)
+        max_iter, tol = check_int(self.max_iter, "max_iter", low=1), check_float(self.tol, "tol", low=0.0)
+        Y, *ended = metric_scaling(lengths, self.n_components, type(self).__name__, max_iter, tol)
         axes = np.linalg.svd(Y, full_matrices=False)[2]
         self.embedding_ = fix_signs(Y @ axes.T)
         self.cost_ = float(np.sum((lengths - np.sqrt(pairwise_squared(Y))) ** 2) / (np.sum(lengths**2) or 1.0))
-        self.n_iter_, self.converged_ = 0, True
+        self._end(*ended)

@@ -80,7 +80,7 @@ class MVU(GraphMethod):
     Raises
     ------
     InputError
-        If a parameter is out of its range.
+        If a parameter is out of its range, or all points are copies of one.
     MethodFailed
         If the graph is not connected and ``components="error"``; or if the accuracy is worse than
         .01.
@@ -121,6 +121,8 @@ class MVU(GraphMethod):
     >>> bool(mvu.accuracy_ < 1e-6), [round(float(share), 6) for share in mvu.eigenvalues_[:2] / mvu.variance_]
     (True, [1.0, 0.0])
     """
+
+    varied = True
 
     def __init__(
         self,

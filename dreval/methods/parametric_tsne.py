@@ -45,7 +45,7 @@ class ParametricTSNE(MapMethod):
     n_init : int
         Number of starts with other weights; the lowest cost is kept.
     max_iter : int
-        Iterations of L-BFGS.
+        Iterations of L-BFGS after exaggeration (and at most as many in each step of it).
     tol : float
         Ends when an iteration lowers the cost by less than this.
     random_state : int, Generator or None
@@ -59,10 +59,7 @@ class ParametricTSNE(MapMethod):
         The divergence in nats, at least 0.
     runs_ : ndarray (n_init,)
         Costs of all starts; the lowest was kept.
-    n_iter_ : int
-        Iterations of the one that was kept.
-    converged_ : bool
-        Whether it met ``tol``.
+    %(settled_of_starts)s
 
     Raises
     ------
@@ -81,6 +78,8 @@ class ParametricTSNE(MapMethod):
     space to fit its points: ``generalization_curve`` shows what new points pay. The inverse is the pseudo-inverse of
     the derivative at the nearest fitted point.
 
+    %(unsettled)s
+
     References
     ----------
     van der Maaten, L. J. P. (2009). Learning a parametric embedding by preserving local structure. *AISTATS*, 384-391.
@@ -94,7 +93,7 @@ class ParametricTSNE(MapMethod):
     (20, 2)
     """
 
-    cost, mapping = "tsne", "multilayer_perceptron"
+    cost, mapping, budget = "tsne", "multilayer_perceptron", True
 
     def __init__(
         self,

@@ -60,6 +60,10 @@ class Sammon(CostMethod):
     UnknownName
         If ``init`` is another word.
 
+    Warns
+    -----
+    %(settled_warns)s
+
     Notes
     -----
     A local minimum near classical scaling. L-BFGS in place of the paper's diagonal Newton steps. All distances are held

@@ -36,8 +36,7 @@ class SAVE(SlicedMethod):
     ----------
     n_components : int
         Number d of directions, at most min(n - 1, p).
-    n_slices : int
-        Number H of slices of a numeric response, at least 2; not used for classes, each of which is a slice.
+    %(n_slices)s
     %(without_chance)s
 
     Attributes

@@ -8,7 +8,7 @@ import numpy as np
 
 from dreval.errors import InputError
 from dreval.methods._method import FloatArray, method
-from dreval.methods._supervised import SlicedMethod
+from dreval.methods._supervised import SlicedMethod, slice_count
 
 
 @method(
@@ -19,7 +19,7 @@ from dreval.methods._supervised import SlicedMethod
     inverse=False,
     supervised=True,
     complexity="O(n p min(n, p)) time, O(n p) memory",
-    max_components=lambda n, p, parameters: min(n - 1, p, parameters["n_slices"] - 1),
+    max_components=lambda n, p, parameters: min(n - 1, p, slice_count(parameters["n_slices"], n) - 1),
     reference="Li, K.-C. (1991). Sliced inverse regression for dimension reduction. Journal of the American "
     "Statistical Association 86, 316-327.",
 )
@@ -37,8 +37,7 @@ class SIR(SlicedMethod):
     ----------
     n_components : int
         Number d of directions: at most min(n - 1, p, H - 1), and the number of classes less 1.
-    n_slices : int
-        Number H of slices of a numeric response, at least 2; not used for classes, each of which is a slice.
+    %(n_slices)s
     %(without_chance)s
 
     Attributes

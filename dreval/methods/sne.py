@@ -65,6 +65,7 @@ class SNE(CostMethod):
     Warns
     -----
     %(perplexity_warns)s
+    %(settled_warns)s
 
     Notes
     -----

@@ -79,7 +79,8 @@ class SOM(Method):
         Root of the mean squared distance of a row to the prototype of its best unit, at the start and after each round
         (with the online algorithm at the start and at the end). While the radius is 0 it never rises.
     topographic_error_ : float
-        Share of the rows whose two best units are not neighbors on the lattice.
+        Share of the rows whose two best units are not neighbors on the lattice. On a rectangular one units across the
+        diagonal of a square are neighbors too: each has up to eight in two dimensions.
 
     Raises
     ------

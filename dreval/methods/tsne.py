@@ -84,6 +84,8 @@ class TSNE(CostMethod):
     affinities join go farther apart than in other programs: it lowers the cost, which has no minimum then. Distances
     between such parts say nothing; a larger ``tol`` or a smaller ``max_iter`` stops earlier.
 
+    %(unsettled)s
+
     The lattice is kin to Linderman et al. (2019), but with splines, whose derivatives give the exact gradient of the
     approximated sum, at one convolution an iteration; where a picture is so wide that its lattice would cost more than
     all pairs, "auto" takes the pairs. Memory: 16 bytes per affinity, and some 8 per node of the lattice.
@@ -104,7 +106,7 @@ class TSNE(CostMethod):
     True
     """
 
-    cost = "tsne"
+    cost, budget = "tsne", True
 
     def __init__(
         self,

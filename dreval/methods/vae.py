@@ -75,7 +75,7 @@ class VAE(Encoder):
     Notes
     -----
     The noise variance is learnt with the networks, so that no weight between the two terms is to be chosen. One factor
-    scales all columns, so that the data may have any unit. The logarithm of t^2 is kept within 10 of 0.
+    scales all columns, so that the unit of the data does not matter. The logarithm of t^2 is kept within 10 of 0.
 
     References
     ----------

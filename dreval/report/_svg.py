@@ -44,6 +44,8 @@ def inline_svg(figure: Figure, prefix: str, label: str) -> str:
         for child in list(parent):
             if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style", f"{{{SVG}}}title"):
                 parent.remove(child)
+    for text in root.iter(f"{{{SVG}}}text"):
+        _join_glyphs(text)
     names = _names(root, prefix)
     colours = css_variables()
     for element in root.iter():
@@ -66,6 +68,30 @@ def _written(figure: Figure, prefix: str) -> bytes:
     return buffer.getvalue()
 
 
+def _join_glyphs(text: ET.Element) -> None:
+    """Words with mathematics, which come glyph by glyph at fixed places, as runs that any font can set.
+
+    Runs stand in the order of reading; what stands low or high is shifted from the run before.
+    """
+    glyphs = []
+    for span in list(text):
+        places = zip(span.get("x", "").split(), span.text or "", strict=False)
+        y, style = float(span.get("y", "0")), span.get("style", "")
+        glyphs += [(float(x), y, style, glyph.replace("\xa0", " ")) for x, glyph in places]
+        text.remove(span)
+    line, run = 0.0, None
+    for place, (_, y, style, glyph) in enumerate(sorted(glyphs, key=lambda one: one[0])):
+        if run is None or y != line or run.get("style") != style:
+            run = ET.SubElement(text, f"{{{SVG}}}tspan", style=style)
+            run.text = ""
+            if place:
+                run.set("dy", _NUMBER.sub(_short, f"{y - line:.6f}"))
+            line = y
+        run.text = f"{run.text or ''}{glyph}"
+    if glyphs:
+        text.text = None
+
+
 def _names(root: ET.Element, prefix: str) -> dict[str, str]:
     """New names of the ids that something refers to, in the order of the drawing."""
     used = set()
@@ -80,7 +106,8 @@ def _names(root: ET.Element, prefix: str) -> dict[str, str]:
 
 def _clean(element: ET.Element, names: dict[str, str], colours: dict[str, str]) -> None:
     """Rename ids, shorten numbers, take the page's colours and font; marks of classes become data attributes."""
-    if element.tag != f"{{{SVG}}}text":
+    spoken = element.tag in (f"{{{SVG}}}text", f"{{{SVG}}}tspan")
+    if not spoken:
         element.text = None
     element.tail = None
     old = element.attrib.pop("id", None)
@@ -96,7 +123,7 @@ def _clean(element: ET.Element, names: dict[str, str], colours: dict[str, str]) 
         elif key == "d":
             value = _path(value)
         elif key == "style":
-            value = _style(value, element.tag == f"{{{SVG}}}text")
+            value = _style(value, spoken)
         elif key in ("transform", "x", "y", "points"):
             value = _NUMBER.sub(_short, value)
         value = _URL.sub(lambda found: f"url(#{names[found.group(1)]})", value)

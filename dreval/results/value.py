@@ -86,7 +86,7 @@ class Embedding:
         return pd.DataFrame(self.coordinates.copy(), index=self.ids, columns=names)
 
     def embedding_map(self, *, ridge: float = 1e-6, bandwidth: float | None = None) -> Any:
-        """The picture as a function of the data (Theorem 2), with its ridge, bandwidth and conditioning.
+        """The picture as a function of the data (Roy, 2021, Theorem 2), with its ridge, bandwidth and conditioning.
 
         See ``dreval.geometry.rkhs.embedding_map``.
         """
@@ -96,7 +96,7 @@ class Embedding:
     def reconstruction_map(
         self, *, rule: str = "ridge", ridge: float | None = None, bandwidth: float | None = None
     ) -> Any:
-        """The data as a function of the picture (kernel ridge, or Theorem 3), with ridge, bandwidth and conditioning.
+        """The data as a function of the picture by kernel ridge or Theorem 3 of Roy (2021), and how it was found.
 
         See ``dreval.geometry.rkhs.reconstruction_map``.
         """

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from strategies import KINDS, clouds
 
 import dreval
@@ -306,8 +307,11 @@ def test_illegal_data_and_seeds_are_refused(name):
     for wrong in (holed, X[:3], X.astype(str), X[:, :0]):
         with pytest.raises(InputError, match="`X` must"):
             _make(name, 20).fit(wrong)
-    with pytest.raises(InputError, match="random_state"):
-        _fit(_make(name, 20, random_state="zero"), X)
+    with pytest.raises(InputError, match=r"`X` must be dense: got csr_.* of shape \(20, 3\).* Use X\.toarray\(\)\."):
+        _make(name, 20).fit(csr_array(X))
+    for wrong in ("zero", np.random.RandomState(0)):
+        with pytest.raises(InputError, match="random_state"):
+            _fit(_make(name, 20, random_state=wrong), X)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "n_neighbors" in _parameters(name)])
@@ -373,3 +377,58 @@ def test_lists_and_small_integers_are_data_too(name):
     Y = _fit(method, X.astype(float), y)
     for same in (X, X.tolist(), X.astype(np.float32), np.asfortranarray(X)):
         assert_array_equal(_fit(method, same, y), Y)
+
+
+@each_method
+def test_copies_of_one_point_are_one_place_or_refused(name):
+    """Thirty copies: a finite picture, or a refusal in four parts; never another error or warning."""
+    method = _make(name, 30, 1)
+    X = np.full((30, 3), 7.0)
+    y = np.column_stack([np.arange(30.0), np.ones(30), np.ones(30)][: 3 if name in TWO_SETS else 1])
+    try:
+        Y, refusal = _fit(method, X, y), ""
+    except InputError as error:
+        Y, refusal = np.zeros(1), str(error)
+    assert np.isfinite(Y).all()
+    assert refusal.startswith(("`X` must", "`bandwidth` must") if refusal else "")
+    assert not method.varied or "must have two points that differ: got 30 copies of one point. Pass" in refusal
+
+
+@each_method
+@pytest.mark.parametrize("ask", ["embed_new", "reconstruct"])
+def test_what_needs_a_fit_says_so(name, ask):
+    """Every method, before its fit."""
+    with pytest.raises(InputError, match="must be fitted first: got a method without a fit"):
+        getattr(_make(name, 30), ask)(np.zeros((5, 2)))
+
+
+@each_method
+def test_methods_stand_in_pipelines_of_scikit_learn(name):
+    """A clone has the parameters; the last step of a pipeline is fitted, gives its picture, and sends new rows."""
+    from sklearn.base import clone
+    from sklearn.exceptions import NotFittedError
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.utils import get_tags
+    from sklearn.utils.validation import check_is_fitted
+
+    X = np.random.default_rng(0).normal(size=(40, 3)) * [3.0, 2.0, 1.0]
+    method = _make(name, 40)
+    copy, y = clone(method), _response(method, X)
+    assert copy is not method
+    assert copy.get_params() == method.get_params()
+    with pytest.raises(NotFittedError):
+        check_is_fitted(method)
+    tags = get_tags(method)
+    assert tags.target_tags.required == method.card.supervised
+    assert (tags.transformer_tags is not None) == method.card.out_of_sample
+    Z = StandardScaler().fit_transform(X)
+    line = make_pipeline(StandardScaler(), method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DrevalWarning)
+        assert_array_equal(line.fit_transform(X, y), copy.fit_transform(Z, y))
+        line.fit(X, y)
+    check_is_fitted(method)
+    if method.card.out_of_sample:
+        assert_array_equal(line.transform(X), copy.transform(Z))
+    assert hasattr(line, "transform") == method.card.out_of_sample

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from io import StringIO
 from pathlib import Path
 
@@ -267,6 +268,7 @@ def test_coordination_is_the_minimum_over_its_maps():
         assert energy(llc._map.forward(moved)[0])[0] > llc.cost_
 
 
+@pytest.mark.filterwarnings("ignore:CostMapping did not settle")
 @pytest.mark.parametrize("mapping", ["linear", "locally_linear", "kernel_expansion", "multilayer_perceptron"])
 @settings(max_examples=5)
 @given(seed=seeds)
@@ -334,3 +336,75 @@ def test_too_much_perplexity_is_lowered_with_a_warning():
     """A third of the other points is taken, and said."""
     with pytest.warns(ApproximationWarning, match=r"A perplexity of 30 is too much for 31 points; 10 was taken"):
         TSNE(max_iter=5, random_state=0).fit(cloud(0, 31))
+
+
+def _unsettled(method, X):
+    """The method, fitted within three iterations, of which it warned."""
+    with pytest.warns(ApproximationWarning, match=r"did not settle within max_iter=3: the cost still fell after \d+"):
+        return method.set_params(max_iter=3).fit(X)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        Sammon(),
+        MetricMDS(),
+        MetricMDS(solver="smacof"),
+        SNE(perplexity=5, random_state=0),
+        ElasticEmbedding(perplexity=5, random_state=0),
+        CostMapping(cost="sammon", random_state=0),
+    ],
+    ids=repr,
+)
+def test_a_search_that_ran_out_of_iterations_says_so(method):
+    """Three iterations are too few: a warning, and ``converged_`` is False; with enough there is none."""
+    X = cloud(0, 40)
+    assert not _unsettled(method, X).converged_
+    assert method.n_iter_ >= 3
+    enough = method.set_params(max_iter=20_000).fit(X)
+    assert enough.converged_
+    assert 3 < enough.n_iter_ < 20_000
+
+
+@pytest.mark.parametrize("method", [TSNE, LinearTSNE, ParametricTSNE])
+def test_methods_with_a_budget_do_not_warn(method):
+    """Variants of t-SNE only note that their iterations were used up; those of all stages are counted."""
+    few = method(perplexity=5, max_iter=3, random_state=0).fit(cloud(0, 40))
+    assert not few.converged_
+    assert few.n_iter_ >= 3
+
+
+def test_iterations_of_majorization_are_counted():
+    """One is one, and is not enough; for exact distances the first step is the last."""
+    X = cloud(0, 40)
+    with pytest.warns(ApproximationWarning, match="did not settle within max_iter=1"):
+        one = MetricMDS(2, solver="smacof", max_iter=1).fit(X)
+    assert (one.n_iter_, one.converged_) == (1, False)
+    exact = MetricMDS(4, solver="smacof").fit(X)
+    assert exact.n_iter_ < 5
+    assert exact.converged_
+    with pytest.raises(InputError, match="`max_iter`"):
+        MetricMDS(2, solver="smacof", max_iter=0).fit(X)
+
+
+@pytest.mark.parametrize("cost", ["lle", "laplacian"])
+@pytest.mark.parametrize("mapping", ["linear", "locally_linear", "kernel_expansion", "free_points"])
+def test_what_is_solved_exactly_has_converged(cost, mapping):
+    """Whatever the number of iterations, and no iteration lowers the cost."""
+    X = cloud(0, 60)
+    one, many = (CostMapping(cost=cost, mapping=mapping, max_iter=steps, random_state=0).fit(X) for steps in (1, 500))
+    assert one.converged_
+    assert many.converged_
+    assert many.n_iter_ < 10
+    assert_allclose(one.cost_, many.cost_, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("X", [np.repeat(cloud(0, 8, 3), 5, axis=0), cloud(0, 40, 5) > 0, np.ones((30, 3))])
+def test_coordination_makes_no_more_pieces_than_there_are_points(X):
+    """Eight points five times, truth values, and copies of one point: a picture without a warning."""
+    llc = LocallyLinearCoordination(1, components="connect", n_neighbors=9, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ApproximationWarning)
+        Y = llc.fit_transform(X)
+    assert np.isfinite(Y).all()
+    assert_allclose(llc.transform(X), Y, atol=1e-6)

@@ -111,8 +111,8 @@ def test_metric_scaling_of_true_distances_is_exact():
     """Distances of points in the plane are reproduced; of points in space, better than by classical scaling."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     flat, solid = cdist(X[:, :2], X[:, :2]), cdist(X, X)
-    assert_allclose(cdist(*[metric_scaling(flat, 2, "test")] * 2), flat, atol=1e-9)
-    stresses = [((cdist(Y, Y) - solid) ** 2).sum() for Y in (metric_scaling(solid, 2, "t", k) for k in (1, 300))]
+    assert_allclose(cdist(*[metric_scaling(flat, 2, "test").places] * 2), flat, atol=1e-9)
+    stresses = [((cdist(Y, Y) - solid) ** 2).sum() for Y in (metric_scaling(solid, 2, "t", k).places for k in (1, 300))]
     assert stresses[1] < 0.9 * stresses[0]
 
 
@@ -168,6 +168,23 @@ def test_none_on_the_boundary_is_said():
     X = np.vstack([np.eye(4), -np.eye(4)]) * (1 + 1e-3 * np.arange(8))[:, None]
     with pytest.warns(ApproximationWarning, match="No point is on the boundary"):
         LSDR(1, graph="gabriel", alpha=0.999).fit(X)
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_fitted_rows_come_back_where_all_points_are_skeletal(copies):
+    """Rows equal to fitted ones get their coordinates; between two neighbors on the curve lies a place between."""
+    X = np.repeat(dreval.simulate("spiral", n=200, random_state=0).data, copies, axis=0)
+    with pytest.warns(ApproximationWarning, match="All points were taken as skeletal"):
+        m = LSDR(1).fit(X)
+    assert_allclose(m.transform(X), m.embedding_, atol=1e-12 * np.abs(m.embedding_).max())
+    near = m.transform(X + 1e-7 * np.random.default_rng(0).normal(size=X.shape))
+    assert_allclose(near, m.embedding_, atol=1e-6 * np.ptp(m.embedding_))
+    order = np.argsort(m.embedding_[::copies, 0])
+    ends, between = X[::copies][order], m.transform((X[::copies][order][1:] + X[::copies][order][:-1]) / 2)[:, 0]
+    places, steps = np.sort(m.embedding_[::copies, 0]), np.linalg.norm(np.diff(ends, axis=0), axis=1)
+    short = steps < 0.1 * np.ptp(ends)
+    assert short.sum() > 100
+    assert np.abs(between - (places[1:] + places[:-1]) / 2)[short].max() < 0.05 * np.ptp(places)
 
 
 def test_copies_are_one_point():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigh
 from scipy.stats import spearmanr
 from sklearn import cross_decomposition
@@ -20,6 +20,7 @@ import dreval
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.methods import CCA, GSAVE, GSIR, MAVE, SAVE, SIR, KernelCCA
+from dreval.methods._supervised import Response, slices
 
 SLICED = json.loads((Path(__file__).parent.parent / "oracles" / "sliced.json").read_text())["cases"]
 
@@ -306,3 +307,24 @@ def test_supervised_methods_in_an_evaluation():
     )
     expected = dreval.procrustes_disparity(X, SAVE(2).fit_transform(X, labels))
     assert table["value"].tolist() == pytest.approx([expected])
+
+
+@pytest.mark.parametrize("cls", [SIR, SAVE, GSAVE])
+def test_slices_have_two_points_at_least(cls):
+    """Fewer than two slices and more than n / 2 are refused in words about slices; n / 2 is the default for few."""
+    X, y = np.random.default_rng(0).normal(size=(90, 4)), np.linspace(0.0, 1.0, 90)
+    for few in (1, "5", 2.5):
+        with pytest.raises(InputError, match="`n_slices` must be an integer >= 2"):
+            cls(1, n_slices=few).fit(X, y)
+    with pytest.raises(InputError, match=r"`n_slices` must be at most half .* 500 with 90 points\. Choose at most 45;"):
+        cls(1, n_slices=500).fit(X, y)
+    cls(1, n_slices=45).fit(X, y)
+    small = cls(1).fit_transform(X[:8], y[:8])
+    assert_array_equal(small, cls(1, n_slices=4).fit_transform(X[:8], y[:8]))
+
+
+def test_slices_are_runs_of_the_sorted_response():
+    """Of nearly equal size, whatever the order of the points; equal responses are not parted."""
+    y = np.array([5.0, 1.0, 2.0, 6.0, 4.0, 3.0, 7.0])
+    assert slices(Response(y[:, None], None), 3).tolist() == [1, 0, 0, 2, 1, 0, 2]
+    assert slices(Response(np.array([[1.0], [1.0], [1.0], [2.0]]), None), 2).tolist() == [0, 0, 0, 1]

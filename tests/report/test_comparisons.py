@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree as ET
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from matplotlib.text import Text
 
 import dreval
 from dreval.errors import InputError, UnknownName
+from dreval.report._svg import inline_svg
 from dreval.report.comparisons import COMPARISON_KINDS, rank_groups
 
 X = np.random.default_rng(0).normal(size=(70, 4)) * [3, 2, 1, 1]
@@ -117,3 +120,21 @@ def test_what_cannot_be_drawn_is_refused(within):
     with pytest.raises(InputError, match="without intervals"):
         across().plot("forest")
     assert set(COMPARISON_KINDS) == {"critical_difference", "forest", "difference_map", "wins"}
+
+
+@pytest.mark.parametrize("kind", ["critical_difference", "wins"])
+def test_symbols_of_titles_stay_in_a_page(kind):
+    """The title is words with the symbol's index set low, and no mark of mathematics is left."""
+    rng = np.random.default_rng(0)
+    rows = [(f"d{i}", name, "spearman_distance", rng.uniform()) for i in range(8) for name in "abc"]
+    found = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "index", "value"]))
+    drawn = ET.fromstring(inline_svg(found.plot(kind), "x", "ranks"))
+    said = ["".join(text.itertext()) for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    low = [span for span in drawn.iter("{http://www.w3.org/2000/svg}tspan") if span.text == "D"]
+
+    assert any(words.startswith("Spearman correlation of distances (ρD), higher is better: ") for words in said)
+    assert len(low) == 1
+    assert float(low[0].get("dy")) > 0
+    assert all(said)
+    assert "$" not in "".join(said)
+    assert not any(span.get("x") for span in drawn.iter("{http://www.w3.org/2000/svg}tspan"))

@@ -38,7 +38,7 @@ class LocallyLinear(FeatureMapping):
         local_components: int | None = None,
     ) -> None:
         super().__init__(X, d, rng)
-        count = min(check_int(n_pieces, "n_pieces", low=1), max(1, len(X) // 2))
+        count = min(check_int(n_pieces, "n_pieces", low=1), max(1, len(X) // 2), len(np.unique(X, axis=0)))
         wanted = d if local_components is None else check_int(local_components, "local_components", low=1)
         self.centers, squared = _means(X, count, rng)
         self.variance = squared or 1.0
