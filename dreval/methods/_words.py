@@ -63,6 +63,14 @@ ApproximationWarning
 embedding_ : ndarray (n, d)
     Coordinates: centred, along their principal axes, the entry of largest size in each column positive; with a
     given start as they come out.""",
+    "response_raises": """\
+InputError
+    If a parameter is out of its range, or the response ``y`` is missing, constant, or has more classes than n / 2. Text,
+    booleans and integers are classes, floats are numbers: integers that count or measure are given as
+    ``y.astype(float)``.""",
+    "response_warns": """\
+DegenerateDataWarning
+    If ``y`` holds more than 20 integers, and more than n / 10: they were taken as classes.""",
     "response_scores": """\
 embedding_ : ndarray (n, d)
     Scores, uncorrelated with variance 1 (divisor n); in each column the entry of largest size is positive. Columns

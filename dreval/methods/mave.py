@@ -56,8 +56,11 @@ class MAVE(LinearScores):
 
     Raises
     ------
-    InputError
-        If a parameter is out of its range, or the response ``y`` is missing or constant.
+    %(response_raises)s
+
+    Warns
+    -----
+    %(response_warns)s
 
     Notes
     -----
