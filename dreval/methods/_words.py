@@ -65,8 +65,8 @@ embedding_ : ndarray (n, d)
     given start as they come out.""",
     "response_raises": """\
 InputError
-    If a parameter is out of its range, or the response ``y`` is missing, constant, or has more classes than n / 2. Text,
-    booleans and integers are classes, floats are numbers: integers that count or measure are given as
+    If a parameter is out of its range, or the response ``y`` is missing, constant, or has more classes than n / 2.
+    Text, booleans and integers are classes, floats are numbers: pass integers that count or measure as
     ``y.astype(float)``.""",
     "response_warns": """\
 DegenerateDataWarning

@@ -310,7 +310,7 @@ def test_supervised_methods_in_an_evaluation():
 
 @pytest.mark.parametrize("cls", [CCA, GSAVE, GSIR, KernelCCA, MAVE, SAVE, SIR])
 def test_integers_that_are_numbers_are_not_taken_as_classes_in_silence(cls):
-    """More classes than half of the rows are refused with the cure, many integers warned of, floats taken as numbers."""
+    """More classes than n / 2 are refused with the cure, many integers warned of, floats taken as numbers."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 4))
     y = np.argsort(np.argsort(X[:, 0] + 0.1 * rng.normal(size=100)))
