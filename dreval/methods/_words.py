@@ -14,8 +14,10 @@ bandwidth : float, optional
     "components": """\
 components : {"error", "connect", "largest", "separate"}
     What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-    the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
-    (fitted copies in ``parts_``). All but the first warn.""",
+    the largest part and set other points on the nearest point of it, new ones too where the nearest fitted point is
+    such; or embed each part by itself, side by side. All but the first warn. With the last two, of a graph in parts,
+    ``embedding_`` and ``part_`` (n,), the part of each point (-1: left out), are of all points; all other attributes
+    below are those of ``parts_``, fitted copies, the largest first (None where too small).""",
     "descent": """\
 max_iter : int
     Iterations of L-BFGS in each stage.

@@ -203,7 +203,7 @@ class ManifoldCharting(GraphMethod):
         near = nearest(self.embedding_, 1, scores)[0][:, 0]
         out = self._points[near].copy()
         for c, part in enumerate(self.parts_):
-            rows = self.part_[near] == c
+            rows = np.maximum(self.part_[near], 0) == c  # a point left out is on one of the largest part
             if part is not None and rows.any():
                 out[rows] = part.inverse_transform((scores[rows] - self._shifts[c])[:, : part.n_components])
         return out
