@@ -310,7 +310,7 @@ def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArra
             argument,
             "must be classes (text, booleans or integers)",
             f"dtype {array.dtype}",
-            "Convert class codes with labels.astype(int); pass a continuous variable as `covariates`.",
+            "Convert class codes with labels.astype(int); pass numbers as `covariates`, or `embed` them as `response`.",
         )
     if array.dtype.kind not in "biuUSO":
         raise InputError(argument, "must be classes", describe(array), "Pass text, booleans or integers.")

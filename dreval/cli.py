@@ -34,6 +34,7 @@ REGISTRIES = {"indices": INDICES, "methods": METHODS, "tests": TESTS, "datasets"
 DONE, SOME_FAILED, REFUSED = 0, 1, 2
 OPTIONS = (
     "labels",
+    "response",
     "covariates",
     "ids",
     "n_neighbors",
@@ -189,7 +190,13 @@ def _add_embed(verbs: Any) -> None:
     verb.add_argument("-d", "--n-components", type=int, default=2, metavar="D", help="columns of the embedding (2)")
     verb.add_argument("-k", "--n-neighbors", type=int, metavar="K", help="neighbors, for methods on graphs")
     verb.add_argument("--ids", help="column with the names of the points; kept in a .csv")
-    verb.add_argument("--labels", help="column of the data that is no feature")
+    verb.add_argument(
+        "--labels", help="classes, for supervised methods: a column of the data (no feature then), or file.csv[:column]"
+    )
+    verb.add_argument(
+        "--response", type=_words, metavar="COLUMNS",
+        help="numbers, for supervised methods: columns of the data separated by commas, or a file",
+    )  # fmt: skip
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
 
 
@@ -311,14 +318,14 @@ def _embed(options: Any) -> int:
     import numpy as np
     import pandas as pd
 
-    from dreval.inputs.data import as_data
-    from dreval.inputs.source import embed
+    from dreval.inputs.source import data_and_response, embed
 
     _check_output(options.output, "output", [options.data, options.labels], (".csv", ".npy"))
-    data = as_data(options.data, ids=options.ids, labels=options.labels)
+    data, y = data_and_response(options.data, options.response, ids=options.ids, labels=options.labels)
     more = {} if options.n_neighbors is None else {"n_neighbors": options.n_neighbors}
     METHODS.get(options.method, "method")
-    made = embed(data.X, options.method, options.n_components, random_state=options.random_state, **more)
+    more |= {"labels": data.labels, "response": y, "random_state": options.random_state}
+    made = embed(data.X, options.method, options.n_components, **more)
     Y = np.asarray(made)
     if options.output.suffix.lower() == ".npy":
         np.save(options.output, Y, allow_pickle=False)

@@ -55,6 +55,26 @@ def test_embed_writes_coordinates(run: Any, output: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("option", "given"), [("labels", "kind"), ("response", "height"), ("response", "height,width")]
+)
+def test_embed_gives_a_supervised_method_its_response(run: Any, option: str, given: str) -> None:
+    """Classes by --labels and numbers by --response reach the method, as in Python; a float as a class has the cure."""
+    rng = np.random.default_rng(0)
+    X, height = rng.normal(size=(40, 3)), rng.normal(size=40)
+    frame = pd.DataFrame(X, columns=list("abc")).assign(
+        height=height, width=height**2, kind=np.where(height > 0, "u", "v")
+    )
+    named = given.split(",")
+    frame[["a", "b", "c", *named]].to_csv("y.csv", index=False)
+    assert run("embed", "y.csv", "cca", "o.npy", "-d", "1", f"--{option}", given) == (0, "", "")
+    y = frame["kind"] if option == "labels" else frame[named]
+    assert np.allclose(np.load("o.npy"), dreval.methods.CCA(1).fit_transform(X, y.to_numpy()))
+    assert np.array_equal(np.load("o.npy"), np.asarray(dreval.embed(X, "cca", 1, **{option: y})))
+    code, _, err = run("embed", "y.csv", "cca", "o.npy", "-d", "1", "--labels", "a")
+    assert (code, "`--response`" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("data.csv", "isomp", "out.csv"), "Did you mean 'isomap'"),

@@ -205,12 +205,12 @@ def connected_graph(X: FloatArray, n_neighbors: int, components: str = "error") 
     >>> connected_graph(np.arange(5.0)[:, None], 2).nnz
     12
     """
-    check_one_of(components, COMPONENTS, "components")
     return join_components(knn_graph(X, n_neighbors), X, n_neighbors, components)[0]
 
 
 def join_components(graph: csr_matrix, X: FloatArray, n_neighbors: int, components: str) -> tuple[csr_matrix, IntArray]:
     """The connected graph and its added links (c, 2), none where it was connected; see ``connected_graph``."""
+    check_one_of(components, COMPONENTS, "components")
     count, parts = connected_parts(graph)
     if count == 1:
         return graph, np.empty((0, 2), np.int64)

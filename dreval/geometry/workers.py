@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
 from dreval._check import check_int
 
-__all__ = ["n_threads", "open_progress", "run_blocks"]
+__all__ = ["few_blas_threads", "n_threads", "open_progress", "run_blocks"]
+
+SMALL = 1000  # rows, up to which threads of a matrix product or a factorisation mostly wait for each other
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -33,6 +35,11 @@ def _one_blas_thread() -> AbstractContextManager[Any]:
     """Matrix products in one thread each while blocks run in parallel: threads of threads wait on each other."""
     limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limits
+
+
+def few_blas_threads(size: int) -> AbstractContextManager[Any]:
+    """One thread for algebra of ``size`` rows, if these are few, inside a loop: what many would wait costs far more."""
+    return _one_blas_thread() if size <= SMALL else nullcontext()
 
 
 def run_blocks(

@@ -127,7 +127,7 @@ class Source:
             check_int(n_components, "n_components", low=1)
         y = labels.values if isinstance(labels, LabelVector) else labels
         if self.supervised and y is None:
-            cure = "Pass labels: a vector, a column of the data, or a path."
+            cure = "Pass labels: a vector, a column of the data, or a path; `embed` takes numbers as `response`."
             raise InputError("labels", f"must be given, because {self.name!r} is supervised", "None", cure)
         with Foreign(self.argument, self.what):
             own = np.array(X, order="C")

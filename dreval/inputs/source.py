@@ -12,7 +12,7 @@ import numpy as np
 
 from dreval._check import check_int, check_random_state
 from dreval._random import root_seed
-from dreval.errors import InputError
+from dreval.errors import DrevalError, InputError
 from dreval.inputs._forms import is_path
 from dreval.inputs._makers import (
     callable_source,
@@ -36,6 +36,7 @@ __all__ = [
     "MethodSource",
     "Source",
     "as_source",
+    "data_and_response",
     "embed",
 ]
 
@@ -127,6 +128,7 @@ def embed(
     n_components: int = 2,
     *,
     labels: Any = None,
+    response: Any = None,
     random_state: int | np.random.Generator | None = None,
     **parameters: Any,
 ) -> Embedding:
@@ -142,6 +144,9 @@ def embed(
         Number d of components.
     labels : array-like or str, optional
         Classes, for supervised methods only.
+    response : array-like, DataFrame, str or list of str, optional
+        What a supervised method regresses on, in place of ``labels``: numbers (n,) or (n, q), integers among them, or
+        one column of classes. Strings name columns of the data, which then are no features, or a file.
     random_state : int, Generator or None
         Seed. None keeps that of an estimator or of recorded runs, else draws a fresh one; it is kept in the result.
     **parameters
@@ -175,9 +180,11 @@ def embed(
     Embedding(pca: 30 points, 2 components)
     >>> np.asarray(embedding).shape
     (30, 2)
+    >>> np.asarray(dreval.embed(X, "sir", 1, response=X[:, 0] ** 3)).shape
+    (30, 1)
     """
     check_int(n_components, "n_components", low=1)
-    data = as_data(X, labels=labels)
+    data, y = data_and_response(X, response, labels=labels)
     name = method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
     source = as_source(method, str(name), data, **parameters)
     if not source.can_embed:
@@ -186,7 +193,7 @@ def embed(
     check_random_state(random_state)
     seed = _seed_to_use(source, random_state)
     start = time.perf_counter()
-    Y = source.embed(data.dense(), n_components, seed, data.labels)
+    Y = source.embed(data.dense(), n_components, seed, data.labels if y is None else y)
     seconds = time.perf_counter() - start
     recipe = {"n_components": n_components, **parameters}
     notes = (*data.notes, *data.dense_notes(), *embedding_notes(Y, "method"))
@@ -199,3 +206,16 @@ def _seed_to_use(source: Source, random_state: Seed) -> int | None:
     if random_state is None and source.own_seed is not None:
         return source.own_seed
     return None if source.reseed_reason is not None else seed_of(root_seed(random_state))
+
+
+def data_and_response(X: Any, response: Any, **others: Any) -> tuple[Data, Any]:
+    """The data by ``as_data`` without the columns that ``response`` names, and the response (n, q), or None."""
+    if response is None:
+        return as_data(X, **others), None
+    try:
+        data = as_data(X, covariates=response, **others)
+    except DrevalError as error:
+        argument = error.argument.replace("covariates", "response")
+        raise type(error)(argument, error.rule, error.got, error.cure.replace("covariates", "response")) from None
+    columns = [column.astype(float) if column.dtype.kind in "iu" else column for column in data.covariates.values()]
+    return data, columns[0] if len(columns) == 1 else np.column_stack(columns)

@@ -13,6 +13,7 @@ from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.metrics import power_of_two
 from dreval.geometry.neighbors import nearest
+from dreval.geometry.workers import few_blas_threads
 from dreval.methods._costs import COSTS
 from dreval.methods._costs._cost import Cost
 from dreval.methods._costs._quotient import Quotient
@@ -70,7 +71,8 @@ class CostMethod(Method):
         Z = self._normal(X)
         energy = self._make_cost(Z)
         self._out = 1.0 / self._unit if energy.card.scale == "follows" else 1.0
-        found = [self._one_run(Z, energy, stream(root, "start", run), run > 0) for run in range(runs)]
+        with few_blas_threads(len(Z)):
+            found = [self._one_run(Z, energy, stream(root, "start", run), run > 0) for run in range(runs)]
         best = min(range(runs), key=lambda run: found[run][1].value)
         self.runs_ = np.array([one.value for _, one in found])
         self._map, one = found[best]

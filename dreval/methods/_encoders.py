@@ -10,6 +10,7 @@ import numpy as np
 from dreval._check import check_float, check_int
 from dreval._random import root_seed, stream
 from dreval.errors import InputError, MethodFailed
+from dreval.geometry.workers import few_blas_threads
 from dreval.methods._mappings import _layers
 from dreval.methods._method import FloatArray, Method
 from dreval.methods._scaled import Scaled
@@ -60,7 +61,8 @@ class Encoder(Method):
         p, d = X.shape[1], self.n_components
         self._widths = ((p, *hidden, self._codes * d), (d, *hidden[::-1], p))
         self._cut = _layers.n_parameters(self._widths[0])
-        self._train(self._scaled.to(X), batches)
+        with few_blas_threads(-(-len(X) // batches)):
+            self._train(self._scaled.to(X), batches)
         self.embedding_ = self._encode(self._scaled.to(X))
 
     def _check_hidden(self) -> tuple[int, ...]:

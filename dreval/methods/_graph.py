@@ -31,24 +31,34 @@ class GraphMethod(Method):
 
     A subclass has parameters ``n_neighbors`` and ``components`` and defines ``_fit_connected(X, graph, links)``, where
     ``links`` (c, 2) are the edges that joined parts. With "largest" and "separate" the fitted copies for the parts are
-    ``parts_``, and ``part_`` (n,) names the part of each point; other attributes than ``embedding_`` are theirs.
+    ``parts_``, and ``part_`` (n,) names the part of each point; other attributes than ``embedding_`` are theirs, and
+    what asks for them here is told so.
     """
 
     n_neighbors: int
     components: str
     parts_: tuple[Self, ...]
     part_: IntArray
+    _kept: IntArray
+
+    def __getattr__(self, name: str) -> Any:
+        """Say where an attribute is that only the copies for the parts have."""
+        words = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if not name.startswith("_") and any(hasattr(part, name) for part in self.__dict__.get("parts_", ())):
+            words += f" with components={self.components!r} and a graph in parts: see parts_[0].{name}"
+        raise AttributeError(words)
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
         raise TypeError(f"{type(self).__name__} must define _fit_connected")
 
     def _fit(self, X: FloatArray) -> None:
         check_one_of(self.components, WAYS, "components")
-        self._points, self.parts_ = X, ()
+        self._points, self.parts_, self._kept = X, (), np.arange(len(X))
         graph = knn_graph(X, self.n_neighbors)
         count, parts = connected_parts(graph)
         if count == 1 or self.components in COMPONENTS:
-            self._fit_connected(X, *join_components(graph, X, self.n_neighbors, self.components))
+            way = self.components if self.components in COMPONENTS else COMPONENTS[0]
+            self._fit_connected(X, *join_components(graph, X, self.n_neighbors, way))
         elif self.components == "largest":
             self._fit_largest(X, parts)
         else:
@@ -68,7 +78,8 @@ class GraphMethod(Method):
         """Embed the largest part; the others go to the nearest point of it."""
         kept = np.flatnonzero(parts == np.argmax(np.bincount(parts)))
         part, Y = self._fit_part(X[kept])
-        self.parts_, self.part_ = (part,), np.zeros(len(X), np.int64)
+        self.parts_, self.part_ = (part,), np.where(np.isin(np.arange(len(X)), kept), 0, -1)
+        self._kept = kept
         self.embedding_ = Y[nearest(X[kept], 1, X)[0][:, 0]]
         self.embedding_[kept] = Y
         self._shifts = np.zeros((1, self.n_components))
@@ -97,7 +108,10 @@ class GraphMethod(Method):
         )
 
     def _place(self, X: Any, place: Callable[[Any, FloatArray], FloatArray]) -> FloatArray:
-        """Images of new rows by ``place(method, rows)``; with parts, by the part of the nearest fitted point."""
+        """Images of new rows by ``place(method, rows)``; with parts, by the part of the nearest fitted point.
+
+        Where that was left out, the row is set as it was, on the nearest point of the largest part.
+        """
         points = self._new_points(X)
         if not self.parts_:
             return place(self, points)
@@ -109,6 +123,9 @@ class GraphMethod(Method):
             if part is not None and len(Y):
                 Y[:, : part.n_components] = place(part, points[rows])
             images[rows] = Y + self._shifts[c]
+        out = nearest_part < 0
+        if out.any():
+            images[out] = self.embedding_[self._kept[nearest(self._points[self._kept], 1, points[out])[0][:, 0]]]
         return images
 
 

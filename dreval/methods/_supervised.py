@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from dreval._check import check_classes, check_int, check_points, check_rows
-from dreval.errors import InputError
+from dreval.errors import DegenerateDataWarning, InputError
 from dreval.geometry.kernels import is_classes
 from dreval.methods._method import FloatArray, Method, fix_signs
 
@@ -25,6 +26,9 @@ __all__ = [
 ]
 
 USUAL = 10  # slices
+
+
+MANY = 20  # integers, above which they look like numbers
 
 
 class Response(NamedTuple):
@@ -56,7 +60,8 @@ class SupervisedMethod(Method):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the embedding of the rows of ``X`` (n, p) that tells most of ``y``.
 
-        ``y`` holds numbers, (n,) or (n, q), or classes (n,): text, booleans or integers.
+        ``y`` holds numbers, (n,) or (n, q), or classes (n,): text, booleans or integers. Integers that are numbers are
+        given as floats, ``y.astype(float)``.
         """
         self._response = _response(y, len(check_points(X, "X")))
         return super().fit(X, y)
@@ -70,14 +75,29 @@ def _response(y: Any, n: int) -> Response:
     array = np.asarray(y)
     if is_classes(y) or (array.dtype.kind in "iu" and array.ndim == 1):
         codes, classes = check_classes(y, n, "y")
-        if len(classes) < 2:
-            raise InputError("y", "must hold at least two classes", "one class", "Give a response that varies.")
+        _check_count(len(classes), n, array.dtype.kind in "iu")
         return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes)
     columns = check_points(y, "y")
     check_rows(len(columns), n, "y")
     if (columns == columns[0]).all():
         raise InputError("y", "must vary", "a constant", "Give a response that varies.")
     return Response(columns, None)
+
+
+def _check_count(count: int, n: int, integers: bool) -> None:
+    """Refuse classes that cannot be any, and warn of integers that look like numbers."""
+    if count < 2:
+        raise InputError("y", "must hold at least two classes", "one class", "Give a response that varies.")
+    if count > n / 2:
+        got = f"{count} {'integers, which are classes,' if integers else 'classes'} on {n} points"
+        cure = "Pass floats for a numeric response: y.astype(float)."
+        raise InputError("y", "must have at most one class for two points", got, cure)
+    if integers and count > max(MANY, n / 10):
+        warnings.warn(
+            f"The {count} integers in `y` were taken as classes; pass floats, y.astype(float), for a numeric response.",
+            DegenerateDataWarning,
+            stacklevel=4,
+        )
 
 
 def whiten(X: FloatArray) -> Whitened:

@@ -14,8 +14,10 @@ bandwidth : float, optional
     "components": """\
 components : {"error", "connect", "largest", "separate"}
     What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-    the largest part and set other points on the nearest point of it; or embed each part by itself, side by side
-    (fitted copies in ``parts_``). All but the first warn.""",
+    the largest part and set other points on the nearest point of it, new ones too where the nearest fitted point is
+    such; or embed each part by itself, side by side. All but the first warn. With the last two, of a graph in parts,
+    ``embedding_`` and ``part_`` (n,), the part of each point (-1: left out), are of all points; all other attributes
+    below are those of ``parts_``, fitted copies, the largest first (None where too small).""",
     "descent": """\
 max_iter : int
     Iterations of L-BFGS in each stage.
@@ -68,6 +70,14 @@ ApproximationWarning
 embedding_ : ndarray (n, d)
     Coordinates: centred, along their principal axes, the entry of largest size in each column positive; with a
     given start as they come out.""",
+    "response_raises": """\
+InputError
+    If a parameter is out of its range, or the response ``y`` is missing, constant, or has more classes than n / 2.
+    Text, booleans and integers are classes, floats are numbers: pass integers that count or measure as
+    ``y.astype(float)``.""",
+    "response_warns": """\
+DegenerateDataWarning
+    If ``y`` holds more than 20 integers, and more than n / 10: they were taken as classes.""",
     "response_scores": """\
 embedding_ : ndarray (n, d)
     Scores, uncorrelated with variance 1 (divisor n); in each column the entry of largest size is positive. Columns

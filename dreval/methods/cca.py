@@ -50,8 +50,11 @@ class CCA(LinearScores):
 
     Raises
     ------
-    InputError
-        If ``n_components`` is out of its range, or the response ``y`` is missing or constant.
+    %(response_raises)s
+
+    Warns
+    -----
+    %(response_warns)s
 
     Notes
     -----

@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 from dreval._check import check_int
 from dreval.errors import ApproximationWarning
 from dreval.geometry.graphs import IntArray, neighborhoods
+from dreval.geometry.workers import few_blas_threads
 from dreval.methods._barycenter import BarycenterMethod
 from dreval.methods._local import Groups, blocks_of
 from dreval.methods._method import FloatArray, fix_signs, method
@@ -124,7 +125,8 @@ class ConformalEigenmaps(BarycenterMethod):
         self.eigenvalues_, functions = bottom_eigenpairs(self._matrix(X, groups), m)
         functions = functions * np.sqrt(len(X))
         loss, whole = shape_losses(X, functions, groups)
-        P, settled = _least(loss)
+        with few_blas_threads(m):
+            P, settled = _least(loss)
         if not settled:
             warnings.warn(
                 f"Conformal eigenmaps: the search for the map had not settled after {MAX_STEPS} steps.",

@@ -11,6 +11,7 @@ from dreval._check import check_float, check_int, check_one_of, check_points, de
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.workers import few_blas_threads
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._scaled import Scaled, principal_scores
 
@@ -150,7 +151,8 @@ class GPLVM(Method):
         seed, count = root_seed(self.random_state), check_int(self.n_starts, "n_starts", low=1)
         others = (stream(seed, "gplvm", number).standard_normal(places.shape) for number in range(1, count))
         starts = (places, *(places + noise for noise in others))
-        found = min((self._search(start, data) for start in starts), key=lambda search: search.fun)
+        with few_blas_threads(len(data)):
+            found = min((self._search(start, data) for start in starts), key=lambda search: search.fun)
         self.objective_, self.n_iter_ = float(found.fun), int(found.nit)
         if found.status == 1:
             warnings.warn(
@@ -215,7 +217,8 @@ class GPLVM(Method):
             minimize(self._surprise, self.embedding_[i], (row,), jac=True, method="L-BFGS-B")
             for i, row in zip(nearest, rows, strict=True)
         )
-        return np.array([search.x for search in searches])
+        with few_blas_threads(len(self._data)):
+            return np.array([search.x for search in searches])
 
     def _surprise(self, z: FloatArray, row: FloatArray) -> tuple[float, FloatArray]:
         """Negative log of the predictive density of a row at the place z times the prior, and its gradient (d,)."""

@@ -60,10 +60,15 @@ class GSAVE(KernelScores):
 
     Raises
     ------
+    %(response_raises)s
     InputError
-        If a parameter is out of its range, or the response ``y`` is missing, constant, or of several columns.
+        If a numeric response has several columns.
     UnknownName
         If ``kernel`` is another word.
+
+    Warns
+    -----
+    %(response_warns)s
 
     Notes
     -----

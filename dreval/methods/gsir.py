@@ -56,10 +56,13 @@ class GSIR(KernelScores):
 
     Raises
     ------
-    InputError
-        If a parameter is out of its range, or the response ``y`` is missing or constant.
+    %(response_raises)s
     UnknownName
         If ``kernel`` is another word.
+
+    Warns
+    -----
+    %(response_warns)s
 
     Notes
     -----

@@ -10,6 +10,7 @@ import numpy as np
 from dreval._check import check_float, check_int
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.workers import few_blas_threads
 from dreval.methods._lattices import lattice, on_plane, per_axis
 from dreval.methods._method import FloatArray, Method, method
 from dreval.methods._scaled import Scaled, principal_scores
@@ -144,7 +145,8 @@ class GTM(Method):
         self.nodes_ = _box(per_axis(self.n_nodes, d), d)
         basis = self._basis(self.nodes_)
         self._start(data, basis)
-        self._rounds(data, basis)
+        with few_blas_threads(len(data)):
+            self._rounds(data, basis)
         self.centers_ = self._scaled.back(basis @ self._weights)
         self.noise_variance_ = self._variance * self._scaled.unit**2
         chances = self._posterior(data)[0]

@@ -111,6 +111,10 @@ class ManifoldCharting(GraphMethod):
     get the mean of what the charts say of them; places in the picture come back by the pseudo-inverses of the maps,
     with the probabilities of the charts' images.
 
+    With ``components="connect"`` each link between parts adds a chart, the principal plane of its ends and their k
+    nearest points each, which these points give half of their probability while the maps are sought. The picture is
+    what the other charts say.
+
     References
     ----------
     Brand, M. (2003). Charting a manifold. *Advances in Neural Information Processing Systems* 15, 961-968.
@@ -141,7 +145,7 @@ class ManifoldCharting(GraphMethod):
         self.components = components
         self.random_state = random_state
 
-    def _fit_connected(self, X: FloatArray, _: csr_matrix, __: IntArray) -> None:
+    def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:
         count = min(check_int(self.n_charts, "n_charts", low=1), len(X))
         self._origin = X[0].copy()
         moved = X - self._origin  # points far from the origin keep their digits
@@ -151,7 +155,9 @@ class ManifoldCharting(GraphMethod):
         self._atlas = _atlas(moved, self.centres_, self.n_neighbors, self.n_components)
         u = self._atlas.coordinates(moved)
         self.shares_ = self._atlas.shares(moved, u)
-        self.eigenvalues_, self._maps = connected(u, self.shares_, self.n_components)
+        joined = _linked(moved, u, self.shares_, links, self.n_neighbors)
+        self.eigenvalues_, maps = connected(*joined, self.n_components)
+        self._maps = maps[:count]
         self._finish(u)
 
     def _finish(self, u: FloatArray) -> None:
@@ -200,7 +206,7 @@ class ManifoldCharting(GraphMethod):
         near = nearest(self.embedding_, 1, scores)[0][:, 0]
         out = self._points[near].copy()
         for c, part in enumerate(self.parts_):
-            rows = self.part_[near] == c
+            rows = np.maximum(self.part_[near], 0) == c  # a point left out is on one of the largest part
             if part is not None and rows.any():
                 out[rows] = part.inverse_transform((scores[rows] - self._shifts[c])[:, : part.n_components])
         return out
@@ -218,6 +224,26 @@ def _atlas(X: FloatArray, centres: IntArray, k: int, d: int) -> Atlas:
     off = variances[:, d:].mean(axis=1) if X.shape[1] > d else np.zeros(len(centres))
     along = np.maximum(variances[:, :d], floor)
     return Atlas(means, axes[:, :d].transpose(0, 2, 1), along, np.maximum(off, floor))
+
+
+def _linked(X: FloatArray, u: FloatArray, shares: FloatArray, links: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
+    """Coordinates and shares with a chart more for each link between parts, which are too far to share another.
+
+    It is the principal plane of the ends and their k nearest points each, which give it the share that they give to
+    all others together.
+    """
+    if not len(links):
+        return u, shares
+    near = nearest(X, k)[0]
+    planes, member = [u], np.zeros((len(X), len(links)))
+    for c, ends in enumerate(links):
+        rows = np.union1d(ends, near[ends].ravel())
+        mean = X[rows].mean(axis=0)
+        axes = np.linalg.svd(X[rows] - mean, full_matrices=len(rows) < X.shape[1])[2][: u.shape[2]]
+        planes.append(((X - mean) @ axes.T)[:, None])
+        member[rows, c] = 1.0
+    together = np.column_stack([shares, member]) / (1.0 + member.sum(axis=1))[:, None]
+    return np.concatenate(planes, axis=1), together
 
 
 def connected(u: FloatArray, shares: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:

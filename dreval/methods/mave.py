@@ -6,6 +6,7 @@ import numpy as np
 
 from dreval._check import check_int
 from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.workers import few_blas_threads
 from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import LinearScores, whiten
 
@@ -56,9 +57,11 @@ class MAVE(LinearScores):
 
     Raises
     ------
-    InputError
-        If a parameter is out of its range, or the response ``y`` is missing or constant, or all points are
-        copies of one.
+    %(response_raises)s
+
+    Warns
+    -----
+    %(response_warns)s
 
     Notes
     -----
@@ -97,12 +100,18 @@ class MAVE(LinearScores):
         d = min(self.n_components, Z.shape[1])
         slopes = _local_slopes(Z, y, _weights(Z))
         B = _leading(slopes.reshape(-1, Z.shape[1]), d)
+        with few_blas_threads(len(Z)):
+            self._set_directions(white, self._settled(Z, y, B))
+
+    def _settled(self, Z: FloatArray, y: FloatArray, B: FloatArray) -> FloatArray:
+        """Rounds of fits and directions until these stay."""
+        d = B.shape[1]
         for rounds in range(1, self.max_iter + 1):
             self.n_iter_, weights, before = rounds, _weights(Z @ B), B
             B = _leading(_local_slopes(Z @ B, y, weights).reshape(-1, d) @ _directions(Z, y, B, weights).T, d)
             if np.linalg.norm(B - before @ (before.T @ B)) < 1e-6:
                 break
-        self._set_directions(white, B)
+        return B
 
 
 def _weights(V: FloatArray) -> FloatArray:

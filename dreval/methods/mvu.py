@@ -12,6 +12,7 @@ from dreval._check import check_float, check_one_of
 from dreval.errors import ApproximationWarning, MethodFailed
 from dreval.geometry.graphs import IntArray
 from dreval.geometry.kernels import center
+from dreval.geometry.workers import few_blas_threads
 from dreval.methods._graph import GraphMethod
 from dreval.methods._method import FloatArray, method
 from dreval.methods._semidefinite import unfold
@@ -146,7 +147,8 @@ class MVU(GraphMethod):
         equal = check_one_of(self.distances, DISTANCES, "distances") == "equal"
         node, edges, lengths = _merged(graph)
         unit = float(np.sqrt(np.mean(lengths**2)))
-        found = unfold(edges, (lengths / unit) ** 2, np.bincount(node).astype(np.float64), equal)
+        with few_blas_threads(len(X)):
+            found = unfold(edges, (lengths / unit) ** 2, np.bincount(node).astype(np.float64), equal)
         self.accuracy_, self.violation_, self.n_iter_ = found.error, found.violation, found.n_steps
         self._judge()
         Y, values = scaled_eigenvectors(center(found.gram[np.ix_(node, node)]), len(X), type(self).__name__)

@@ -52,8 +52,13 @@ class SIR(SlicedMethod):
 
     Raises
     ------
+    %(response_raises)s
     InputError
-        If a parameter is out of its range, or the response ``y`` is missing, constant, or of several columns.
+        If a numeric response has several columns.
+
+    Warns
+    -----
+    %(response_warns)s
 
     Notes
     -----

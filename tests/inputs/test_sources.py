@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from strategies import clouds
 
 import dreval
-from dreval.errors import MethodFailed, UndefinedIndex, UnknownName
+from dreval.errors import DrevalError, MethodFailed, UndefinedIndex, UnknownName
 from dreval.inputs import _makers
 from dreval.inputs import source as source_module
 from dreval.inputs.data import as_data
@@ -302,6 +302,17 @@ def test_embed_gives_a_record_that_can_be_run_again() -> None:
     assert first.data_shape == (12, 4)
     assert embed(X, "guided", 1, labels=[0, 1] * 6).random_state is None
     assert embed(X, Recorder(), 2, random_state=3).random_state == 3
+
+
+def test_what_is_no_response_is_refused_as_such() -> None:
+    """Rows that do not match and names that no column has are told of ``response``, and of no other word."""
+    for wrong, words in (
+        (np.arange(5.0), "`response` must have one row per point"),
+        ("zz", "`response` must be a vect"),
+    ):
+        with pytest.raises(DrevalError, match=words) as refusal:
+            embed(X, "sir", 1, response=wrong)
+        assert "covariate" not in str(refusal.value)
 
 
 def test_embed_at_the_top_prints_itself() -> None:

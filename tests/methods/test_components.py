@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
+import copy
+import pickle
 import warnings
 from itertools import pairwise
 
@@ -11,10 +12,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from dreval.errors import ApproximationWarning, MethodFailed, UnknownName
-from dreval.methods import Isomap, LandmarkIsomap
+from dreval.methods import LLE, Isomap, LandmarkIsomap, LocallyLinearCoordination, ManifoldCharting
+from dreval.methods._graph import GraphMethod
 from dreval.registry import METHODS
 
-NAMES = [name for name in METHODS if "components" in inspect.signature(METHODS.get(name)).parameters]
+NAMES = [name for name in METHODS if issubclass(METHODS.get(name), GraphMethod)]
 each_method = pytest.mark.parametrize("name", NAMES)
 
 
@@ -74,6 +76,48 @@ def test_points_outside_the_largest_part_go_to_its_nearest_point():
     for i in np.flatnonzero(part != 1):
         j = inside[((X[inside] - X[i]) ** 2).sum(axis=1).argmin()]
         assert_array_equal(Y[i], Y[j])
+
+
+@pytest.mark.parametrize("cls", [Isomap, LandmarkIsomap, LLE, ManifoldCharting])
+def test_new_points_are_set_as_those_left_out(cls):
+    """largest: rows left out keep their places, a new row near one is set as it is, others as by the part alone."""
+    X, part = _parts()
+    with pytest.warns(ApproximationWarning):
+        method = cls(2, n_neighbors=8, components="largest").fit(X)
+    assert_array_equal(method.part_, np.where(part == 1, 0, -1))
+    inside = X[part == 1]
+    assert_array_equal(method.transform(inside), cls(2, n_neighbors=8).fit(inside).transform(inside))
+    assert_array_equal(method.transform(X[part != 1]), method.embedding_[part != 1])
+    assert_array_equal(method.transform(X[part != 1] + 1e-9), method.embedding_[part != 1])
+
+
+@pytest.mark.parametrize("way", ["largest", "separate"])
+def test_attributes_of_parts_are_found_by_what_is_said(way):
+    """What only the parts have is refused with its place; what nothing has, as ever; copies and pickles live."""
+    X, _ = _parts()
+    with pytest.warns(ApproximationWarning):
+        method = Isomap(2, n_neighbors=8, components=way).fit(X)
+    with pytest.raises(AttributeError, match=rf"components='{way}' and a graph in parts: see parts_\[0\].geodesics_"):
+        _ = method.geodesics_
+    with pytest.raises(AttributeError, match=r"object has no attribute 'nonsense_'$"):
+        _ = method.nonsense_
+    assert_array_equal(pickle.loads(pickle.dumps(copy.deepcopy(method))).embedding_, method.embedding_)
+    with pytest.raises(AttributeError, match=r"object has no attribute 'geodesics_'$"):
+        _ = Isomap().geodesics_
+
+
+@pytest.mark.parametrize("way", ["bogus", "largest", "separate"])
+@pytest.mark.parametrize("k", [8, 40])
+def test_ways_that_a_cost_does_not_know_are_refused(way, k):
+    """Locally linear coordination refuses or connects; other words are refused whether the graph is in parts or not."""
+    X, _ = _parts()
+    with pytest.raises(UnknownName, match=f"`components` must be .*got '{way}'.*connect, error"):
+        LocallyLinearCoordination(2, n_neighbors=k, components=way, random_state=0).fit(X)
+    if k == 8:
+        with pytest.raises(MethodFailed, match="3 components of 40, 30, 20 points"):
+            LocallyLinearCoordination(2, n_neighbors=k).fit(X)
+        with pytest.warns(ApproximationWarning, match="They were joined by 2 links"):
+            LocallyLinearCoordination(2, n_neighbors=k, components="connect", random_state=0).fit(X)
 
 
 @pytest.mark.parametrize("cls", [Isomap, LandmarkIsomap])

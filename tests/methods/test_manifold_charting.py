@@ -130,3 +130,20 @@ def test_parts_are_brought_back_by_themselves():
     with pytest.warns(dreval.errors.ApproximationWarning):
         charting = ManifoldCharting(2, n_neighbors=10, components="separate").fit(X)
     assert np.abs(charting.inverse_transform(charting.embedding_) - X).max() < 1.0
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_links_join_the_charts_of_parts(seed):
+    """Two flat squares 3 apart, and two strips on one cylinder: the picture has their gap, in the unit of the data."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(120, 3)) * [1, 1, 0.01]
+    X[60:, 0] += 3
+    (one, flat), (other, above) = _bent_strip(150, seed), _bent_strip(100, seed + 10)
+    strips, plane = np.vstack([one, np.add(other, [0, 0, 12])]), np.vstack([flat, np.add(above, [0, 12])])
+    for data, truth, k, most in ((X, X[:, :2], 8, 1e-6), (strips, plane, 10, 0.01)):
+        with pytest.warns(dreval.errors.ApproximationWarning, match="joined by 1 links"):
+            charting = ManifoldCharting(2, n_neighbors=k, components="connect").fit(data)
+        assert procrustes(truth, charting.embedding_)[2] < most
+        size = np.linalg.norm(truth - truth.mean(axis=0))
+        assert np.linalg.norm(charting.embedding_) == pytest.approx(size, rel=0.05)
+        assert_allclose(charting.transform(data), charting.embedding_, atol=1e-9)

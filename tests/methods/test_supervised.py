@@ -17,7 +17,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from statsmodels.multivariate.cancorr import CanCorr
 
 import dreval
-from dreval.errors import InputError
+from dreval.errors import DegenerateDataWarning, InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.methods import CCA, GSAVE, GSIR, MAVE, SAVE, SIR, KernelCCA
 from dreval.methods._supervised import Response, slices
@@ -328,3 +328,19 @@ def test_slices_are_runs_of_the_sorted_response():
     y = np.array([5.0, 1.0, 2.0, 6.0, 4.0, 3.0, 7.0])
     assert slices(Response(y[:, None], None), 3).tolist() == [1, 0, 0, 2, 1, 0, 2]
     assert slices(Response(np.array([[1.0], [1.0], [1.0], [2.0]]), None), 2).tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("cls", [CCA, GSAVE, GSIR, KernelCCA, MAVE, SAVE, SIR])
+def test_integers_that_are_numbers_are_not_taken_as_classes_in_silence(cls):
+    """More classes than n / 2 are refused with the cure, many integers warned of, floats taken as numbers."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 4))
+    y = np.argsort(np.argsort(X[:, 0] + 0.1 * rng.normal(size=100)))
+    with pytest.raises(InputError, match=r"100 integers, which are classes, on 100 points. Pass floats .*astype"):
+        cls(1).fit(X, y)
+    with pytest.raises(InputError, match="got 100 classes on 100 points"):
+        cls(1).fit(X, y.astype(str))
+    assert cls(1).fit(X, y.astype(float))._response.codes is None
+    with pytest.warns(DegenerateDataWarning, match="The 34 integers in `y` were taken as classes; pass floats"):
+        cls(1).fit(X, y // 3)
+    assert len(np.unique(cls(1).fit(X, y // 10)._response.codes)) == 10

@@ -1,0 +1,54 @@
+"""Methods that do small algebra in a loop do it in one thread: several would wait for each other."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from dreval.geometry.workers import SMALL, few_blas_threads
+from dreval.methods import GPLVM, MVU, SNE, Autoencoder
+
+INNER = [
+    (GPLVM(2, max_iter=2, tol=0.1), "gplvm", "objective"),
+    (MVU(2), "mvu", "unfold"),
+    (SNE(2, max_iter=2, tol=0.1), "_cost_method", "descend"),
+    (Autoencoder(2, hidden=(2,), n_epochs=2), "_encoders", "adam_step"),
+]
+
+
+def _threads():
+    """Threads of the libraries of linear algebra."""
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_threads_are_few_for_few_rows_only():
+    """One thread up to the bound, as many as there were above it, and these again afterwards."""
+    with threadpool_limits(2, user_api="blas"):
+        with few_blas_threads(SMALL):
+            assert _threads() == {1}
+        with few_blas_threads(SMALL + 1):
+            assert _threads() == {2}
+        assert _threads() == {2}
+
+
+@pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")
+@pytest.mark.parametrize(("method", "module", "name"), INNER, ids=["gplvm", "mvu", "sne", "autoencoder"])
+def test_inner_loops_run_in_one_thread(monkeypatch, method, module, name):
+    """What is done again and again sees one thread, and the caller has all of them afterwards."""
+    owner, seen = importlib.import_module(f"dreval.methods.{module}"), []
+    inner = getattr(owner, name)
+
+    def watched(*arguments):
+        seen.append(_threads())
+        return inner(*arguments)
+
+    monkeypatch.setattr(owner, name, watched)
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with threadpool_limits(2, user_api="blas"):
+        method.fit(X)
+        assert _threads() == {2}
+    assert seen
+    assert all(threads == {1} for threads in seen)
