@@ -253,7 +253,8 @@ def test_anchors() -> None:
 
     assert seen.sum() == 12
     assert (points.notna().any(axis=1) == seen).all()
-    assert results.groups.empty
+    cards = {name: INDICES.card(name) for name in results.tidy()["index"]}
+    assert set(results.groups["index"]) == {name for name, c in cards.items() if c.level == "pair" and c.smooth}
     for row in results.tidy().to_dict("records"):
         card = INDICES.card(row["index"])
         column = point_column(row["index"], row["parameters"])

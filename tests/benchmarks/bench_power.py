@@ -18,8 +18,8 @@ ours. hyppo would take a chi-square approximation by default; here it permutes (
 
 Where ours was below hyppo by more than three standard errors in 200 samples: HSIC on the fourth root in one dimension
 and on the step in ten, where the bandwidth of x serves y better than its own, and with it ours gives the same rate;
-distance covariance on the circle and the diamond in one dimension, where the bias-corrected statistic sees more. It sees
-less of multiplicative noise.
+distance covariance on the circle and the diamond in one dimension, where the bias-corrected statistic sees more. It
+sees less of multiplicative noise.
 """
 
 from __future__ import annotations
