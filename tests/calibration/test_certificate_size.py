@@ -96,18 +96,14 @@ def skewed(n):
 
 
 @pytest.mark.calibration
-@pytest.mark.parametrize(("n", "most"), [(80, 0.2), (250, 0.05)])
-def test_size_under_skewed_noise(n, most, n_simulations):
-    """The single tests reject too often at n = 80, though not one time in five; at n = 250 within three errors of 5 %.
+def test_size_under_skewed_noise(n_simulations):
+    """At n = 80 the single tests reject too often, though not one time in five; the verdict stays within three errors.
 
-    More simulations of the same seed had rates of 7.0 % (HSIC), 8.2 % (KCCA) and 5.2 % (verdict) at n = 80 (600
-    simulations), and of 6.8 %, 7.5 % and 3.9 % at n = 250 (280 simulations).
+    600 simulations of the same seed had rates of 7.0 % (HSIC), 8.2 % (KCCA) and 5.2 % (verdict).
     """
-    found = judged(skewed(n), n_simulations(200), seed=2)
-    rates = np.mean(found[:, :-1] <= 0.05 + 1e-12, axis=0)
-    error = 3 * np.sqrt(0.05 * 0.95 / len(found))
-    assert rates.max() <= max(most, 0.05 + error), rates
-    assert np.mean(found[:, -1]) <= 0.05 + error
+    found = judged(skewed(80), n_simulations(200), seed=2)
+    assert np.mean(found[:, :-1] <= 0.05 + 1e-12, axis=0).max() <= 0.2
+    assert np.mean(found[:, -1]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(found))
 
 
 @pytest.mark.calibration
