@@ -16,11 +16,12 @@ nested: of 10 coordinates the first d are the picture in d, so that each is made
 "by neighbors" has the settings of the notebooks of the authors' repository.
 
 Found: with the threshold of the text the ordering does not hold. Beside PCA, kernel PCA, Isomap and Laplacian eigenmaps
-as the authors ran them, IKD is the best in 8 of 48 cells (7 of them Fashion-MNIST), and last or last but one in most others.
+as the authors ran them, IKD is the best in 8 of 48 cells (7 of them Fashion-MNIST), and last or last but one in most.
 By neighbors it is the best in 26 of 48 cells: on all four data sets in 2 coordinates, and on digits in all but four
 cells of 5 and 10 coordinates, where Isomap is, nearly as the paper says; in 10 coordinates PCA or kernel PCA is better
 on the other three. Laplacian eigenmaps with 10 neighbors are better than it in most cells. Seconds, by neighbors and
-Isomap: digits 1.1, .7; COIL-20 2.4, 9.5; Fashion-MNIST 3.3, 2.3. By the threshold the graph is dense: digits 8.1, Fashion-MNIST 25.
+Isomap: digits 1.1, .7; COIL-20 2.4, 9.5; Fashion-MNIST 3.3, 2.3. By the threshold the graph is dense: digits 8.1,
+Fashion-MNIST 25.
 """
 
 from __future__ import annotations
