@@ -107,18 +107,22 @@ def _called(argument: str, *inner: str) -> Iterator[None]:
         raise type(error)(said, error.rule, error.got, error.cure) from error
 
 
+def _opened(argument: str, value: Any, key: str, cure: str) -> tuple[Any, dict[str, Any]]:
+    """What stands under the key of a dict, and the rest of it as options; anything else has none."""
+    if not isinstance(value, Mapping):
+        return value, {}
+    options = dict(value)
+    if key not in options:
+        got = f"a dict with {', '.join(map(str, options)) or 'nothing'}"
+        raise InputError(argument, f"must say its {key}", got, cure)
+    return options.pop(key), options
+
+
 def _data(name: str, value: Any, labels: Any, metric: str, root: int) -> Data:
     """One data set: a bundled or simulated one by its name, or whatever ``as_data`` takes."""
     argument = f"datasets[{name!r}]"
-    options: dict[str, Any] = {}
-    if isinstance(value, Mapping) and not hasattr(value, "data"):
-        options = dict(value)
-        if "data" not in options:
-            cure = 'Write {"data": X, "labels": y}, or {"data": "swiss_roll", "n": 400}.'
-            raise InputError(
-                argument, "must say its data", f"a dict with {', '.join(map(str, options)) or 'nothing'}", cure
-            )
-        value = options.pop("data")
+    cure = 'Write {"data": X, "labels": y}, or {"data": "swiss_roll", "n": 400}.'
+    value, options = (value, {}) if hasattr(value, "data") else _opened(argument, value, "data", cure)
     own = {key: options.pop(key) for key in list(options) if key not in VARIABLES}
     if labels is not None:
         options["labels"] = labels
@@ -142,15 +146,7 @@ def _bundled(name: str, parameters: dict[str, Any], root: int) -> Any:
 def _method(name: str, value: Any, data: Data) -> Source:
     """One method: a bundled one by its name, an estimator or a callable, with its parameters."""
     argument = f"methods[{name!r}]"
-    options: dict[str, Any] = {}
-    if isinstance(value, Mapping):
-        options = dict(value)
-        if "method" not in options:
-            cure = 'Write {"method": "isomap", "n_neighbors": 10}.'
-            raise InputError(
-                argument, "must say its method", f"a dict with {', '.join(map(str, options)) or 'nothing'}", cure
-            )
-        value = options.pop("method")
+    value, options = _opened(argument, value, "method", 'Write {"method": "isomap", "n_neighbors": 10}.')
     if "n_components" in options:
         cure = "Pass n_components to the study, for all methods."
         raise InputError(

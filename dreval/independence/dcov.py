@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dreval._check import check_finite, check_float, check_numeric, check_one_of, check_points, describe
 from dreval.errors import InputError
+from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
 from dreval.independence._hsic_parts import exact_pair, unbiased_inner
 from dreval.independence._test import Resampling, gather, make_record, named, test
@@ -147,8 +148,6 @@ def _metric_name(value: Any, metric: str) -> str:
 
 def _distances(value: Any, argument: str, metric: str, exponent: float) -> FloatArray:
     """The matrix of distances, to a power."""
-    from scipy.spatial.distance import pdist, squareform
-
     check_one_of(metric, METRICS, "metric")
     if metric == "precomputed":
         matrix = _precomputed(value, argument)
@@ -160,7 +159,7 @@ def _distances(value: Any, argument: str, metric: str, exponent: float) -> Float
         points, power = unit_scaled(points, argument)
         if abs(power) > 400:
             raise InputError(argument, "must have a usual scale", f"differences near 2^{power}", "Rescale it.")
-        matrix = squareform(np.ldexp(pdist(points), power), checks=False)
+        matrix = np.ldexp(np.sqrt(pairwise_squared(points)), power)
     apart = matrix[np.triu_indices(len(matrix), 1)]
     if float(apart.max() - apart.min()) <= 1e-12 * float(apart.max()):
         cure = "Give a variable whose rows differ from each other by different amounts."

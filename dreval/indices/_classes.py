@@ -10,8 +10,9 @@ import numpy.typing as npt
 from dreval.errors import UndefinedIndex
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
+from dreval.geometry.distances import pairwise_squared
 
-__all__ = ["PAIRS_OF_CLASSES", "Members", "as_near", "centroid_distances", "matchings", "members", "pair_matching"]
+__all__ = ["PAIRS_OF_CLASSES", "Members", "as_near", "matchings", "members", "pair_matching"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -45,13 +46,6 @@ def centroids(points: FloatArray, classes: Members) -> FloatArray:
     return np.asarray(np.add.reduceat(points[order], starts, axis=0) / classes.sizes[:, None])
 
 
-def centroid_distances(points: FloatArray, centres: FloatArray) -> FloatArray:
-    """Squared distances of points to centroids, by direct differences, (m, c)."""
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(points, centres, "sqeuclidean"))
-
-
 def unit(points: FloatArray) -> FloatArray:
     """Points moved to their mean and divided by their largest coordinate, so that no square overflows or vanishes."""
     largest = float(np.abs(points).max())
@@ -76,7 +70,7 @@ def pair_matching(points: FloatArray, classes: Members) -> FloatArray:
     wins = np.zeros((c, c))  # wins[a, b]: points of a that are nearer to centroid a than to centroid b
     for at in range(0, len(points), ROWS):
         part = slice(at, at + ROWS)
-        D, own = centroid_distances(points[part], centres), classes.codes[part]
+        D, own = pairwise_squared(points[part], centres), classes.codes[part]
         mine = D[np.arange(len(D)), own][:, None]
         tied = as_near(mine, D)
         np.add.at(wins, own, np.where(tied, 0.5, mine < D))

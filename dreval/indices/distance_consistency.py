@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.indices._classes import ROWS, as_near, centroid_distances, centroids, members, unit
+from dreval.geometry.distances import pairwise_squared
+from dreval.indices._classes import ROWS, as_near, centroids, members, unit
 from dreval.indices._index import FloatArray, index
 
 
@@ -49,7 +50,7 @@ def distance_consistency(view: View) -> FloatArray:
     centres, contributions = centroids(points, classes), np.empty(len(classes.rows))
     for at in range(0, len(classes.rows), ROWS):
         rows = classes.rows[at : at + ROWS]
-        D = centroid_distances(points[rows], centres)
+        D = pairwise_squared(points[rows], centres)
         nearest = as_near(D.min(axis=1, keepdims=True), D)
         contributions[at : at + ROWS] = nearest[np.arange(len(rows)), classes.codes[rows]] / nearest.sum(axis=1)
     return contributions

@@ -110,6 +110,15 @@ ApproximationWarning
     "unsettled": """\
 ``converged_`` says whether the iterations were enough; that they are used up is no reason for a warning here, since a
 cost of t-SNE may have no minimum, and often falls by little for long.""",
+    "training": """\
+hidden : tuple of int
+    Widths of the hidden layers of the encoder; those of the decoder are the same backwards.
+n_epochs : int, optional
+    Rounds over the rows; by default as many as make 3000 steps, but 100 to 600.
+batch_size : int
+    Largest number of rows of one step.
+learning_rate : float
+    Length of the first steps, above 0.""",
     "without_chance": """\
 random_state : int, Generator or None
     Not used: the answer does not depend on chance.""",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from dreval.methods._encoders import Encoder
@@ -38,14 +36,7 @@ class Autoencoder(Encoder):
     ----------
     n_components : int
         Number d of units in the narrow layer, at most min(n - 1, p).
-    hidden : tuple of int
-        Widths of the hidden layers of the encoder; those of the decoder are the same backwards.
-    n_epochs : int, optional
-        Rounds over the rows; by default as many as make 3000 steps, but 100 to 600.
-    batch_size : int
-        Largest number of rows of one step.
-    learning_rate : float
-        Length of the first steps, above 0.
+    %(training)s
     random_state : int, Generator or None
         Seed of the first weights and of the batches.
 
@@ -84,23 +75,6 @@ class Autoencoder(Encoder):
     >>> bool(net.loss_[-1] < net.loss_[0]), net.inverse_transform(net.embedding_).shape
     (True, (100, 3))
     """
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        hidden: Sequence[int] = (64, 32),
-        n_epochs: int | None = None,
-        batch_size: int = 64,
-        learning_rate: float = 0.01,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.hidden = hidden
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.random_state = random_state
 
     def _loss(self, theta: FloatArray, rows: FloatArray, _: np.random.Generator) -> tuple[float, FloatArray]:
         encoder, decoder, _ = self._parts(theta)

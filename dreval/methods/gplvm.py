@@ -11,6 +11,7 @@ from dreval._check import check_float, check_int, check_one_of, check_points, de
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.kernels import radial_values
 from dreval.geometry.workers import few_blas_threads
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._scaled import Scaled, principal_scores
@@ -204,7 +205,7 @@ class GPLVM(Method):
 
     def _kernel(self, Z: FloatArray) -> FloatArray:
         """Kernel values (m, n) of places with the fitted ones, without noise."""
-        return self.signal_variance_ * np.exp(-0.5 * pairwise_squared(Z, self.embedding_))
+        return self.signal_variance_ * radial_values(pairwise_squared(Z, self.embedding_), "gaussian", 1.0)
 
     def transform(self, X: Any) -> FloatArray:
         """The most probable places (m, d) of new rows (m, p), each by a search of its own; O(n (n + p)) time a step."""
@@ -249,7 +250,7 @@ def objective(x: FloatArray, moments: FloatArray, p: int, prior_scale: float) ->
     n = len(moments)
     v, noise = np.exp(x[:2])
     Z = x[2:].reshape(n, -1)
-    signal = v * np.exp(-0.5 * pairwise_squared(Z))
+    signal = v * radial_values(pairwise_squared(Z), "gaussian", 1.0)
     factor = cho_factor(signal + noise * np.eye(n), lower=True, overwrite_a=True)
     inverse = cho_solve(factor, np.eye(n))
     solved = inverse @ moments

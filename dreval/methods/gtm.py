@@ -10,6 +10,7 @@ import numpy as np
 from dreval._check import check_float, check_int
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.kernels import radial_values
 from dreval.geometry.workers import few_blas_threads
 from dreval.methods._lattices import lattice, on_plane, per_axis
 from dreval.methods._method import FloatArray, Method, method
@@ -158,7 +159,7 @@ class GTM(Method):
         count = per_axis(self.n_basis, self.n_components)
         width = self.basis_width * 2.0 / (count - 1)
         squared = pairwise_squared(places, _box(count, self.n_components))
-        return np.column_stack([np.exp(-0.5 * squared / width**2), np.ones(len(places))])
+        return np.column_stack([radial_values(squared, "gaussian", width), np.ones(len(places))])
 
     def _start(self, data: FloatArray, basis: FloatArray) -> None:
         """The sheet on the principal plane, and the noise."""

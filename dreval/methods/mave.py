@@ -6,6 +6,7 @@ import numpy as np
 
 from dreval._check import check_int
 from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.kernels import radial_values
 from dreval.geometry.workers import few_blas_threads
 from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import LinearScores, whiten
@@ -117,7 +118,7 @@ class MAVE(LinearScores):
 def _weights(V: FloatArray) -> FloatArray:
     """Gaussian weights (n, n) of the distances of rows, each row of sum 1."""
     n, m = V.shape
-    kernel = np.exp(-0.5 * pairwise_squared(V) / (WIDTH * n ** (-1 / (m + 6))) ** 2)
+    kernel = radial_values(pairwise_squared(V), "gaussian", WIDTH * n ** (-1 / (m + 6)))
     return kernel / kernel.sum(axis=1, keepdims=True)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from dreval.methods._encoders import Encoder
@@ -42,14 +40,7 @@ class VAE(Encoder):
     ----------
     n_components : int
         Number d of latent variables, at most min(n - 1, p).
-    hidden : tuple of int
-        Widths of the hidden layers of the encoder; those of the decoder are the same backwards.
-    n_epochs : int, optional
-        Rounds over the rows; by default as many as make 3000 steps, but 100 to 600.
-    batch_size : int
-        Largest number of rows of one step.
-    learning_rate : float
-        Length of the first steps, above 0.
+    %(training)s
     random_state : int, Generator or None
         Seed of the first weights, the batches and the draws.
 
@@ -92,23 +83,6 @@ class VAE(Encoder):
 
     _codes = 2
     _extra = (0.0,)
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        hidden: Sequence[int] = (64, 32),
-        n_epochs: int | None = None,
-        batch_size: int = 64,
-        learning_rate: float = 0.01,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.hidden = hidden
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
         super()._fit(X)

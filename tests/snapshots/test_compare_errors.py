@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from snapshot import Snapshots
+from snapshot import Snapshots, refusal
 
 import dreval
 from dreval.cli import main
-from dreval.errors import DrevalError
 
 X = np.random.default_rng(0).normal(size=(24, 3)).round(3)
 SOURCES = {"umap": X[:, :2], "tsne": X[:, 1:]}
@@ -144,19 +143,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
 
 
-def refusal(case: Case, capfd: pytest.CaptureFixture[str]) -> str:
-    """Class and wording of what was raised, or what the command line printed and its code."""
-    try:
-        code = case()
-    except DrevalError as error:
-        return f"{type(error).__name__}: {error}"
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capfd.readouterr()
-    assert out == ""
-    return f"code {code}\n{err.splitlines()[-1]}"  # without argparse's usage
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_wording_of_refusals(case: str, folder: None, capfd: pytest.CaptureFixture[str]) -> None:
     """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
@@ -169,12 +155,5 @@ def test_no_wording_is_left_over() -> None:
 
 
 def test_wordings_have_four_parts() -> None:
-    """Each stored wording of ours names the argument in backticks, the rule, what was got, and ends with the cure."""
-    for case, text in KEPT.stored().items():
-        line = text.partition("\n")[2] if text.startswith("code") else text
-        if line.startswith("dreval compare: error"):
-            continue
-        assert ": `" in line, case
-        assert " must " in line, case
-        assert ": got " in line, case
-        assert line.endswith((".", "?")), case
+    """Each stored wording of ours names the argument, the rule, what was got, and ends with the cure."""
+    KEPT.check_four_parts(("dreval compare: error",))
