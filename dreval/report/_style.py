@@ -24,6 +24,7 @@ __all__ = [
     "LIGHT",
     "PLAIN",
     "RAMP",
+    "SEQUENCE",
     "css_variables",
     "drawing",
     "embedding_colour",
@@ -116,6 +117,25 @@ RAMP = (
     "#55648a",
     "#3f618d",
     "#1d5f8f",
+)
+# Numbers that are neither good nor bad, low to high: viridis (van der Walt & Smith), less its palest end.
+SEQUENCE = (
+    "#440154",
+    "#481769",
+    "#472a7a",
+    "#433d84",
+    "#3d4e8a",
+    "#355e8d",
+    "#2e6d8e",
+    "#297b8e",
+    "#23898e",
+    "#1f978b",
+    "#21a585",
+    "#2eb37c",
+    "#46c06f",
+    "#65cb5e",
+    "#89d548",
+    "#b0dd2f",
 )
 
 FONT = "DejaVu Sans"  # comes with matplotlib

@@ -14,7 +14,8 @@ from matplotlib.text import Text
 import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.report._svg import inline_svg
-from dreval.report.comparisons import COMPARISON_KINDS, rank_groups
+from dreval.report.figures import kinds
+from dreval.report.kinds.critical_difference import rank_groups
 
 X = np.random.default_rng(0).normal(size=(70, 4)) * [3, 2, 1, 1]
 
@@ -113,13 +114,13 @@ def test_what_cannot_be_drawn_is_refused(within):
         within.plot("difference_map", pair=("c", "d"))
     with pytest.raises(InputError, match="must have values for single points"):
         within.plot("difference_map", index="procrustes_disparity")
-    with pytest.raises(InputError, match="without mean ranks"):
+    with pytest.raises(InputError, match="of one data set"):
         within.plot("critical_difference")
     with pytest.raises(InputError, match="over several data sets"):
         across().plot("difference_map")
     with pytest.raises(InputError, match="without intervals"):
         across().plot("forest")
-    assert set(COMPARISON_KINDS) == {"critical_difference", "forest", "difference_map", "wins"}
+    assert set(kinds("comparison")) == {"critical_difference", "forest", "difference_map", "wins"}
 
 
 @pytest.mark.parametrize("kind", ["critical_difference", "wins"])
