@@ -12,14 +12,16 @@ from matplotlib.figure import Figure
 from dreval.comparison._printing import direction_of, heading
 from dreval.comparison.record import Comparison
 from dreval.report._names import breadth, short_names
-from dreval.report._reading import Reading
+from dreval.report._reading import Reading, read_results
 from dreval.report._style import LIGHT, embedding_colour, grid_columns, math_words
+from dreval.results.table import point_column
 
 __all__ = [
     "ACROSS",
     "SOFT",
     "WORDS",
     "foot_lines",
+    "main_indices",
     "name_panel",
     "setting_words",
     "title_inches",
@@ -29,19 +31,19 @@ __all__ = [
 
 SOFT = {"fontsize": 8, "color": LIGHT["soft"]}
 WORDS = 0.15  # inches of a line of words
-ACROSS = 0.064  # inches that a letter of them takes on average
+ACROSS = 0.066  # inches that a letter of them takes on average
 LETTER = 0.073  # of a title
 MARGIN = 0.12  # inches left of a title
 
 
-def name_panel(ax: Axes, reading: Reading, name: str, aside: str = "", room: int = 24, ours: bool = True) -> None:
+def name_panel(ax: Axes, reading: Reading, name: str, aside: str = "", room: int = 24, pad: float = 5.0) -> None:
     """Name of an embedding in its colour, and at the right what is to be said of it; ``room`` is for both."""
     colour = embedding_colour(reading.names.index(name))
     short = short_names(reading.computed, room)[name]
-    ax.set_title(short, loc="left", fontsize=10, fontweight="bold", color=colour, pad=5)
+    ax.set_title(short, loc="left", fontsize=10, fontweight="bold", color=colour, pad=pad)
     if aside:
-        said = math_words(aside, ours)
-        ax.set_title(said.pop("label"), loc="right", pad=5, **SOFT, **said)
+        said = math_words(aside, True)
+        ax.set_title(said.pop("label"), loc="right", pad=pad, **SOFT, **said)
 
 
 def foot_lines(words: str, count: int, panel: float) -> list[str]:
@@ -74,3 +76,11 @@ def setting_words(comparison: Comparison, name: str) -> str:
     """An index with its setting, without which way is better; what belongs together stays on one line."""
     words = heading(comparison, name).replace(f", {direction_of(comparison, name)} is better", "")
     return words.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+
+
+def main_indices(comparison: Comparison) -> list[str]:
+    """The indices of a comparison, of a result each at one number of neighbors only, as in its first table."""
+    if comparison.results is None:
+        return comparison.indices
+    main = [point_column(column.index, column.parameters) for column in read_results(comparison.results).main]
+    return [name for name in comparison.indices if name in main]

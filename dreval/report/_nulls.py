@@ -80,9 +80,9 @@ def draw_panel(
     ax.set_xlim(low - pad, high + pad)
     words = ", ".join(filter(None, [f"observed {statistic:.4g}", aside]))
     _mark(ax, statistic, far, colour, words)
-    ax.xaxis.set_major_locator(MaxNLocator(4))
+    ax.xaxis.set_major_locator(MaxNLocator(3))
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=bool(len(null))))
-    ax.ticklabel_format(axis="x", scilimits=(-3, 4), useMathText=False)
+    ax.ticklabel_format(axis="x", scilimits=(-4, 5), useMathText=False)
     ax.xaxis.offsetText.set(fontsize=8, color=LIGHT["soft"])
 
 

@@ -172,7 +172,7 @@ def draw_map(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale) -> None:
 
 
 def colour_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42, ramp: Sequence[str] = RAMP) -> Axes:
-    """A ramp, that from bad to good by default, as a bar below a panel, that many inches long and above the end of the figure."""
+    """A ramp as a bar below a panel, that many inches long and above the end of the figure."""
     across, height = figure.get_size_inches()
     bar = figure.add_axes((ax.get_position().x0, bottom / height, width / across, 0.1 / height))
     bar.imshow(np.arange(len(ramp))[None], aspect="auto", cmap=ListedColormap(list(ramp)), extent=(0, 1, 0, 1))

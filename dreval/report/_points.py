@@ -35,6 +35,7 @@ __all__ = [
 
 PANEL = 2.3
 MARK = 0.32  # inches that a dot of a legend takes with the gaps beside it
+MOST = 13  # columns of a legend
 MISSING = CLASS_COLOURS[-1]
 
 
@@ -78,10 +79,13 @@ def title_points(ax: Axes, reading: Reading, name: str, embeddings: Mapping[str,
 
 
 def legend_columns(names: Sequence[str], width: float) -> int:
-    """How many names of classes stand beside each other in so many inches."""
-    widest = MARK + LETTER * max(map(breadth, names), default=0.0)
-    fit = max(1, min(len(names), int(width / widest), 12))
-    return -(-len(names) // -(-len(names) // fit)) if names else 1
+    """How many columns names of classes are set in, each as wide as its widest name, in so many inches."""
+    room = [MARK + LETTER * breadth(name) for name in names]
+    for columns in range(min(len(names), MOST), 1, -1):
+        rows = -(-len(names) // columns)
+        if sum(max(room[at : at + rows]) for at in range(0, len(names), rows)) <= width:
+            return -(-len(names) // rows)
+    return 1
 
 
 def class_names(classes: Classes) -> list[str]:

@@ -28,6 +28,7 @@ __all__ = [
     "css_variables",
     "drawing",
     "embedding_colour",
+    "embedding_dashes",
     "grid",
     "grid_columns",
     "grid_width",
@@ -155,6 +156,7 @@ FALLBACKS = (
     "Malgun Gothic",
     "Arial Unicode MS",
 )
+DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)))
 GAP = 0.16  # inches between two panels
 
 _RC = {
@@ -291,6 +293,11 @@ def grid(
 def embedding_colour(place: int) -> str:
     """Colour of the embedding that was added at that place."""
     return EMBEDDINGS_LIGHT[place % len(EMBEDDINGS_LIGHT)]
+
+
+def embedding_dashes(place: int) -> Any:
+    """Dashes of the line of the embedding that was added at that place: another kind for each round of colours."""
+    return DASHES[place // len(EMBEDDINGS_LIGHT) % len(DASHES)]
 
 
 def css_variables() -> dict[str, str]:

@@ -123,8 +123,9 @@ def _blocks(ax: Axes, k: int) -> None:
     ax.plot([at, at], [0, last], color=LIGHT["ink"], linewidth=0.8)
     ax.plot([0, last], [at, at], color=LIGHT["ink"], linewidth=0.8)
     ax.plot([0, last], [0, last], color=LIGHT["soft"], linewidth=0.6, linestyle=(0, (1, 2)))
-    ax.text(0.03 * last, 0.97 * last, "intrusions", ha="left", va="bottom", **SOFT)
-    ax.text(0.97 * last, 0.03 * last, "extrusions", ha="right", va="top", **SOFT)
+    box: dict[str, Any] = {"facecolor": LIGHT["panel"], "edgecolor": "none", "alpha": 0.8, "pad": 1.0}
+    ax.text(0.03 * last, 0.97 * last, "intrusions", ha="left", va="bottom", bbox=box, **SOFT)
+    ax.text(0.97 * last, 0.03 * last, "extrusions", ha="right", va="top", bbox=box, **SOFT)
 
 
 def _bar(made: Figure, first: Axes, top: float, bottom: float) -> None:

@@ -13,7 +13,7 @@ from dreval.comparison._printing import direction_of
 from dreval.comparison.record import Comparison
 from dreval.comparison.within import point_differences
 from dreval.errors import InputError
-from dreval.report._heads import SOFT, setting_words
+from dreval.report._heads import SOFT, main_indices, setting_words
 from dreval.report._lines import LETTER
 from dreval.report._names import breadth, short_names
 from dreval.report._panels import Scale, colour_bar, draw_map, map_cells, scale_of_maps
@@ -62,7 +62,8 @@ def draw(comparison: Comparison, *, index: str | None = None, pair: tuple[str, s
 def _mapped(comparison: Comparison, index: str | None, first: str, second: str) -> tuple[str, Any]:
     """The index that is shown, and the advantage of the first at each point."""
     having = [one for one in comparison.indices if _differences(comparison, one, first, second) is not None]
-    name = comparison.named(index) if index is not None or not having else having[0]
+    usual = [one for one in main_indices(comparison) if one in having] or having
+    name = comparison.named(index) if index is not None or not usual else usual[0]
     values = _differences(comparison, name, first, second)
     if values is None:
         cure = f"Those that have: {', '.join(having)}." if having else "Run an index such as trustworthiness."

@@ -13,13 +13,12 @@ from matplotlib.ticker import MaxNLocator
 
 from dreval.comparison.record import Comparison
 from dreval.errors import InputError
-from dreval.report._heads import ACROSS, SOFT, WORDS, setting_words, write_foot
+from dreval.report._heads import ACROSS, SOFT, WORDS, main_indices, setting_words, write_foot
 from dreval.report._lines import LETTER
 from dreval.report._names import breadth, short_names
 from dreval.report._numbers import probability
 from dreval.report._style import LIGHT, embedding_colour, math_words, new_figure
 from dreval.report.kinds._kind import figure
-from dreval.results.table import point_column
 
 __all__ = ["draw"]
 
@@ -64,8 +63,8 @@ def draw(comparison: Comparison, *, index: str | None = None) -> Figure:
 def _parts(comparison: Comparison, index: str | None) -> dict[str, dict[Pair, Mapping[str, Any]]]:
     """The rows that have an interval, by index and pair."""
     rows = comparison.pairs[comparison.pairs["test"].isin(INTERVALS) & comparison.pairs["ci_low"].notna()]
-    keys = [point_column(i, p) for i, p in zip(rows["index"], rows["parameters"], strict=True)]
-    names = [comparison.named(index)] if index is not None else list(dict.fromkeys(keys))
+    settings = [name for name in comparison.indices if name.partition("(")[0] == index]
+    names = main_indices(comparison) if index is None else settings or [comparison.named(index)]
     parts: dict[str, dict[Pair, Mapping[str, Any]]] = {}
     for name in names:
         found = comparison.of(rows, name).to_dict("records")

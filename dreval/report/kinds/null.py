@@ -18,7 +18,8 @@ from dreval.results.table import Results
 
 __all__ = ["draw"]
 
-SIDE, BESIDE, BELOW = 2.3, 0.34, 0.36
+SIDE, BESIDE, BELOW = 2.3, 0.34, 0.26
+HEAD = 0.16  # for the words over a line
 
 
 @figure("the statistic of a test of independence against its values under permutation")
@@ -27,13 +28,12 @@ def draw(
 ) -> Figure:
     """Small multiples of one test: a histogram for each embedding, and a line at the observed statistic."""
     chosen = _chosen(results, reading, names, test, target)
-    made, axes = grid(len(chosen), SIDE, 0.0, 0.26, beside=BESIDE, below=BELOW)
+    made, axes = grid(len(chosen), SIDE, HEAD, 0.26, beside=BESIDE, below=BELOW + HEAD)
     for ax, row in zip(axes, chosen, strict=True):
         name = row["embedding"]
-        draw_panel(ax, _null(results, row), row["statistic"], embedding_colour(reading.names.index(name)))
-        adjusted = row["p_adjusted"] == row["p_adjusted"]
-        p = p_words(row["p_adjusted"] if adjusted else row["p_value"])
-        name_panel(ax, reading, name, p, 17)
+        p = p_words(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"])
+        draw_panel(ax, _null(results, row), row["statistic"], embedding_colour(reading.names.index(name)), p)
+        name_panel(ax, reading, name, pad=18.0)
     first = chosen[0]
     words = f"{first['test'].upper()} against {first['target']}: {first['n_resamples']:,} permutations of each"
     held = any(row["p_adjusted"] == row["p_adjusted"] for row in chosen)
