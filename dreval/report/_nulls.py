@@ -87,19 +87,26 @@ def draw_panel(
 
 
 def _mark(ax: Axes, statistic: float, far: bool, colour: str, words: str) -> None:
-    """A line at the statistic, or an arrow towards one that is too far away, and its words on the line's side."""
-    at: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "color": colour}
-    at |= {"fontsize": 8.5, "annotation_clip": False}
+    """A line at the statistic, or an arrow towards one that is too far away, and its words above on its side."""
     low, high = ax.get_xlim()
+    right = far or statistic > (low + high) / 2
     if far:
+        inside = {"xycoords": ("data", "axes fraction"), "textcoords": ("data", "axes fraction")}
         arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
-        start = high - 0.22 * (high - low)
-        ax.annotate("", (high, 0.5), (start, 0.5), xycoords=at["xycoords"], textcoords=at["xycoords"], arrowprops=arrow)
-        ax.annotate(f"{words}, far beyond", (high, 1.0), xytext=(0, 4), ha="right", va="bottom", **at)
-        return
-    ax.axvline(statistic, color=colour, linewidth=1.6)
-    right = statistic > (low + high) / 2
-    ax.annotate(words, (statistic, 1.0), xytext=(0, 4), ha="right" if right else "left", va="bottom", **at)
+        ax.annotate("", (high, 0.5), (high - 0.22 * (high - low), 0.5), arrowprops=arrow, **inside)
+    else:
+        ax.axvline(statistic, color=colour, linewidth=1.6)
+    ax.annotate(
+        f"{words}, far beyond" if far else words,
+        (float(right), 1.0),
+        xycoords="axes fraction",
+        xytext=(0, 4),
+        textcoords="offset points",
+        ha="right" if right else "left",
+        va="bottom",
+        fontsize=8.5,
+        color=colour,
+    )
 
 
 def _law(test: IndependenceTest) -> tuple[Any, ...]:

@@ -67,10 +67,18 @@ class Scale:
 
     def ends(self) -> tuple[str, str]:
         """The two ends in words, the worst first."""
+        (low, high), words = self._numbers(), (" or less" * self.clipped_low, " or more" * self.clipped_high)
+        return (low + words[0], high + words[1]) if self.higher else (high + words[1], low + words[0])
+
+    def marks(self) -> tuple[str, str]:
+        """The two ends as short as they can be said, the worst first."""
+        (low, high), signs = self._numbers(), ("≤ " * self.clipped_low, "≥ " * self.clipped_high)
+        return (signs[0] + low, signs[1] + high) if self.higher else (signs[1] + high, signs[0] + low)
+
+    def _numbers(self) -> tuple[str, str]:
+        """The smallest and the largest number."""
         places = decimals_for([self.low, self.high])
-        low = fixed(self.low, places) + (" or less" if self.clipped_low else "")
-        high = fixed(self.high, places) + (" or more" if self.clipped_high else "")
-        return (low, high) if self.higher else (high, low)
+        return fixed(self.low, places), fixed(self.high, places)
 
 
 def class_colours(labels: npt.NDArray[Any] | None) -> Classes | None:

@@ -67,7 +67,7 @@ def number_colours(values: npt.NDArray[np.float64]) -> Numbers:
     share = (values[there] - scale.low) / (scale.high - scale.low)
     codes[there] = np.clip((share * len(SEQUENCE)).astype(np.int64), 0, len(SEQUENCE) - 1)
     names = tuple(map(str, range(len(SEQUENCE) + 1)))
-    return Numbers(Classes(codes, names, (*SEQUENCE, MISSING)), scale.ends(), not bool(there.all()))
+    return Numbers(Classes(codes, names, (*SEQUENCE, MISSING)), scale.marks(), not bool(there.all()))
 
 
 def title_points(ax: Axes, reading: Reading, name: str, embeddings: Mapping[str, Any]) -> None:
@@ -75,7 +75,7 @@ def title_points(ax: Axes, reading: Reading, name: str, embeddings: Mapping[str,
     d = embeddings[name].shape[1]
     wide = [n for n in reading.computed if embeddings[n].shape[1] != 2]
     shown = {1: "one column"}.get(d, f"columns 1 and 2 of {d}" if d > 2 else "")
-    name_panel(ax, reading, name, shown, 13 if wide else 24)
+    name_panel(ax, reading, name, shown, 11 if wide else 24)
 
 
 def legend_columns(names: Sequence[str], width: float) -> int:

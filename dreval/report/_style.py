@@ -140,7 +140,8 @@ SEQUENCE = (
 )
 
 FONT = "DejaVu Sans"  # comes with matplotlib
-# Fonts with the letters of East Asia, the more usual ones first; those that are installed are used where FONT has none.
+# Fonts with the letters of East Asia, the more usual ones first, and with pictures; those that are installed are used
+# where FONT has none.
 FALLBACKS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -155,6 +156,8 @@ FALLBACKS = (
     "SimHei",
     "Malgun Gothic",
     "Arial Unicode MS",
+    "Noto Emoji",
+    "Symbola",
 )
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)))
 GAP = 0.16  # inches between two panels

@@ -60,8 +60,8 @@ def plot(results: Results, kind: str = "scatter", **options: Any) -> Figure:
             "kind",
             "must fit one data set",
             f"{kind!r}, which ranks embeddings over several",
-            f"Pass results of several: dreval.compare({{'first': results, 'second': others}}).plot({kind!r}), "
-            f"or run a dreval.Study and use study.plot({kind!r}).",
+            f"Compare results of several, dreval.compare([results, others]).plot({kind!r}), or run a dreval.Study and "
+            f"use study.plot({kind!r}).",
         )
     check_parameters(options, (*CHOICE, *(COMPARED if card.of == "comparison" else ()), *card.options), kind)
     reading = read_results(results)

@@ -224,7 +224,7 @@ def test_a_map_says_which_end_is_bad_and_where_chance_lies(index, chance, words,
     results = make_results([index_row("a", index, "n_neighbors=15", 0.75, chance)], spots, points=points)
     figure = plot(results, "map", index=index)
     bar = figure.axes[-1]
-    bad, good = ("0.320 or less", "0.680 or more") if index == "trustworthiness" else ("0.680 or more", "0.320 or less")
+    bad, good = ("≤ 0.320", "≥ 0.680") if index == "trustworthiness" else ("≥ 0.680", "≤ 0.320")
     seen = {t.get_text(): t.get_position()[0] for t in bar.texts}
 
     assert words in seen

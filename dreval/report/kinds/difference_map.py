@@ -46,7 +46,7 @@ def draw(comparison: Comparison, *, index: str | None = None, pair: tuple[str, s
         ax.set_title(labels[one], loc="left", fontsize=10, fontweight="bold", color=colour, pad=5)
     bar = colour_bar(made, axes[0], PANEL, 0.42 + 0.1 * below)
     for x, side, number, one, word, low in zip(
-        (0, 1), ("left", "right"), scale.ends(), (second, first), words, (0, below), strict=True
+        (0, 1), ("left", "right"), scale.marks(), (second, first), words, (0, below), strict=True
     ):
         look = {"va": "top", "fontsize": 8, "transform": bar.transAxes}
         bar.text(x, -0.5, number, ha=side, color=LIGHT["soft"], **look)

@@ -123,7 +123,7 @@ def _panel(
     ax.set_ylim(-len(pairs) + 0.5, 0.5)
     ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.5)
     ax.set_axisbelow(True)
-    ax.xaxis.set_major_locator(MaxNLocator(4))
+    ax.xaxis.set_major_locator(MaxNLocator(3))
     ax.tick_params(labelsize=8)
     ax.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
     ax.margins(x=0.06)

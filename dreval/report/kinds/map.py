@@ -30,7 +30,7 @@ def draw(
         draw_map(ax, results.embeddings[name], values[name], scale)
         title_points(ax, reading, name, results.embeddings)
     bar = colour_bar(made, axes[0], PANEL)
-    worst, best = scale.ends()
+    worst, best = scale.marks()
     bar.text(0, -0.5, f"{worst} (bad)", ha="left", va="top", transform=bar.transAxes, **SOFT)
     bar.text(1, -0.5, f"{best} (good)", ha="right", va="top", transform=bar.transAxes, **SOFT)
     at, chance = chance_mark(column, scale)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from dreval._check import check_one_of
 from dreval.errors import InputError
-from dreval.report._heads import name_panel, write_foot
+from dreval.report._heads import WORDS, foot_lines, name_panel, write_foot
 from dreval.report._nulls import draw_panel
 from dreval.report._numbers import p_words
 from dreval.report._reading import Reading
@@ -28,18 +28,24 @@ def draw(
 ) -> Figure:
     """Small multiples of one test: a histogram for each embedding, and a line at the observed statistic."""
     chosen = _chosen(results, reading, names, test, target)
-    made, axes = grid(len(chosen), SIDE, HEAD, 0.26, beside=BESIDE, below=BELOW + HEAD)
+    lines = foot_lines(_words(results, chosen), len(chosen), SIDE + BESIDE)
+    made, axes = grid(len(chosen), SIDE, HEAD, 0.08 + WORDS * len(lines), beside=BESIDE, below=BELOW + HEAD)
     for ax, row in zip(axes, chosen, strict=True):
         name = row["embedding"]
         p = p_words(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"])
         draw_panel(ax, _null(results, row), row["statistic"], embedding_colour(reading.names.index(name)), p)
         name_panel(ax, reading, name, pad=18.0)
-    first = chosen[0]
-    words = f"{first['test'].upper()} against {first['target']}: {first['n_resamples']:,} permutations of each"
-    held = any(row["p_adjusted"] == row["p_adjusted"] for row in chosen)
-    held_words = f"; p adjusted ({results.recipe.get('adjust')})" if held else ""
-    write_foot(made, axes[0].get_position().x0, [words + held_words])
+    write_foot(made, axes[0].get_position().x0, lines)
     return made
+
+
+def _words(results: Results, chosen: list[Any]) -> str:
+    """Which test it is, and what p is."""
+    first, adjust = chosen[0], results.recipe.get("adjust")
+    held = any(row["p_adjusted"] == row["p_adjusted"] for row in chosen)
+    drawn = "bootstrap resamples" if first["target"] == "residual" else "permutations"
+    words = f"{first['test'].upper()} against {first['target']}, {first['n_resamples']:,} {drawn} of each"
+    return f"{words}; p adjusted ({adjust})." if held and adjust != "nothing" else f"{words}."
 
 
 def _null(results: Results, row: Any) -> Any:
