@@ -132,7 +132,7 @@ def test_symbols_of_titles_stay_in_a_page(kind):
     said = ["".join(text.itertext()) for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
     low = [span for span in drawn.iter("{http://www.w3.org/2000/svg}tspan") if span.text == "D"]
 
-    assert any(words.startswith("Spearman correlation of distances (ρD), higher is better: ") for words in said)
+    assert any(words.startswith("Spearman correlation of distances (ρD), higher is better") for words in said)
     assert len(low) == 1
     assert float(low[0].get("dy")) > 0
     assert all(said)

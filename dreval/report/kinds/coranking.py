@@ -144,6 +144,7 @@ def _bar(made: Figure, first: Axes, top: float, bottom: float) -> None:
     marks = [10.0**power for power in range(-1, 6) if 10.0**power <= max(top, 1.0)]
     for mark in marks:
         at = float(np.log(mark / LOWEST) / span)
-        words = f"{mark:g}" if mark < 1 else f"{mark:,.0f}"
+        sign = {LOWEST: "≤ ", HIGHEST: "≥ "}.get(mark, "")
+        words = f"{sign}{mark:g}"
         side = "left" if at < 0.02 else "right" if at > 0.95 else "center"
         bar.text(at, -0.5, words, ha=side, va="top", transform=bar.transAxes, **SOFT)
