@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_finite, check_int, check_parameters, nearest_name
+from dreval._check import check_finite, check_int, check_parameters, known_names, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._align import align, own_ids
 from dreval.inputs._anndata import is_anndata
@@ -51,8 +51,8 @@ def unknown_source(value: str, data: Data, argument: str) -> UnknownName:
         f"the file {file!r}" if file else "",
     ]
     near = " or ".join(text for text in found if text)
-    known = f"obsm keys: {', '.join(sorted(data.obsm))}; " if data.obsm else ""
-    cure = (f"Did you mean {near}? " if near else "") + f"Known {known}methods: {', '.join(METHODS.names())}."
+    keys = f"Keys of obsm: {', '.join(sorted(data.obsm))}. " if data.obsm else ""
+    cure = (f"Did you mean {near}? " if near else "") + keys + known_names(METHODS.names(), METHODS.listing)
     return UnknownName(argument, "must be a method, an obsm key or an existing file", repr(value), cure)
 
 

@@ -269,7 +269,7 @@ def _run_estimator(estimator: Any, X: Any, y: Any) -> Any:
 
 
 def _chooses_by_name(estimator: Any) -> bool:
-    """Whether a part of it is a ``ColumnTransformer`` whose columns are given by name, or by a rule that reads names."""
+    """Whether a part of it is a ``ColumnTransformer`` whose columns are given by name, or by a rule on names."""
     parts = [estimator, *(estimator.get_params().values() if _has_params(estimator) else ())]
     chosen = [spec[2] for part in parts for spec in getattr(part, "transformers", None) or () if len(spec) == 3]
     lists = [columns if isinstance(columns, list | tuple) else [columns] for columns in chosen]

@@ -126,8 +126,8 @@ def as_data(
     ----------
     data : array-like, DataFrame, sparse matrix, tensor, AnnData, data set or path
         (n, p) real numbers of any type, rows are points. Tensors and arrays of other libraries come by their own
-        conversion or by DLPack, tables of polars and Arrow by pandas. A path names a .csv, .tsv, .npy, .npz, .parquet, .mtx or
-        .h5ad file.
+        conversion or by DLPack, tables of polars and Arrow by pandas. A path names a .csv, .tsv, .npy, .npz, .parquet,
+        .mtx or .h5ad file.
     labels : array-like, str, optional
         Classes: a vector, the name of a column of the data (or of ``obs``), or a path ``"file.csv[:column]"``.
     latent : array-like or path, optional

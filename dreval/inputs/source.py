@@ -47,10 +47,10 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     Parameters
     ----------
     value : array-like, DataFrame, path, str, estimator, callable or Source
-        (n, d) coordinates; a table file; the key of an ``obsm`` array of the data; another AnnData object with the option
-        ``layer="obsm:key"``, or ``"file.h5ad:obsm:key"``, matched by ``obs_names``; the name of a bundled method; an
-        estimator with ``fit_transform``, with ``fit`` and ``transform``, or a map with ``transform`` alone; or a function ``(X, n_components)`` that may also accept ``random_state`` and
-        ``labels``.
+        (n, d) coordinates; a table file; the key of an ``obsm`` array of the data; another AnnData object with the
+        option ``layer="obsm:key"``, or ``"file.h5ad:obsm:key"``, matched by ``obs_names``; the name of a bundled
+        method; an estimator with ``fit_transform``, with ``fit`` and ``transform``, or a map with ``transform`` alone;
+        or a function ``(X, n_components)`` that may also accept ``random_state`` and ``labels``.
         Estimators are given ``n_components`` and ``random_state`` by ``set_params``, those without it by their
         attributes of that name; what cannot be set is noted.
         An obsm key goes before a method, a method before a file.

@@ -98,7 +98,9 @@ def _places(results: Results, adata: Any) -> np.ndarray[Any, np.dtype[np.int64]]
     order = names.get_indexer(pd.Index([str(name) for name in results.ids]))
     if (order < 0).any():
         lost = f"{int((order < 0).sum())} of {n} points not among obs_names ({str(results.ids[np.argmin(order)])!r})"
-        raise InputError("adata", "must have the cells that were evaluated", lost, "Pass the object that was evaluated.")
+        raise InputError(
+            "adata", "must have the cells that were evaluated", lost, "Pass the object that was evaluated."
+        )
     return np.asarray(order, np.int64)
 
 

@@ -95,6 +95,8 @@ class Method:
 class Shelf(dict[str, Any]):
     """Stands for the registry of methods."""
 
+    listing = ("dreval.list_methods()",)
+
     def names(self) -> list[str]:
         return sorted(self)
 
