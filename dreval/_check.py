@@ -89,10 +89,11 @@ def check_one_of(value: Any, options: Collection[str], argument: str, listing: t
     raise UnknownName(argument, "must be a known name", describe(value), cure)
 
 
-def known_names(options: Collection[str], listing: tuple[str, ...] = ()) -> str:
+def known_names(options: Iterable[str], listing: tuple[str, ...] = ()) -> str:
     """A sentence on the names there are: all of them, or of many where they are listed."""
+    options = sorted(options)
     if len(options) <= MANY_NAMES or not listing:
-        return f"Known: {', '.join(sorted(options)) or 'none'}."
+        return f"Known: {', '.join(options) or 'none'}."
     return f"{' and '.join(listing)} list{'s' if len(listing) == 1 else ''} them all."
 
 

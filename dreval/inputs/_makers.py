@@ -27,6 +27,7 @@ from dreval.inputs._sources import (
     EstimatorSource,
     MethodSource,
     assign,
+    is_map,
     settable,
 )
 from dreval.inputs.data import Data
@@ -81,8 +82,8 @@ def estimator_source(value: Any, name: str, argument: str, options: dict[str, An
 
 def _fit_notes(estimator: Any) -> tuple[str, ...]:
     """What is to be said of an estimator that cannot be fitted, or whose fit is not used."""
-    if not any(callable(getattr(estimator, verb, None)) for verb in ("fit", "fit_transform")):
-        return (f"{type(estimator).__name__} has transform only: the map is applied as it is, and never fitted.",)
+    if is_map(estimator):
+        return (f"{type(estimator).__name__} is a map: it is applied as it is, and never fitted.",)
     fitted = [key for key in getattr(estimator, "__dict__", {}) if key.endswith("_") and not key.startswith("_")]
     return ("Its earlier fit is not used: a copy is fitted to the data.",) if fitted else ()
 
@@ -103,6 +104,8 @@ def _with_notes(source: Source, parameters: Mapping[str, Any]) -> Source:
 
 def _demands_labels(estimator: Any) -> bool:
     """Whether ``fit`` or ``fit_transform`` cannot be called without ``y``, or the card says supervised."""
+    if is_map(estimator):
+        return False
     if getattr(getattr(type(estimator), "card", None), "supervised", False):
         return True
     parameters = [_parameters(getattr(estimator, verb, None)).get("y") for verb in ("fit", "fit_transform")]

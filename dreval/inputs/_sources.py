@@ -23,6 +23,7 @@ __all__ = [
     "EstimatorSource",
     "MethodSource",
     "assign",
+    "is_map",
     "settable",
 ]
 
@@ -263,9 +264,15 @@ def _run_estimator(estimator: Any, X: Any, y: Any) -> Any:
     """The embedding by whatever verbs the estimator has."""
     if callable(getattr(estimator, "fit_transform", None)):
         return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
-    if callable(getattr(estimator, "fit", None)):
+    if not is_map(estimator):
         _ = estimator.fit(X) if y is None else estimator.fit(X, y)
     return estimator.transform(X)
+
+
+def is_map(estimator: Any) -> bool:
+    """Whether there is nothing to fit: it has ``transform`` alone, or was frozen."""
+    fits = any(callable(getattr(estimator, verb, None)) for verb in ("fit", "fit_transform"))
+    return not fits or type(estimator).__name__ == "FrozenEstimator"
 
 
 def _chooses_by_name(estimator: Any) -> bool:
