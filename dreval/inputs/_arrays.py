@@ -42,7 +42,7 @@ def _from_tensor(value: Any) -> Any:
     if getattr(value, "is_quantized", False):
         value = value.dequantize()
     if getattr(value, "is_sparse", False) or str(getattr(value, "layout", "")).startswith("torch.sparse"):
-        return _sparse_tensor(value.to_sparse_csr())
+        return _sparse_tensor(value.to_sparse().coalesce())
     value = value.cpu()
     for view in ("resolve_conj", "resolve_neg"):
         value = getattr(value, view)() if hasattr(value, view) else value
@@ -51,11 +51,10 @@ def _from_tensor(value: Any) -> Any:
 
 
 def _sparse_tensor(value: Any) -> Any:
-    """A sparse tensor in rows, as a matrix of scipy."""
-    from scipy.sparse import csr_array
+    """A sparse tensor by its places, as a matrix of scipy."""
+    from scipy.sparse import coo_array
 
-    parts = (_from_tensor(part) for part in (value.values(), value.col_indices(), value.crow_indices()))
-    return csr_array(tuple(parts), shape=tuple(value.shape))
+    return coo_array((_from_tensor(value.values()), tuple(_from_tensor(value.indices()))), shape=tuple(value.shape))
 
 
 def _from_dlpack(value: Any) -> Any:
