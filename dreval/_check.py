@@ -33,12 +33,14 @@ __all__ = [
     "column_names",
     "describe",
     "in_columns",
+    "known_names",
     "nearest_name",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 MIN_POINTS = 4
+MANY_NAMES = 12  # more are not listed in a message where a call lists them
 SYNONYMS = {
     "l1": "manhattan",
     "cityblock": "manhattan",
@@ -75,18 +77,24 @@ def nearest_name(name: str, options: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
-def check_one_of(value: Any, options: Collection[str], argument: str) -> str:
-    """One of a closed set of words; else the nearest right one and the sorted list are named."""
+def check_one_of(value: Any, options: Collection[str], argument: str, listing: tuple[str, ...] = ()) -> str:
+    """One of a closed set of words; else the nearest right one is named, and what there is.
+
+    ``listing``: the calls that list most of the options, where these are too many to be read in a message.
+    """
     if isinstance(value, str) and value in options:
         return value
     near = nearest_name(value, options) if isinstance(value, str) else None
-    listed = ", ".join(sorted(options)) or "none"
-    raise UnknownName(
-        argument,
-        "must be a known name",
-        describe(value),
-        (f"Did you mean {near!r}? " if near else "") + f"Known: {listed}.",
-    )
+    cure = (f"Did you mean {near!r}? " if near else "") + known_names(options, listing)
+    raise UnknownName(argument, "must be a known name", describe(value), cure)
+
+
+def known_names(options: Iterable[str], listing: tuple[str, ...] = ()) -> str:
+    """A sentence on the names there are: all of them, or of many where they are listed."""
+    options = sorted(options)
+    if len(options) <= MANY_NAMES or not listing:
+        return f"Known: {', '.join(options) or 'none'}."
+    return f"{' and '.join(listing)} list{'s' if len(listing) == 1 else ''} them all."
 
 
 def check_parameters(options: Iterable[str], known: Iterable[str], what: str) -> None:

@@ -73,7 +73,9 @@ def check_options(options: Any) -> dict[str, dict[str, Any]]:
         cure = 'Pass {"knn_accuracy": {"n_neighbors": 10}}.'
         raise InputError("options", "must be a dict of names to dicts", describe(options), cure)
     for name, value in options.items():
-        check_one_of(name, [*INDICES.names(), *TESTS.names(), *CI_OPTIONS], "options")
+        check_one_of(
+            name, [*INDICES.names(), *TESTS.names(), *CI_OPTIONS], "options", (*INDICES.listing, *TESTS.listing)
+        )
         if not isinstance(value, Mapping):
             raise InputError(f"options[{name!r}]", "must be a dict", describe(value), 'Pass {"n_neighbors": 10}.')
     return {name: dict(value) for name, value in options.items()}

@@ -12,8 +12,9 @@ from dreval.errors import InputError
 from dreval.glossary import DATA_CAVEAT
 from dreval.registry import INDICES, TESTS
 
-__all__ = ["IndexTask", "TestTask", "listed", "plan_indices", "plan_tests"]
+__all__ = ["IndexTask", "TestTask", "check_targets", "listed", "plan_indices", "plan_tests"]
 
+TARGETS = ("labels", "data", "residual")  # of tests, beside the covariates
 DEFAULT_TESTS = ("hsic", "kcca")  # those of them that are registered
 
 
@@ -88,7 +89,7 @@ def _names(wanted: Any, argument: str, registry: Any, groups: Mapping[str, Seque
     groups = {**groups, "none": []}
     names: list[str] = []
     for name in [wanted] if isinstance(wanted, str) else wanted:
-        names += groups.get(check_one_of(name, [*registry.names(), *groups], argument), [name])
+        names += groups.get(check_one_of(name, [*registry.names(), *groups], argument, registry.listing), [name])
     return list(dict.fromkeys(names))
 
 
@@ -204,6 +205,15 @@ class _Variable:
     kernel: str
     caveat: str = ""
     kind: str = "variable"
+
+
+def check_targets(data: Any) -> None:
+    """Refuse covariates whose names are those of other targets of tests."""
+    for name in data.covariates:
+        if name in TARGETS:
+            rule, got = "must have a name that no other target of tests has", f"a covariate called {name!r}"
+            cure = f"Rename it, for instance covariates={{'my_{name}': ...}}."
+            raise InputError("covariates", rule, got, cure)
 
 
 def _variables(data: Any) -> dict[str, _Variable]:

@@ -153,7 +153,7 @@ def _method(name: str, value: Any, data: Data) -> Source:
             argument, "must leave the number of components to the study", repr(options["n_components"]), cure
         )
     if isinstance(value, str):
-        check_one_of(value, METHODS, argument)
+        check_one_of(value, METHODS, argument, METHODS.listing)
     with _called(argument, f"embeddings[{name!r}]"):
         source = as_source(value, name, data, **options)
     if not source.can_embed or source.recording is not None:

@@ -23,7 +23,7 @@ from dreval._evaluation_parts import (
     versions,
     written_call,
 )
-from dreval._evaluation_plan import IndexTask, TestTask, listed, plan_indices, plan_tests
+from dreval._evaluation_plan import IndexTask, TestTask, check_targets, listed, plan_indices, plan_tests
 from dreval._evaluation_rows import Found, evaluate_indices, missing_row
 from dreval._evaluation_tests import evaluate_tests, missing_test
 from dreval._evaluation_views import make_views, reading
@@ -53,9 +53,9 @@ class Evaluation:
         dense array. Methods, estimators and callables that are run get a dense copy, as do the indices whose page says
         so and ``metric="correlation"``; above 8 GiB that is refused, with its reason.
     embeddings : dict of name to source, optional
-        A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform``, a
-        callable ``(X, n_components) -> Y``, the name of a bundled method, or what ``Protocol.collect`` gives. More can
-        follow with ``add``.
+        A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform`` or
+        ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method, or what
+        ``Protocol.collect`` gives. More can follow with ``add``.
     labels : (n,) array, column name or path ``file.csv[:column]``, optional
         Classes of the points: text, booleans or integers.
     latent : (n, q) array, optional
@@ -66,7 +66,8 @@ class Evaluation:
     ids : (n,) array or column name, optional
         Names of the points, by which embeddings and labels from files are aligned.
     layer : str, optional
-        Layer of an AnnData object.
+        What of an AnnData object the data are, in place of ``X``: a layer, "raw", or an array of obsm as
+        "obsm:X_pca".
     n_neighbors : int or list of int, default 15
         Numbers k of neighbors; an index gives one row for each, from one pass.
     metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
@@ -130,6 +131,7 @@ class Evaluation:
         self.metric = check_one_of(metric, METRICS, "metric")
         given = {"labels": labels, "latent": latent, "covariates": covariates, "ids": ids, "layer": layer}
         self.data: Data = as_data(data, **given, metric=self.metric)
+        check_targets(self.data)
         self.n_neighbors = check_k(n_neighbors, self.data.n)[0]
         self.anchors = None if anchors is None else check_int(anchors, "anchors", low=2, high=self.data.n)
         check_random_state(random_state)
@@ -173,7 +175,8 @@ class Evaluation:
         source : coordinates, path, estimator, callable or name of a bundled method
             As in ``Evaluation(embeddings=...)``.
         **options
-            ``ids`` for coordinates; parameters such as ``n_components`` for everything that is run.
+            ``ids`` for coordinates, ``layer="obsm:X_umap"`` for those in another AnnData object; parameters such as
+            ``n_components`` for everything that is run.
         """
         copy = object.__new__(Evaluation)
         vars(copy).update(vars(self))

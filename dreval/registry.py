@@ -36,12 +36,14 @@ class Registry:
         Dotted name of the folder.
     noun : str
         What its things are called in error messages.
+    plural : str
+        The word for many of them: ``dreval.list_<plural>()`` lists their names. Empty where nothing does.
     suffix : str
         What the public function's name has behind the file's name.
     """
 
-    def __init__(self, package: str, noun: str, suffix: str = "") -> None:
-        self.package, self.noun, self.suffix = package, noun, suffix
+    def __init__(self, package: str, noun: str, plural: str = "", suffix: str = "") -> None:
+        self.package, self.noun, self.plural, self.suffix = package, noun, plural, suffix
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
@@ -51,6 +53,11 @@ class Registry:
     def names(self) -> list[str]:
         """Names of all things, sorted."""
         return list(self._names)
+
+    @property
+    def listing(self) -> tuple[str, ...]:
+        """The call that lists the names, where there is one."""
+        return (f"dreval.list_{self.plural}()",) if self.plural else ()
 
     def public_names(self) -> list[str]:
         """Names under which the things are found at the top of the package."""
@@ -64,7 +71,7 @@ class Registry:
 
     def get(self, name: str, argument: str | None = None) -> Any:
         """The thing itself (it has an attribute ``card``); an unknown name is refused with the nearest right one."""
-        check_one_of(name, self._names, argument or self.noun.replace(" ", "_"))
+        check_one_of(name, self._names, argument or self.noun.replace(" ", "_"), self.listing)
         module = importlib.import_module(f"{self.package}.{name}")
         things = [v for v in vars(module).values() if getattr(v, "card", None) and v.__module__ == module.__name__]
         if len(things) != 1:
@@ -80,10 +87,10 @@ class Registry:
         return [self.card(name) for name in self._names]
 
 
-INDICES = Registry("dreval.indices", "index")
-TESTS = Registry("dreval.independence", "test", suffix="_test")
-METHODS = Registry("dreval.methods", "method")
-DATASETS = Registry("dreval.datasets", "data set")
+INDICES = Registry("dreval.indices", "index", "indices")
+TESTS = Registry("dreval.independence", "test", "tests", suffix="_test")
+METHODS = Registry("dreval.methods", "method", "methods")
+DATASETS = Registry("dreval.datasets", "data set", "datasets")
 FIGURES = Registry("dreval.report.kinds", "kind")
 
 

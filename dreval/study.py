@@ -57,7 +57,8 @@ class Study:
         Names from ``dreval.list_indices()``. Curves have no single value and are refused; "all" leaves them out.
     replicates : int
         How often each method is run on each data set: with other seeds, and on other points where ``subsample`` is
-        given.
+        given. What is drawn in judging them (the folds of ``knn_accuracy``, anchors) is common to all methods and new
+        in each replicate: comparisons stay paired, and it is averaged out; a deterministic method shows its spread.
     n_components : int or list of int
         Number of columns of the embeddings, set on all methods that have such a parameter; several are cells of
         their own, and are compared at the same number only.

@@ -25,6 +25,8 @@ def fill(folder: Path) -> None:
     features.to_csv(folder / "data.csv", index=False)
     features.assign(kind=KINDS, age=X[:, 0] ** 2, cell=IDS).to_csv(folder / "full.csv", index=False)
     features.assign(a=features["a"].where(features.index != 3)).to_csv(folder / "gaps.csv", index=False)
+    features.assign(cell=IDS).to_csv(folder / "cells.csv", index=False)
+    features.assign(kind=KINDS).to_csv(folder / "kinds.csv", index=False)
     pd.DataFrame({"kind": KINDS}).to_csv(folder / "labels.csv", index=False)
     pd.DataFrame({"kind": KINDS, "site": 1}).to_csv(folder / "meta.csv", index=False)
     umap = pd.DataFrame(Y, columns=["u", "v"])

@@ -130,7 +130,7 @@ def test_refusals_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...],
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("evaluate",), ("evalute", "data.csv"), (*EVALUATE, "--bogus"), (*EVALUATE, "-k", "five"), ("list", "colours"),
+    [("evaluate",), ("evalute", "data.csv"), (*EVALUATE, "--bogus"), (*EVALUATE, "-k", "five"), ("list", "colours"),
      (*EVALUATE, "--quiet", "--json"), (*EVALUATE, "--lab", "labels.csv"), ("embed", "data.csv"), ("list",)],
 )  # fmt: skip
 def test_unknown_options_are_code_2(run: Any, arguments: tuple[str, ...]) -> None:

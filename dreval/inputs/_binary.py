@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import struct
 import tokenize
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -122,13 +123,20 @@ def read_matrix_market(path: Path, argument: str) -> Any:
         raise _unreadable(path, argument, ".mtx", error) from error
 
 
-def read_h5ad(path: Path, argument: str) -> Any:
-    """The AnnData object in a .h5ad file; it needs anndata."""
+def read_h5ad(path: Path, argument: str) -> tuple[Any, tuple[str, ...]]:
+    """The AnnData object in a .h5ad file, and a note where the file has an old layout; it needs anndata."""
     _require("anndata", "anndata", "a .h5ad file", path, argument)
-    try:
-        return importlib.import_module("anndata").read_h5ad(path)
-    except _BROKEN as error:
-        raise _unreadable(path, argument, ".h5ad", error) from error
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = importlib.import_module("anndata").read_h5ad(path)
+        except (*_BROKEN, ImportError) as error:
+            raise _unreadable(path, argument, ".h5ad", error) from error
+    others = [one for one in caught if one.category.__name__ != "OldFormatWarning"]
+    for one in others:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    old = f"'{path.name}' has the layout of an old AnnData, which is read all the same; writing it again renews it."
+    return found, (old,) if len(others) < len(caught) else ()
 
 
 def _require(package: str, extra: str, what: str, path: Path, argument: str) -> None:

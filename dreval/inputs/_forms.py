@@ -14,14 +14,16 @@ import pandas as pd
 
 from dreval._check import check_numeric, describe, nearest_name
 from dreval.errors import InputError, UnknownName
+from dreval.inputs._anndata import annotated, is_anndata
+from dreval.inputs._arrays import as_numpy, as_pandas, is_table
 from dreval.inputs._binary import read_h5ad
-from dreval.inputs._paths import has_suffix, locate, stem_of
+from dreval.inputs._paths import has_suffix, locate, split_member, stem_of
 from dreval.inputs.read import find_column, read_table
 from dreval.inputs.sparse import as_csr, check_real, densify, is_sparse
 from dreval.registry import DATASETS
 from dreval.results.value import Embedding
 
-__all__ = ["Raw", "is_path", "row_names", "take_column", "unpack"]
+__all__ = ["Raw", "is_path", "row_names", "stored_anndata", "take_column", "unpack"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +98,10 @@ def unpack(value: Any, argument: str, layer: str | None = None, *, sparse: bool 
     """
     if isinstance(value, str | os.PathLike):
         return _from_path(value, argument, layer, sparse)
-    if _is_anndata(value):
+    if is_anndata(value):
         return _from_anndata(value, argument, layer, sparse)
     if layer is not None:
-        raise InputError("layer", "is only known for AnnData", repr(layer), "Leave it out.")
+        raise _no_layer(layer)
     if isinstance(value, Embedding):
         frame = value.to_frame()
         return Raw(frame, True, row_names(frame.index), name=value.method)
@@ -111,9 +113,20 @@ def unpack(value: Any, argument: str, layer: str | None = None, *, sparse: bool 
         return replace(raw, counted=raw.index is None)
     if _is_dataset(value):
         return _from_dataset(value, argument, sparse)
-    if hasattr(value, "to_pandas") and not hasattr(value, "__array__"):
-        return _from_frame(value.to_pandas(), argument)
-    return _from_array(value, argument, sparse)
+    if is_table(value):
+        table = as_pandas(value, argument)
+        return _from_frame(table.to_frame() if isinstance(table, pd.Series) else table, argument)
+    return _from_array(as_numpy(value, argument), argument, sparse)
+
+
+def _no_layer(layer: str) -> InputError:
+    """The error for a layer of what has none."""
+    return InputError("layer", "is only known for AnnData", repr(layer), "Leave it out.")
+
+
+def stored_anndata(value: object) -> bool:
+    """Whether a value is the path of a .h5ad file, with or without what is named in it."""
+    return isinstance(value, str | os.PathLike) and split_member(os.fspath(value))[0].lower().endswith(".h5ad")
 
 
 def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool) -> Raw:
@@ -128,9 +141,15 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
             cure = f"{hint}Pass an array, a DataFrame, or the path of a table file."
         raise UnknownName(argument, "must be data or an existing file", repr(value), cure)
     name = stem_of(value)
-    if os.fspath(value).lower().endswith(".h5ad"):
-        found = read_h5ad(locate(value, argument).path, argument)
-        return replace(_from_anndata(found, argument, layer, sparse), name=name)
+    located = locate(value, argument) if stored_anndata(value) else None
+    if located is not None:
+        if layer is not None and located.member is not None:
+            cure = f"Write either {located.member!r} behind the path or layer={layer!r}."
+            raise InputError("layer", "must be named once", f"both {located.member!r} and {layer!r}", cure)
+        found, notes = read_h5ad(located.path, argument)
+        return replace(_from_anndata(found, argument, layer or located.member, sparse), name=name, notes=notes)
+    if layer is not None:
+        raise _no_layer(layer)
     table = read_table(value, argument)
     if isinstance(table.values, pd.DataFrame):
         frame = table.values if table.column is None else table.values[[table.column]]
@@ -164,26 +183,14 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None) -
 
 
 def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) -> Raw:
-    """X or a layer of an AnnData object, with its obs columns, obsm arrays and names."""
-    layers = getattr(value, "layers", None) or {}
-    if layer is not None and layer not in layers:
-        near = nearest_name(layer, list(layers))
-        cure = (f"Did you mean {near!r}? " if near else "") + f"Known: {', '.join(sorted(layers)) or 'none'}."
-        raise UnknownName("layer", "must be a layer of the AnnData object", repr(layer), cure)
-    matrix = value.X if layer is None else layers[layer]
-    if matrix is None:
-        cure = "Name a layer: layer='counts'."
-        raise InputError(argument, "must have values in X", "an AnnData object without X", cure)
-    raw = unpack(np.asarray(matrix) if isinstance(matrix, np.ndarray) else matrix, argument, sparse=sparse)
-    names = getattr(value, "var_names", None)
-    raw = replace(raw, named=False) if names is None else raw.renamed(names)
-    index = row_names(pd.Index(value.obs_names))
-    return replace(raw, index=index, name="data", extra=pd.DataFrame(value.obs), obsm=dict(value.obsm))
-
-
-def _is_anndata(value: Any) -> bool:
-    """Whether a value looks like an AnnData object."""
-    return all(hasattr(value, name) for name in ("X", "obs", "obsm", "obs_names"))
+    """What is meant of an AnnData object, with its obs columns, obsm arrays and names."""
+    found = annotated(value, argument, layer)
+    raw = unpack(found.matrix, argument, sparse=sparse)
+    if found.columns is not None:
+        raw = raw.renamed(found.columns)
+    elif not isinstance(found.matrix, pd.DataFrame):
+        raw = replace(raw, named=False)
+    return replace(raw, index=row_names(found.names), counted=False, name="data", extra=found.obs, obsm=found.obsm)
 
 
 def _is_dataset(value: Any) -> bool:
@@ -222,7 +229,7 @@ def _from_array(value: Any, argument: str, sparse: bool = False) -> Raw:
 
 
 def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
-    """A numpy array and notes; sparse matrices are made dense, tensors are detached, masked cells become NaN."""
+    """A numpy array and notes; sparse matrices are made dense, masked cells become NaN."""
     if is_sparse(value):
         check_real(value, argument)
         dense, note = densify(value, argument)
@@ -231,8 +238,6 @@ def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], tuple[str, .
         cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
         raise InputError(argument, "must be a table of rows and columns", describe(value), cure)
     try:
-        if hasattr(value, "detach"):
-            value = value.detach().cpu().numpy()
         if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
             value = np.ma.filled(value.astype(np.float64), np.nan)
         return np.asarray(value), ()

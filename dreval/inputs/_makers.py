@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import copy
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dreval._check import check_finite, check_int, check_parameters, nearest_name
+from dreval._check import check_finite, check_int, check_parameters, known_names, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._align import align, own_ids
-from dreval.inputs._forms import unpack
+from dreval.inputs._anndata import is_anndata
+from dreval.inputs._forms import Raw, stored_anndata, unpack
 from dreval.inputs._notes import looks_like_ids
 from dreval.inputs._numbers import frame_numbers
 from dreval.inputs._output import Foreign, check_columns, embedding_notes
-from dreval.inputs._paths import nearest_file
+from dreval.inputs._paths import nearest_file, split_member
 from dreval.inputs._source import Source
 from dreval.inputs._sources import (
     CallableSource,
@@ -25,6 +27,7 @@ from dreval.inputs._sources import (
     EstimatorSource,
     MethodSource,
     assign,
+    is_map,
     settable,
 )
 from dreval.inputs.data import Data
@@ -49,8 +52,8 @@ def unknown_source(value: str, data: Data, argument: str) -> UnknownName:
         f"the file {file!r}" if file else "",
     ]
     near = " or ".join(text for text in found if text)
-    known = f"obsm keys: {', '.join(sorted(data.obsm))}; " if data.obsm else ""
-    cure = (f"Did you mean {near}? " if near else "") + f"Known {known}methods: {', '.join(METHODS.names())}."
+    keys = f"Keys of obsm: {', '.join(sorted(data.obsm))}. " if data.obsm else ""
+    cure = (f"Did you mean {near}? " if near else "") + keys + known_names(METHODS.names(), METHODS.listing)
     return UnknownName(argument, "must be a method, an obsm key or an existing file", repr(value), cure)
 
 
@@ -63,7 +66,7 @@ def method_source(value: str, name: str, options: Mapping[str, Any]) -> Source:
     return _with_notes(MethodSource(name, method, dict(options)), options)
 
 
-def estimator_source(value: Any, name: str, argument: str, options: dict[str, Any]) -> Source:
+def estimator_source(value: Any, name: str, argument: str, options: dict[str, Any], data: Data) -> Source:
     """An estimator, deep-copied, with its options set."""
     wanted = options.pop("supervised", None)
     with Foreign(argument, f"deepcopy of {type(value).__name__}"):
@@ -73,7 +76,16 @@ def estimator_source(value: Any, name: str, argument: str, options: dict[str, An
         with Foreign(argument, f"{type(value).__name__}.set_params"):
             assign(estimator, options)
     labelled = bool(_demands_labels(estimator) if wanted is None else wanted)
-    return _with_notes(EstimatorSource(name, estimator, labelled), settable(estimator))
+    source = EstimatorSource(name, estimator, labelled, data.columns, notes=_fit_notes(estimator))
+    return _with_notes(source, settable(estimator))
+
+
+def _fit_notes(estimator: Any) -> tuple[str, ...]:
+    """What is to be said of an estimator that cannot be fitted, or whose fit is not used."""
+    if is_map(estimator):
+        return (f"{type(estimator).__name__} is a map: it is applied as it is, and never fitted.",)
+    fitted = [key for key in getattr(estimator, "__dict__", {}) if key.endswith("_") and not key.startswith("_")]
+    return ("Its earlier fit is not used: a copy is fitted to the data.",) if fitted else ()
 
 
 def _with_notes(source: Source, parameters: Mapping[str, Any]) -> Source:
@@ -92,6 +104,8 @@ def _with_notes(source: Source, parameters: Mapping[str, Any]) -> Source:
 
 def _demands_labels(estimator: Any) -> bool:
     """Whether ``fit`` or ``fit_transform`` cannot be called without ``y``, or the card says supervised."""
+    if is_map(estimator):
+        return False
     if getattr(getattr(type(estimator), "card", None), "supervised", False):
         return True
     parameters = [_parameters(getattr(estimator, verb, None)).get("y") for verb in ("fit", "fit_transform")]
@@ -118,6 +132,8 @@ def callable_source(value: Callable[..., Any], name: str, argument: str, options
     loose = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values())
     if parameters and len(places) < 2 and not loose and "n_components" not in parameters:
         got = f"{getattr(value, '__name__', 'a function')}({', '.join(parameters)})"
+        if inspect.ismethod(value) and hasattr(value.__self__, "transform"):
+            cure = "Pass its coordinates, model.transform(X); or lambda X, n_components: model.transform(X)."
         raise InputError(argument, "must accept (X, n_components)", got, cure)
     takes_words = any(p.kind == p.VAR_KEYWORD for p in parameters.values())
     if parameters and not takes_words:
@@ -131,9 +147,22 @@ def callable_source(value: Callable[..., Any], name: str, argument: str, options
     return CallableSource(name, value, frozenset(accepts - (set(options) - {"n_components"})), dict(options))
 
 
-def coordinate_source(value: Any, name: str, argument: str, data: Data, ids: Any) -> Source:
+def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
+    """The table of coordinates: an array of ``obsm``, what is named of an AnnData object, or whatever holds numbers."""
+    if isinstance(value, str) and value in data.obsm:
+        return unpack(data.obsm[value], argument, layer)
+    if layer is None and (is_anndata(value) or (stored_anndata(value) and split_member(os.fspath(value))[1] is None)):
+        how = "a path 'file.h5ad:obsm:X_umap'" if stored_anndata(value) else "layer='obsm:X_umap' as an option of `add`"
+        cure = f"Name its coordinates: {how}; those of the data themselves by their key, 'X_umap'."
+        raise InputError(argument, "must name one array of an AnnData object", "the object as a whole", cure)
+    return unpack(value, argument, layer)
+
+
+def coordinate_source(
+    value: Any, name: str, argument: str, data: Data, ids: Any = None, layer: str | None = None
+) -> Source:
     """Coordinates made elsewhere, put into the row order of the data."""
-    raw = unpack(data.obsm[value] if isinstance(value, str) and value in data.obsm else value, argument)
+    raw = _unpacked(value, argument, data, layer)
     frame, own, given = own_ids(raw, ids, data, argument)
     notes = list(raw.notes)
     known = {*([] if data.labels is None else [data.labels.name]), *data.covariates}

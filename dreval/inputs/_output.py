@@ -11,6 +11,7 @@ import pandas as pd
 
 from dreval._check import check_finite, check_numeric, check_rows, describe
 from dreval.errors import DrevalError, InputError, MethodFailed
+from dreval.inputs._arrays import as_numpy, as_pandas, is_table
 
 __all__ = ["Foreign", "check_columns", "check_embedding", "embedding_notes"]
 
@@ -44,7 +45,7 @@ def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
     """The (n, d) float64 coordinates that a method returned, or ``MethodFailed`` with what is wrong with them."""
     cure = f"See what {what} returns: it must be an array with a row for each point and a column for each component."
     with Foreign(argument, what):
-        array = _plain(value)
+        array = _plain(value, argument)
     if array.ndim == 0:
         raise MethodFailed(argument, "must return an array", describe(value), cure)
     try:
@@ -61,14 +62,13 @@ def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
     return points
 
 
-def _plain(value: Any) -> npt.NDArray[Any]:
+def _plain(value: Any, argument: str) -> npt.NDArray[Any]:
     """A numpy array from a frame, a sparse matrix, a tensor or anything else numpy understands."""
+    value = as_numpy(as_pandas(value, argument) if is_table(value) else value, argument)
     if isinstance(value, pd.DataFrame):
         value = value.to_numpy()
     if hasattr(value, "toarray"):
         value = value.toarray()
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
     if isinstance(value, np.ma.MaskedArray):
         value = np.ma.filled(value.astype(np.float64), np.nan)
     return np.asarray(value)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
+import pandas as pd
 
 from dreval._check import check_rows
 from dreval.errors import MethodFailed, UndefinedIndex
@@ -22,6 +23,7 @@ __all__ = [
     "EstimatorSource",
     "MethodSource",
     "assign",
+    "is_map",
     "settable",
 ]
 
@@ -55,11 +57,14 @@ class CoordinateSource(Source):
 class EstimatorSource(Source):
     """An estimator in the scikit-learn manner; each run works on a deep copy.
 
-    Where it has no ``set_params``, its attributes ``n_components`` and ``random_state`` are set, if it has them.
+    Where it has no ``set_params``, its attributes ``n_components`` and ``random_state`` are set, if it has them. It is
+    run by ``fit_transform``, else by ``fit`` and ``transform``; one with ``transform`` alone is a map that is applied.
+    ``columns``, the names of the features, reach an estimator that chooses columns by name.
     """
 
     estimator: Any
     labelled: bool = False
+    columns: tuple[str, ...] | None = None
     kind: ClassVar[str] = "estimator"
 
     @property
@@ -147,7 +152,8 @@ class EstimatorSource(Source):
         if seed is not None:
             changes |= dict.fromkeys(_seed_keys(params), seed)
         assign(estimator, changes)
-        return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
+        named = self.columns is not None and len(self.columns) == X.shape[1] and _chooses_by_name(estimator)
+        return _run_estimator(estimator, pd.DataFrame(X, columns=self.columns) if named else X, y)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -252,6 +258,29 @@ class MethodSource(Source):
             parameters["random_state"] = seed
         estimator = self.method(**parameters)
         return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
+
+
+def _run_estimator(estimator: Any, X: Any, y: Any) -> Any:
+    """The embedding by whatever verbs the estimator has."""
+    if callable(getattr(estimator, "fit_transform", None)):
+        return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
+    if not is_map(estimator):
+        _ = estimator.fit(X) if y is None else estimator.fit(X, y)
+    return estimator.transform(X)
+
+
+def is_map(estimator: Any) -> bool:
+    """Whether there is nothing to fit: it has ``transform`` alone, or was frozen."""
+    fits = any(callable(getattr(estimator, verb, None)) for verb in ("fit", "fit_transform"))
+    return not fits or type(estimator).__name__ == "FrozenEstimator"
+
+
+def _chooses_by_name(estimator: Any) -> bool:
+    """Whether a part of it is a ``ColumnTransformer`` whose columns are given by name, or by a rule on names."""
+    parts = [estimator, *(estimator.get_params().values() if _has_params(estimator) else ())]
+    chosen = [spec[2] for part in parts for spec in getattr(part, "transformers", None) or () if len(spec) == 3]
+    lists = [columns if isinstance(columns, list | tuple) else [columns] for columns in chosen]
+    return any(isinstance(column, str) or callable(column) for columns in lists for column in columns)
 
 
 def settable(estimator: Any) -> dict[str, Any]:

@@ -21,6 +21,8 @@ __all__ = ["read_text"]
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)|NA", re.I)
 _COMMA_NUMBER = re.compile(r"\s*[+-]?\d+(,\d+)?(e[+-]?\d+)?\s*", re.I)
+_POINT_NUMBER = re.compile(r"[+-]?\d*\.\d*(e[+-]?\d+)?", re.I)
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.I)
 # Newer pandas reads numbers to the last bit by itself and warns when it is told to.
 _EXACT: dict[str, Any] = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
 _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
@@ -33,7 +35,7 @@ class _Layout:
     separator: str
     header: tuple[str, ...] | None
     width: int
-    notes: tuple[str, ...]
+    notes: list[str]
 
 
 def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, bool, tuple[str, ...]]:
@@ -48,13 +50,15 @@ def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, boo
         raise _garbage(path, argument, f"{str(path)!r} ({error})") from error
     if layout.width > 1 and frame.iloc[:, -1].isna().any():
         _refuse_ragged(raw, layout, path, argument)
+    if layout.separator == ";" and (changed := _decimal_commas(frame, raw)):
+        layout.notes.append(f"{changed} column{'s' * (changed > 1)} of '{path.name}' had decimal commas.")
     if layout.header is not None:
         frame = _name(frame, layout.header)
     if len(frame) == 0:
         raise InputError(
             argument, "must have rows", f"{str(path)!r} with a header only", "Write the file again with its rows."
         )
-    return frame, layout.header is not None, layout.notes
+    return frame, layout.header is not None, tuple(layout.notes)
 
 
 def _parse(raw: bytes, layout: _Layout, path: Path, argument: str) -> pd.DataFrame:
@@ -74,6 +78,25 @@ def _parse(raw: bytes, layout: _Layout, path: Path, argument: str) -> pd.DataFra
         _refuse_ragged(raw, layout, path, argument)
         raise _garbage(path, argument, f"{str(path)!r} ({error})") from error
     return frame
+
+
+def _decimal_commas(frame: pd.DataFrame, raw: bytes) -> int:
+    """Turn columns of numbers with decimal commas into floats, in place; how many there were.
+
+    Only where no other reading is left: some number has not three digits behind its comma, so that commas do not part
+    thousands, and no number is written with a point.
+    """
+    texts = {j: frame.iloc[:, j] for j in range(frame.shape[1]) if frame.iloc[:, j].dtype.kind not in "biuf"}
+    cells = {j: column.dropna().astype(str).str.strip() for j, column in texts.items()}
+    meant = [j for j, column in cells.items() if column.str.fullmatch(_COMMA_NUMBER).all() and len(column)]
+    if not any((~cells[j].str.fullmatch(_THOUSANDS) & cells[j].str.contains(",")).any() for j in meant):
+        return 0
+    if any(_POINT_NUMBER.fullmatch(cell.strip()) for _, row in _rows(raw, ";") for cell in row):
+        return 0
+    for j in meant:
+        numbers = [float(str(cell).replace(",", ".")) if pd.notna(cell) else float("nan") for cell in texts[j]]
+        frame.isetitem(j, pd.Series(numbers, index=frame.index, dtype="float64"))
+    return len(meant)
 
 
 def _load(path: Path, suffix: str, argument: str) -> bytes:
@@ -119,7 +142,7 @@ def _sniff(raw: bytes, usual: str, path: Path, argument: str) -> _Layout:
     if separator != usual:
         notes.append(f"'{path.name}' was read with {_SEPARATOR_NAMES[separator]} between its columns.")
     if not _is_header(first, second or first):
-        return _Layout(separator, None, len(first), tuple(notes))
+        return _Layout(separator, None, len(first), notes)
     if any(_NUMBER.fullmatch(cell.strip()) for cell in first):
         notes.append(f"The first row of '{path.name}' was read as column names.")
     header = [re.sub(r"^#+\s*", "", first[0]), *first[1:]]
@@ -129,7 +152,7 @@ def _sniff(raw: bytes, usual: str, path: Path, argument: str) -> _Layout:
     elif second and len(second) != len(header):
         raise _ragged(path, argument, line, len(second), len(header))
     names = tuple(name.strip() or f"Unnamed: {j}" for j, name in enumerate(header))
-    return _Layout(separator, names, len(header), tuple(notes))
+    return _Layout(separator, names, len(header), notes)
 
 
 def _separator(raw: bytes, usual: str) -> str:
@@ -154,7 +177,10 @@ def _is_header(first: list[str], second: list[str]) -> bool:
     if not numeric:
         return True
     below = [second[j].strip() if j < len(second) else "" for j in numeric]
-    if [cells[j] for j in numeric] == [str(i) for i in range(len(numeric))]:
+    counted = [int(cells[j]) if cells[j].isdecimal() else -1 for j in numeric]
+    if cells[0] == "" and second[0].strip() and counted == list(range(1, len(cells))):
+        return True  # what R writes above the columns of a matrix with row names
+    if counted == list(range(len(numeric))) and all(cells[j] == str(i) for i, j in enumerate(numeric)):
         whole = all(re.fullmatch(r"[+-]?\d+", cell) for cell in below)
         if not whole or len(numeric) >= 4 or (cells[0] == "" and second[0].strip() != ""):
             return True

@@ -14,6 +14,7 @@ import pandas as pd
 from dreval._check import check_classes, check_finite, describe
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._align import HasRows, align, own_ids
+from dreval.inputs._arrays import as_numpy, as_pandas, is_table
 from dreval.inputs._forms import Raw, is_path, row_names, unpack
 from dreval.inputs._numbers import frame_numbers
 from dreval.inputs.read import Table, read_table
@@ -132,8 +133,11 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
         return _one_column(_with_index(value, True), None, rows, argument)
     if isinstance(value, pd.Series):
         return _one_column(_with_index(value.to_frame(), value.name is not None), None, rows, argument)
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
+    if is_table(value):
+        table = as_pandas(value, argument)
+        named = isinstance(table, pd.DataFrame) or table.name is not None
+        return _one_column(Raw(pd.DataFrame(table), named), None, rows, argument)
+    value = as_numpy(value, argument)
     array = value if isinstance(value, pd.api.extensions.ExtensionArray | pd.Index) else _vector(value, argument)
     _, note = align(len(array), None, rows, argument)
     return pd.Series(array), () if note is None or isinstance(value, np.ndarray | list | tuple) else (note,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -125,8 +125,9 @@ def as_data(
     Parameters
     ----------
     data : array-like, DataFrame, sparse matrix, tensor, AnnData, data set or path
-        (n, p) real numbers of any type, rows are points. A path names a .csv, .tsv, .npy, .npz, .parquet, .mtx or
-        .h5ad file.
+        (n, p) real numbers of any type, rows are points. Tensors and arrays of other libraries come by their own
+        conversion or by DLPack, tables of polars and Arrow by pandas. A path names a .csv, .tsv, .npy, .npz, .parquet,
+        .mtx or .h5ad file.
     labels : array-like, str, optional
         Classes: a vector, the name of a column of the data (or of ``obs``), or a path ``"file.csv[:column]"``.
     latent : array-like or path, optional
@@ -139,10 +140,11 @@ def as_data(
     name : str, optional
         Name of the data in tables; by default the file's or data set's name, else ``"data"``.
     layer : str, optional
-        Layer of an AnnData object that is used in place of ``X``.
+        What of an AnnData object is used in place of ``X``: a layer, "raw" (``raw.X``), or "obsm:key". Of a file it can
+        also be named behind the path: ``"cells.h5ad:obsm:X_pca"``.
     metric : str
         One of ``dreval.inputs.metric.METRICS``, the distance in the data space. "precomputed": the data are the
-        symmetric (n, n) matrix of distances, and nothing is a feature.
+        symmetric (n, n) matrix of distances, and nothing is a feature; the columns of a frame follow its rows by name.
 
     Returns
     -------
@@ -187,9 +189,10 @@ def as_data(
         raise InputError("covariates", "must have names of their own beside labels", "one called 'labels'", cure)
     latent = raw.latent if latent is None else latent
     true, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
+    raw, square_notes = _square(raw) if metric == "precomputed" else (raw, ())
     X, columns = _features(raw, metric)
     X = fit_metric(X, metric, "data")
-    notes = (*raw.notes, *label_notes, *other_notes, *latent_notes, *_describe(X, columns, metric))
+    notes = (*raw.notes, *label_notes, *other_notes, *latent_notes, *square_notes, *_describe(X, columns, metric))
     return Data(X, columns, index, vector, others, name or raw.name, notes, true, raw.obsm, given, counted, metric)
 
 
@@ -267,6 +270,21 @@ def _take_covariates(raw: Raw, value: Any) -> tuple[Raw, Any]:
     for name in names:
         raw, out[name] = _take_named(raw, name, "covariates")
     return raw, out
+
+
+def _square(raw: Raw) -> tuple[Raw, tuple[str, ...]]:
+    """A frame of distances with its columns in the order of its rows, where both have the same names; and a note."""
+    if raw.index is None or not raw.named:
+        return raw, ()
+    rows, columns = pd.Index(raw.index.map(str)), pd.Index(raw.columns.map(str))
+    if list(rows) == list(columns) or not rows.isin(columns).any():
+        return raw, ()
+    if len(rows) != len(columns) or not (rows.is_unique and columns.is_unique and rows.isin(columns).all()):
+        got = f"{int(rows.isin(columns).sum())} of {len(rows)} names of rows among the {len(columns)} of columns"
+        cure = "Give rows and columns the same names, or pass a plain array."
+        raise InputError("data", "must have the same names in rows and columns of distances", got, cure)
+    frame = raw.frame.iloc[:, columns.get_indexer(rows)]
+    return replace(raw, frame=frame), ("Columns of the distances were put into the order of the rows, by name.",)
 
 
 def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None]:

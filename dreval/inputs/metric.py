@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,10 @@ def check_distances(D: FloatArray, argument: str) -> FloatArray:
     distances of their own they would carry every relative error.
     """
     rule, cure = "must be a symmetric matrix of distances with a zero diagonal", "Pass all pairwise distances (n, n)"
+    points = (1 + math.isqrt(1 + 8 * len(D))) // 2
+    if D.shape[1] == 1 and points * (points - 1) // 2 == len(D):
+        how = "Make it square: scipy.spatial.distance.squareform(data)"
+        raise InputError(argument, rule, f"a vector of {len(D)}, as of all pairs of {points} points", f"{how}.")
     if D.shape[0] != D.shape[1]:
         raise InputError(argument, rule, f"shape {D.shape}", f'{cure}, or metric="euclidean" for points.')
     if (D < 0).any() or np.diag(D).any():

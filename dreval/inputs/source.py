@@ -47,9 +47,10 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     Parameters
     ----------
     value : array-like, DataFrame, path, str, estimator, callable or Source
-        (n, d) coordinates; a table file; the key of an ``obsm`` array of the data; the name of a bundled method; an
-        estimator with ``fit_transform``; or a function ``(X, n_components)`` that may also accept ``random_state`` and
-        ``labels``.
+        (n, d) coordinates; a table file; the key of an ``obsm`` array of the data; another AnnData object with the
+        option ``layer="obsm:key"``, or ``"file.h5ad:obsm:key"``, matched by ``obs_names``; the name of a bundled
+        method; an estimator with ``fit_transform``, with ``fit`` and ``transform``, or a map with ``transform`` alone;
+        or a function ``(X, n_components)`` that may also accept ``random_state`` and ``labels``.
         Estimators are given ``n_components`` and ``random_state`` by ``set_params``, those without it by their
         attributes of that name; what cannot be set is noted.
         An obsm key goes before a method, a method before a file.
@@ -111,15 +112,23 @@ def _made(value: Any, name: str, data: Data, argument: str, ids: Any, options: d
     elif inspect.isclass(value):
         cure = f"Pass an instance: {value.__name__}(n_components=2)."
         raise InputError(argument, "must be an estimator, not its class", f"the class {value.__name__}", cure)
-    elif callable(getattr(value, "fit_transform", None)):
-        return estimator_source(value, name, argument, dict(options))
+    elif _transforms(value):
+        return estimator_source(value, name, argument, dict(options), data)
     elif hasattr(value, "fit"):
         cure = "Wrap it in a function (X, n_components) that returns the coordinates."
-        raise InputError(argument, "must have fit_transform", f"an instance of {type(value).__name__}", cure)
+        got = f"an instance of {type(value).__name__}"
+        raise InputError(argument, "must have fit_transform or transform", got, cure)
     elif callable(value) and not hasattr(value, "__array__"):
         return callable_source(value, name, argument, options)
+    layer = options.pop("layer", None)
     no_options(options, argument, "coordinates")
-    return coordinate_source(value, name, argument, data, ids)
+    return coordinate_source(value, name, argument, data, ids, layer)
+
+
+def _transforms(value: Any) -> bool:
+    """Whether a value is an estimator or a map (frames have a ``transform`` of their own)."""
+    verbs = ("fit_transform", "transform")
+    return not hasattr(value, "__array__") and any(callable(getattr(value, verb, None)) for verb in verbs)
 
 
 def embed(

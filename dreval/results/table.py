@@ -377,6 +377,13 @@ class Results:
         """Save everything but the data in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it."""
         return Path(import_module("dreval.results.archive").save_results(self, path))
 
+    def to_anndata(self, adata: Any, key: str = "dreval", *, copy: bool = False) -> Any:
+        """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key]``, and give the object.
+
+        Cells are matched by ``obs_names``; see ``dreval.results.annotated.annotate``. With ``copy`` a copy is changed.
+        """
+        return import_module("dreval.results.annotated").annotate(self, adata, key, copy=copy)
+
     def __repr__(self) -> str:
         n = self.recipe.get("n", 0)
         return f"Results({len(self.names)} embeddings of {n:,} points, {len(self.table)} rows)"

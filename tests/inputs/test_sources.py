@@ -75,6 +75,8 @@ class Supervised(Method):
 class Shelf(dict):
     """Stands for the registry."""
 
+    listing = ("dreval.list_methods()",)
+
     def names(self) -> list[str]:
         return sorted(self)
 

@@ -40,7 +40,7 @@ TEXTS = {
     "broken.npy": b"\x93NUMPY\x01\x00v\x00nonsense",
     "broken.npz": b"PK\x03\x04nonsense",
     "broken.parquet": b"PAR1nonsense",
-    "commas.csv": b"x;y\n1,5;2\n2,5;3\n3;4\n4;5\n",
+    "commas.csv": b"x;y\n1,500;2\n2,500;3\n3;4\n4;5\n",
     "dates.csv": b"day,x\n2020-01-01,1\n2020-01-02,2\n2020-01-03,3\n2020-01-04,4\n",
     "empty.csv": b"",
     "garbage.csv": b"\x00\x01\x02\x03",
@@ -57,6 +57,13 @@ TEXTS = {
     "text.csv": b"x,species,site\n1,a,u\n2,b,u\n3,a,v\n4,b,v\n",
     "utf16.csv": "x,y\n1,2\n".encode("utf-16"),
 }
+
+
+class Elsewhere:
+    """Looks like an array in the memory of a graphics card."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (2, 0)
 
 
 class NoRun:
@@ -94,6 +101,8 @@ class Method:
 
 class Shelf(dict[str, Any]):
     """Stands for the registry of methods."""
+
+    listing = ("dreval.list_methods()",)
 
     def names(self) -> list[str]:
         return sorted(self)
@@ -171,6 +180,16 @@ VALUES: dict[str, Case] = {
     "lists in cells": lambda: as_data(FRAME.assign(c=[[1]] * 6)),
     "empty column": lambda: as_data(FRAME.assign(c=pd.Series([None] * 6, index=IDS, dtype=object))),
     "decimal commas": lambda: as_data("commas.csv"),
+    "condensed distances": lambda: as_data(np.arange(1.0, 11), metric="precomputed"),
+    "names of distances": lambda: as_data(
+        pd.DataFrame(1 - np.eye(6), index=IDS, columns=list("abcdeg")), metric="precomputed"
+    ),
+    "array on a device": lambda: as_data(Elsewhere()),
+    "column on a device": lambda: as_data(X, labels=Elsewhere()),
+    "AnnData as an embedding": lambda: as_source(ADATA, "e", as_data(X)),
+    "file of AnnData as an embedding": lambda: as_source("cells.h5ad", "e", as_data(X)),
+    "layer named twice": lambda: as_data("cells.h5ad:counts", layer="counts"),
+    "key of obsm as a layer": lambda: as_data(ADATA, layer="X_umap"),
     "stray cell": lambda: as_data("stray.csv"),
     "gaps": lambda: as_data("gaps.csv"),
     "nullable gap": lambda: as_data(pd.DataFrame({"a": pd.array([1, None, 3, 4], dtype="Int64"), "b": range(4)})),
@@ -275,6 +294,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "pickle.npy").write_bytes(b"\x80\x04N.")
     (tmp_path / "text.npy").write_bytes(b"1,2,3")
+    (tmp_path / "cells.h5ad").write_bytes(b"nonsense")
     (tmp_path / "broken.h5ad").write_bytes(b"nonsense")
     np.save(tmp_path / "objects.npy", np.array([{}, []], dtype=object), allow_pickle=True)
     np.savez(tmp_path / "objects.npz", X=np.array([{}, []], dtype=object))

@@ -40,6 +40,7 @@ def command(*arguments: str) -> Case:
 
 EVALUATE = ("evaluate", "data.csv", "-e", "umap.csv", "-k", "3")
 DOOR: dict[str, Case] = {
+    "a covariate with the name of a target": lambda: dreval.Evaluation(X, covariates={"residual": X[:, 0]}),
     "embeddings as a list": lambda: dreval.Evaluation(X, [Y], n_neighbors=3),  # type: ignore[arg-type]
     "no embeddings": lambda: dreval.Evaluation(X, n_neighbors=3).run(),
     "a number as name": lambda: dreval.Evaluation(X, {1: Y}, n_neighbors=3),  # type: ignore[dict-item]
@@ -163,7 +164,7 @@ COMMAND: dict[str, Case] = {
     "dreval embed, unknown ending": command("embed", "data.csv", "pca", "out.xlsx"),
     "dreval, unknown option": command("evaluate", "data.csv", "--bogus"),
     "dreval, no whole numbers": command("evaluate", "data.csv", "-k", "five"),
-    "dreval, no verb": command(),
+    "dreval, no data": command("evaluate"),
 }
 CASES = {**DOOR, **RUN, **NOTES, **RESULT, **CHECKS, **COMMAND}
 KEPT = Snapshots(Path(__file__).with_name("run_errors.txt"), CASES)

@@ -1,0 +1,277 @@
+"""AnnData in and out: what is meant, whatever way it lies in memory or in a file, and values back beside the cells."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import call
+from scipy import sparse
+
+import dreval
+from dreval.errors import InputError, UnknownName
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
+from dreval.results.table import Results
+
+pytestmark = pytest.mark.doors
+
+RNG = np.random.default_rng(0)
+COUNTS = RNG.poisson(2.0, size=(24, 5)).astype(np.float32)
+PCA, UMAP = RNG.normal(size=(24, 3)), RNG.normal(size=(24, 2))
+CELLS = [f"cell{i}" for i in range(24)]
+GENES = [f"gene{j}" for j in range(5)]
+
+
+@pytest.fixture
+def ad() -> ModuleType:
+    import anndata
+
+    return anndata
+
+
+def made(ad: ModuleType, X: Any = COUNTS) -> Any:
+    """Cells with everything that may be asked for."""
+    obs = pd.DataFrame({"kind": pd.Categorical(list("abc") * 8), "depth": np.arange(24.0)}, index=CELLS)
+    adata = ad.AnnData(X.copy(), obs=obs, var=pd.DataFrame(index=GENES))
+    adata.obsm["X_pca"], adata.obsm["X_umap"] = PCA.copy(), UMAP.copy()
+    adata.layers["counts"] = X.copy()
+    adata.raw = adata.copy()
+    adata.X = X * 2
+    return adata
+
+
+@pytest.fixture(params=["dense", "csr", "csc"])
+def adata(request: pytest.FixtureRequest, ad: ModuleType) -> Any:
+    forms = {"dense": np.asarray, "csr": sparse.csr_matrix, "csc": sparse.csc_array}
+    return made(ad, forms[request.param](COUNTS))
+
+
+LAYERS = [(None, COUNTS * 2), ("counts", COUNTS), ("raw", COUNTS), ("obsm:X_pca", PCA)]
+
+
+@pytest.mark.parametrize(("layer", "expected"), LAYERS)
+def test_what_is_meant(adata: Any, tmp_path: Path, layer: str | None, expected: np.ndarray) -> None:
+    """X, a layer, raw counts and an array of obsm: in memory, of a view, from a file, and where it still lies there."""
+    import anndata
+
+    adata.write(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    rows = np.r_[3, 1, 20:24, 7]
+    for value, chosen in (
+        (adata, slice(None)),
+        (adata[rows], rows),
+        (adata[rows].copy(), rows),
+        (tmp_path / "cells.h5ad", slice(None)),
+        (backed, slice(None)),
+        (backed[10:], slice(10, None)),
+    ):
+        data = as_data(value, layer=layer, labels="kind", covariates="depth")
+        assert np.array_equal(data.dense(), expected[chosen])
+        assert list(data.ids) == list(np.array(CELLS)[chosen])
+        assert data.columns == (None if layer == "obsm:X_pca" else tuple(GENES))
+        assert data.labels.values.tolist() == list(np.array(list("abc") * 8)[chosen])
+        assert np.array_equal(data.covariates["depth"], np.arange(24.0)[chosen])
+        assert data.sparse == (layer != "obsm:X_pca" and not isinstance(adata.X, np.ndarray))
+    backed.file.close()
+    if layer is not None:
+        assert np.array_equal(as_data(f"{tmp_path / 'cells.h5ad'}:{layer}").dense(), expected)
+
+
+def test_frames_in_obsm(ad: ModuleType) -> None:
+    """An array of obsm may be a frame with names of its own; without X there must be a layer."""
+    adata = made(ad)
+    adata.obsm["X_pca"] = pd.DataFrame(PCA, index=CELLS, columns=["PC1", "PC2", "PC3"])
+    assert as_data(adata, layer="obsm:X_pca").columns == ("PC1", "PC2", "PC3")
+    bare = ad.AnnData(obs=adata.obs.copy(), obsm={"X_pca": PCA})
+    with pytest.raises(InputError, match="Name one: layer='obsm:X_pca'"):
+        as_data(bare)
+    assert np.array_equal(as_data(bare, layer="obsm:X_pca").X, PCA)
+    with pytest.raises(UnknownName, match="Did you mean 'obsm:X_pca'"):
+        as_data(adata, layer="X_pca")
+
+
+def test_embeddings_are_matched_by_name(ad: ModuleType, tmp_path: Path) -> None:
+    """A key of obsm goes with its cells; what comes from another object or file follows obs_names, never positions."""
+    adata = made(ad)
+    other = made(ad)[RNG.permutation(24)].copy()
+    other.write(tmp_path / "other.h5ad")
+    data = as_data(adata, layer="obsm:X_pca")
+    for source in (
+        as_source("X_umap", "u", data),
+        as_source(other, "u", data, layer="obsm:X_umap"),
+        as_source(f"{tmp_path / 'other.h5ad'}:obsm:X_umap", "u", data),
+        as_source(pd.DataFrame(UMAP, index=CELLS).iloc[::-1], "u", data),
+    ):
+        assert np.array_equal(source.coordinates(data), UMAP)
+    kinds = adata.obs["kind"].sample(frac=1, random_state=0)
+    assert as_data(adata, labels=kinds).labels.values.tolist() == adata.obs["kind"].tolist()
+    with pytest.raises(InputError, match="must name one array of an AnnData object"):
+        as_source(other, "u", data)
+    with pytest.raises(InputError, match="must have the same ids as the data"):
+        as_source(other[:10].copy(), "u", data, layer="obsm:X_umap")
+
+
+def old_file(path: Path, matrix: Any) -> None:
+    """A file as anndata 0.6 wrote it: compound obs and var, categories in uns, one compound array for all of obsm."""
+    import h5py
+
+    obs = np.zeros(24, dtype=[("index", "S6"), ("kind", "i1"), ("depth", "f4")])
+    obs["index"], obs["kind"], obs["depth"] = np.array(CELLS, "S6"), [0, 1, 2] * 8, np.arange(24)
+    obsm = np.zeros(24, dtype=[("X_pca", "f8", (3,)), ("X_umap", "f8", (2,))])
+    obsm["X_pca"], obsm["X_umap"] = PCA, UMAP
+    with h5py.File(path, "w") as file:
+        file["obs"], file["obsm"] = obs, obsm
+        file["var"] = np.array([(name.encode(),) for name in GENES], dtype=[("index", "S5")])
+        file["uns/kind_categories"] = np.array([b"a", b"b", b"c"])
+        if isinstance(matrix, np.ndarray):
+            file["X"] = matrix
+            return
+        group = file.create_group("X")
+        group.attrs["h5sparse_format"], group.attrs["h5sparse_shape"] = "csr", matrix.shape
+        group["data"], group["indices"], group["indptr"] = matrix.data, matrix.indices, matrix.indptr
+
+
+@pytest.mark.parametrize("matrix", [COUNTS, sparse.csr_matrix(COUNTS)], ids=["dense", "sparse"])
+def test_old_files(tmp_path: Path, matrix: Any) -> None:
+    """A file of the old layout gives the same, one note in place of anndata's warnings, and can be named from."""
+    old_file(tmp_path / "old.h5ad", matrix)
+    data = as_data(tmp_path / "old.h5ad", labels="kind", covariates="depth")
+    assert np.array_equal(data.dense(), COUNTS)
+    assert (data.columns, list(data.ids)) == (tuple(GENES), CELLS)
+    assert data.labels.values.tolist() == list("abc") * 8
+    assert np.array_equal(as_source("X_umap", "u", data).coordinates(data), UMAP)
+    assert data.notes[0].startswith("'old.h5ad' has the layout of an old AnnData")
+
+
+def test_what_is_no_h5ad_is_refused(tmp_path: Path, ad: ModuleType) -> None:
+    """Broken files, and HDF5 files of another kind, are refusals."""
+    import h5py
+
+    (tmp_path / "broken.h5ad").write_bytes(b"\x89HDF\r\n\x1a\nnonsense")
+    with h5py.File(tmp_path / "other.h5ad", "w") as file:
+        file["points"] = COUNTS
+    made(ad).write(tmp_path / "whole.h5ad")
+    half = (tmp_path / "whole.h5ad").read_bytes()
+    (tmp_path / "half.h5ad").write_bytes(half[: len(half) // 2])
+    for name in ("broken", "other", "half"):
+        with pytest.raises(InputError):
+            as_data(tmp_path / f"{name}.h5ad")
+
+
+# back into the object
+
+
+def results(adata: Any, **options: Any) -> Results:
+    pictures = {"umap": "X_umap", "b/c": PCA[: len(adata)]}
+    evaluation = dreval.Evaluation(adata, pictures, labels="kind", random_state=0, **options)
+    return evaluation.run(["trustworthiness", "knn_accuracy", "r_nx_auc"], None)
+
+
+def test_values_go_beside_their_cells(ad: ModuleType, tmp_path: Path) -> None:
+    """Columns of obs by name whatever the order, tables in uns; all survives a file and the round through it."""
+    adata = made(ad)
+    found = results(adata, n_neighbors=4)
+    turned = adata[RNG.permutation(24)].copy()
+    assert found.to_anndata(turned) is turned
+    expected = found.augment("umap").set_index("id")["trustworthiness(n_neighbors=4)"]
+    assert turned.obs["dreval_trustworthiness_umap"].to_dict() == expected.to_dict()
+    assert "dreval_trustworthiness_b_c" in turned.obs
+    turned.write(tmp_path / "out.h5ad")
+    read = ad.read_h5ad(tmp_path / "out.h5ad")
+    assert np.array_equal(read.obs["dreval_r_nx_auc_umap"], turned.obs["dreval_r_nx_auc_umap"])
+    kept = read.uns["dreval"]
+    assert np.array_equal(kept["table"]["value"], found.tidy()["value"])
+    assert kept["table"]["index"].tolist() == found.tidy()["index"].tolist()
+    assert set(kept["columns"]["column"]) == {name for name in read.obs if name.startswith("dreval_")}
+    assert json.loads(kept["recipe"])["data_sha256"] == found.recipe["data_sha256"]
+    again = dreval.Evaluation(read[CELLS], {"umap": "X_umap"}, labels="kind", n_neighbors=4, random_state=0)
+    assert again.run("trustworthiness", None, None).tidy()["value"][0] == found.tidy()["value"][0]
+
+
+def test_what_was_written_before_is_replaced(ad: ModuleType) -> None:
+    """A second call leaves no column of the first; another key stands beside it; a copy leaves the object alone."""
+    adata = made(ad)
+    results(adata, n_neighbors=[3, 4]).to_anndata(adata)
+    assert "dreval_trustworthiness(n_neighbors=3)_umap" in adata.obs
+    before = list(adata.obs)
+    copied = results(adata, n_neighbors=4).to_anndata(adata, copy=True)
+    assert list(adata.obs) == before
+    assert [name for name in copied.obs if "n_neighbors" in name] == []
+    results(adata, n_neighbors=4).to_anndata(copied, "second")
+    assert {"dreval_knn_accuracy_umap", "second_knn_accuracy_umap"} <= set(copied.obs)
+    assert {"dreval", "second"} <= set(copied.uns)
+
+
+def test_parts_views_and_files(ad: ModuleType, tmp_path: Path) -> None:
+    """Results of some cells leave the others missing; views are copied; a backed object is changed and written."""
+    adata = made(ad)
+    part = results(adata[4:].copy(), n_neighbors=4)
+    part.to_anndata(adata)
+    assert adata.obs["dreval_trustworthiness_umap"].isna().tolist() == [True] * 4 + [False] * 20
+    with pytest.raises(InputError, match="a view of another object"):
+        part.to_anndata(adata[:, :2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert part.to_anndata(adata[:, :2], copy=True).shape == (24, 2)
+    plain = made(ad)
+    plain.raw = None
+    plain.write(tmp_path / "cells.h5ad")
+    backed = ad.read_h5ad(tmp_path / "cells.h5ad", backed="r+")
+    with pytest.raises(InputError, match=r"lies in a file.*to_memory"):
+        part.to_anndata(backed, copy=True)
+    part.to_anndata(backed)
+    backed.write()
+    backed.file.close()
+    assert "dreval_trustworthiness_umap" in ad.read_h5ad(tmp_path / "cells.h5ad").obs
+
+
+def test_what_cannot_be_written_is_refused(ad: ModuleType) -> None:
+    """Other cells, repeated names, names of columns that would be equal, and what is no AnnData object."""
+    adata = made(ad)
+    found = results(adata, n_neighbors=4)
+    with pytest.raises(InputError, match=r"14 of 24 points not among obs_names \('cell10'\)"):
+        found.to_anndata(adata[:10].copy())
+    with pytest.raises(InputError, match="must be an AnnData object"):
+        found.to_anndata(COUNTS)
+    with pytest.raises(InputError, match="must be text without '/'"):
+        found.to_anndata(adata, "a/b")
+    twice = adata.copy()
+    twice.obs_names = ["x", "x", *CELLS[2:]]
+    with pytest.raises(InputError, match="'x' twice"):
+        found.to_anndata(twice)
+    both = {"a/b": "X_umap", "a_b": "X_umap"}
+    pair = dreval.Evaluation(adata, both, n_neighbors=4).run("trustworthiness", None, None)
+    with pytest.raises(InputError, match="'dreval_trustworthiness_a_b' for two"):
+        pair.to_anndata(adata)
+    nameless = dreval.Evaluation(COUNTS, {"a": UMAP}, n_neighbors=4).run("trustworthiness", None, None)
+    assert nameless.to_anndata(adata).obs["dreval_trustworthiness_a"].notna().all()
+    with pytest.raises(InputError, match="10 cells for 24 points"):
+        nameless.to_anndata(adata[:10].copy())
+
+
+def test_the_command_line_on_a_file(
+    ad: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The example of the help; a saved result goes into the object as well."""
+    monkeypatch.chdir(tmp_path)
+    adata = made(ad)
+    adata.write("cells.h5ad")
+    words = ("evaluate", "cells.h5ad", "--layer", "obsm:X_pca", "-e", "X_umap", "--labels", "kind", "-k", "4")
+    code, out, err = call(capfd, *words, "--save", "r.dreval", "--random-state", "0")
+    assert (code, err) == (0, "")
+    known = {"labels": "kind", "layer": "obsm:X_pca", "n_neighbors": 4, "random_state": 0}
+    same = dreval.Evaluation("cells.h5ad", {"X_umap": "X_umap"}, **known)
+    assert out.startswith(str(same.run().summary()))
+    dreval.load_results("r.dreval").to_anndata(adata)
+    assert adata.obs["dreval_trustworthiness_X_umap"].notna().all()
+    code, _, err = call(capfd, *words[:3], "X_pca", "-e", "X_umap")
+    assert (code, "`--layer` must be a layer" in err) == (2, True)
+    assert call(capfd, "embed", "cells.h5ad", "pca", "pca.csv", "--layer", "counts", "--quiet") == (0, "", "")
+    assert pd.read_csv("pca.csv", index_col=0).index.tolist() == CELLS

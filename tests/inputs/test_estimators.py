@@ -1,0 +1,110 @@
+"""Estimators of every make are sources: fitted or not, in parts, by name, and maps that cannot be fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import dreval
+from dreval.errors import InputError
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
+
+X = np.random.default_rng(2).normal(size=(30, 4)) * [4, 3, 2, 1]
+NAMED = as_data(pd.DataFrame(X, columns=list("abcd")))
+OTHER = np.random.default_rng(3).normal(size=(20, 4))
+
+
+def first_two(points: Any) -> Any:
+    return np.asarray(points)[:, :2]
+
+
+class Map:
+    """Has ``transform`` only."""
+
+    def transform(self, points: np.ndarray) -> np.ndarray:
+        return points[:, 1:3] * 2
+
+
+class Halves:
+    """Has ``fit``, which gives nothing back, and ``transform``."""
+
+    def fit(self, points: np.ndarray) -> None:
+        self.mean = points.mean(axis=0)
+
+    def transform(self, points: np.ndarray) -> np.ndarray:
+        return (points - self.mean)[:, :2]
+
+
+BY_NAME = {
+    "names": ColumnTransformer([("s", StandardScaler(), ["c", "a"])]),
+    "one name": ColumnTransformer([("f", "passthrough", ["c"]), ("g", StandardScaler(), ["a", "b"])]),
+    "a rule": ColumnTransformer([("s", StandardScaler(), make_column_selector(pattern="a|c"))]),
+    "numbers": ColumnTransformer([("s", StandardScaler(), [2, 0])]),
+}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_columns_are_chosen_by_name(name: str) -> None:
+    """A ``ColumnTransformer`` sees the names of the features, alone and before PCA, and gives what it gives alone."""
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for estimator in (BY_NAME[name], make_pipeline(BY_NAME[name], PCA(2))):
+        expected = estimator.fit_transform(frame)
+        assert np.array_equal(as_source(estimator, "e", NAMED).coordinates(NAMED), expected)
+    results = dreval.Evaluation(frame, {"e": BY_NAME[name]}, n_neighbors=5).run("trustworthiness", ci=None)
+    assert results.failed == {}
+
+
+def test_functions_unions_and_pipelines() -> None:
+    """``FunctionTransformer``, ``FeatureUnion`` and pipelines of them give their own numbers."""
+    for estimator in (
+        FunctionTransformer(first_two),
+        FeatureUnion([("p", PCA(1)), ("f", FunctionTransformer(first_two))]),
+        make_pipeline(StandardScaler(), FunctionTransformer(first_two)),
+    ):
+        assert np.array_equal(as_source(estimator, "e", NAMED).coordinates(NAMED), estimator.fit_transform(X))
+
+
+def test_a_fitted_estimator_is_fitted_anew_and_says_so() -> None:
+    """What was fitted to other data is fitted to these in a copy; the user's keeps its fit."""
+    fitted = PCA(2).fit(OTHER)
+    before = fitted.components_.copy()
+    source = as_source(fitted, "p", NAMED)
+    assert np.array_equal(source.coordinates(NAMED), PCA(2).fit_transform(X))
+    assert np.array_equal(fitted.components_, before)
+    assert source.notes == ("Its earlier fit is not used: a copy is fitted to the data.",)
+    assert as_source(PCA(2), "p", NAMED).notes == ()
+    assert as_source(TruncatedSVD(2), "t", NAMED).notes == ()
+
+
+def test_a_map_is_applied_as_it_is() -> None:
+    """With ``transform`` alone nothing is fitted, and a note says so; a frozen estimator keeps its fit."""
+    source = as_source(Map(), "m", NAMED)
+    assert np.array_equal(source.coordinates(NAMED), X[:, 1:3] * 2)
+    assert np.array_equal(source.embed(OTHER, None), OTHER[:, 1:3] * 2)
+    assert source.can_embed
+    assert source.notes[0] == "Map is a map: it is applied as it is, and never fitted."
+    fitted = PCA(2).fit(OTHER)
+    frozen = as_source(FrozenEstimator(fitted), "f", NAMED)
+    assert np.array_equal(frozen.coordinates(NAMED), fitted.transform(X))
+    assert frozen.notes[0].startswith("FrozenEstimator is a map")
+
+
+def test_fit_and_transform_are_enough() -> None:
+    """Where there is no ``fit_transform``, ``fit`` and then ``transform`` are called, whatever ``fit`` gives back."""
+    source = as_source(Halves(), "h", NAMED)
+    assert np.array_equal(source.coordinates(NAMED), (X - X.mean(axis=0))[:, :2])
+
+
+def test_a_bound_transform_is_told_how() -> None:
+    """``model.transform`` takes no number of components: its coordinates are to be passed, or a function."""
+    with pytest.raises(InputError, match=r"got transform\(X\).*model\.transform\(X\)"):
+        as_source(PCA(2).fit(X).transform, "t", NAMED)

@@ -1,0 +1,272 @@
+"""The help of the command line teaches by example, and every example runs; every answer is also one JSON document."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from cli_runs import EVALUATE, KINDS, X, Y, call, fill
+from protocol_runs import play, projection
+
+import dreval
+from dreval._cli_words import Verb, json_text
+from dreval.cli import _parser, main
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with what the examples name."""
+    fill(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Any:
+    """Run the command line; gives exit code, stdout and stderr."""
+    return partial(call, capfd)
+
+
+def parsers(parser: Verb, name: str = "dreval") -> Iterator[tuple[str, Verb]]:
+    """All verbs and their steps by what is typed."""
+    yield name, parser
+    for action in parser._actions:
+        if isinstance(action.choices, dict):
+            for word, below in action.choices.items():
+                yield from parsers(below, f"{name} {word}")
+
+
+VERBS = dict(parsers(_parser()))
+ANSWERS = {name: verb for name, verb in VERBS.items() if verb.get_default("run") is not None}
+
+
+def examples(name: str) -> list[list[str]]:
+    """The commands in the epilog of a verb."""
+    lines = [line.strip() for line in (VERBS[name].epilog or "").splitlines()]
+    return [shlex.split(line, comments=True) for line in lines if line.startswith("dreval ") and "VERB" not in line]
+
+
+def test_six_verbs() -> None:
+    """The verbs are those of the design, and each step below them answers."""
+    assert [name.split()[1] for name in VERBS if len(name.split()) == 2] == [
+        "evaluate", "embed", "compare", "study", "protocol", "list",
+    ]  # fmt: skip
+    assert len(ANSWERS) == 4 + 3 + 3
+
+
+@pytest.mark.parametrize("name", VERBS)
+@pytest.mark.parametrize("columns", ["80", "200", "60"])
+def test_help_fits_a_terminal(run: Any, monkeypatch: pytest.MonkeyPatch, name: str, columns: str) -> None:
+    """No line is wider than 80 columns, there are two examples or more, and the exit codes are told."""
+    monkeypatch.setenv("COLUMNS", columns)
+    code, out, err = run(*name.split()[1:], "--help")
+
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 80
+    assert len(examples(name)) >= 2
+    assert "xit codes: 0 " in out
+
+
+@pytest.mark.parametrize("name", ["dreval", "dreval study", "dreval protocol"])
+def test_what_has_verbs_shows_its_help(run: Any, name: str) -> None:
+    """`dreval` alone, and a verb without its step, show what there is; code 0."""
+    assert run(*name.split()[1:]) == run(*name.split()[1:], "--help")
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_verb_has_json_and_quiet(name: str) -> None:
+    """Both are options, and the help names the keys of the document."""
+    assert {"json", "quiet"} <= ANSWERS[name].flags
+    helped = {action.dest: action.help for action in ANSWERS[name]._actions}
+    assert helped["json"].startswith("print one JSON document: ")
+
+
+SMALL = ["--n-transformations", "2", "--n-reseeds", "1", "--random-state", "0"]
+CHEAPER = {
+    "dreval evaluate": ["--ci", "none"],
+    "dreval protocol export": SMALL,
+    "dreval study run": ["--indices", "procrustes_disparity"],
+}
+
+
+def prepare(words: list[str]) -> list[str]:
+    """The files that an example takes for granted, and a cheaper way to ask the same."""
+    verb = " ".join(words[:3] if words[1] in ("study", "protocol") else words[:2])
+    if "study.toml" in words:
+        Path("study.toml").write_text('datasets = ["data.csv"]\nmethods = ["pca"]\nindices = "stress"\n', "utf-8")
+    if words[1] == "compare":
+        save()
+    if verb in ("dreval study status", "dreval study report") or (verb == "dreval compare" and "study.dreval" in words):
+        study()
+    if verb in ("dreval protocol status", "dreval protocol collect"):
+        exported()
+    return [*words, *(["--n-jobs", "1"] if "study.toml" in words else CHEAPER.get(verb, []))]
+
+
+def save() -> None:
+    """Two saved results and a table of values."""
+    for name, shift in (("iris", 0.0), ("wine", 1.0)):
+        evaluation = dreval.Evaluation(X + shift * X**2, {"a": Y, "b": "pca"}, n_neighbors=5, random_state=0)
+        evaluation.run(["trustworthiness"], None).save(f"{name}.dreval")
+    rows = [("third", name, "trustworthiness", value) for name, value in (("a", 0.9), ("b", 0.8))]
+    pd.DataFrame(rows, columns=["dataset", "embedding", "index", "value"]).to_csv("table.csv", index=False)
+
+
+def study() -> None:
+    """A study of two methods on three data sets."""
+    data = {"one": X, "two": X**2, "three": X**3}
+    dreval.Study("study.dreval", data, ["pca", "classical_mds"], "procrustes_disparity", random_state=0).run()
+
+
+def exported() -> None:
+    """A protocol of both rounds that has come back."""
+    protocol = dreval.Protocol(X, n_transformations=2, n_reseeds=1, random_state=0)
+    protocol.export("umap", embedding=projection(X, 2, 0))
+    play(Path("umap"), projection)
+
+
+def told(name: str) -> list[str]:
+    """The examples that a verb gives of itself; those on AnnData run where anndata is."""
+    return [
+        shlex.join(words) for words in examples(name) if "cells.h5ad" not in words and " ".join(words).startswith(name)
+    ]
+
+
+@pytest.mark.parametrize("command", sorted({line for name in ANSWERS for line in told(name)}))
+def test_examples_run(run: Any, command: str) -> None:
+    """Each command of the help does what it says: code 0, something on stdout, nothing on stderr."""
+    code, out, err = run(*prepare(shlex.split(command))[1:])
+
+    assert (code, err) == (0, "")
+    assert out
+
+
+def strict(text: str) -> Any:
+    """One JSON document without NaN."""
+    return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+
+
+DOCUMENTS = [
+    (EVALUATE, "recipe table"),
+    (("embed", "data.csv", "umap", "o.csv", "--random-state", "0"),
+     "method n n_components parameters random_state notes output"),
+    (("compare", "iris.dreval", "wine.dreval", "table.csv"), "recipe pairs overall standing notes"),
+    (("study", "run", "study.dreval", "-x", "data.csv", "-m", "pca", "--indices", "stress"),
+     "file cells done failed running waiting seconds states"),
+    (("study", "status", "study.dreval"), "file cells done failed running waiting seconds states"),
+    (("study", "report", "study.dreval", "r.md"), "report file cells done failed running waiting seconds"),
+    (("protocol", "export", "data.csv", "umap", *SMALL),
+     "folder round complete returned missing wrong tasks notes"),
+    (("protocol", "status", "umap"), "folder round complete returned missing wrong tasks notes"),
+    (("protocol", "collect", "umap"), "tool notes indices"),
+    (("list", "tests"), "kind items"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "keys"), DOCUMENTS)
+def test_the_document_of_each_verb(run: Any, words: tuple[str, ...], keys: str) -> None:
+    """--json prints one strict document with these keys and nothing else; --quiet nothing, with the same code."""
+    prepare(["dreval", *words])
+    code, out, err = run(*words, "--json")
+
+    assert (code, err) == (0, "")
+    assert list(strict(out)) == keys.split()
+    if words[:2] != ("protocol", "export"):
+        assert run(*words, "--quiet") == (0, "", "")
+
+
+def test_json_knows_numbers_of_numpy_and_missing_ones() -> None:
+    """Tables are rows, numbers of numpy are numbers, NaN and infinity are null."""
+    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, float("nan")]})
+    made = strict(json_text({"t": frame, "x": X[:1, :1], "i": X.argmax(), "n": float("inf"), "l": ({"k": KINDS[:1]},)}))
+
+    assert made["t"] == [{"a": 1, "b": 0.5}, {"a": 2, "b": None}]
+    assert made["x"] == [[X[0, 0]]]
+    assert (made["n"], made["l"]) == (None, [{"k": ["benign"]}])
+
+
+def test_json_goes_on_when_stopped(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study stopped by Ctrl-C still gives its document, with code 130."""
+    words = ("study", "run", "s.dreval", "-x", "data.csv", "-x", "kinds.csv", "--labels", "kinds=kind", "-m", "pca")
+    run(*words, "--indices", "stress", "--limit", "1")
+
+    def stopped(self: Any, **words: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dreval.study.Study, "run", stopped)
+    code, out, err = run(*words, "--indices", "stress", "--json")
+
+    assert (code, err, strict(out)["waiting"]) == (130, "", 1)
+
+
+# what goes wrong
+
+
+def test_ctrl_c_is_code_130(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One word on stderr and no traceback."""
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dreval.evaluation.Evaluation.run", stop)
+    assert run(*EVALUATE) == (130, "", "dreval: stopped\n")
+
+
+def test_a_defect_is_code_3(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What dreval did not foresee is said in two lines, without a traceback; with DREVAL_DEBUG it is raised."""
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError("by 0")
+
+    monkeypatch.setattr("dreval.evaluation.Evaluation.run", fail)
+    code, out, err = run(*EVALUATE)
+
+    assert (code, out) == (3, "")
+    assert err.startswith("dreval: a defect in dreval, not in what it was given (ZeroDivisionError: by 0)\n")
+    assert "Traceback" not in err
+    monkeypatch.setenv("DREVAL_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(EVALUATE)
+
+
+def test_long_lists_are_not_poured_out(run: Any) -> None:
+    """A wrong name gets the nearest right one and the command that lists them, in the words of the command line."""
+    for words, cure in (
+        (("embed", "data.csv", "isomp", "o.csv"), "Did you mean 'isomap'? dreval list methods lists them all.\n"),
+        ((*EVALUATE, "--indices", "stres"), "Did you mean 'stress'? dreval list indices lists them all.\n"),
+        (("evaluate", "data.csv", "-e", "qqqq"), "got 'qqqq'. dreval list methods lists them all.\n"),
+    ):
+        code, _, err = run(*words)
+        assert (code, err.endswith(cure)) == (2, True), err
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """--help of a verb needs neither pandas nor scipy nor matplotlib, so that it comes at once."""
+    code = (
+        "import sys\nfrom dreval.cli import main\ntry:\n    main(['study', 'run', '--help'])\nexcept SystemExit:\n"
+        "    pass\nprint(*sorted({'pandas', 'scipy', 'matplotlib', 'numba', 'jinja2'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == ""
+
+
+def test_names_of_points_go_along(run: Any) -> None:
+    """Row names that nobody asked for come back as row names, by which the file is matched."""
+    pd.DataFrame(X, columns=list("abcd"), index=[f"p{i}" for i in range(40)]).to_csv("named.csv")
+    run("embed", "named.csv", "pca", "pca.csv")
+    frame = pd.read_csv("pca.csv", index_col=0)
+    frame.iloc[::-1].to_csv("turned.csv")
+    _, out, _ = run("evaluate", "named.csv", "-e", "pca.csv", "-e", "turned.csv", "-k", "5", "--ci", "none", "--json")
+    rows = strict(out)["table"]
+
+    assert frame.index.tolist() == [f"p{i}" for i in range(40)]
+    assert len({row["value"] for row in rows if row["index"] == "trustworthiness"}) == 1
