@@ -46,7 +46,7 @@ class IndexTask:
     @property
     def k(self) -> int:
         """Number of neighbors it reads from the sweep."""
-        return int(self.parameters["n_neighbors"]) if self.sweeps else 0
+        return int(self.parameters.get("n_neighbors", 1)) if self.sweeps else 0
 
     @property
     def sweeps(self) -> bool:

@@ -1,0 +1,41 @@
+"""What the page on extending adds, each thing one file, meets the contract that everything in the package meets."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "vignettes" / "extending.md"
+SUITES = ["test_indices_contract.py", "test_methods_contract.py", "test_independence_contract.py"]
+ADDED = "reciprocal_rank or widest_columns or (independence_contract and rv)"
+
+
+def added_files() -> dict[str, str]:
+    """The files that the page writes into a copy of the package, by their places in it."""
+    return dict(re.findall(r"^add\(\"([\w/.]+)\", '''\\\n(.*?)'''\)$", PAGE.read_text("utf-8"), flags=re.DOTALL | re.M))
+
+
+def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
+    """In a copy of the package an index, a method and a test of one file each pass every contract test."""
+    for part in ("dreval", "tests"):
+        shutil.copytree(ROOT / part, tmp_path / part)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    files = added_files()
+    for place, text in files.items():
+        (tmp_path / "dreval" / place).write_text(text, "utf-8")
+    suites = [f"tests/contract/{suite}" for suite in SUITES]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *suites, "-k", ADDED]
+
+    few = {**os.environ, "PYTHONPATH": str(tmp_path), "DREVAL_EXAMPLES": "5"}
+    done = subprocess.run(command, cwd=tmp_path, env=few, capture_output=True, text=True)
+
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert sorted(Path(place).parent.name for place in files) == ["independence", "indices", "methods"]
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert passed is not None
+    assert int(passed[1]) >= 60
