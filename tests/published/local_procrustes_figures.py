@@ -7,8 +7,8 @@
    axes) over those of the unrolled data; 1 where they are found.
 2. Hemisphere, 2500 points: R_C and trustworthiness; all five "perform the embedding".
 3. Cylinder, 800 points: whether the picture goes once around a hole, as the cylinder does (turns of its angle about the
-   centre along the circumference, and the least distance from the centre as a share of the median), and the correlation of the distance from the centre with height (the
-   width of the ring).
+   centre along the circumference, and the least distance from the centre as a share of the median), and the
+   correlation of the distance from the centre with height (the width of the ring).
 5. LLE on cylinders for five k: R_C, printed .25, .15, .13, .19, .17, with k = 12 as the best. Height and radius are not
    stated; ours are 2 and 1.
 6. Noisy Swiss roll, 2500 points: R^2 of the latent variables, the best over k; "only GP and PSA succeed". Amount of
@@ -93,6 +93,7 @@ def rows_of(pictures: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFrame)
     mean = pictures.groupby(["data", "method"], sort=False).mean(numeric_only=True)
     roll, dome, can = (mean.loc[data] for data in SURFACES)
     found = sorted(roll.index[(np.abs(np.log(roll["proportions"])) < np.log(1.1))])
+    whole = list(dome.index[dome["trustworthiness"] > 0.95])
     rings = set(can.index[(can["turns"] > 0.5) & (can["hole"] > 0.2)])
     wide = set(can.index[can["width and height"] > 0.5])
     rows = [
@@ -107,8 +108,8 @@ def rows_of(pictures: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFrame)
             "Figure 2",
             "all five perform the embedding",
             f"R_C: {said(dome['R_C'])}",
-            bool((dome["trustworthiness"] > 0.95).all()),
-            "trustworthiness above .95 for all",
+            "yes" if len(whole) == len(dome) else "in part" if whole else "no",
+            f"trustworthiness above .95: {', '.join(whole)}",
         ),
         claim(
             "Figure 3",

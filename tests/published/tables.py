@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -137,21 +138,28 @@ def options_of(description: str | None, arguments: list[str] | None = None) -> a
 
 def main(script: str, description: str | None, tables: Callable[[argparse.Namespace], Tables]) -> None:
     """Make, print and write the tables of a script; leave with ``LEFT_OUT`` where real data are not here."""
-    options = options_of(description)
+    options, start = options_of(description), perf_counter()
     made = tables(options)
+    took = f"{made_with()}; this run took {perf_counter() - start:.0f} s"
     for title, frame in made.items():
         show(title, frame)
     for name, count in options.left_out.items():
         print(f"left out: {count} cells, for {name} is not in the folder of real data")
     if options.write:
-        write(options.write, Path(script).stem, made, options.left_out)
+        write(options.write, Path(script).stem, made, options.left_out, took)
     sys.exit(LEFT_OUT if options.left_out else 0)
 
 
-def write(folder: Path, name: str, made: Tables, left_out: Mapping[str, int]) -> None:
+def made_with() -> str:
+    """Versions, in one line."""
+    return ", ".join([f"Python {platform.python_version()}", *(f"{tool} {version(tool)}" for tool in VERSIONS)])
+
+
+def write(folder: Path, name: str, made: Tables, left_out: Mapping[str, int], took: str) -> None:
     """``name.md`` with all tables, and ``name.csv`` with what is beside what."""
     folder.mkdir(parents=True, exist_ok=True)
-    said = [f"Left out, for its data are not here: {data} ({count} cells).\n" for data, count in left_out.items()]
+    said = [f"{took}.\n"]
+    said += [f"Left out, for its data are not here: {data} ({count} cells).\n" for data, count in left_out.items()]
     parts = [f"**{title}**\n\n{as_markdown(frame)}" for title, frame in made.items() if len(frame)]
     (folder / f"{name}.md").write_text("\n".join([*said, *parts]), "utf-8")
     made[BESIDE].to_csv(folder / f"{name}.csv", index=False)
