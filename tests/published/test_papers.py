@@ -112,7 +112,7 @@ def test_a_ring_and_its_width():
 
 
 def test_table_1_prints_variances_of_pictures():
-    """LLE of variance 1 has tr S_YY / n = p, eigenmaps of length 1 have p / n, as the paper prints; on S4 it does not."""
+    """LLE of variance 1 has tr S_YY / n = p, eigenmaps of length 1 have p / n, as the paper prints (S4: not)."""
     for data, eigenmaps in (("S3", True), ("S4", False)):
         for method, at, compared in (("LLE", 2, True), ("LE", 4, eigenmaps)):
             found = cell(data, method, "TI")
