@@ -1,0 +1,27 @@
+"""What the site adds to sphinx: pages from the registries, lists of vignettes, formulas as MathML, links from code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from _site._links import CodeLinks
+from _site._listing import VignetteList
+from _site._mathml import add_renderer
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Join the build."""
+    add_renderer(app)
+    app.add_directive("vignettes", VignetteList)
+    app.add_post_transform(CodeLinks)
+    app.connect("builder-inited", _write_reference)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _write_reference(app: Sphinx) -> None:
+    from _site._reference import write_reference
+
+    write_reference(Path(app.srcdir) / "reference")
