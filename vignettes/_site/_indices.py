@@ -155,7 +155,7 @@ def _gallery(cards: Iterable[Any]) -> str:
             pieces.append(raw(f'<div class="scroll"><table class="gallery">{_gallery_head()}{rows}</table></div>'))
         for card in apart:
             pieces.append(f":doc:`{plain(card.title)} <indices/{card.name}>`: {plain(card.question)}")
-    return page(*pieces, toctree((f"indices/{card.name}" for card in cards), "hidden"))
+    return page(*pieces, toctree([f"indices/{card.name}" for card in cards], "hidden:"))
 
 
 def _head() -> str:
@@ -174,7 +174,9 @@ def _gallery_head() -> str:
 
 
 def _gallery_row(card: Any) -> str:
-    link = f'<a href="indices/{card.name}.html">{escape(card.title)}</a> <span>{symbol_html(escape(card.symbol))}</span>'
+    link = (
+        f'<a href="indices/{card.name}.html">{escape(card.title)}</a> <span>{symbol_html(escape(card.symbol))}</span>'
+    )
     head = f"<th>{link}<small>{escape(card.question)}</small></th>"
     if card.curve:
         cells = "".join(f"<td>{_curve(card, name)}</td>" for name in WORDS)

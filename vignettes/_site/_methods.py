@@ -6,14 +6,13 @@ import warnings
 from functools import cache
 from html import escape
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 import dreval
 from _site import _drawing as draw
-from _site._text import card_fields, fields, page, plain, raw, table, title, toctree, write
+from _site._text import card_fields, fields, page, plain, raw, title, toctree, write
 from dreval.datasets._dataset import Dataset
 from dreval.errors import DrevalWarning
 from dreval.registry import METHODS
@@ -28,6 +27,7 @@ def write_methods(folder: Path) -> list[str]:
     for card in cards:
         write(folder / "methods" / f"{card.name}.rst", method_page(card, made[card.name]))
     write(folder / "methods" / "index.rst", _overview(cards, made))
+    write(folder / "methods" / "common.rst", _common())
     return ["methods/index"]
 
 
@@ -65,8 +65,12 @@ def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
     colours = draw.along(roll().latent[:, 0])
     told = ", told in which of six bands along the roll each point lies" if card.supervised else ""
     figures = [
-        draw.figure(draw.scatter(roll().data, colours, "The data: a rolled sheet"), "The data", f"a rolled sheet, n = {N}"),
-        draw.figure(draw.scatter(Y, colours, f"What {card.title} makes of it"), escape(card.title), f"by its defaults{told}"),
+        draw.figure(
+            draw.scatter(roll().data, colours, "The data: a rolled sheet"), "The data", f"a rolled sheet, n = {N}"
+        ),
+        draw.figure(
+            draw.scatter(Y, colours, f"What {card.title} makes of it"), escape(card.title), f"by its defaults{told}"
+        ),
     ]
     return page(
         title(plain(card.title)),
@@ -74,8 +78,7 @@ def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
         raw(f'<div class="pictures two">{"".join(figures)}</div>'),
         title("Reference", "-"),
         f".. autoclass:: dreval.methods.{card.class_name}",
-        "What all methods have in common (``fit``, ``embed_new``, ``reconstruct``, parameters by name): "
-        ":doc:`common`.",
+        "What all methods have in common (``fit``, ``embed_new``, ``reconstruct``, parameters by name): :doc:`common`.",
     )
 
 
@@ -89,15 +92,18 @@ def _overview(cards: list[Any], made: dict[str, Any]) -> str:
         )
         for card in cards
     )
-    common = page(
-        title("What all methods have in common"),
-        "Every method is also a Source of :class:`~dreval.Evaluation` by its name, with what this class gives it.",
-        ".. autoclass:: dreval.methods._method.Method",
-    )
     return page(
         title("Methods"),
         "Reference implementations of the literature, as baselines to compare with. All are shown on the same rolled "
         "sheet with their defaults: what lays it flat here may fail on data of another shape.",
         raw(f'<div class="pictures many">{figures}</div>'),
-        toctree((card.name for card in cards), "hidden"),
+        toctree(["common", *(card.name for card in cards)], "hidden:"),
+    )
+
+
+def _common() -> str:
+    return page(
+        title("What all methods have in common"),
+        "Every method is a source of an Evaluation by its name, and an object in the manner of scikit-learn.",
+        ".. autoclass:: dreval.methods._method.Method",
     )

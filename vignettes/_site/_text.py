@@ -61,9 +61,9 @@ def raw(html: str) -> str:
     return ".. raw:: html\n\n" + "\n".join(f"   {line}" for line in html.splitlines()) + "\n"
 
 
-def toctree(pages: Iterable[str], *options: str) -> str:
-    """The pages below one page."""
-    return "\n".join([".. toctree::", *(f"   :{option}:" for option in options), "", *(f"   {page}" for page in pages)]) + "\n"
+def toctree(pages: Iterable[str], option: str) -> str:
+    """The pages below one page; the option is ``hidden:`` or ``maxdepth: 1``."""
+    return "\n".join([".. toctree::", f"   :{option}", "", *(f"   {page}" for page in pages)]) + "\n"
 
 
 def page(*pieces: str) -> str:
