@@ -11,7 +11,7 @@ from dreval import __version__
 
 project = "dreval"
 author = "dreval developers"
-copyright = "dreval developers, BSD-3-Clause"
+project_copyright = "dreval developers, BSD-3-Clause"
 version = release = __version__
 
 extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb", "_site"]
@@ -45,7 +45,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "reference/gallery": [], "news": [], "contributing": []}
 html_theme_options = {
     "header_links_before_dropdown": 6,
     "logo": {"text": "dreval"},

@@ -8,6 +8,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from _site._docstrings import keep_plain
+from _site._formulas import Formulas
 from _site._links import CodeLinks
 from _site._listing import VignetteList
 from _site._mathml import add_renderer
@@ -18,6 +19,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     add_renderer(app)
     app.add_directive("vignettes", VignetteList)
     app.add_post_transform(CodeLinks)
+    app.add_post_transform(Formulas)
     app.connect("builder-inited", _write_reference)
     app.connect("autodoc-process-docstring", keep_plain, priority=900)  # behind numpydoc
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,14 +9,18 @@ from pathlib import Path
 from _site._text import code, page, plain, table, title, write
 from dreval.cli import _parser
 
+WORDS = (
+    "The same words and defaults as in Python. ``dreval`` exits with 0 when all is done, with 1 when some embedding "
+    "failed (the others are still evaluated), and with 2 when the input was refused; every refusal says what was "
+    "wrong, where, and what to do."
+)
+
 
 def write_commands(folder: Path) -> list[str]:
     """Write the page; its name below the folder."""
     pieces = [
         title("Command line"),
-        "The same words and defaults as in Python. ``dreval`` exits with 0 when all is done, with 1 when some "
-        "embedding failed (the others are still evaluated), and with 2 when the input was refused; every refusal says "
-        "what was wrong, where, and what to do.",
+        WORDS,
     ]
     for parser in _leaves(_parser()):
         pieces += [title(parser.prog, "-"), plain(parser.description or "")]

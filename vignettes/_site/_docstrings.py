@@ -11,23 +11,24 @@ from typing import Any
 
 _CODE = re.compile(r"(``.*?``|:[a-z]+:`[^`]*`|`[^`]*`_*)")
 _UNDERSCORE = re.compile(r"(?<=\w)_(?=$|[\s.,;:)\]'])")
-_VERBATIM = re.compile(r"^(\s*)(>>>|\.\. )")
 
 
-def keep_plain(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Escape what is no markup, in all lines that are prose."""
-    block: int | None = None
+def keep_plain(*event: Any) -> None:
+    """Escape what is no markup in all lines that are prose.
+
+    That is not in examples, which end at an empty line, nor in what is set in under a directive or a double colon.
+    """
+    lines: list[str] = event[-1]
+    example, block = False, None
     for place, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
-        if block is not None and (not line.strip() or indent > block):
+        example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
+        if example or (block is not None and (not line.strip() or indent > block)):
             continue
-        block = None
-        if _VERBATIM.match(line):
-            block = indent
-        else:
+        directive = line.lstrip().startswith(".. ")
+        block = indent if directive or line.rstrip().endswith("::") else None
+        if not directive:
             lines[place] = "".join(part if _CODE.fullmatch(part) else _escaped(part) for part in _CODE.split(line))
-        if line.rstrip().endswith("::"):
-            block = indent
 
 
 def _escaped(text: str) -> str:

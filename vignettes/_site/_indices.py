@@ -31,6 +31,12 @@ EXPLAINED = {
     "algorithm": "The value is asked of what made the picture, which is run or fitted again.",
 }
 
+WORDS_ABOVE = (
+    "One bent sheet in three dimensions, and six pictures of it. Every index sees the same six, in the same order. "
+    "Each finds some faults and is blind to others: read a column to see which index notices the tear, a row to see "
+    "what one index cares for. The better of a row, the darker the cell."
+)
+
 
 def write_indices(folder: Path) -> list[str]:
     """Write all pages; their names below the folder."""
@@ -142,9 +148,7 @@ def _gallery(cards: Iterable[Any]) -> str:
     kinds = {level: [card for card in cards if card.level == level] for level in LEVELS}
     pieces = [
         title("Gallery"),
-        "One bent sheet in three dimensions, and six pictures of it. Every index sees the same six, in the same order. "
-        "Each finds some faults and is blind to others: read a column to see which index notices the tear, a row to "
-        "see what one index cares for. Cells are shaded from the worst of the row to its best.",
+        WORDS_ABOVE,
         raw(_head()),
     ]
     for level, found in kinds.items():

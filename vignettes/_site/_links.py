@@ -22,11 +22,16 @@ class CodeLinks(SphinxPostTransform):
         objects = self.env.domains.python_domain.objects
         for node in list(self.document.findall(nodes.literal)):
             name = _NAME.match(node.astext())
-            target = objects.get(f"dreval.{name[1]}") if name else None
+            target = _found(objects, name[1]) if name else None
             if target is None or target.docname == self.env.docname or _linked(node):
                 continue
             link = make_refnode(self.app.builder, self.env.docname, target.docname, target.node_id, node.deepcopy())
             node.replace_self(link)
+
+
+def _found(objects: Any, name: str) -> Any:
+    """The documented thing of that name, or the method class."""
+    return objects.get(f"dreval.{name}") or objects.get(f"dreval.methods.{name}")
 
 
 def _linked(node: nodes.Node) -> bool:

@@ -52,11 +52,11 @@ def _overview() -> str:
             ],
         ),
         title("Classes", "-"),
-        table(["class", "what it is"], ((f":doc:`names/{n}`", first_sentence(getattr(dreval, n))) for n in classes)),
+        table(["class", "what it is"], _listed(classes)),
         title("What they give back", "-"),
         toctree([f"records/{name}" for name in record_names()], "maxdepth: 1"),
         title("Functions", "-"),
-        table(["function", "what it does"], ((f":doc:`names/{n}`", first_sentence(getattr(dreval, n))) for n in functions)),
+        table(["function", "what it does"], _listed(functions)),
         toctree(
             [
                 *(f"names/{name}" for name in names),
@@ -65,3 +65,7 @@ def _overview() -> str:
             "hidden:",
         ),
     )  # fmt: skip
+
+
+def _listed(names: list[str]) -> list[tuple[str, str]]:
+    return [(f":doc:`names/{name}`", first_sentence(getattr(dreval, name))) for name in names]

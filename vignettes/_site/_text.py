@@ -29,6 +29,7 @@ def symbol_html(symbol: str) -> str:
 def card_fields(card: object, *left_out: str) -> dict[str, str]:
     """What a card says of a thing, name by name, read off the lines that it prints."""
     entries: dict[str, str] = {}
+    name = ""
     for line in repr(card).splitlines()[1:]:
         if line.startswith("      "):
             entries[name] += f" {line.strip()}"

@@ -40,7 +40,7 @@ def read_page(path: Path) -> _Page:
 
 
 def broken_links(root: Path) -> Iterator[str]:
-    """A sentence for each link of the pages below ``root`` that leads nowhere; links to other places are not followed."""
+    """A sentence for each link below ``root`` that leads nowhere; links to other places are not followed."""
     root = root.resolve()
     for path in _pages(root):
         for link in dict.fromkeys(read_page(path).links):
