@@ -1,16 +1,18 @@
-# Four verbs; each makes its own environment in .venv when there is none. Needed: Python >= 3.11, make, PyPI.
+# The verbs; each makes its own environment in .venv when there is none. Needed: Python >= 3.11, make, PyPI.
 #
 #   make demo    evaluate three embeddings of a bundled data set; leaves demo-report.html
 #   make test    the tests, without those that need a browser, a Debian package or long simulation (.ci/run has all)
 #   make lint    ruff (rules and format) and mypy
 #   make bench   dreval beside other tools: ratios of time and memory, in one run
+#   make site    the reference site in _build/site: every vignette is executed, and any warning is an error
+#   make papers  the published comparisons at full size (hours), whose tables the next `make site` shows
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint bench
+.PHONY: demo test lint bench site papers
 
 demo: $(VENV)/.runtime
 	$(BIN)/python vignettes/demo.py
@@ -26,6 +28,16 @@ lint: $(VENV)/.test
 bench: $(VENV)/.test $(VENV)/.bench
 	$(BIN)/python tests/benchmarks/run.py $(ARGS)
 
+# The only place where the vignettes are executed: the tests read their text, and leave the running to sphinx.
+site: $(VENV)/.site
+	@start=$$(date +%s); \
+	$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet -b html -d _build/doctrees vignettes _build/site && \
+	$(BIN)/python vignettes/_site/check_links.py _build/site && \
+	echo "The site is in _build/site/index.html ($$(( $$(date +%s) - start )) s)."
+
+papers: $(VENV)/.site
+	$(BIN)/python tests/published/run.py $(ARGS)
+
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dreval needs Python >= 3.11, this is " \
 	+ sys.version.split()[0] + "; name another one: make PYTHON=python3.12 ...")'
@@ -38,6 +50,10 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable ".[test]"
+	@touch $@
+
+$(VENV)/.site: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable ".[site]"
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python

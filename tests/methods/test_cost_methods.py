@@ -408,3 +408,13 @@ def test_coordination_makes_no_more_pieces_than_there_are_points(X):
         Y = llc.fit_transform(X)
     assert np.isfinite(Y).all()
     assert_allclose(llc.transform(X), Y, atol=1e-6)
+
+
+def test_affinities_that_underflow_leave_the_cost_finite():
+    """Far clusters within reach of the perplexity give affinities at the end of the range; 0 log 0 is 0."""
+    X = dreval.simulate("three_clusters", n=150, random_state=0).data
+
+    method = TSNE(1, perplexity=30, max_iter=30, random_state=0).fit(X)
+
+    assert 0 < method.cost_ < 20
+    assert np.isfinite(method.embedding_).all()

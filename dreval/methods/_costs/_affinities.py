@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix, triu
+from scipy.special import xlogy
 
 from dreval._check import check_float, check_int
 from dreval.errors import ApproximationWarning
@@ -101,5 +102,5 @@ class NeighborCost(Cost):
 
     def negative_entropy(self, conditional: csr_matrix) -> float:
         """Sum of p log p over ordered pairs, the part of a divergence that the picture does not change."""
-        p = 0.5 * self.attracting.values[self.attracting.values > 0]
-        return float(2.0 * np.sum(p * np.log(p)))
+        p = 0.5 * self.attracting.values
+        return float(2.0 * np.sum(xlogy(p, p)))  # half of the least number above 0 is 0

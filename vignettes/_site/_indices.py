@@ -1,0 +1,204 @@
+"""A page for each index, and the gallery in which all are seen on the same six pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from _site import _drawing as draw
+from _site._family import METHODS, WORDS, evaluated, evaluated_methods, pictures, sheet
+from _site._text import card_fields, fields, page, plain, raw, symbol_html, title, toctree, write
+from dreval.glossary import DIRECTIONS
+from dreval.registry import INDICES
+from dreval.results.table import point_column
+
+LEVELS = {
+    "point": "Point by point",
+    "pair": "By pairs of points",
+    "global": "The picture as a whole",
+    "algorithm": "Asked of the method",
+}
+EXPLAINED = {
+    "point": "The value is the mean of contributions of points, so that there is a map of where the picture fails.",
+    "pair": "The value is a statistic of distances of pairs of points.",
+    "global": "The value, or the curve over all numbers of neighbors, speaks of the picture as a whole.",
+    "algorithm": "The value is asked of what made the picture, which is run or fitted again.",
+}
+
+WORDS_ABOVE = (
+    "One bent sheet in three dimensions, and six pictures of it. Every index sees the same six, in the same order. "
+    "Each finds some faults and is blind to others: read a column to see which index notices the tear, a row to see "
+    "what one index cares for. The better of a row, the darker the cell."
+)
+
+
+def write_indices(folder: Path) -> list[str]:
+    """Write all pages; their names below the folder."""
+    cards = INDICES.cards()
+    for card in cards:
+        write(folder / "indices" / f"{card.name}.rst", index_page(card))
+    write(folder / "gallery.rst", _gallery(cards))
+    return [f"indices/{card.name}" for card in cards]
+
+
+def index_page(card: Any) -> str:
+    """The page of one index: its question, what is known of it, pictures, its documentation."""
+    known = card_fields(card, "name", "question")
+    return page(
+        title(plain(card.title)),
+        f".. rst-class:: question\n\n{plain(card.question)}",
+        fields({"function": f"``dreval.{card.name}``", "symbol": plain(card.symbol)} | known),
+        title("Seen on the same pictures", "-"),
+        raw(_pictures(card)),
+        title("Reference", "-"),
+        f".. autofunction:: dreval.{card.name}",
+    )
+
+
+def _rows(card: Any) -> pd.DataFrame:
+    """The values of an index by picture, or by method."""
+    table = (evaluated_methods() if "method" in card.needs else evaluated()).tidy()
+    return table[table["index"] == card.name].set_index("embedding")
+
+
+def _pictures(card: Any) -> str:
+    if "method" in card.needs:
+        return _methods(card)
+    rows, (_, latent, labels) = _rows(card), sheet()
+    colours = _point_colours(card, rows)
+    plain_colours = draw.by_class(labels) if "labels" in card.needs else draw.along(latent[:, 0])
+    figures = []
+    for name, points in pictures().items():
+        drawn = draw.scatter(points, colours.get(name, plain_colours), f"{name}: {WORDS[name]}")
+        value = _curve(card, name) if card.curve else f"<b>{number(rows.value[name])}</b>"
+        figures.append(draw.figure(drawn, f"{escape(name)} {value}", escape(WORDS[name])))
+    return f'<div class="pictures">{"".join(figures)}</div>\n<p class="key">{_key(card, rows, bool(colours))}</p>'
+
+
+def _point_colours(card: Any, rows: pd.DataFrame) -> dict[str, list[str]]:
+    """Colours of the points of each picture by what they contribute; none for an index without contributions."""
+    results = evaluated()
+    if card.level != "point" or card.direction not in ("higher", "lower"):
+        return {}
+    column = point_column(card.name, rows.parameters.iloc[0])
+    values = {name: results.points[name][column].to_numpy(dtype=float) for name in pictures()}
+    pooled = np.concatenate(list(values.values()))
+    low, high = np.nanquantile(pooled, [0.02, 0.98])
+    worst, best = (low, high) if card.direction == "higher" else (high, low)
+    return {name: draw.from_bad_to_good(found, worst, best) for name, found in values.items()}
+
+
+def _curve(card: Any, name: str) -> str:
+    values = evaluated().curve(card.name)[name].to_numpy(dtype=float)
+    pooled = evaluated().curve(card.name).to_numpy(dtype=float)
+    span = (min(0.0, float(np.nanmin(pooled))), max(1.0 if card.bounds[1] == 1 else 0.0, float(np.nanmax(pooled))))
+    return draw.curve(values, span, 0.0, f"{card.title} of {name} for K = 1 to {len(values)}")
+
+
+def _key(card: Any, rows: pd.DataFrame, mapped: bool) -> str:
+    """What the pictures show, and by which value they are to be read."""
+    said = []
+    if mapped:
+        said.append("Points are coloured by what they contribute, from bad (orange) to good (blue).")
+    elif "labels" in card.needs:
+        said.append("Colours are the classes.")
+    else:
+        said.append("Colours run along the bend of the sheet.")
+    if card.curve:
+        said.append("Under each picture the curve over all K, with K on a log scale; 0 is dashed.")
+    else:
+        chance = rows.chance.drop("copy", errors="ignore").median()
+        said.append(f"{_direction(card)}." + (f" By chance: {number(chance)}." if math.isfinite(chance) else ""))
+    if card.shares_neighbors:
+        said.append("Here k = 15.")
+    return " ".join(said)
+
+
+def _direction(card: Any) -> str:
+    return DIRECTIONS[card.direction].capitalize()
+
+
+def _methods(card: Any) -> str:
+    """The pictures that methods make of the sheet, with the value of each method."""
+    rows, (_, latent, _) = _rows(card), sheet()
+    made = evaluated_methods().embeddings
+    figures = []
+    for name, (_, words) in METHODS.items():
+        drawn = draw.scatter(np.asarray(made[name], dtype=float), draw.along(latent[:, 0]), f"{name}: {words}")
+        figures.append(draw.figure(drawn, f"{escape(name)} <b>{number(rows.value[name])}</b>", escape(words)))
+    chance = f" By chance: {number(rows.chance.median())}." if math.isfinite(rows.chance.median()) else ""
+    key = f"Five methods, each run again on other data. Colours run along the bend of the sheet. {_direction(card)}."
+    return f'<div class="pictures">{"".join(figures)}</div>\n<p class="key">{key}{chance}</p>'
+
+
+def number(value: float) -> str:
+    """Three digits behind the point, fewer of large numbers; a dash for none."""
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.0f}"
+
+
+def _gallery(cards: Iterable[Any]) -> str:
+    kinds = {level: [card for card in cards if card.level == level] for level in LEVELS}
+    pieces = [
+        title("Gallery"),
+        WORDS_ABOVE,
+        raw(_head()),
+    ]
+    for level, found in kinds.items():
+        rows = "".join(_gallery_row(card) for card in found if "method" not in card.needs)
+        apart = [card for card in found if "method" in card.needs]
+        pieces += [title(LEVELS[level], "-"), EXPLAINED[level]]
+        if rows:
+            pieces.append(raw(f'<div class="scroll"><table class="gallery">{_gallery_head()}{rows}</table></div>'))
+        for card in apart:
+            pieces.append(f":doc:`{plain(card.title)} <indices/{card.name}>`: {plain(card.question)}")
+    return page(*pieces, toctree([f"indices/{card.name}" for card in cards], "hidden:"))
+
+
+def _head() -> str:
+    _, latent, _ = sheet()
+    colours = draw.along(latent[:, 0])
+    figures = (
+        draw.figure(draw.scatter(points, colours, f"{name}: {WORDS[name]}"), escape(name), escape(WORDS[name]))
+        for name, points in pictures().items()
+    )
+    return f'<div class="pictures">{"".join(figures)}</div>'
+
+
+def _gallery_head() -> str:
+    names = "".join(f"<th>{escape(name)}</th>" for name in WORDS)
+    return f"<thead><tr><th>index</th>{names}<th>chance</th></tr></thead>"
+
+
+def _gallery_row(card: Any) -> str:
+    link = (
+        f'<a href="indices/{card.name}.html">{escape(card.title)}</a> <span>{symbol_html(escape(card.symbol))}</span>'
+    )
+    head = f"<th>{link}<small>{escape(card.question)}</small></th>"
+    if card.curve:
+        cells = "".join(f"<td>{_curve(card, name)}</td>" for name in WORDS)
+        return f"<tr>{head}{cells}<td></td></tr>"
+    rows = _rows(card)
+    values = rows.value[list(WORDS)]
+    shares = _goodness(values.to_numpy(dtype=float), card.direction)
+    cells = "".join(
+        f'<td style="--q:{share:.2f}">{number(value)}</td>' for value, share in zip(values, shares, strict=True)
+    )
+    return f"<tr>{head}{cells}<td>{number(rows.chance.drop('copy').median())}</td></tr>"
+
+
+def _goodness(values: np.ndarray[Any, np.dtype[np.float64]], direction: str) -> Any:
+    """From 0, the worst of a row, to 1, its best; all 0 where neither way is better. Large values by their order."""
+    if direction not in ("higher", "lower"):
+        return np.zeros(len(values))
+    signed = values if direction == "higher" else -values
+    if np.ptp(signed) > 5:
+        signed = np.argsort(np.argsort(signed, kind="stable"), kind="stable").astype(float)
+    return (signed - signed.min()) / (np.ptp(signed) or 1.0)

@@ -1,0 +1,109 @@
+"""A page for each method: what is known of it, and what it makes of the rolled sheet."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dreval
+from _site import _drawing as draw
+from _site._text import card_fields, fields, page, plain, raw, title, toctree, write
+from dreval.datasets._dataset import Dataset
+from dreval.errors import DrevalWarning
+from dreval.registry import METHODS
+
+N, SEED = 240, 0
+
+
+def write_methods(folder: Path) -> list[str]:
+    """Write all pages and their overview; the names below the folder."""
+    cards = METHODS.cards()
+    made = {card.name: picture(card.name) for card in cards}
+    for card in cards:
+        write(folder / "methods" / f"{card.name}.rst", method_page(card, made[card.name]))
+    write(folder / "methods" / "index.rst", _overview(cards, made))
+    write(folder / "methods" / "common.rst", _common())
+    return ["methods/index"]
+
+
+@cache
+def roll() -> Dataset:
+    """The sheet that all methods are shown on."""
+    return dreval.simulate("swiss_roll", n=N, random_state=SEED)
+
+
+def bands() -> list[str]:
+    """Six classes of equal size along the roll."""
+    places = np.argsort(np.argsort(roll().latent[:, 0]))
+    return [f"band {place * 6 // N + 1}" for place in places]
+
+
+@cache
+def picture(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """What the method makes of it; supervised ones are told in which band along the roll a point lies.
+
+    What a method warns of (weakly connected points, an optimisation that was stopped) is part of its page's data, not
+    of the build.
+    """
+    cls = METHODS.get(name)
+    method = cls(n_components=2)
+    if "random_state" in method.get_params():
+        method.set_params(random_state=SEED)
+    response = bands() if cls.card.supervised else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DrevalWarning)
+        return np.asarray(method.fit_transform(roll().data, response), dtype=np.float64)
+
+
+def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
+    """The page of one method."""
+    colours = draw.along(roll().latent[:, 0])
+    told = ", told in which of six bands along the roll each point lies" if card.supervised else ""
+    figures = [
+        draw.figure(
+            draw.scatter(roll().data, colours, "The data: a rolled sheet"), "The data", f"a rolled sheet, n = {N}"
+        ),
+        draw.figure(
+            draw.scatter(Y, colours, f"What {card.title} makes of it"), escape(card.title), f"by its defaults{told}"
+        ),
+    ]
+    return page(
+        title(plain(card.title)),
+        fields({"as a name": f'``dreval.embed(X, "{card.name}")``'} | card_fields(card, "name")),
+        raw(f'<div class="pictures two">{"".join(figures)}</div>'),
+        title("Reference", "-"),
+        f".. autoclass:: dreval.methods.{card.class_name}",
+        "What all methods have in common (``fit``, ``embed_new``, ``reconstruct``, parameters by name): :doc:`common`.",
+    )
+
+
+def _overview(cards: list[Any], made: dict[str, Any]) -> str:
+    colours = draw.along(roll().latent[:, 0])
+    figures = "".join(
+        draw.figure(
+            draw.scatter(made[card.name], colours, f"What {card.title} makes of a rolled sheet"),
+            f'<a href="{card.name}.html">{escape(card.title)}</a>',
+            escape(card.family),
+        )
+        for card in cards
+    )
+    return page(
+        title("Methods"),
+        "Reference implementations of the literature, as baselines to compare with. All are shown on the same rolled "
+        "sheet with their defaults: what lays it flat here may fail on data of another shape.",
+        raw(f'<div class="pictures many">{figures}</div>'),
+        toctree(["common", *(card.name for card in cards)], "hidden:"),
+    )
+
+
+def _common() -> str:
+    return page(
+        title("What all methods have in common"),
+        "Every method is a source of an Evaluation by its name, and an object in the manner of scikit-learn.",
+        ".. autoclass:: dreval.methods._method.Method",
+    )

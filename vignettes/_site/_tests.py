@@ -1,0 +1,133 @@
+"""A page for each independence test: one example against its null distribution, how often it errs, what it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import dreval
+from _site._text import card_fields, fields, page, plain, raw, table, title, toctree, write
+from dreval.registry import TESTS
+from dreval.report._style import new_figure
+from dreval.report._svg import inline_svg
+
+FloatArray = npt.NDArray[np.float64]
+Draw = Callable[[int], tuple[FloatArray, FloatArray]]  # of the number of the run
+N, RUNS, RESAMPLES, LEVEL = 40, 100, 99, 0.05
+
+
+def _shape(shape: str, noise: float) -> Draw:
+    def draw(run: int) -> tuple[FloatArray, FloatArray]:
+        x, y = dreval.simulate("dependence", n=N, random_state=run, shape=shape, noise=noise).data.T
+        return x, y
+
+    return draw
+
+
+def _samples(change: Callable[[FloatArray], FloatArray]) -> Draw:
+    def draw(run: int) -> tuple[FloatArray, FloatArray]:
+        first, second = np.random.default_rng(run).normal(size=(2, N // 2))
+        return first, change(second)
+
+    return draw
+
+
+# What is simulated, by what the second argument of a test is; the first case of each has nothing to be found.
+CASES: dict[str, dict[str, Draw]] = {
+    "variable": {
+        "independent": _shape("independent", 0.0),
+        "a line in much noise": _shape("linear", 1.0),
+        "a parabola": _shape("quadratic", 0.3),
+        "a circle": _shape("circle", 0.1),
+        "the spread alone": _shape("variance", 0.1),
+    },
+    "groups": {
+        "two samples of one normal law": _samples(lambda values: values),
+        "means one standard deviation apart": _samples(lambda values: values + 1.0),
+        "three times the standard deviation": _samples(lambda values: 3.0 * values),
+    },
+}
+
+
+def write_tests(folder: Path) -> list[str]:
+    """Write all pages and their overview; the names below the folder."""
+    names = TESTS.public_names()
+    rates = {name: rejections(TESTS.get(name.removesuffix(TESTS.suffix))) for name in names}
+    for name, card in zip(names, TESTS.cards(), strict=True):
+        write(folder / "tests" / f"{name}.rst", test_page(name, card, rates[name]))
+    write(folder / "tests" / "index.rst", _overview(names, rates))
+    return ["tests/index"]
+
+
+def rejections(test: Any) -> dict[str, int]:
+    """Of ``RUNS`` simulations of each case, those in which the test rejects at the level 0.05."""
+    return {
+        words: sum(_rejects(test, draw, run) for run in range(RUNS)) for words, draw in CASES[test.card.second].items()
+    }
+
+
+def _rejects(test: Any, draw: Draw, run: int) -> bool:
+    return bool(test(*draw(run), n_resamples=RESAMPLES, random_state=run, n_jobs=1).p_value <= LEVEL)
+
+
+def test_page(name: str, card: Any, rates: dict[str, int]) -> str:
+    """The page of one test."""
+    test = TESTS.get(card.name)
+    words, draw = list(CASES[card.second].items())[2]
+    found = test(*draw(0), n_resamples=499, random_state=0)
+    figure = new_figure(5.6, 2.6)
+    found.plot(ax=figure.add_axes((0.02, 0.22, 0.96, 0.7)))
+    label = f"Null distribution of {card.title} and the observed statistic"
+    return page(
+        title(plain(card.title)),
+        fields({"function": f"``dreval.{name}``"} | card_fields(card, "name")),
+        title("One example", "-"),
+        f"{N} rows: {words}. The observed statistic beside those of 499 permutations (p = {found.p_value:.3f}).",
+        raw(f'<div class="histogram">{inline_svg(figure, card.name, label)}</div>'),
+        title("How often it rejects", "-"),
+        f"Of {RUNS} simulations with {N} rows each, those rejected at the level 0.05 by {RESAMPLES} permutations. The "
+        "first line is the size, where 5 are to be expected, the others are powers.",
+        raw(_bars(rates)),
+        title("Reference", "-"),
+        f".. autofunction:: dreval.{name}",
+    )
+
+
+def _bars(rates: dict[str, int]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(words)}</th><td><i style="width:{100 * count / RUNS:.0f}%"></i></td>'
+        f"<td>{count}</td></tr>"
+        for words, count in rates.items()
+    )
+    return f'<table class="bars">{rows}</table>'
+
+
+def _overview(names: list[str], rates: dict[str, dict[str, int]]) -> str:
+    cards = TESTS.cards()
+    listed = table(
+        ["test", "what it is", "p-value by", "needs"],
+        (
+            (f":doc:`{name}`", plain(card.title), ", ".join(card.null), ", ".join(card.needs))
+            for name, card in zip(names, cards, strict=True)
+        ),
+    )
+    first = [name for name, card in zip(names, cards, strict=True) if card.second == "variable"]
+    powers = table(
+        ["what is simulated", *(f"``{name}``" for name in first)],
+        ([plain(case), *(str(rates[name][case]) for name in first)] for case in CASES["variable"]),
+    )
+    return page(
+        title("Tests of independence"),
+        "Does one variable, of any dimension or kind, know anything of another? p-values are (b + 1)/(m + 1) for m "
+        "permutations, never 0; the effect size comes first.",
+        listed,
+        f"How often they reject at the level 0.05, of {RUNS} simulations of {N} rows. On the first line nothing is to "
+        "be found: 5 are to be expected there.",
+        powers,
+        toctree(names, "hidden:"),
+    )

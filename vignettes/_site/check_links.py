@@ -1,0 +1,68 @@
+"""Every link within the built site leads somewhere: ``python vignettes/_site/check_links.py _build/site``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+
+class _Page(HTMLParser):
+    """Links and anchors of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = {"", "top"}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in ("href", "src") and value:
+                self.links.append(value)
+            elif name == "id" or (name == "name" and tag == "a"):
+                self.anchors.add(value or "")
+
+
+def _pages(root: Path) -> list[Path]:
+    """The pages of the site; a theme keeps templates among its files."""
+    return sorted(path for path in root.rglob("*.html") if "_static" not in path.relative_to(root).parts)
+
+
+@cache
+def read_page(path: Path) -> _Page:
+    """A page with what it links to and what can be linked to in it."""
+    page = _Page()
+    page.feed(path.read_text("utf-8"))
+    return page
+
+
+def broken_links(root: Path) -> Iterator[str]:
+    """A sentence for each link below ``root`` that leads nowhere; links to other places are not followed."""
+    root = root.resolve()
+    for path in _pages(root):
+        for link in dict.fromkeys(read_page(path).links):
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            place = unquote(parts.path)
+            target = path if not place else (path.parent / place).resolve()
+            target = target / "index.html" if target.is_dir() else target
+            where = f"{path.relative_to(root)}: {link}"
+            if not target.is_relative_to(root) or not target.exists():
+                yield f"{where} leads to no file"
+            elif target.suffix == ".html" and unquote(parts.fragment) not in read_page(target).anchors:
+                yield f"{where} leads to no place on its page"
+
+
+def main(folder: str) -> int:
+    """Say which links are broken; 1 where there are any or no page is found."""
+    pages, found = _pages(Path(folder)), list(broken_links(Path(folder)))
+    print("\n".join(found) or f"{len(pages)} pages, and no link within the site is broken.")
+    return int(bool(found) or not pages)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

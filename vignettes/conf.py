@@ -1,0 +1,60 @@
+"""The reference site: ``make site`` builds it with sphinx from the texts beside this file and from the registries."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from dreval import __version__
+
+project = "dreval"
+author = "dreval developers"
+project_copyright = "dreval developers, BSD-3-Clause"
+version = release = __version__
+
+extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb", "_site"]
+source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}
+exclude_patterns = ["_*", "**/_*", "**/.*"]
+
+# Every vignette is executed at every build, in a folder of its own; what fails, warns or writes to stderr ends it.
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_output_stderr = "error"
+nb_merge_streams = True
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+numpydoc_show_class_members = False
+numpydoc_validation_checks = set()
+add_module_names = False
+python_display_short_literal_types = True
+python_maximum_signature_line_length = 88
+
+html_math_renderer = "mathml"
+html_theme = "pydata_sphinx_theme"
+html_title = f"dreval {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_sidebars = {"index": [], "reference/gallery": [], "news": [], "contributing": []}
+html_theme_options = {
+    "header_links_before_dropdown": 6,
+    "logo": {"text": "dreval"},
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_nav_level": 1,
+    "show_prev_next": True,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "github-dark",
+}
