@@ -1,10 +1,10 @@
-"""The 300 digits and their three pictures, and what other programs said of them."""
+"""300 digits with three pictures, 150 digits twice with one, and what other programs said of them."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +16,25 @@ HERE = Path(__file__).parent
 N_NEIGHBORS = 15  # the k of every number
 
 
-def digits() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Data and classes."""
-    found = dreval.load_dataset("digits")
-    return found.data[:300], np.asarray(found.labels[:300])
+class Pictured(NamedTuple):
+    """Data, picture, classes."""
+
+    X: npt.NDArray[np.float64]
+    Y: npt.NDArray[np.float64]
+    labels: npt.NDArray[np.int64]
 
 
-def pictures() -> dict[str, npt.NDArray[np.float64]]:
-    """The stored coordinates, by the name of the method."""
+def pictured() -> dict[str, Pictured]:
+    """The stored pictures by the name of the method; and ``copies``, each of 150 digits twice, side by side in PCA."""
+    digits = dreval.load_dataset("digits")
+    X, labels = digits.data[:300], np.asarray(digits.labels[:300])
     frame = pd.read_csv(HERE / "digits_pictures.csv")
-    return {name: frame[[f"{name} 1", f"{name} 2"]].to_numpy() for name in ("PCA", "t-SNE", "UMAP")}
+    found = {
+        name: Pictured(X, frame[[f"{name} 1", f"{name} 2"]].to_numpy(), labels) for name in ("PCA", "t-SNE", "UMAP")
+    }
+    twice = np.repeat(np.arange(150), 2)
+    Y = found["PCA"].Y[twice] + np.tile([[1.0, 0.0], [-1.0, 0.0]], (150, 1))
+    return found | {"copies": Pictured(X[twice], Y, labels[twice])}
 
 
 def stored() -> dict[str, Any]:
