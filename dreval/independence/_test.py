@@ -12,8 +12,9 @@ from dreval._check import check_int, check_one_of, check_rows
 from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.geometry.workers import n_threads
-from dreval.glossary import block
+from dreval.glossary import block, filled
 from dreval.independence._rows import in_own_order, matched_rows
+from dreval.independence._words import WORDS
 from dreval.inference._schemes import SCHEMES, Scheme, make_scheme, split_scheme
 from dreval.inference.permutation import PermutationNull, permutation_null
 from dreval.results.test import IndependenceTest
@@ -85,9 +86,10 @@ class CardedTest(Protocol[P]):
 
 
 def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[P]]:
-    """Attach the card to a test function; the name is the file's name."""
+    """Attach the card to a test function and fill its docstring; the name is the file's name."""
 
     def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
+        function.__doc__ = filled(function.__doc__, WORDS)
         carded = cast(CardedTest[P], function)
         carded.card = TestCard(name=function.__module__.rsplit(".", 1)[-1], **fields)
         return carded

@@ -58,18 +58,8 @@ def cca_test(
         Where p comes from: permutations of the rows of ``y``, or the chi-square law with p q degrees of freedom, an
         approximation for normal variables, which draws no permutations: ``permutation``, ``blocks`` and ``stop_after``
         are then refused.
-    permutation : {"free", "within", "blocks", "cyclic"}
-        Which rows may be exchanged, as in ``hsic_test``.
-    blocks : (n,) array of classes, optional
-        The block of each row, for ``permutation="within"`` and ``"blocks"``.
-    n_resamples : int
-        Number B of permutations; all of them are enumerated when there are no more.
-    stop_after : int, optional
-        Stop as soon as this many permuted statistics have reached the observed one.
-    random_state : int, numpy Generator or None
-        Seed; permutation b depends on the seed and b only.
-    n_jobs : int, optional
-        Number of threads, all cores by default; the numbers do not depend on it.
+    %(permutations)s
+    %(draws)s
 
     Returns
     -------

@@ -64,18 +64,8 @@ def dcov_test(
         Distance of each variable; classes have their own.
     exponent : float
         Power of the distances, in (0, 2]; with 2 only linear dependence is seen.
-    permutation : {"free", "within", "blocks", "cyclic"}
-        Which rows may be exchanged, as in ``hsic_test``.
-    blocks : (n,) array of classes, optional
-        The block of each row, for ``permutation="within"`` and ``"blocks"``.
-    n_resamples : int
-        Number B of permutations; all of them are enumerated when there are no more.
-    stop_after : int, optional
-        Stop as soon as this many permuted statistics have reached the observed one.
-    random_state : int, numpy Generator or None
-        Seed; permutation b depends on the seed and b only.
-    n_jobs : int, optional
-        Number of threads, all cores by default; the numbers do not depend on it.
+    %(permutations)s
+    %(draws)s
 
     Returns
     -------

@@ -92,21 +92,8 @@ def hsic_test(
         ``gamma`` draws no permutation: p comes from the gamma law with the exact mean and variance of HSIC over all
         permutations, an approximation that gives too small p with heavy tails or outliers; its kernels are those of
         ``auto``, low rank beyond 2000 rows. Three and more variables are always exact.
-    permutation : {"free", "within", "blocks", "cyclic"}
-        Which rows may be exchanged under the null hypothesis: all; those of the same block; whole ``blocks`` of equal
-        size; or all by a cyclic shift, for a stationary time series.
-    blocks : (n,) array of classes, optional
-        The block of each row, for ``permutation="within"`` and ``"blocks"``; a series follows the row names of ``x``.
-    n_resamples : int
-        Number B of permutations. When there are at most B different ones (n! <= B), all of them are enumerated and p
-        is exact.
-    stop_after : int, optional
-        Stop as soon as this many permuted statistics have reached the observed one (Besag & Clifford 1991): fewer
-        permutations where p is large, and still a valid p.
-    random_state : int, numpy Generator or None
-        Seed; permutation b depends on the seed and b only.
-    n_jobs : int, optional
-        Number of threads, all cores by default; the numbers do not depend on it.
+    %(permutations)s
+    %(draws)s
 
     Returns
     -------
@@ -125,8 +112,7 @@ def hsic_test(
 
     Warns
     -----
-    DegenerateDataWarning
-        More than half of the pairs of rows coincide, so that the median of the distances is 0.
+    %(coinciding_rows)s
 
     Notes
     -----

@@ -87,18 +87,8 @@ def kcca_test(
         that leave 1e-6 of the trace; rho is then wrong by at most ``extra["error_bound"]`` at this bandwidth (of more
         than 2000 rows the median rule takes 2000, drawn at random, the same ones for every seed). ``auto`` is exact up
         to 300 rows, and beyond where the factors would have more than n / 2 columns and n <= 10,000.
-    permutation : {"free", "within", "blocks", "cyclic"}
-        Which rows may be exchanged, as in ``hsic_test``.
-    blocks : (n,) array of classes, optional
-        The block of each row, for ``permutation="within"`` and ``"blocks"``.
-    n_resamples : int
-        Number B of permutations; all of them are enumerated when there are no more.
-    stop_after : int, optional
-        Stop as soon as this many permuted statistics have reached the observed one.
-    random_state : int, numpy Generator or None
-        Seed; permutation b depends on the seed and b only.
-    n_jobs : int, optional
-        Number of threads, all cores by default; the numbers do not depend on it.
+    %(permutations)s
+    %(draws)s
 
     Returns
     -------
@@ -114,8 +104,7 @@ def kcca_test(
 
     Warns
     -----
-    DegenerateDataWarning
-        More than half of the pairs of rows coincide, so that the median of the distances is 0.
+    %(coinciding_rows)s
 
     Notes
     -----

@@ -59,8 +59,7 @@ def mmd_test(
     ----------
     x, y : array, DataFrame or Series
         The two samples, with the same columns (of frames by name) and at least 2 rows each, 4 together; numbers or
-        classes. Or ``x`` holds
-        all rows, and ``groups`` (or ``y=None`` with ``groups``) splits them.
+        classes. Or ``x`` holds all rows, and ``groups`` (or ``y=None`` with ``groups``) splits them.
     groups : (n,) array of two classes, optional
         Group of each row of ``x`` (frames by row names), in place of ``y``; also with
         ``kernel="precomputed"``, where ``x`` is (n, n).
@@ -74,12 +73,7 @@ def mmd_test(
         The block of each row (those of ``x`` first, then those of ``y``), for ``permutation="within"``.
     n_resamples : int
         Number B of permutations; all splits are enumerated when there are no more.
-    stop_after : int, optional
-        Stop as soon as this many permuted statistics have reached the observed one.
-    random_state : int, numpy Generator or None
-        Seed; permutation b depends on the seed and b only.
-    n_jobs : int, optional
-        Number of threads, all cores by default; the numbers do not depend on it.
+    %(draws)s
 
     Returns
     -------
@@ -95,8 +89,7 @@ def mmd_test(
 
     Warns
     -----
-    DegenerateDataWarning
-        More than half of the pairs of rows coincide, so that the median of the distances is 0.
+    %(coinciding_rows)s
 
     Notes
     -----

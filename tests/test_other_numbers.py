@@ -1,0 +1,183 @@
+"""The tables of other programs' numbers: what is printed is what they gave, and each difference has its reason."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from oracles import digits_numbers, two_clouds
+from oracles.names import Names
+from oracles.two_clouds import CLOUDS, cloud
+from readme_tables import README
+from test_vignettes import cells
+
+import dreval
+
+TEXT = (README.parent / "vignettes" / "other-numbers.md").read_text("utf-8")
+STORED = digits_numbers.stored()
+K = digits_numbers.N_NEIGHBORS
+PICTURED = digits_numbers.pictured()
+PICTURES = [name for name in PICTURED if name != "copies"]
+NAMES = {name: Names(data, K) for name, data in PICTURED.items()}
+TIES = 1e-3  # more than the order of tied neighbors moves any of these numbers: see the test of the bounds
+
+
+class Row(NamedTuple):
+    """A line of a table: ``printed`` are the cells of the three pictures, "theirs" or "theirs / ours"."""
+
+    program: str
+    theirs: str
+    ours: str
+    printed: tuple[str, ...]
+
+    def numbers(self, picture: str) -> tuple[float, float]:
+        """Theirs as stored, and ours computed now."""
+        return STORED[self.program][picture][self.theirs], float(NAMES[picture].value(self.ours))
+
+
+def _rows(title: str) -> list[Row]:
+    """The lines of the table under a title."""
+    section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", TEXT, flags=re.DOTALL | re.MULTILINE)
+    assert section is not None
+    lines = [line.strip("|").split("|") for line in section[1].splitlines() if line.startswith("| ")]
+    found = [[cell.strip().strip("`") for cell in line] for line in lines if line[0].strip() not in ("program", "---")]
+    return [Row(*line[:3], tuple(line[3:])) for line in found if not line[1].startswith("snc")]
+
+
+SAME, TIED, OTHER = (_rows(title) for title in ("The same number", "The same, but for ties", "Another number"))
+ITSELF = _rows("The point itself")
+
+
+def _label(row: Row) -> str:
+    return f"{row.program}: {row.theirs}"
+
+
+@pytest.fixture(scope="module")
+def explanations() -> dict[str, Any]:
+    """The functions of the page that say what other programs compute, by "program, name"."""
+    namespace: dict[str, Any] = {"__name__": "__vignette__"}
+    for cell in cells(TEXT):
+        exec(cell, namespace)
+    return namespace["explanations"]
+
+
+def _decimals(cell: str) -> int:
+    return len(cell.partition(".")[2])
+
+
+def _tie_bounds(row: Row, picture: str) -> tuple[float, float] | None:
+    """The worst and the best of ours over ties, where it is an index that knows them or its value at K."""
+    name, at = re.fullmatch(r"(\w+)(\[k\])?.*", row.ours).groups()  # type: ignore[union-attr]
+    known = inspect.signature(getattr(dreval, name)).parameters
+    if "ties" not in known or "." in row.ours:
+        return None
+    options = {"n_neighbors": K} if "n_neighbors" in known else {}
+    bounds = getattr(dreval, name)(*PICTURED[picture][:2], ties="bounds", **options)
+    both = bounds.loc[K] if at else bounds
+    rest = row.ours.removeprefix(name + (at or ""))
+    worst, best = (eval(f"{both[end]}{rest}", {"n": 300}) for end in ("worst", "best"))
+    return worst, best
+
+
+@pytest.mark.parametrize("row", SAME + TIED + OTHER + ITSELF, ids=_label)
+def test_the_tables_print_what_the_programs_gave_and_what_ours_is(row: Row) -> None:
+    """Every printed number is the stored one, and behind the slash the one computed now, rounded."""
+    for picture, cell in zip(["copies"] if row in ITSELF else PICTURES, row.printed, strict=True):
+        shown = cell.split(" / ")
+        for number, value in zip(shown, row.numbers(picture), strict=False):
+            assert float(number) == pytest.approx(value, abs=0.5000001 * 10.0 ** -_decimals(number))
+        assert len(shown) == (1 if row in SAME else 2)
+
+
+@pytest.mark.parametrize("row", SAME, ids=_label)
+def test_the_same_number_is_the_same_to_9_digits(row: Row) -> None:
+    """On all three pictures."""
+    for picture in PICTURES:
+        theirs, ours = row.numbers(picture)
+        assert ours == pytest.approx(theirs, rel=1e-9)
+
+
+@pytest.mark.parametrize("row", TIED, ids=_label)
+def test_tied_neighbors_explain_what_is_said_to_be_ties(row: Row) -> None:
+    """Some picture has another number, all are near, and within the bounds over ties where the index has them."""
+    pairs = {picture: row.numbers(picture) for picture in PICTURES}
+    assert any(abs(ours - theirs) > 1e-9 for theirs, ours in pairs.values())
+    assert all(abs(ours - theirs) < TIES for theirs, ours in pairs.values())
+    for picture, (theirs, _) in pairs.items():
+        worst, best = _tie_bounds(row, picture) or (-np.inf, np.inf)
+        assert worst - 1e-12 <= theirs <= best + 1e-12
+
+
+@pytest.mark.parametrize("row", ITSELF, ids=_label)
+def test_only_who_takes_out_the_wrong_point_leaves_the_bounds(row: Row) -> None:
+    """With every digit twice: within the bounds over ties, but for pyDRMetrics, which is far below."""
+    theirs, _ = row.numbers("copies")
+    bounds = _tie_bounds(row, "copies")
+    assert bounds is not None
+    if row.program == "pyDRMetrics":
+        assert theirs < bounds[0] - 0.03
+    else:
+        assert bounds[0] - 1e-12 <= theirs <= bounds[1] + 1e-12
+
+
+@pytest.mark.parametrize("row", OTHER, ids=_label)
+def test_what_is_said_of_another_number_gives_that_number(row: Row, explanations: dict[str, Any]) -> None:
+    """Ours differs; the function of the page has theirs on each picture, up to ties."""
+    explained = explanations[f"{row.program}, {row.theirs}"]
+    for picture in PICTURES:
+        theirs, ours = row.numbers(picture)
+        assert abs(ours - theirs) > 1e-4
+        assert explained(*PICTURED[picture][:2], K) == pytest.approx(theirs, abs=TIES)
+
+
+def test_every_explanation_has_a_row(explanations: dict[str, Any]) -> None:
+    """No function without a number that it explains."""
+    assert sorted(explanations) == sorted(f"{row.program}, {row.theirs}" for row in OTHER)
+
+
+@pytest.mark.parametrize(
+    ("explanation", "file", "name"),
+    [
+        ("ZADU, proc: procrustes", "zadu", "proc: procrustes"),
+        ("ZADU, nm_stress: non_metric_stress", "zadu", "nm_stress: non_metric_stress"),
+        *((f"pyDRMetrics, {name}", "pydrmetrics", name) for name in ("T", "C", "Vr", "Vrs", "Qglobal", "AUC")),
+        ("dimRed, Q_global", "dimred", "Q_global"),
+        ("coRanking, W_nu", "coranking", "cm.W_nu"),
+    ],
+)
+def test_explanations_are_exact_where_there_are_no_ties(
+    explanation: str, file: str, name: str, explanations: dict[str, Any]
+) -> None:
+    """On the two small clouds each has the program's number to 9 digits; Vrs to 6: its distances are not symmetric."""
+    for small in CLOUDS:
+        data = cloud(small)
+        found = explanations[explanation](data.X, data.Y, two_clouds.N_NEIGHBORS)
+        assert found == pytest.approx(two_clouds.read(file)[small][name], rel=1e-6 if name == "Vrs" else 1e-9)
+
+
+def test_seeds_of_a_random_measure_differ_as_printed() -> None:
+    """Steadiness and cohesiveness of ZADU with two seeds."""
+    printed = re.findall(r"^\| ZADU \| `(snc: \w+, seed \d)` \| (.*) \|$", TEXT, flags=re.MULTILINE)
+    assert len(printed) == 4
+    for name, numbers in printed:
+        stored = [STORED["ZADU"][picture][name] for picture in PICTURES]
+        assert [float(number) for number in numbers.split(" | ")] == pytest.approx(stored, abs=5.1e-5)
+
+
+def test_versions_are_those_that_were_run() -> None:
+    """What the page says of versions stands in the stored files."""
+    said = re.search(r"Equal to 9 digits.*?\.\n", TEXT, flags=re.DOTALL)
+    assert said is not None
+    versions = re.findall(r"([A-Za-z-]+) (\d[\d.]*\d)", said[0])
+    assert len(versions) == 6
+    for tool, version in versions:
+        assert any(made.lower().startswith(f"{tool} {version}".lower()) for made in STORED["versions"])
+
+
+def test_the_page_computes_the_picture_that_was_stored(explanations: dict[str, Any]) -> None:
+    """The principal components of the page are those that the programs were asked about."""
+    Y = explanations["dimRed, Q_global"].__globals__["Y"]
+    np.testing.assert_allclose(Y, PICTURED["PCA"].Y, atol=1e-4 * (1 + 1e-9))
