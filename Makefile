@@ -29,13 +29,13 @@ bench: $(VENV)/.test $(VENV)/.bench
 	$(BIN)/python tests/benchmarks/run.py $(ARGS)
 
 # The only place where the vignettes are executed: the tests read their text, and leave the running to sphinx.
-site: $(VENV)/.site
+site: $(VENV)/.test $(VENV)/.site
 	@start=$$(date +%s); \
 	$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet -b html -d _build/doctrees vignettes _build/site && \
 	$(BIN)/python vignettes/_site/check_links.py _build/site && \
 	echo "The site is in _build/site/index.html ($$(( $$(date +%s) - start )) s)."
 
-papers: $(VENV)/.site
+papers: $(VENV)/.test
 	$(BIN)/python tests/published/run.py $(ARGS)
 
 $(BIN)/python:

@@ -1,64 +1,82 @@
-"""The reference tables of the README, computed from the cards: ``python tests/readme_tables.py`` writes them anew."""
+"""The tables of the README, computed from the registries and the vignettes: ``python tests/readme_tables.py``."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from dreval.registry import DATASETS, INDICES, METHODS, TESTS
 
 README = Path(__file__).resolve().parent.parent / "README.md"
+VIGNETTES = README.parent / "vignettes"
+LEVELS = {  # of indices: what they are computed from
+    "point": "indices with a value for every point, and a map",
+    "pair": "indices of distances of pairs",
+    "global": "indices of the picture as a whole, and curves over all k",
+    "algorithm": "indices of the method: run again, or read back",
+}
 
 
-def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
-def _paper(reference: str) -> str:
-    """Who and when: the reference up to its year."""
-    found = re.match(r"(.*?\(?\d{4}\)?)", reference, flags=re.DOTALL)
-    return " ".join((found.group(1) if found else reference).split())
+def _contents() -> str:
+    """How many things of each kind there are, and their names."""
+    cards = INDICES.cards()
+    kinds = {words: [c.name for c in cards if c.level == level] for level, words in LEVELS.items()}
+    kinds["tests of independence"] = TESTS.public_names()
+    kinds["methods, as baselines"] = METHODS.names()
+    data: dict[str, list[str]] = {}
+    for card in DATASETS.cards():
+        data.setdefault(card.kind, []).append(card.name)
+    kinds |= {f"data sets, {kind}": names for kind, names in sorted(data.items())}
+    rows = ((words, str(len(names)), ", ".join(f"`{name}`" for name in names)) for words, names in kinds.items())
+    return _markdown(["what", "how many", "names"], rows)
 
 
-def _indices() -> str:
-    rows = [(f"`{c.name}`", c.question, c.direction, c.level, _paper(c.reference)) for c in INDICES.cards()]
-    return _markdown(["index", "what it says", "better", "level", "from"], rows)
+def _questions() -> str:
+    """The titles of the vignettes, in the order of the site."""
+    vignettes = _site("_vignettes")
+    texts = (text for section in vignettes.SECTIONS for text in vignettes.vignettes(VIGNETTES, section))
+    return "\n".join(f"- [{text.title}](vignettes/{text.name}.md)" for text in texts)
 
 
-def _tests() -> str:
-    rows = [
-        (f"`dreval.{public}`", c.title, " or ".join(map(str, _listed(c.null))), _paper(c.reference))
-        for public, c in zip(TESTS.public_names(), TESTS.cards(), strict=True)
-    ]
-    return _markdown(["test", "what it is", "null distribution", "from"], rows)
+def _site(module: str) -> Any:
+    """A module of the site's own code, which lies beside the vignettes."""
+    from importlib import import_module
+
+    if str(VIGNETTES) not in sys.path:
+        sys.path.insert(0, str(VIGNETTES))
+    return import_module(f"_site.{module}")
 
 
-def _listed(value: Any) -> Sequence[Any]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def other_tools() -> Iterator[tuple[str, list[list[str]]]]:
+    """Each tool of the page of other tools, with the cells of its rows."""
+    text = (VIGNETTES / "other-tools.md").read_text("utf-8")
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        lines = re.findall(r"^\| (`.*) \|$", part, flags=re.MULTILINE)
+        if lines:
+            yield part.split("\n", 1)[0], [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
 
 
-def _methods() -> str:
-    rows = [
-        (f"`{c.name}`", f"`dreval.methods.{c.class_name}`", c.family, c.complexity, _paper(c.reference))
-        for c in METHODS.cards()
-    ]
-    return _markdown(["method", "class", "family", "cost", "from"], rows)
+def _beside() -> str:
+    """Of each tool, how many of its measures have the same number here."""
+    rows = []
+    for tool, lines in other_tools():
+        found = Counter(cells[2].split()[0] for cells in lines)
+        counts = (len(lines), found["equal"], found["different"], found["not"], found["—"])
+        rows.append((tool, *(str(count) if count else "" for count in counts)))
+    columns = ["tool", "names in it", "equal here", "here, another number", "here, not compared", "not here"]
+    return _markdown(columns, rows)
 
 
-def _datasets() -> str:
-    rows = [(f"`{c.name}`", c.kind, c.title, f"{c.n} x {c.p}", _paper(c.reference)) for c in DATASETS.cards()]
-    return _markdown(["data set", "kind", "what it is", "n x p", "from"], rows)
-
-
-MARKERS: dict[str, Callable[[], str]] = {
-    "indices": _indices,
-    "tests": _tests,
-    "methods": _methods,
-    "datasets": _datasets,
-}
+MARKERS: dict[str, Callable[[], str]] = {"questions": _questions, "contents": _contents, "beside": _beside}
 
 
 def replace_tables(text: str) -> str:

@@ -1,4 +1,7 @@
-"""The texts run: every cell of every vignette, the demo, and the examples of the README."""
+"""The texts: how vignettes are made, that the demo and the examples of the README run, and where links lead.
+
+The vignettes themselves are executed by ``make site``, and there only; ``pytest -m vignettes`` does it without sphinx.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,20 @@ from typing import Any
 import pytest
 from readme_tables import MARKERS, README, replace_tables
 
-VIGNETTES = sorted((README.parent / "vignettes").glob("*.md"))
+SOURCES = README.parent / "vignettes"
+VIGNETTES = [path for path in sorted(SOURCES.rglob("*.md")) if path.read_text("utf-8").startswith("---\njupytext:")]
+PAGES = [README, *VIGNETTES, *(path for path in SOURCES.glob("*.md") if path not in VIGNETTES)]
+LAST_SECTION = "What may not be concluded"
 
 
 def cells(text: str) -> list[str]:
     """Code of a text in the order of reading: MyST cells, or plain blocks of Python."""
     return re.findall(r"^```(?:\{code-cell\} )?python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def prose(text: str) -> str:
+    """The text without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def run_cells(path: Path, text: str) -> None:
@@ -25,6 +36,7 @@ def run_cells(path: Path, text: str) -> None:
         exec(compile(cell, f"{path.name}, cell {number}", "exec"), namespace)
 
 
+@pytest.mark.vignettes
 @pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.stem)
 def test_vignettes_run_from_top_to_bottom(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -35,20 +47,37 @@ def test_vignettes_run_from_top_to_bottom(
 
     run_cells(path, text)
 
-    assert len(cells(text)) > 2
     assert ("print(" in text) <= bool(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.stem)
 def test_vignettes_are_text_without_stored_output(path: Path) -> None:
-    """A vignette opens with the header that makes it a notebook, has one title, and stores no output or picture."""
+    """A vignette has one title and code, and stores no output or picture."""
     text = path.read_text("utf-8")
-    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
 
-    assert text.startswith("---\njupytext:")
-    assert len(re.findall(r"^# ", prose, flags=re.MULTILINE)) == 1
+    assert len(re.findall(r"^# ", prose(text), flags=re.MULTILINE)) == 1
+    assert len(cells(text)) > 2
     assert "base64," not in text
     assert "```{code-cell} python\n```" not in text
+
+
+@pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.stem)
+def test_vignettes_end_with_what_may_not_be_concluded(path: Path) -> None:
+    """The last section of a vignette says what may not be concluded, in more than a line."""
+    sections = re.split(r"^## ", prose(path.read_text("utf-8")), flags=re.MULTILINE)
+
+    title, _, body = sections[-1].partition("\n")
+    assert title == LAST_SECTION
+    assert len(body.split()) > 20
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_links_between_texts_lead_to_files(path: Path) -> None:
+    """Every relative link of a text leads to a file of the repository, or to a page that the site makes."""
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose(path.read_text("utf-8")))
+    inside = [link for link in links if "://" not in link and not link.startswith("mailto:")]
+
+    assert [link for link in inside if not link.startswith("reference/") and not (path.parent / link).is_file()] == []
 
 
 def test_demo_leaves_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

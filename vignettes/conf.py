@@ -25,12 +25,12 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_output_stderr = "error"
 nb_merge_streams = True
-myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 numpydoc_show_class_members = False
 numpydoc_validation_checks = set()
 add_module_names = False
@@ -45,7 +45,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-html_sidebars = {"index": [], "reference/gallery": [], "news": [], "contributing": []}
+html_sidebars = {name: [] for name in ("index", "dreval", "reference/gallery", "news", "contributing")}
 html_theme_options = {
     "header_links_before_dropdown": 6,
     "logo": {"text": "dreval"},

@@ -159,6 +159,7 @@ def row(case: str, tool: str, result: dict[str, Any], ours: dict[str, Any]) -> d
         "case": case,
         "tool": tool,
         "seconds": result["seconds"],
+        "of a processor": result["cpu"],
         "MiB": result["mib"],
         "time / dreval": result["seconds"] / ours["seconds"],
         "memory / dreval": result["mib"] / ours["mib"] if ours["mib"] > 0 else float("nan"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import warnings
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -42,9 +43,7 @@ def write_classes(folder: Path) -> list[str]:
     for name in public_names():
         thing = getattr(dreval, name)
         write(folder / "names" / f"{name}.rst", _page(f"dreval.{name}", name, thing))
-    for place in RECORDS:
-        module, _, name = place.rpartition(".")
-        thing = getattr(importlib.import_module(module), name)
+    for name, place, thing in _records():
         write(folder / "records" / f"{name}.rst", _page(place, name, thing))
     write(folder / "errors.rst", _errors())
     write(folder / "columns.rst", _columns())
@@ -62,9 +61,16 @@ def first_sentence(thing: Any) -> str:
     return plain((inspect.getdoc(thing) or "").split("\n\n")[0])
 
 
-def record_names() -> list[str]:
-    """Names of the records."""
-    return [place.rpartition(".")[2] for place in RECORDS]
+def records() -> list[tuple[str, str]]:
+    """Names of the records, and what they are."""
+    return [(name, first_sentence(thing)) for name, _, thing in _records()]
+
+
+def _records() -> Iterator[tuple[str, str, Any]]:
+    """Name, place and class of each record."""
+    for place in RECORDS:
+        module, _, name = place.rpartition(".")
+        yield name, place, getattr(importlib.import_module(module), name)
 
 
 def _errors() -> str:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-_PIECE = re.compile(
-    r"(?<![\w\\])(?P<base>[A-Za-z]|sum|prod|max|min|AUC|log)_"
-    r"(?P<low>\{[^}]*\}|[A-Za-z0-9]{1,3}(?:,opt)?|class)(?![A-Za-z0-9_])"
-    r"|(?P<power>(?<=[\w)\]|}])\^(?P<high>\{[^}]*\}|-?[\w']+))"
-    r"|(?P<sign>>=|<=|!=|\bsum(?= ))"
-)
-_SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", "sum": "∑", "prod": "∏"}
+from _site._text import formula_pieces, has_formula
+
 _CODE = (
     nodes.literal,
     nodes.literal_block,
@@ -40,7 +34,7 @@ class Formulas(SphinxPostTransform):
         if not self.env.docname.startswith("reference/"):
             return
         for node in list(self.document.findall(nodes.Text)):
-            if _PIECE.search(node.astext()) and not _in_code(node):
+            if has_formula(node.astext()) and not _in_code(node):
                 node.parent.replace(node, typeset(node.astext()))
 
 
@@ -54,28 +48,6 @@ def _in_code(node: nodes.Node) -> bool:
 
 
 def typeset(text: str) -> list[nodes.Node]:
-    """Text as nodes, with low indices, high powers and the signs of inequalities.
-
-    Examples
-    --------
-    >>> [type(node).__name__ for node in typeset("a r_ij^2 >= 0")]
-    ['Text', 'Text', 'subscript', 'superscript', 'Text', 'Text', 'Text']
-    """
-    found: list[nodes.Node] = []
-    end = 0
-    for piece in _PIECE.finditer(text):
-        if piece.start() > end:
-            found.append(nodes.Text(text[end : piece.start()]))
-        found += _set(piece)
-        end = piece.end()
-    return [*found, nodes.Text(text[end:])] if end < len(text) else found
-
-
-def _set(piece: re.Match[str]) -> list[nodes.Node]:
-    if piece["sign"]:
-        return [nodes.Text(_SIGNS[piece["sign"]])]
-    if piece["power"]:
-        high = piece["high"].strip("{}")
-        return [nodes.superscript(high, high)]
-    low = piece["low"].strip("{}")
-    return [nodes.Text(_SIGNS.get(piece["base"], piece["base"])), nodes.subscript(low, low)]
+    """Text as nodes, with low indices and high powers."""
+    made = {"low": nodes.subscript, "high": nodes.superscript}
+    return [made[kind](piece, piece) if kind in made else nodes.Text(piece) for kind, piece in formula_pieces(text)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from functools import cache
 from html import escape
@@ -17,7 +18,7 @@ from dreval.datasets._dataset import Dataset
 from dreval.errors import DrevalWarning
 from dreval.registry import METHODS
 
-N, SEED = 240, 0
+N, NEIGHBORS, SEED = 300, 8, 0
 
 
 def write_methods(folder: Path) -> list[str]:
@@ -52,8 +53,8 @@ def picture(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """
     cls = METHODS.get(name)
     method = cls(n_components=2)
-    if "random_state" in method.get_params():
-        method.set_params(random_state=SEED)
+    chosen = {"random_state": SEED, "n_neighbors": NEIGHBORS}
+    method.set_params(**{name: value for name, value in chosen.items() if name in method.get_params()})
     response = bands() if cls.card.supervised else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DrevalWarning)
@@ -63,14 +64,16 @@ def picture(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
     """The page of one method."""
     colours = draw.along(roll().latent[:, 0])
-    told = ", told in which of six bands along the roll each point lies" if card.supervised else ""
+    told = "by its defaults"
+    if "n_neighbors" in inspect.signature(METHODS.get(card.name)).parameters:
+        told = f"with {NEIGHBORS} neighbors, else by its defaults"
+    if card.supervised:
+        told += ", told in which of six bands along the roll each point lies"
     figures = [
         draw.figure(
             draw.scatter(roll().data, colours, "The data: a rolled sheet"), "The data", f"a rolled sheet, n = {N}"
         ),
-        draw.figure(
-            draw.scatter(Y, colours, f"What {card.title} makes of it"), escape(card.title), f"by its defaults{told}"
-        ),
+        draw.figure(draw.scatter(Y, colours, f"What {card.title} makes of it"), escape(card.title), told),
     ]
     return page(
         title(plain(card.title)),
@@ -95,7 +98,8 @@ def _overview(cards: list[Any], made: dict[str, Any]) -> str:
     return page(
         title("Methods"),
         "Reference implementations of the literature, as baselines to compare with. All are shown on the same rolled "
-        "sheet with their defaults: what lays it flat here may fail on data of another shape.",
+        f"sheet of {N} points with their defaults, those on graphs with {NEIGHBORS} neighbors. What lays it flat here "
+        "may fail on data of another shape.",
         raw(f'<div class="pictures many">{figures}</div>'),
         toctree(["common", *(card.name for card in cards)], "hidden:"),
     )

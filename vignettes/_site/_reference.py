@@ -9,7 +9,7 @@ from time import perf_counter
 from sphinx.util import logging
 
 import dreval
-from _site._classes import first_sentence, public_names, record_names, write_classes
+from _site._classes import first_sentence, public_names, records, write_classes
 from _site._commands import write_commands
 from _site._figures import write_figures
 from _site._indices import write_indices
@@ -54,13 +54,14 @@ def _overview() -> str:
         title("Classes", "-"),
         table(["class", "what it is"], _listed(classes)),
         title("What they give back", "-"),
-        toctree([f"records/{name}" for name in record_names()], "maxdepth: 1"),
+        table(["record", "what it is"], [(f":doc:`records/{name}`", words) for name, words in records()]),
         title("Functions", "-"),
         table(["function", "what it does"], _listed(functions)),
         toctree(
             [
-                *(f"names/{name}" for name in names),
-                "tests/index", "methods/index", "datasets", "figures", "columns", "errors", "commands",
+                *("tests/index", "methods/index", "datasets", "figures", "columns", "errors", "commands"),
+                *(f"names/{name}" for name in (*classes, *functions)),
+                *(f"records/{name}" for name, _ in records()),
             ],
             "hidden:",
         ),

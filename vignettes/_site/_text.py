@@ -7,7 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 _MARKUP = re.compile(r"([\\*`|_])")
-_SYMBOL = re.compile(r"^([^_]+)_(\w+)$")
+_PIECE = re.compile(
+    r"(?<![\w\\])(?P<base>[A-Za-z]|sum|prod|max|min|AUC|log)_"
+    r"(?P<low>\{[^}]*\}|[A-Za-z0-9]{1,3}(?:,opt)?|class)(?![A-Za-z0-9_])"
+    r"|(?P<power>(?<=[\w)\]|}])\^(?P<high>\{[^}]*\}|-?[\w']+))"
+    r"|(?P<sign>>=|<=|!=|\bsum(?= ))"
+)
+_SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", "sum": "∑", "prod": "∏"}
 
 
 def plain(text: str) -> str:
@@ -78,3 +84,30 @@ def write(path: Path, text: str) -> Path:
     if not path.exists() or path.read_text("utf-8") != text:
         path.write_text(text, "utf-8")
     return path
+
+
+def has_formula(text: str) -> bool:
+    """Whether the text has an index to set low, a power, or a sign."""
+    return _PIECE.search(text) is not None
+
+
+def formula_pieces(text: str) -> list[tuple[str, str]]:
+    """Plain text in pieces: ``("low", ...)`` for an index, ``("high", ...)`` for a power, and ``("", ...)``.
+
+    Examples
+    --------
+    >>> formula_pieces("a r_ij^2 >= 0")
+    [('', 'a '), ('', 'r'), ('low', 'ij'), ('high', '2'), ('', ' '), ('', '≥'), ('', ' 0')]
+    """
+    found: list[tuple[str, str]] = []
+    end = 0
+    for piece in _PIECE.finditer(text):
+        found.append(("", text[end : piece.start()]))
+        if piece["sign"]:
+            found.append(("", _SIGNS[piece["sign"]]))
+        elif piece["power"]:
+            found.append(("high", piece["high"].strip("{}")))
+        else:
+            found += [("", _SIGNS.get(piece["base"], piece["base"])), ("low", piece["low"].strip("{}"))]
+        end = piece.end()
+    return [(kind, part) for kind, part in [*found, ("", text[end:])] if part]

@@ -1,0 +1,61 @@
+"""The vignettes by section: each is found by its file and says in its head where it belongs.
+
+A line ``dreval: {section: task, order: 3}`` in the front matter of a vignette puts it third among the tasks. Sections
+are ``start``, ``task`` and ``papers``; without a line a vignette is a task, one in the folder ``papers`` is a paper's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+SECTIONS = ("start", "task", "papers")
+LAST = 1000
+SENTENCES = 2  # of the first paragraph that a list shows
+_HEAD = re.compile(r"\A---\n(.*?)\n---\n", flags=re.DOTALL)
+_PLACE = re.compile(r"^dreval: \{section: (?P<section>\w+)(?:, order: (?P<order>\d+))?\}$", flags=re.MULTILINE)
+_SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")
+_TITLE = re.compile(r"^# (.+)$", flags=re.MULTILINE)
+_FENCED = re.compile(r"^(`{3,}|:{3,}).*?^\1$", flags=re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Vignette:
+    """One text: its document's name, where it belongs, its title and its first sentences."""
+
+    name: str
+    section: str
+    order: int
+    title: str
+    opening: str
+
+
+def read_vignette(path: Path, root: Path) -> Vignette:
+    """What the site must know of a vignette; a word that is no section is refused."""
+    text = path.read_text("utf-8")
+    head = _HEAD.match(text)
+    said = _PLACE.search(head[1]) if head else None
+    name = path.relative_to(root).with_suffix("").as_posix()
+    section = said["section"] if said else "papers" if name.startswith("papers") else "task"
+    if section not in SECTIONS:
+        raise ValueError(f"{path.name}: `section` must be one of {', '.join(SECTIONS)}: got {section!r}.")
+    body = _FENCED.sub("", text[head.end() :] if head else text)
+    found = _TITLE.search(body)
+    if found is None:
+        raise ValueError(f"{path.name}: must have a title, a line that begins with '# '.")
+    paragraphs = [part for part in re.split(r"\n\s*\n", body[found.end() :]) if part.strip()]
+    opening = next((part for part in paragraphs if part[0] not in "#|-(" and not part.startswith("    ")), "")
+    first = " ".join(_SENTENCE.split(" ".join(opening.split()))[:SENTENCES])
+    return Vignette(name, section, int(said["order"]) if said and said["order"] else LAST, found[1], first)
+
+
+def vignettes(root: Path, section: str) -> list[Vignette]:
+    """The vignettes of one section in their order; notebooks are told by the head that makes them ones."""
+    paths = [path for path in sorted(root.rglob("*.md")) if not _hidden(path, root)]
+    texts = [read_vignette(path, root) for path in paths if path.read_text("utf-8").startswith("---\njupytext:")]
+    return sorted((text for text in texts if text.section == section), key=lambda text: (text.order, text.name))
+
+
+def _hidden(path: Path, root: Path) -> bool:
+    return any(part.startswith(("_", ".")) for part in path.relative_to(root).parts)
