@@ -19,9 +19,10 @@ from dreval.independence._residual import RULE, Shown, fitted, residual_tests, s
 from dreval.inputs.data import Data
 from dreval.registry import TESTS
 
-__all__ = ["TEST_POINTS", "evaluate_tests", "missing_test"]
+__all__ = ["TEST_POINTS", "evaluate_tests", "missing_test", "null_cells"]
 
 FloatArray = npt.NDArray[np.float64]
+CELLS = 40  # at most, of a null distribution as a result keeps it
 TEST_POINTS = 2000  # rows up to which n x n matrices are held; beyond, such a test has a random subset
 
 
@@ -39,7 +40,7 @@ def _effect(name: str) -> str:
 def evaluate_tests(
     name: str, Y: FloatArray, tasks: Sequence[TestTask], root: int, n_jobs: int | None
 ) -> list[dict[str, Any]]:
-    """One row per test of an embedding."""
+    """One row per test of an embedding, each with its null distribution."""
     warned: set[str] = set()  # what several tests say of one variable is said once
 
     @cache
@@ -53,6 +54,20 @@ def evaluate_tests(
         else _test_row(name, Y, task, root, n_jobs, warned)
         for task in tasks
     ]
+
+
+def null_cells(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The null distributions that rows of tests bring with them, counted in cells of equal width."""
+    found = []
+    for row in rows:
+        null = row.get("null", np.empty(0))
+        if not len(null):
+            continue
+        counts, edges = np.histogram(null, bins=min(CELLS, max(5, int(len(null) ** 0.5))))
+        key = {name: row[name] for name in ("embedding", "test", "target")}
+        cells = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+        found += [{**key, "low": low, "high": high, "count": count} for low, high, count in cells]
+    return found
 
 
 def _test_row(
@@ -79,7 +94,7 @@ def _test_row(
     notes += [*more, *sampled, *(_in_words_of_the_caller(note.rstrip("."), name, task) for note in got.notes)]
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
-    row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name))
+    row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name), null=got.null_distribution)
     return row
 
 
@@ -165,7 +180,7 @@ def _residual_row(
     notes = [task.caveat, *_of_coordinates(task.variable), *(note.rstrip(".") for note in said), *_unused(task)]
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=found.statistic, p_value=found.p_value, effect_size=found.effect_size, n_resamples=count)
-    row.update(chance=float(found.null_distribution.mean()))
+    row.update(chance=float(found.null_distribution.mean()), null=found.null_distribution)
     return row
 
 

@@ -15,6 +15,7 @@ from dreval._evaluation_algorithms import evaluate_algorithms
 from dreval._evaluation_intervals import Intervals, plan_intervals
 from dreval._evaluation_parts import (
     Refused,
+    as_run,
     attainable_note,
     check_name,
     check_options,
@@ -25,7 +26,7 @@ from dreval._evaluation_parts import (
 )
 from dreval._evaluation_plan import IndexTask, TestTask, listed, plan_indices, plan_tests
 from dreval._evaluation_rows import Found, evaluate_indices, missing_row
-from dreval._evaluation_tests import evaluate_tests, missing_test
+from dreval._evaluation_tests import evaluate_tests, missing_test, null_cells
 from dreval._evaluation_views import make_views, reading
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, InputError, UnknownName
@@ -34,7 +35,7 @@ from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.metric import METRICS
 from dreval.inputs.source import Source, as_source
-from dreval.results.table import Results, curves_frame, groups_frame, tidy_frame
+from dreval.results.table import Results, curves_frame, groups_frame, nulls_frame, tidy_frame
 
 __all__ = ["Evaluation"]
 
@@ -365,6 +366,7 @@ class Evaluation:
             "notes": notes,
             "versions": versions(),
             "seconds": seconds,
+            "sources": {name: as_run(source, self.seed) for name, source in self.sources.items()},
         }
 
     def _results(
@@ -377,6 +379,7 @@ class Evaluation:
             points={name: pd.DataFrame(part.points, index=range(self.data.n)) for name, part in found.items()},
             groups=groups_frame([row for part in found.values() for row in part.groups]),
             curves=curves_frame([row for part in found.values() for row in part.curves]),
+            nulls=nulls_frame(null_cells([row for part in found.values() for row in part.rows])),
             shepard={name: part.shepard for name, part in found.items() if part.shepard is not None},
             embeddings=embedded,
             labels=None if self.data.labels is None else self.data.labels.values,

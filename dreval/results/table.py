@@ -24,7 +24,15 @@ if TYPE_CHECKING:
     from dreval.results.certified import Certificate
     from dreval.results.shepard import Shepard
 
-__all__ = ["Results", "curves_frame", "groups_frame", "over_replicates", "point_column", "tidy_frame"]
+__all__ = [
+    "Results",
+    "curves_frame",
+    "groups_frame",
+    "nulls_frame",
+    "over_replicates",
+    "point_column",
+    "tidy_frame",
+]
 
 
 def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -56,6 +64,15 @@ def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     kinds = {"embedding": "object", "index": "object", "K": "int64", "value": "float64"} | dict.fromkeys(
         ("ci_low", "ci_high"), "float64"
     )
+    return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
+
+
+def nulls_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Null distributions in cells as a table, its types the same whether it has rows or not."""
+    import pandas as pd
+
+    kinds = {"embedding": "object", "test": "object", "target": "object", "low": "float64", "high": "float64"}
+    kinds |= {"count": "int64"}
     return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
 
 
@@ -105,6 +122,8 @@ class Results:
         95 % interval at each K (of each alone, not of the whole curve) up to K = n/2; see ``curve``.
     shepard : dict of str to Shepard
         Distances in each embedding against those in the data, counted in cells; where an index of pairs was run.
+    nulls : DataFrame
+        Null distributions of the tests, counted in cells: embedding, test, target, the ends of a cell, count.
     """
 
     table: pd.DataFrame
@@ -117,6 +136,7 @@ class Results:
     data: Any = field(default=None, repr=False)
     curves: pd.DataFrame = field(default_factory=lambda: curves_frame([]))
     shepard: dict[str, Shepard] = field(default_factory=dict)
+    nulls: pd.DataFrame = field(default_factory=lambda: nulls_frame([]))
 
     @property
     def names(self) -> list[str]:

@@ -240,7 +240,7 @@ def test_the_verdicts_of_the_example_read_as_they_should():
     """One known result, word by word."""
     first, second, *_, last = verdicts(read_results(simulated_results(intervals=False)))
 
-    assert first.lead == "Most neighbors shown are true ones: 98 of 100, against 1 by chance."
+    assert first.lead == "Most neighbors shown are true: 98 of 100, against 1 by chance."
     assert first.trust[0] == "Points shown close are close in the data (T\u00a00.977)."
     assert first.standing == ("Best of the four on all six indices.",)
     assert second.standing == ()

@@ -1,0 +1,92 @@
+"""The figures of tests on a page: paired differences as forests, and statistics beside their null distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from dreval.comparison.record import Comparison
+from dreval.report._numbers import p_words
+from dreval.report._reading import Reading, parameter_words
+from dreval.report._style import LIGHT, drawing, embedding_colour, one_axes, printable
+from dreval.report._svg import inline_svg
+from dreval.report.comparisons import plot_comparison
+from dreval.results.table import Results, point_column
+
+__all__ = ["add_nulls", "forests"]
+
+FORESTS = ("trustworthiness", "continuity")  # drawn where they were run, else the first two; all stand in the table
+MOST_NULLS = 24
+WIDTH, HEIGHT = 3.0, 1.45  # inches of a histogram
+
+
+def forests(found: Comparison | None, reading: Reading) -> list[dict[str, str]]:
+    """The forests of the paired differences of two indices."""
+    if found is None:
+        return []
+    rows = found.pairs[found.pairs["ci_low"].notna()]
+    having = {point_column(i, p) for i, p in zip(rows["index"], rows["parameters"], strict=True)}
+    columns = [c for c in reading.main if point_column(c.index, c.parameters) in having]
+    chosen = [c for name in FORESTS for c in columns if c.index == name] or columns[:2]
+    made = []
+    for number, column in enumerate(chosen):
+        figure = plot_comparison(found, "forest", index=point_column(column.index, column.parameters))
+        for axes in figure.axes:
+            axes.set_title("", loc="left")  # the caption says it, and its room is the panel's
+            box = axes.get_position()
+            axes.set_position((box.x0, box.y0, box.width, 0.98 - box.y0))
+            axes.locator_params(axis="x", nbins=6)
+        label = f"Paired differences in {column.named}: advantage of the first of each pair, with its interval"
+        aside = parameter_words(column.parameters)
+        made.append({"title": column.title, "aside": aside, "drawing": inline_svg(figure, f"f{number}", label)})
+    return made
+
+
+def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Reading) -> None:
+    """Give each group of tests the histograms of its null distributions, where the result holds them."""
+    number = 0
+    for group in groups:
+        group["nulls"] = []
+        for row in group["tests"]:
+            cells = _cells(results.nulls, row)
+            if not len(cells) or number >= MOST_NULLS:
+                continue
+            place = reading.names.index(row["embedding"])
+            with drawing():
+                figure = _histogram(cells, row, embedding_colour(place))
+            name, test = printable(row["embedding"]), str(row["test"]).upper()
+            about = f"{test} of {name} and {printable(row['target'])}: observed {row['statistic']:.4g}, by chance "
+            about += f"{row['chance']:.4g} on average, {p_words(float(row['p_value']))}"
+            drawn = inline_svg(figure, f"h{number}", about)
+            aside = f"{test}, {printable(row['target'])}; {p_words(float(row['p_value']))}"
+            group["nulls"].append({"title": name, "aside": aside, "drawing": drawn})
+            number += 1
+
+
+def _cells(nulls: pd.DataFrame, row: Mapping[str, Any]) -> pd.DataFrame:
+    """The cells of the null distribution of one test."""
+    mine = (nulls["embedding"] == row["embedding"]) & (nulls["test"] == row["test"])
+    return nulls.loc[mine & (nulls["target"] == row["target"])]
+
+
+def _histogram(cells: pd.DataFrame, row: Mapping[str, Any], colour: str) -> Figure:
+    """The null distribution with its mean, and the observed statistic."""
+    figure, ax = one_axes(WIDTH, HEIGHT, 0.12, 0.12, 0.3, 0.08)
+    edges = np.append(cells["low"].to_numpy(), cells["high"].iloc[-1])
+    counts, observed, chance = cells["count"].to_numpy(), float(row["statistic"]), float(row["chance"])
+    ax.stairs(counts, edges, fill=True, color=LIGHT["soft"], alpha=0.45, linewidth=0)
+    if not math.isnan(chance):
+        ax.plot([chance, chance], [0, 1.06 * counts.max()], color=LIGHT["soft"], linewidth=1.0)
+    ax.axvline(observed, color=colour, linewidth=2.0)
+    low, high = min(edges[0], observed), max(edges[-1], observed)
+    pad = 0.04 * (high - low) or abs(high) or 1.0
+    ax.set(xlim=(low - pad, high + pad), ylim=(0, 1.12 * counts.max()), yticks=[])
+    ax.locator_params(axis="x", nbins=4)
+    ax.tick_params(labelsize=9, length=2, pad=2)
+    ax.spines["left"].set_visible(False)
+    return figure
