@@ -13,7 +13,7 @@ from dreval.report._numbers import counted, ordered
 from dreval.report._reading import Reading
 from dreval.report._rules import HOLDS, MOST, MOSTLY, WHOLE_FAILS, WHOLE_HOLDS
 
-__all__ = ["Word", "cautions", "definitions", "glossary", "head_line"]
+__all__ = ["Word", "cautions", "definitions", "glossary", "head_line", "index_words_of"]
 
 _MARKUP = re.compile(r":math:|\*|`|\.\. math::")
 
@@ -122,8 +122,14 @@ def _test_cautions(reading: Reading) -> list[tuple[bool, str]]:
 
 def glossary(reading: Reading) -> list[Word]:
     """The words of ``definitions``; indices with formula and reference, as their cards and pages say them."""
-    indices = {_term(column): column.index for column in reading.main if column.index in INDICES}
-    return [Word(term, meaning, *_source(indices.get(term, ""))) for term, meaning in definitions(reading)]
+    indices = {_term(column): column for column in reading.main}
+    words = definitions(reading)
+    return [index_words_of(indices[term]) if term in indices else Word(term, meaning) for term, meaning in words]
+
+
+def index_words_of(column: Column) -> Word:
+    """What an index means, its formula and its reference, as its card and its page say them."""
+    return Word(_term(column), _meaning(column), *_source(column.index if column.index in INDICES else ""))
 
 
 def _source(index: str) -> tuple[str, str]:
