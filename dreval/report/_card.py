@@ -15,6 +15,8 @@ __all__ = ["MOST_WORDS", "Tested", "card_lines"]
 MOST_WORDS = 45
 TRUSTED = "Trust"
 DOUBTED = "Do not trust"
+LEADS = {"r_nx_auc": "neighborhood_overlap"}  # what the first sentence of another index says already
+NAMED = 2  # words of an index that is named; one of more is counted
 Topics = tuple[list[str], list[str]]
 
 
@@ -53,9 +55,10 @@ def _words(text: str) -> int:
 def _topics(reading: Reading, said: Verdict) -> tuple[list[str], list[str]]:
     """What can be trusted and what cannot; what the first sentence is about is not said again."""
     found: dict[str, list[str]] = {GOOD: [], FAIR: [], POOR: [], CHANCE: []}
-    for place, index in enumerate(spoken_indices(reading, said.name)):
+    lead, *others = spoken_indices(reading, said.name) or [""]
+    for index in others:
         column = reading.find(index)
-        judged = grade(column, column.cells[said.name]) if column is not None and place else ""
+        judged = grade(column, column.cells[said.name]) if column is not None and LEADS.get(index) != lead else ""
         if judged and RULES[index].topic not in found[judged]:
             found[judged].append(RULES[index].topic)
     fair = [f"mostly {topic}" for topic in found[FAIR]]
@@ -126,7 +129,8 @@ def _counted(indices: Sequence[str], compared: Sequence[str], reading: Reading, 
     """How many of the indices, or the one by its name."""
     if len(indices) == 1 and not short:
         column = reading.find(indices[0])
-        return column.named if column else indices[0]
+        if column and _words(column.named) <= NAMED:
+            return column.named
     if len(indices) == len(compared):
         return f"all {in_words(len(compared))} indices"
     return in_words(len(indices)) + ("" if short else f" of {in_words(len(compared))} indices")

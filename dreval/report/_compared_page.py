@@ -14,11 +14,12 @@ from dreval.comparison.record import Comparison
 from dreval.errors import InputError
 from dreval.report._cautions import index_words_of
 from dreval.report._column import Cell, Column
-from dreval.report._numbers import fixed, probability
+from dreval.report._numbers import counted, fixed, probability
 from dreval.report._paired import pair_rows
 from dreval.report._reading import make_column, parameter_words
 from dreval.report._standing import ABSENT, HeatCell, index_words, leading, rank_lines
 from dreval.report._svg import inline_svg
+from dreval.report._tested import ADJUSTMENTS
 from dreval.report.comparisons import plot_comparison
 
 __all__ = ["comparison_page"]
@@ -35,6 +36,7 @@ def comparison_page(found: Comparison) -> dict[str, Any]:
     lines = rank_lines(found, found.indices, names) if across else _value_lines(found, columns, names)
     said = leading(lines, [column.named for column in columns.values()])
     return {
+        "meta": _meta(found),
         "across": across,
         "standing": {
             "heads": [{"title": column.title, "below": _below(column)} for column in columns.values()],
@@ -46,6 +48,16 @@ def comparison_page(found: Comparison) -> dict[str, Any]:
         "pairs": pair_rows(found),
         "glossary": [index_words_of(column) for column in columns.values()],
     }
+
+
+def _meta(found: Comparison) -> str:
+    """What was compared, in one line."""
+    recipe = found.recipe
+    n = max((len(family.cells) for family in found.families.values()), default=0)
+    size = counted(n, "data set") if n else counted(int(recipe.get("n") or 0), "point")
+    adjust = recipe["adjust"]
+    by = "p not adjusted" if adjust == "nothing" else f"p adjusted by {ADJUSTMENTS.get(adjust, adjust)}"
+    return " · ".join([size, f"level {recipe['alpha']:g}", by])
 
 
 def _column(found: Comparison, name: str) -> Column:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from dreval.registry import INDICES
 from dreval.report._card import card_lines
 from dreval.report._cautions import cautions, definitions, glossary, head_line
 from dreval.report._column import DIFFERS, Column
@@ -17,7 +16,7 @@ from dreval.report._names import short_names
 from dreval.report._numbers import in_words
 from dreval.report._paired import paired_differences
 from dreval.report._reading import SCALE, Reading, parameter_words
-from dreval.report._tested import known_tests, test_groups, test_row, tests_said
+from dreval.report._tested import asked_rows, known_tests, test_groups, test_row, tests_said
 from dreval.report.words import verdicts
 from dreval.results.table import Results
 
@@ -79,7 +78,7 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
         ],
         "grid": {"cards": balanced(count, 5, 3), "panels": balanced(count, 5, 3), "diagrams": balanced(count, 4, 3)},
         "paired": paired,
-        "methods": _methods(reading),
+        "methods": asked_rows(reading, "method"),
         "subjects": subjects,
         "heads": heads,
         "turned": turned,
@@ -240,22 +239,6 @@ def _full_row(reading: Reading, row: Mapping[str, Any]) -> dict[str, str]:
         "ties": ties,
         "note": cell.note,
     }
-
-
-def _methods(reading: Reading) -> list[dict[str, str]]:
-    """The indices that were asked of methods; those of pictures alone have a reason, and it stands in the table."""
-    asked = [c for c in reading.main if c.index in INDICES and INDICES.card(c.index).level == "algorithm"]
-    rows = [(column, name) for column in asked if column.values for name in reading.computed if name in column.cells]
-    return [
-        {
-            "embedding": name,
-            "index": column.title,
-            "value": ABSENT if column.cells[name].missing else column.shown(column.cells[name].value),
-            "chance": "" if math.isnan(column.cells[name].chance) else column.shown(column.cells[name].chance),
-            "note": column.cells[name].note,
-        }
-        for column, name in rows
-    ]
 
 
 def _sources(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dreval.glossary import DATA_CAVEAT
+from dreval.registry import INDICES
 from dreval.report._numbers import counted, fixed, probability
 from dreval.report._reading import Reading
 
-__all__ = ["ADJUSTMENTS", "RESIDUAL", "known_tests", "test_groups", "test_row", "tests_said"]
+__all__ = ["ADJUSTMENTS", "RESIDUAL", "asked_rows", "known_tests", "test_groups", "test_row", "tests_said"]
 
 ABSENT = "—"
 RESIDUAL = "residual"
@@ -32,8 +33,10 @@ def test_groups(reading: Reading) -> list[dict[str, Any]]:
         ("tests", "Does the picture depend on what is known?", "Tests", tests_said(reading, against), against),
         ("certificate", "What the picture leaves of the data", "Certificate", _certificate_said(reading, left), left),
     ]
+    errors = {"certificate": asked_rows(reading, "reconstruction")}
     return [
         {
+            "errors": errors.get(place, []),
             "id": place,
             "title": title,
             "short": short,
@@ -44,7 +47,25 @@ def test_groups(reading: Reading) -> list[dict[str, Any]]:
             "tests": part,
         }
         for place, title, short, said, part in groups
-        if part
+        if part or errors.get(place)
+    ]
+
+
+def asked_rows(reading: Reading, need: str) -> list[dict[str, str]]:
+    """The values of the indices that need a method, or a reconstruction, each with its parts in words."""
+    cards = [INDICES.card(c.index) if c.index in INDICES else None for c in reading.main]
+    asked = [c for c, card in zip(reading.main, cards, strict=True) if card is not None and need in card.needs]
+    return [
+        {
+            "embedding": name,
+            "index": column.title,
+            "value": column.shown(cell.value),
+            "chance": "" if math.isnan(cell.chance) else column.shown(cell.chance),
+            "note": cell.note,
+        }
+        for column in asked
+        for name, cell in column.cells.items()
+        if not cell.missing
     ]
 
 
@@ -82,6 +103,8 @@ def tests_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:
 def _certificate_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:
     """What the certificate of Definition 1 asks, and how often it objects."""
     found, lost = _counted(reading, tests)
+    if not tests:
+        return "What a function of the picture cannot say of the data: 0 is nothing, 1 is everything."
     asked = (
         "Certificate of Definition 1: the data are a function of the picture and a residual that does not depend on "
         "it. p by a residual bootstrap with refit; read the effect size first."
