@@ -14,7 +14,7 @@ __all__ = ["MOST_WORDS", "Tested", "card_lines"]
 
 MOST_WORDS = 45
 TRUSTED = "Trust"
-DOUBTED = "Do not trust"
+DOUBTED = "Distrust"
 LEADS = {"r_nx_auc": "neighborhood_overlap"}  # what the first sentence of another index says already
 NAMED = 2  # words of an index that is named; one of more is counted
 Topics = tuple[list[str], list[str]]
@@ -25,7 +25,7 @@ class Tested:
     """What paired tests found: for each embedding the indices by which it is better than all others.
 
     ``clear`` is None where nothing was tested; ``beaten`` counts the indices by which an embedding is better than the
-    baseline.
+    baseline, and those by which the two were tested.
     """
 
     clear: Mapping[str, Collection[str]] | None = None
@@ -105,15 +105,15 @@ def _surely(clear: int | None, best: int) -> str:
     """On how many of its best indices it is told from all others."""
     if clear is None:
         return ""
-    return ", clearly" if clear == best else f", clearly on {in_words(clear)}" if clear else ", but not clearly"
+    return ", clearly" if clear == best else f", {in_words(clear)} clearly" if clear else ", not clearly"
 
 
 def _against(said: Verdict, tested: Tested) -> str:
     """The comparison with the baseline."""
     if said.name not in tested.beaten:
         return ""
-    wins, games = tested.beaten[said.name]
-    return f"Clearly better than {tested.baseline} on {in_words(wins)} of {in_words(games)}."
+    wins, _ = tested.beaten[said.name]
+    return f"Beats {tested.baseline} on {in_words(wins)}." if wins else f"Never beats {tested.baseline}."
 
 
 def _clear(reading: Reading, said: Verdict, tested: Tested) -> int | None:

@@ -203,7 +203,7 @@ def _verdict_words(reading: Reading) -> list[tuple[str, str]]:
             ),
         ),
         (
-            "trust, do not trust",
+            "trust, distrust",
             (
                 "What holds or mostly holds by these rules, and what fails or cannot be told from chance (“chance”); "
                 "what lies between is left to the full text."
@@ -228,10 +228,10 @@ def _verdict_words(reading: Reading) -> list[tuple[str, str]]:
         words.append(("best, last, shares", "By the values as they are printed; equal in print is equal."))
         words.append(
             (
-                "clearly",
+                "clearly, beats",
                 (
-                    "Paired tests tell it from every other embedding (adjusted p ≤ .05); where there are none, no "
-                    "interval and no order of ties reaches another one."
+                    "Paired tests tell it from every other embedding, or from the one named (adjusted p ≤ .05). "
+                    "Without such tests “clearly” says that no interval and no order of ties reaches another one."
                 ),
             )
         )

@@ -139,7 +139,7 @@ def _compose_overlap(_: Column, cell: Cell, verdict: str | None, ties: str) -> s
     words = {
         CHANCE: f"Neighbors shown cannot be told from chance: {shown} of 100 are true",
         "most": f"Most neighbors shown are true: {shown} of 100",
-        "half": f"About half of the neighbors shown are true: {shown} of 100",
+        "half": f"About half the neighbors shown are true: {shown} of 100",
         "few": f"Most neighbors shown are false: {shown} of 100 are true",
     }
     return words[verdict] + rest

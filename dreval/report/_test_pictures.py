@@ -22,7 +22,7 @@ __all__ = ["add_nulls", "forests"]
 
 FORESTS = ("trustworthiness", "continuity")  # drawn where they were run, else the first two; all stand in the table
 MOST_NULLS = 24
-WIDTH, HEIGHT = 3.0, 1.45  # inches of a histogram
+WIDTH, HEIGHT = 2.3, 1.3  # inches of a histogram
 
 
 def forests(found: Comparison | None, reading: Reading) -> list[dict[str, str]]:
@@ -52,7 +52,7 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
     number = 0
     for group in groups:
         group["nulls"] = []
-        for row in group["tests"]:
+        for row in sorted(group["tests"], key=lambda one: (str(one["target"]), str(one["test"]))):
             cells = _cells(results.nulls, row)
             if not len(cells) or number >= MOST_NULLS:
                 continue
@@ -63,7 +63,8 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
             about = f"{test} of {name} and {printable(row['target'])}: observed {row['statistic']:.4g}, by chance "
             about += f"{row['chance']:.4g} on average, {p_words(float(row['p_value']))}"
             drawn = inline_svg(figure, f"h{number}", about)
-            aside = f"{test}, {printable(row['target'])}; {p_words(float(row['p_value']))}"
+            aside = f"{test}, {printable(row['target'])}: {row['statistic']:.3g}, by chance {row['chance']:.3g}; "
+            aside += p_words(float(row["p_value"]))
             group["nulls"].append({"title": name, "aside": aside, "drawing": drawn})
             number += 1
 
@@ -79,14 +80,14 @@ def _histogram(cells: pd.DataFrame, row: Mapping[str, Any], colour: str) -> Figu
     figure, ax = one_axes(WIDTH, HEIGHT, 0.12, 0.12, 0.3, 0.08)
     edges = np.append(cells["low"].to_numpy(), cells["high"].iloc[-1])
     counts, observed, chance = cells["count"].to_numpy(), float(row["statistic"]), float(row["chance"])
-    ax.stairs(counts, edges, fill=True, color=LIGHT["soft"], alpha=0.45, linewidth=0)
+    ax.stairs(counts, edges, fill=True, color=LIGHT["soft"], alpha=0.45, linewidth=1.2)  # seen where it is narrow too
     if not math.isnan(chance):
         ax.plot([chance, chance], [0, 1.06 * counts.max()], color=LIGHT["soft"], linewidth=1.0)
     ax.axvline(observed, color=colour, linewidth=2.0)
     low, high = min(edges[0], observed), max(edges[-1], observed)
     pad = 0.04 * (high - low) or abs(high) or 1.0
     ax.set(xlim=(low - pad, high + pad), ylim=(0, 1.12 * counts.max()), yticks=[])
-    ax.locator_params(axis="x", nbins=4)
+    ax.locator_params(axis="x", nbins=3)
     ax.tick_params(labelsize=9, length=2, pad=2)
     ax.spines["left"].set_visible(False)
     return figure

@@ -461,5 +461,5 @@ def test_a_card_trusts_what_holds_and_nothing_else():
         "Most neighbors shown are true: 98 of 100, against 1 by chance. Trust points shown close, points shown apart "
         "and nearby classes.  Best on all six indices."
     )
-    assert "Do not trust points shown close and points shown apart." in cards["pca"]
+    assert "Distrust points shown close and points shown apart." in cards["pca"]
     assert "Last on all six indices." in cards["pca"]
