@@ -10,7 +10,7 @@ from dreval.report._reading import Reading
 from dreval.report._rules import CHANCE, FAIR, GOOD, POOR, RULES, grade
 from dreval.report.words import Verdict, spoken_indices
 
-__all__ = ["MOST_WORDS", "Tested", "card_lines"]
+__all__ = ["MOST_WORDS", "Decided", "card_lines"]
 
 MOST_WORDS = 45
 TRUSTED = "Trust"
@@ -21,7 +21,7 @@ Topics = tuple[list[str], list[str]]
 
 
 @dataclass(frozen=True)
-class Tested:
+class Decided:
     """What paired tests found: for each embedding the indices by which it is better than all others.
 
     ``clear`` is None where nothing was tested; ``beaten`` counts the indices by which an embedding is better than the
@@ -33,7 +33,7 @@ class Tested:
     beaten: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
-def card_lines(reading: Reading, said: Verdict, tested: Tested) -> list[tuple[str, str]]:
+def card_lines(reading: Reading, said: Verdict, tested: Decided) -> list[tuple[str, str]]:
     """The lines under the first sentence of a card, each with its tag: what to trust, what not, and the others."""
     if said.name in reading.failed:
         return []
@@ -86,7 +86,7 @@ def _listed(shown: Sequence[str], whole: Sequence[str]) -> str:
     return ordered([*shown, *([f"{in_words(left)} more"] if left else [])]) + "." if shown else ""
 
 
-def _standing(reading: Reading, said: Verdict, tested: Tested) -> str:
+def _standing(reading: Reading, said: Verdict, tested: Decided) -> str:
     """Where it stands among the others: best, how often clearly, last, and against the baseline."""
     compared = [column.index for column in reading.main if column.leaders]
     best, crowd = [*said.best, *said.shared], len(reading.computed)
@@ -108,7 +108,7 @@ def _surely(clear: int | None, best: int) -> str:
     return ", clearly" if clear == best else f", {in_words(clear)} clearly" if clear else ", not clearly"
 
 
-def _against(said: Verdict, tested: Tested) -> str:
+def _against(said: Verdict, tested: Decided) -> str:
     """The comparison with the baseline."""
     if said.name not in tested.beaten:
         return ""
@@ -116,7 +116,7 @@ def _against(said: Verdict, tested: Tested) -> str:
     return f"Beats {tested.baseline} on {in_words(wins)}." if wins else f"Never beats {tested.baseline}."
 
 
-def _clear(reading: Reading, said: Verdict, tested: Tested) -> int | None:
+def _clear(reading: Reading, said: Verdict, tested: Decided) -> int | None:
     """On how many of its best indices it is clearly best: by paired tests, else by intervals; None without both."""
     if tested.clear is not None:
         return len(set(said.best) & set(tested.clear.get(said.name, ())))
@@ -132,7 +132,7 @@ def _counted(indices: Sequence[str], compared: Sequence[str], reading: Reading, 
         if column and _words(column.named) <= NAMED:
             return column.named
     if len(indices) == len(compared):
-        return f"all {in_words(len(compared))} indices"
+        return f"{'both' if len(compared) == 2 else 'all ' + in_words(len(compared))} indices"
     return in_words(len(indices)) + ("" if short else f" of {in_words(len(compared))} indices")
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError
 from dreval.registry import INDICES
-from dreval.report._card import Tested
+from dreval.report._card import Decided
 from dreval.report._numbers import counted, decimals_for, fixed, probability
 from dreval.report._reading import Reading, parameter_words
 from dreval.report._tested import ADJUSTMENTS
@@ -32,7 +32,7 @@ class Paired:
     said: str = ""
     rows: Sequence[Mapping[str, Any]] = ()
     found: Comparison | None = None
-    tested: Tested = field(default_factory=Tested)
+    tested: Decided = field(default_factory=Decided)
 
 
 def paired_differences(results: Results, reading: Reading) -> Paired:
@@ -116,7 +116,7 @@ def _said(known: pd.DataFrame, found: Comparison) -> str:
     )
 
 
-def _tested(results: Results, reading: Reading, known: pd.DataFrame) -> Tested:
+def _tested(results: Results, reading: Reading, known: pd.DataFrame) -> Decided:
     """By which indices of the first table each embedding is better than all others, and than the baseline."""
     main = {point_column(c.index, c.parameters): c for c in reading.main if c.leaders}
     rows = known.assign(key=[point_column(i, p) for i, p in zip(known["index"], known["parameters"], strict=True)])
@@ -135,7 +135,7 @@ def _tested(results: Results, reading: Reading, known: pd.DataFrame) -> Tested:
                 beaten[name][0] += int((against["better"] == name).sum())
                 beaten[name][1] += len(against)
     games = {name: (wins, played) for name, (wins, played) in beaten.items() if played}
-    return Tested(clear, baseline, games)
+    return Decided(clear, baseline, games)
 
 
 def _baseline(results: Results, reading: Reading) -> str:
