@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,15 +15,19 @@ import numpy.typing as npt
 
 from dreval._check import check_one_of, describe
 from dreval._evaluation_intervals import CI_OPTIONS
+from dreval._random import stream_seed
 from dreval.errors import DrevalError, InputError
 from dreval.geometry.workers import open_progress
 from dreval.glossary import DATA_CAVEAT
 from dreval.inference.adjustment import adjust_p_values
+from dreval.inputs._identity import ADDRESS
+from dreval.inputs._source import seed_of
 from dreval.inputs.source import Source
 from dreval.registry import INDICES, TESTS
 
 __all__ = [
     "Refused",
+    "as_run",
     "attainable_note",
     "check_name",
     "check_options",
@@ -53,6 +58,14 @@ def describe_source(source: Source) -> str:
         return repr(source.what)
     words = re.sub(r"\W+", "_", source.name).strip("_")
     return f"{words or 'embedding'}_{source.kind}"
+
+
+def as_run(source: Source, root: int) -> dict[str, Any]:
+    """What an embedding came from, with the parameters of its run: those given, those by default, and its seed."""
+    seed = seed_of(stream_seed(root, "embedding", source.name))
+    settings = source.settings(source.default_components, seed)
+    words = {name: ADDRESS.sub("", reprlib.repr(value)) for name, value in settings.items()}
+    return {"kind": source.kind, "what": source.what, "parameters": words}
 
 
 def check_name(name: Any, taken: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from dreval._evaluation_algorithms import evaluate_algorithms
 from dreval._evaluation_intervals import Intervals, plan_intervals
 from dreval._evaluation_parts import (
     Refused,
+    as_run,
     attainable_note,
     check_name,
     check_options,
@@ -368,6 +369,7 @@ class Evaluation:
             "notes": notes,
             "versions": versions(),
             "seconds": seconds,
+            "sources": {name: as_run(source, self.seed) for name, source in self.sources.items()},
         }
 
     def _results(

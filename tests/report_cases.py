@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from hypothesis import strategies as st
 
 from dreval.registry import INDICES
+from dreval.report._reading import read_results
 from dreval.results.shepard import Shepard
 from dreval.results.table import Results, curves_frame, point_column, tidy_frame
 
@@ -150,3 +152,23 @@ def simulated_results(
             rows.append(row_of_test(name, 0.001, 0.004))
     shepard = {name: simulated_shepard(place) for place, name in enumerate(names)}
     return make_results(rows, embeddings, labels, failed, points, curves, shepard, n_neighbors=list(ks), **recipe)
+
+
+VALUES = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.25, 0.5, 0.5004, 0.5006, 0.9999, 1.0, math.nan]))
+
+
+@st.composite
+def readings(draw, intervals=None):
+    """A reading of one to five embeddings with any values, some missing, with intervals or without."""
+    names = [f"e{i}" for i in range(draw(st.integers(1, 5)))]
+    wide = draw(st.booleans()) if intervals is None else intervals
+    rows = []
+    for name in names:
+        for index, parameters, chance in DEFAULT:
+            value = draw(VALUES)
+            more = {"note": "a reason"} if math.isnan(value) else {}
+            if wide and not math.isnan(value):
+                half = draw(st.floats(0, 0.3))
+                more |= {"ci_low": value - half, "ci_high": value + half, "ci_method": "jackknife", "target": "points"}
+            rows.append(index_row(name, index, parameters, value, chance, **more))
+    return read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in names}))

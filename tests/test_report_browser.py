@@ -2,129 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import fcntl
 import json
 import os
-import shutil
-import subprocess
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 import pytest
+from browser import Browser
+from report_cases import simulated_results
 
 import dreval
 from dreval.report.page import write_report
 
 pytestmark = pytest.mark.browser
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or "chromium"
-
-
-def _pipe() -> tuple[int, int]:
-    """A pipe whose ends are above 9, out of the way of the 3 and 4 that Chromium reads and writes."""
-    ends = os.pipe()
-    moved = fcntl.fcntl(ends[0], fcntl.F_DUPFD_CLOEXEC, 10), fcntl.fcntl(ends[1], fcntl.F_DUPFD_CLOEXEC, 10)
-    for end in ends:
-        os.close(end)
-    return moved
-
-
-class Browser:
-    """One tab of headless Chromium, driven through a pair of pipes (its DevTools protocol)."""
-
-    def __init__(self, profile: Path) -> None:
-        self.events: list[dict[str, Any]] = []
-        self.count = 0
-        read_here, write_there = _pipe()
-        read_there, write_here = _pipe()
-        self.process = subprocess.Popen(
-            [
-                "bash",
-                "-c",
-                f'exec "$@" 3<&{read_there} 4>&{write_there}',
-                "_",
-                CHROMIUM,
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--hide-scrollbars",
-                "--disable-dev-shm-usage",
-                "--remote-debugging-pipe",
-                f"--user-data-dir={profile}",
-                "about:blank",
-            ],
-            pass_fds=(read_there, write_there),
-            stderr=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        )
-        os.close(read_there)
-        os.close(write_there)
-        self.reader, self.writer = os.fdopen(read_here, "rb", 0), os.fdopen(write_here, "wb", 0)
-        self.buffer = b""
-        self.session = ""
-        targets = self.call("Target.getTargets")["targetInfos"]
-        page = next(target["targetId"] for target in targets if target["type"] == "page")
-        self.session = self.call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """One command and its answer; events on the way are kept."""
-        self.count += 1
-        message = {"id": self.count, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        self.writer.write(json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.next_message()
-            if answer.get("id") == self.count:
-                assert "error" not in answer, answer
-                return answer["result"]
-            self.events.append(answer)
-
-    def next_message(self) -> dict[str, Any]:
-        """The next message of the browser."""
-        while b"\0" not in self.buffer:
-            chunk = self.reader.read(1 << 16)
-            assert chunk, "the browser went away"
-            self.buffer += chunk
-        message, _, self.buffer = self.buffer.partition(b"\0")
-        return json.loads(message)
-
-    def open(self, path: Path, width: int, dark: bool = False) -> None:
-        """Show a file in a window of that width, and wait until it is loaded."""
-        self.events.clear()
-        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        self.call("Emulation.setEmulatedMedia", features=scheme)
-        self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
-        )
-        self.call("Page.navigate", url=path.as_uri())
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(self.next_message())
-
-    def evaluate(self, script: str) -> Any:
-        """The value of an expression in the page."""
-        return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
-
-    def picture(self, path: Path) -> None:
-        """Write a picture of the whole page."""
-        got = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(got["data"]))
-
-    def __enter__(self) -> Browser:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.reader.close()
-        self.writer.close()
-        self.process.terminate()
-        self.process.wait(timeout=20)
+SCRIPT = "<script>alert(1)</script>"
+PRINTED = 703  # CSS pixels between the margins of a page of A4
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +47,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "<b>&\"' a rather long name of an embedding, in words": X[:, :1],
             "three_$columns$": X[:, :3],
             "broken": broken,
+            SCRIPT: X[:, 1:3],
+            "🎉" + "x" * 299: X[:, 2:4],
         },
-        labels=labels,
+        labels=np.array([SCRIPT, "a 'quoted' & \"name\"", "two\nlines 🎉", "y" * 300])[labels],
         n_neighbors=[5, 15, 60],
         random_state=0,
     )
@@ -188,7 +85,9 @@ def test_the_page_is_silent_and_loads_nothing(browser: Browser, page: Path) -> N
 def test_dark_and_light_differ_and_are_both_readable(browser: Browser, page: Path) -> None:
     """The background follows the reader's choice, and text of every kind has a contrast of at least 4.5."""
     contrast = """(() => {
-      const rgb = (c) => c.match(/[0-9.]+/g).slice(0, 3).map((v) => v / 255)
+      const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+      const pixel = (c) => { pen.fillStyle = c; pen.fillRect(0, 0, 1, 1); return pen.getImageData(0, 0, 1, 1).data; };
+      const rgb = (c) => [...pixel(c)].slice(0, 3).map((v) => v / 255)
         .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
       const light = (c) => { const [r, g, b] = rgb(c); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
       const back = getComputedStyle(document.body).backgroundColor;
@@ -295,3 +194,193 @@ def test_the_page_of_a_study_is_never_wider_than_the_window(
 def test_the_page_of_a_study_is_readable_in_the_dark(browser: Browser, study_page: Path) -> None:
     """As every report."""
     test_dark_and_light_differ_and_are_both_readable(browser, study_page)
+
+
+@pytest.fixture(scope="module")
+def compared_page(page: Path) -> Path:
+    """The report of a comparison of the embeddings of one data set, with awkward names."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 5)) * [3, 2, 1, 1, 1]
+    names = {"first": X[:, :2], SCRIPT: X[:, 2:4], "z" * 300: X[:, 3:]}
+    found = dreval.Evaluation(X, names, n_neighbors=8, random_state=0).run().compare()
+    return found.report(page.parent / "compared.html")
+
+
+@pytest.fixture(scope="module")
+def pages(page: Path, study_page: Path, compared_page: Path) -> dict[str, Path]:
+    """The three kinds of pages."""
+    return {"result": page, "study": study_page, "comparison": compared_page}
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The script of axe-core, which ``.ci/run`` fetches; DREVAL_AXE says where it lies."""
+    path = Path(os.environ.get("DREVAL_AXE", "axe.min.js"))
+    assert path.is_file(), f"{path} is not there: set DREVAL_AXE to axe.min.js of axe-core 4, as .ci/run does"
+    return path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", ["result", "study", "comparison"])
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_serious(browser: Browser, pages: dict[str, Path], axe: str, kind: str, dark: bool) -> None:
+    """No violation of the rules of axe-core, of any impact, in light and in dark, with all that is folded open."""
+    browser.open(pages[kind], 1280, dark)
+    browser.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    browser.evaluate(axe)
+    words = "v.id + ' (' + v.impact + '): ' + v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(', ')"
+    found = browser.await_value(f"axe.run().then((r) => r.violations.map((v) => {words}))")
+
+    assert found == []
+
+
+@pytest.mark.parametrize("kind", ["study", "comparison"])
+def test_every_page_is_silent_and_never_wider_than_a_phone(browser: Browser, pages: dict[str, Path], kind: str) -> None:
+    """As the page of a result."""
+    test_the_page_is_silent_and_loads_nothing(browser, pages[kind])
+    test_the_page_is_never_wider_than_the_window(browser, pages[kind], 375, False)
+
+
+@pytest.mark.parametrize("kind", ["result", "study", "comparison"])
+def test_awkward_names_run_nothing(browser: Browser, pages: dict[str, Path], kind: str) -> None:
+    """Markup in names is shown and never becomes an element; the only scripts are the page's own and its data."""
+    browser.open(pages[kind], 1100)
+    types = browser.evaluate("[...document.scripts].map((s) => s.type)")
+
+    assert types == (["application/json", ""] if kind == "result" else [""])
+    assert browser.evaluate("document.querySelectorAll('main b b, main bdi :not(wbr)').length") == 0
+    if kind != "study":
+        assert SCRIPT in browser.evaluate("document.querySelector('main').textContent")
+
+
+@pytest.mark.parametrize("kind", ["result", "study", "comparison"])
+def test_every_table_sorts(browser: Browser, pages: dict[str, Path], kind: str) -> None:
+    """Each heading of each sortable table is a button that says how it sorts, and numbers come in their order."""
+    browser.open(pages[kind], 1100)
+    checked = browser.evaluate("""(() => [...document.querySelectorAll("table.sortable")].flatMap((table) =>
+      [...table.querySelectorAll("thead tr:last-child th")].map((head) => {
+        head.querySelector("button").click();
+        const up = head.getAttribute("aria-sort") === "ascending";
+        const cells = [...table.tBodies[0].rows].map((row) => row.cells[head.cellIndex]).filter(Boolean)
+          .map((cell) => Number((cell.dataset.sort ?? cell.textContent.trim()).replaceAll(",", "").replace("−", "-")
+            || NaN));
+        const known = cells.filter((value) => !Number.isNaN(value));
+        const rising = known.every((value, i) => i === 0 || (up ? known[i - 1] <= value : known[i - 1] >= value));
+        const named = table.querySelectorAll("[aria-sort]").length;
+        return [head.textContent, known.length !== cells.length || rising, named];
+      })))()""")
+
+    assert len(checked) > 5
+    assert [row for row in checked if row[1:] != [True, 1]] == []
+
+
+def test_a_point_is_named_and_ringed_in_every_picture(browser: Browser, page: Path) -> None:
+    """The nearest point to the pointer is named with its class, and a ring stands around it in all pictures."""
+    browser.open(page, 1280)
+    place = """(() => { const data = JSON.parse(document.getElementById("point-data").textContent);
+      const view = document.querySelector('.pts[data-panel="0"] svg'); view.scrollIntoView({block: "center"});
+      const frame = view.getBoundingClientRect(); const p = data.panels[0];
+      return [frame.left + p.x[7] * frame.width / 1000, frame.top + p.y[7] * frame.height / 1000]; })()"""
+    browser.point(*browser.evaluate(place))
+    browser.await_value("new Promise((done) => setTimeout(done, 60))")
+    said = browser.evaluate("document.querySelector('.tip').textContent")
+    rings = browser.evaluate("document.querySelectorAll('.ring.on').length")
+    views = browser.evaluate("document.querySelectorAll('.pts svg, .map svg').length")
+
+    assert said.startswith("point 8")
+    assert "trustworthiness" in said
+    assert "class " in said
+    assert rings == views > 6
+    browser.point(2, 2)
+    assert browser.evaluate("document.querySelector('.tip').hidden")
+
+
+def test_points_are_reached_by_keyboard(browser: Browser, page: Path) -> None:
+    """A picture takes the focus; arrow keys go from point to point, each is spoken, and Escape leaves it."""
+    browser.open(page, 1280)
+    browser.evaluate("document.querySelector('.pts').scrollIntoView()")
+    browser.evaluate("document.querySelector('.legend li:last-child button').focus()")
+    browser.press("Tab")
+    assert browser.evaluate("document.activeElement.className") == "pts"
+    spoken = "document.querySelector('.said-point').textContent"
+    first = browser.evaluate(spoken)
+    browser.press("ArrowRight")
+    second = browser.evaluate(spoken)
+
+    assert re.match(r"point \d+, class .*, trustworthiness: pca [\d.]+", first)
+    assert second != first
+    assert browser.evaluate("document.querySelectorAll('.ring.on').length") > 6
+    browser.press("Escape")
+    assert browser.evaluate("document.querySelector('.tip').hidden")
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert browser.evaluate(outline) == "solid"
+
+
+def test_a_class_can_be_held_by_its_button(browser: Browser, page: Path) -> None:
+    """Its other points fade and stay so until the button is pressed again."""
+    browser.open(page, 1280)
+    press = "document.querySelector('.legend button').click()"
+    faded = "document.querySelectorAll('.pts .off').length"
+    browser.evaluate(press)
+    assert browser.evaluate(faded) > 0
+    assert browser.evaluate("document.querySelector('.legend button').getAttribute('aria-pressed')") == "true"
+    browser.evaluate(press)
+    assert browser.evaluate(faded) == 0
+
+
+def test_the_first_link_skips_to_the_findings(browser: Browser, page: Path) -> None:
+    """It shows itself when it has the focus, and its target is there; so are those of the contents."""
+    browser.open(page, 1280)
+    browser.press("Tab")
+
+    assert browser.evaluate("document.activeElement.className") == "skip"
+    assert browser.evaluate("document.activeElement.getBoundingClientRect().height") > 20
+    missing = "[...document.querySelectorAll('a[href^=\"#\"]')].filter((a) => !document.querySelector(a.hash)).length"
+    assert browser.evaluate(missing) == 0
+
+
+@pytest.mark.parametrize("kind", ["result", "study", "comparison"])
+def test_the_printed_page_cuts_nothing(browser: Browser, pages: dict[str, Path], kind: str) -> None:
+    """On paper nothing is wider than the page, figures and rows stay whole, and it is printed."""
+    browser.open(pages[kind], PRINTED)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    wide = f"[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > {PRINTED} + 1)"
+    whole = (
+        "[...document.querySelectorAll('figure, svg, tr')].every((e) => getComputedStyle(e).breakInside === 'avoid')"
+    )
+    hidden = "getComputedStyle(document.querySelector('nav')).display"
+
+    assert browser.evaluate(f"{wide}.map((e) => e.tagName + ' ' + e.textContent.slice(0, 40)).slice(0, 5)") == []
+    assert browser.evaluate(whole)
+    assert browser.evaluate(hidden) == "none"
+    assert browser.printed().startswith(b"%PDF")
+    browser.call("Emulation.setEmulatedMedia", media="")
+
+
+def test_a_page_without_scripts_says_the_same(browser: Browser, page: Path) -> None:
+    """Every word and value is in the file itself; what needs the script is not offered without it."""
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(page, 1100)
+        tree = json.dumps(browser.call("DOM.getDocument", depth=0))
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    text = page.read_text("utf-8")
+
+    assert tree
+    assert 'class="js" hidden' in text
+    assert "<button" not in re.sub(r"<script>.*?</script>", "", text, flags=re.S)
+
+
+def test_a_page_of_many_points_is_light_and_opens_at_once(
+    browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Five embeddings of 1797 points in ten classes weigh less than 3 MB; the time to open them is printed."""
+    results = simulated_results(("tsne", "umap", "isomap", "pca", "laplacian"), n=1797, classes=10, ks=(5, 15, 50))
+    path = write_report(results, tmp_path / "digits.html")
+    browser.open(path, 1280)
+    timing = "performance.getEntriesByType('navigation')[0].loadEventEnd"
+    with capsys.disabled():
+        print(f"\n{path.stat().st_size:,} bytes, loaded in {browser.evaluate(timing):.0f} ms", end=" ")
+
+    assert path.stat().st_size < 3_000_000
+    assert browser.evaluate("document.querySelectorAll('.pts svg').length") == 5

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dreval._check import check_one_of
+from dreval._check import check_one_of, check_path
 from dreval.comparison._cells import Family
 from dreval.comparison._pairs import wins
 from dreval.comparison._printing import summarise
@@ -152,6 +153,11 @@ class Comparison:
         <Figure size ...>
         """
         return import_module("dreval.report.figures").plot_comparison(self, kind, **options)
+
+    def report(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write one self-contained page (.html) or text (.md) under a title, and give its path."""
+        write = import_module("dreval.report.compared").write_comparison
+        return Path(write(self, check_path(path, "path"), title=title))
 
     def __repr__(self) -> str:
         names = list(dict.fromkeys(self.standing["embedding"]))

@@ -18,7 +18,7 @@ import numpy as np
 from dreval.inputs._source import Source
 from dreval.inputs._sources import CallableSource, EstimatorSource, MethodSource
 
-__all__ = ["digest", "identity"]
+__all__ = ["ADDRESS", "digest", "identity"]
 
 DEPTH = 20  # how deep values within values are followed; code goes about three levels deeper with each call
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")

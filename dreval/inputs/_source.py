@@ -152,6 +152,10 @@ class Source:
         """What is run, in words."""
         return self.kind
 
+    def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
+        """The parameters of a run with that number of components and seed, defaults included; none of coordinates."""
+        return {}
+
     def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
         """Whatever the foreign code returns."""
         return X

@@ -143,15 +143,23 @@ class EstimatorSource(Source):
         cure = f"Ask for n_components={Y.shape[1]}, or give it a parameter n_components."
         raise MethodFailed(self.argument, rule, got, cure)
 
-    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
-        estimator = copy.deepcopy(self.estimator)
-        params = settable(estimator)
+    def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
+        """The estimator's parameters, with those that a run sets."""
+        return {**settable(self.estimator), **self._changes(n_components, seed)}
+
+    def _changes(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
+        """What a run sets: the number of components, and the seeds."""
+        params = settable(self.estimator)
         changes: dict[str, Any] = {}
         if n_components is not None:
-            changes |= dict.fromkeys(_component_keys(estimator, params), n_components)
+            changes |= dict.fromkeys(_component_keys(self.estimator, params), n_components)
         if seed is not None:
             changes |= dict.fromkeys(_seed_keys(params), seed)
-        assign(estimator, changes)
+        return changes
+
+    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
+        estimator = copy.deepcopy(self.estimator)
+        assign(estimator, self._changes(n_components, seed))
         named = self.columns is not None and len(self.columns) == X.shape[1] and _chooses_by_name(estimator)
         return _run_estimator(estimator, pd.DataFrame(X, columns=self.columns) if named else X, y)
 
@@ -191,11 +199,15 @@ class CallableSource(Source):
         """The function, called with that number."""
         return replace(self, options={**self.options, "n_components": n_components})
 
-    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
+    def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
+        """The options of the function, with the number of components and, where it accepts one, the seed."""
+        seeded = {"random_state": seed} if "random_state" in self.accepts and seed is not None else {}
         d = self.n_components if n_components is None else n_components
-        keywords = {name: value for name, value in self.options.items() if name != "n_components"}
-        if "random_state" in self.accepts and seed is not None:
-            keywords["random_state"] = seed
+        return {**self.options, "n_components": d, **seeded}
+
+    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
+        keywords = self.settings(n_components, seed)
+        d = keywords.pop("n_components")
         if "labels" in self.accepts:
             keywords["labels"] = y
         if "n_components" in self.accepts:
@@ -252,11 +264,20 @@ class MethodSource(Source):
         """The method with that number among its parameters."""
         return replace(self, parameters={**self.parameters, "n_components": n_components})
 
+    def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
+        """Every parameter of the method, those by default included."""
+        known = inspect.signature(self.method).parameters.values()
+        defaults = {p.name: p.default for p in known if p.default is not p.empty}
+        return {**defaults, **self._asked(n_components, seed)}
+
+    def _asked(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
+        """The parameters that a run is given."""
+        d = self.n_components if n_components is None else n_components
+        seeded = seed is not None and "random_state" in inspect.signature(self.method).parameters
+        return {**self.parameters, "n_components": d, **({"random_state": seed} if seeded else {})}
+
     def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
-        parameters = {**self.parameters, "n_components": self.n_components if n_components is None else n_components}
-        if seed is not None and "random_state" in inspect.signature(self.method).parameters:
-            parameters["random_state"] = seed
-        estimator = self.method(**parameters)
+        estimator = self.method(**self._asked(n_components, seed))
         return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
 
 

@@ -3,24 +3,48 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import dataclass
 
 from dreval.glossary import COLUMNS
+from dreval.registry import INDICES
 from dreval.report._column import Column
 from dreval.report._numbers import counted, ordered
 from dreval.report._reading import Reading
 from dreval.report._rules import HOLDS, MOST, MOSTLY, WHOLE_FAILS, WHOLE_HOLDS
 
-__all__ = ["cautions", "definitions", "head_line"]
+__all__ = ["Word", "cautions", "definitions", "glossary", "head_line", "index_words_of"]
+
+_MARKUP = re.compile(r":math:|\*|`|\.\. math::")
 
 
-def cautions(reading: Reading, dimensions: dict[str, int]) -> list[str]:
+@dataclass(frozen=True)
+class Word:
+    """A word of the report: what it means and, of an index, its formula and where it is from."""
+
+    term: str
+    meaning: str
+    formula: str = ""
+    reference: str = ""
+
+
+def cautions(reading: Reading, dimensions: dict[str, int], paired: bool = False) -> list[str]:
     """Sentences on what does not follow; each stands only where it applies."""
     cells = [cell for column in reading.main for cell in column.cells.values() if not cell.missing]
     several = len(reading.computed) > 1
     rules = [
         (
             several,
-            "“Best” means the best value in this table. Nothing here tests whether two embeddings differ.",
+            "“Best” means the best value in this table"
+            + (
+                "; “clearly” that paired tests tell it from all others."
+                if paired
+                else ". Nothing here tests whether two embeddings differ."
+            ),
+        ),
+        (
+            paired,
+            "Paired tests speak of other points for the same pictures, not of other runs of the methods or other data.",
         ),
         (several and len(set(dimensions.values())) > 1, _columns_caution(dimensions)),
         (
@@ -96,6 +120,29 @@ def _test_cautions(reading: Reading) -> list[tuple[bool, str]]:
     ]
 
 
+def glossary(reading: Reading) -> list[Word]:
+    """The words of ``definitions``; indices with formula and reference, as their cards and pages say them."""
+    indices = {_term(column): column for column in reading.main}
+    words = definitions(reading)
+    return [index_words_of(indices[term]) if term in indices else Word(term, meaning) for term, meaning in words]
+
+
+def index_words_of(column: Column) -> Word:
+    """What an index means, its formula and its reference, as its card and its page say them."""
+    return Word(_term(column), _meaning(column), *_source(column.index if column.index in INDICES else ""))
+
+
+def _source(index: str) -> tuple[str, str]:
+    """The formula that the page of an index states, and its reference."""
+    if not index:
+        return "", ""
+    page = (INDICES.get(index).__doc__ or "").partition("\n\n")[2].partition("Parameters\n")[0]
+    parts = [" ".join(part.split()) for part in page.split("\n\n")]
+    formulas = [part for part in parts if " = " in part]
+    said = _MARKUP.sub("", formulas[0]).strip() if formulas else ""
+    return said, " ".join(INDICES.card(index).reference.split())
+
+
 def definitions(reading: Reading) -> list[tuple[str, str]]:
     """Every word that the report uses, with its meaning: indices first, then the words of tables, then the verdicts."""
     words = [(_term(column), _meaning(column)) for column in reading.main]
@@ -156,6 +203,13 @@ def _verdict_words(reading: Reading) -> list[tuple[str, str]]:
             ),
         ),
         (
+            "trust, distrust",
+            (
+                "What holds or mostly holds by these rules, and what fails or cannot be told from chance (“chance”); "
+                "what lies between is left to the full text."
+            ),
+        ),
+        (
             "keeps its shape, do not read",
             (
                 f"{100 * WHOLE_HOLDS:.0f} % or more of the way from chance to perfect, and less than "
@@ -172,6 +226,15 @@ def _verdict_words(reading: Reading) -> list[tuple[str, str]]:
     ]
     if len(reading.computed) > 1:
         words.append(("best, last, shares", "By the values as they are printed; equal in print is equal."))
+        words.append(
+            (
+                "clearly, beats",
+                (
+                    "Paired tests tell it from every other embedding, or from the one named (adjusted p ≤ .05). "
+                    "Without such tests “clearly” says that no interval and no order of ties reaches another one."
+                ),
+            )
+        )
     return words
 
 

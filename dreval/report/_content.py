@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from dreval.glossary import DATA_CAVEAT
-from dreval.report._cautions import cautions, definitions, head_line
+from dreval.report._card import card_lines
+from dreval.report._cautions import cautions, definitions, glossary, head_line
 from dreval.report._column import DIFFERS, Column
-from dreval.report._layout import folded, is_turned, table_parts
+from dreval.report._layout import balanced, is_turned, table_parts
 from dreval.report._names import short_names
-from dreval.report._numbers import counted, fixed, in_words, probability
+from dreval.report._numbers import in_words
+from dreval.report._paired import paired_differences
 from dreval.report._reading import SCALE, Reading, parameter_words
+from dreval.report._tested import asked_rows, known_tests, test_groups, test_row, tests_said
 from dreval.report.words import verdicts
 from dreval.results.table import Results
 
@@ -45,6 +47,7 @@ class TableCell:
     interval: str = ""
     ends: str = ""
     ties: str = ""
+    open: bool = False
     best: bool = False
     shade: float = 0.0
     mark: str = ""
@@ -64,10 +67,18 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
     rows = [{**row, "d": dimensions.get(row["name"], "") if differ else ""} for row in rows]
     chances = [{"text": column.short_chance or ABSENT, "range": column.chance} for column in main]
     subjects = _subjects(main)
+    paired = paired_differences(results, reading)
+    count = len(reading.names)
     return {
         "title": title if title is not None else default_title(reading),
         "meta": head_line(reading, dimensions),
-        "verdicts": [{"place": i, "said": said, **folded(said)} for i, said in enumerate(verdicts(reading))],
+        "verdicts": [
+            {"place": i, "said": said, "card": card_lines(reading, said, paired.tested)}
+            for i, said in enumerate(verdicts(reading))
+        ],
+        "grid": {"cards": balanced(count, 5, 3), "panels": balanced(count, 5, 3), "diagrams": balanced(count, 4, 3)},
+        "paired": paired,
+        "methods": asked_rows(reading, "method"),
         "subjects": subjects,
         "heads": heads,
         "turned": turned,
@@ -85,16 +96,19 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
         "all_rows": [_full_row(reading, row) for row in reading.rows if row["embedding"] not in reading.failed],
         "ties": any(not math.isnan(row["worst"]) for row in reading.rows),
         "intervals": any(not math.isnan(row["ci_low"]) for row in reading.rows),
-        "tests": [_test_row(row) for row in reading.tests if row["embedding"] not in reading.failed],
-        "tests_said": _tests_said(reading),
+        "tests": [test_row(row) for row in known_tests(reading)],
+        "tests_said": tests_said(reading, reading.tests),
+        "test_groups": test_groups(reading),
         "tests_adjusted": any(not math.isnan(row["p_adjusted"]) for row in reading.tests),
         "notes": _notes(results, reading),
         "settings": _settings(reading.recipe),
         "versions": [(str(name), str(version)) for name, version in dict(reading.recipe.get("versions") or {}).items()],
         "call": str(reading.recipe.get("call") or ""),
         "language": "sh" if str(reading.recipe.get("call") or "").startswith("dreval ") else "python",
+        "sources": _sources(reading.recipe),
         "definitions": definitions(reading),
-        "cautions": cautions(reading, dimensions),
+        "glossary": glossary(reading),
+        "cautions": cautions(reading, dimensions, paired=bool(paired.rows)),
     }
 
 
@@ -169,11 +183,20 @@ def _cell(column: Column, name: str, footnotes: Footnotes) -> TableCell:
         interval=column.interval(name),
         ends=column.ends(name),
         ties=column.ties(name),
+        open=_ties_matter(column, name),
         best=name in column.leaders,
         shade=round(column.shade(name), 3),
         mark=footnotes.mark(note),
         note=note,
         sort=repr(float(cell.value)),
+    )
+
+
+def _ties_matter(column: Column, name: str) -> bool:
+    """Whether the orders of equal distances leave more open than the interval does."""
+    cell = column.cells[name]
+    return bool(column.ties(name)) and (
+        not cell.has_interval or abs(cell.best - cell.worst) > (cell.high - cell.low) / 2
     )
 
 
@@ -189,7 +212,8 @@ def _table_note(reading: Reading, page: bool) -> str:
     if any(cell.has_interval for column in reading.main for cell in column.cells.values()):
         small = "In small print the half-width of the 95 % interval, or its two ends."
         parts.append(small if page else "Square brackets hold the 95 % interval.")
-    if any(column.ties(name) for column in reading.main for name in column.values):
+    tied = _ties_matter if page else Column.ties
+    if any(tied(column, name) for column in reading.main for name in column.values):
         parts.append("“Ties” are worst and best over all orders of equal distances.")
     if any(column.short_chance == DIFFERS for column in reading.main):
         parts.append("Where chance “differs”, each embedding has its own; they stand below.")
@@ -217,41 +241,14 @@ def _full_row(reading: Reading, row: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _test_row(row: Mapping[str, Any]) -> dict[str, str]:
-    """One row of the table of tests; a missing one keeps its reason."""
-
-    def number(key: str, digits: int) -> str:
-        value = float(row[key])
-        return ABSENT if math.isnan(value) else fixed(value, digits) if 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
-
-    return {
-        "embedding": row["embedding"],
-        "variable": row["target"] or ABSENT,
-        "test": str(row["test"]).upper() if len(str(row["test"])) <= 5 else str(row["test"]),
-        "effect": number("effect_size", 3),
-        "statistic": number("statistic", 4),
-        "p": probability(float(row["p_value"])),
-        "adjusted": probability(float(row["p_adjusted"])),
-        "resamples": f"{int(row['n_resamples']):,}" if row["n_resamples"] else ABSENT,
-        "note": row["note"],
-    }
-
-
-def _tests_said(reading: Reading) -> str:
-    """How many tests reject, by the adjusted p where there is one; those against the data themselves do not count."""
-    tests = [row for row in reading.tests if not row["note"].startswith(DATA_CAVEAT)]
-    ps = [float(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]) for row in tests]
-    known = [p for p in ps if not math.isnan(p)]
-    certain = "Against the data themselves read the effect size only." if len(tests) < len(reading.tests) else ""
-    if not known:
-        return " ".join(filter(None, ["None of the tests could be computed." if ps else "", certain]))
-    few = sum(p <= 0.05 for p in known)
-    method = reading.recipe.get("adjust")
-    by = f"adjusted p ({method})" if method and method != "nothing" else "p"
-    said = "Null hypothesis: embedding and variable are independent. "
-    said += f"{counted(few, 'test')} of {len(known)} with {by} ≤ .05."
-    lost = "" if len(known) == len(ps) else f"{counted(len(ps) - len(known), 'test')} could not be computed."
-    return " ".join(filter(None, [said, lost, certain]))
+def _sources(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What each embedding came from, with the parameters of its run."""
+    said = []
+    for name, about in (recipe.get("sources") or {}).items():
+        what = "given coordinates" if about["kind"] == "coordinates" else f"{about['kind']} {about['what']}"
+        parameters = ", ".join(f"{key}={value}" for key, value in about["parameters"].items())
+        said.append((str(name), f"{what}: {parameters}" if parameters else what))
+    return said
 
 
 def _settings(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:

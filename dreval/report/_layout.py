@@ -1,18 +1,13 @@
-"""How a report is laid out where there is much of it: which way the first table lies, and what a card folds away."""
+"""How a report is laid out: which way the first table lies, and how many cards or pictures stand in a row."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dreval.report.words import Verdict
-
-__all__ = ["folded", "is_turned", "table_parts"]
+__all__ = ["balanced", "is_turned", "table_parts"]
 
 TURNED_ABOVE = 9  # with more indices (these are the default ones) they are the rows of the first table
-DOZEN = 12  # sentences that a card says at once: the lead, what holds, what does not, and the comparison
-SAID = 8  # of one that has more, the first ones; the rest would be a wall of words
-LEAST = 4  # of them at least so many on what holds and what does not
 
 
 def is_turned(indices: int, embeddings: int) -> bool:
@@ -36,13 +31,18 @@ def table_parts(
     return parts
 
 
-def folded(said: Verdict) -> dict[str, Any]:
-    """What a card says at once of what holds, what does not and what is missing, and what it folds away."""
-    besides = 1 + len(said.standing)
-    whole = besides + len(said.trust) + len(said.doubt) <= DOZEN
-    room = DOZEN if whole else max(SAID - besides, LEAST)
-    doubts = min(len(said.doubt), max(room // 2, room - len(said.trust)))
-    trusts = room - doubts
-    rest = {"trust": said.trust[trusts:], "doubt": said.doubt[doubts:], "missing": () if whole else said.missing}
-    shown = {"trust": said.trust[:trusts], "doubt": said.doubt[:doubts], "missing": said.missing if whole else ()}
-    return {**shown, "rest": rest, "more": sum(map(len, rest.values()))}
+def balanced(count: int, wide: int, mid: int) -> dict[str, int]:
+    """How many of ``count`` things stand in a row of a wide and of a narrower page, so that rows are nearly full.
+
+    Examples
+    --------
+    >>> balanced(5, 5, 3), balanced(6, 5, 3), balanced(7, 5, 3)
+    ({'wide': 5, 'mid': 3}, {'wide': 3, 'mid': 3}, {'wide': 4, 'mid': 3})
+    """
+    return {"wide": _columns(count, wide), "mid": _columns(count, mid)}
+
+
+def _columns(count: int, most: int) -> int:
+    """The fewest columns that need no more rows than ``most`` columns do."""
+    rows = -(-max(count, 1) // most)
+    return -(-max(count, 1) // rows)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from dreval.errors import InputError
 from dreval.report._column import Column
 from dreval.report._distances import draw_shepard, rank_words, shepard_words
+from dreval.report._hover import point_data
 from dreval.report._lines import curve_words, draw_curves
 from dreval.report._maps import map_values, mapped_column
 from dreval.report._numbers import counted
@@ -31,7 +32,7 @@ def pictures(results: Results, reading: Reading) -> dict[str, Any]:
     """All figures of a page with their legends; parts that a result has no values for are empty."""
     if not reading.computed:
         empty: dict[str, Any] = {"panels": [], "legend": [], "map": None, "curves": [], "more_curves": 0}
-        return empty | {"scales": [], "scale_bands": False, "shepard": {"panels": []}}
+        return empty | {"scales": [], "scale_bands": False, "shepard": {"panels": []}, "point_data": {}}
     classes = class_colours(results.labels)
     column = _mapped(results, reading)
     values = map_values(results, reading.computed, column) if column else {}
@@ -47,6 +48,7 @@ def pictures(results: Results, reading: Reading) -> dict[str, Any]:
         "panels": panels,
         "legend": list(class_handles(classes)) if classes else [],
         "map": _legend(column, scale) if column and scale else None,
+        "point_data": point_data(results, reading, column, values),
         "scales": scales,
         "scale_bands": any(curve.banded for curve in whole.values()),
         "shepard": diagrams,

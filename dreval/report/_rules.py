@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from dreval.report._column import Cell, Column
 from dreval.report._numbers import of_hundred
@@ -18,6 +18,7 @@ __all__ = [
     "WHOLE_FAILS",
     "WHOLE_HOLDS",
     "above_chance",
+    "grade",
     "in_chance",
     "say",
 ]
@@ -29,6 +30,8 @@ WHOLE_HOLDS, WHOLE_FAILS = 0.9, 0.5
 # Shares above MOST are "most", below 1 - MOST they are few; between them "about half".
 MOST = 0.55
 CHANCE = "chance"
+# How a verdict counts on a card: it holds, mostly holds, fails; any other one is left to the full text.
+GOOD, FAIR, POOR = "holds", "mostly", "fails"
 EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
 
 
@@ -37,12 +40,17 @@ class Rule:
     """How an index is put into words.
 
     ``judge`` gives the verdict and whether it speaks for the picture; "" says nothing. ``compose`` makes the sentence
-    of a verdict and the words on ties; the verdict None is one that equal distances leave open.
+    of a verdict and the words on ties; the verdict None is one that equal distances leave open. ``topic`` is what can
+    or cannot be trusted, in a few words, and ``grades`` says which by the verdict, for values at least ``least`` of the
+    way from chance to perfect.
     """
 
     judge: Callable[[Column, Cell], tuple[bool, str]]
     compose: Callable[[Column, Cell, str | None, str], str]
     shown: Callable[[Column, float], str]
+    topic: str = ""
+    grades: Mapping[str, str] = field(default_factory=dict)
+    least: float = -math.inf
 
 
 def above_chance(column: Column, cell: Cell) -> float:
@@ -72,15 +80,32 @@ def say(column: Column, cell: Cell) -> tuple[bool, str]:
     rule = RULES[column.index]
     if _tells_nothing(column, cell):
         return True, ""
+    holds, verdict, ties = _judged(rule, column, cell)
+    return holds, "" if verdict == "" else rule.compose(column, cell, verdict, ties)
+
+
+def grade(column: Column, cell: Cell) -> str:
+    """How a value counts on a card: holds, mostly, fails, chance, or nothing where it says nothing or ties leave it."""
+    rule = RULES[column.index]
+    if _tells_nothing(column, cell):
+        return ""
+    verdict = _judged(rule, column, cell)[1] or ""
+    ends = (cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,)
+    short = any(above_chance(column, cell.moved(end)) < rule.least for end in ends)
+    return CHANCE if verdict == CHANCE else "" if short else rule.grades.get(verdict, "")
+
+
+def _judged(rule: Rule, column: Column, cell: Cell) -> tuple[bool, str | None, str]:
+    """Whether the picture is spoken for, the verdict, None where equal distances leave it open, and words on them."""
     holds, verdict = rule.judge(column, cell)
     if not cell.has_ties:
-        return holds, rule.compose(column, cell, verdict, "") if verdict else ""
+        return holds, verdict, ""
     low, high = (rule.shown(column, end) for end in sorted((cell.worst, cell.best)))
     if low == high:
-        return holds, rule.compose(column, cell, verdict, "") if verdict else ""
+        return holds, verdict, ""
     if any(rule.judge(column, cell.moved(end))[1] != verdict for end in (cell.worst, cell.best)):
-        return False, rule.compose(column, cell, None, f"between {low} and {high}")
-    return holds, rule.compose(column, cell, verdict, f"between {low} and {high}") if verdict else ""
+        return False, None, f"between {low} and {high}"
+    return holds, verdict, f"between {low} and {high}"
 
 
 def _share(_: Column, value: float) -> str:
@@ -110,12 +135,12 @@ def _judge_overlap(column: Column, cell: Cell) -> tuple[bool, str]:
 def _compose_overlap(_: Column, cell: Cell, verdict: str | None, ties: str) -> str:
     shown, rest = of_hundred(cell.value), f"{_against(cell)}{_left_open(ties)}."
     if verdict is None:
-        return f"{shown[0].upper()}{shown[1:]} of 100 neighbors shown are true ones{rest}"
+        return f"{shown[0].upper()}{shown[1:]} of 100 neighbors shown are true{rest}"
     words = {
-        CHANCE: f"Neighbors shown cannot be told from chance: {shown} of 100 are true ones",
-        "most": f"Most neighbors shown are true ones: {shown} of 100",
-        "half": f"About half of the neighbors shown are true ones: {shown} of 100",
-        "few": f"Most neighbors shown are false: {shown} of 100 are true ones",
+        CHANCE: f"Neighbors shown cannot be told from chance: {shown} of 100 are true",
+        "most": f"Most neighbors shown are true: {shown} of 100",
+        "half": f"About half the neighbors shown are true: {shown} of 100",
+        "few": f"Most neighbors shown are false: {shown} of 100 are true",
     }
     return words[verdict] + rest
 
@@ -129,7 +154,7 @@ def _named(column: Column, cell: Cell, verdict: str | None, ties: str) -> str:
     return f"{words} ({value}{_left_open(ties)})."
 
 
-def _ranks(holds: str, mostly: str, fails: str) -> Rule:
+def _ranks(topic: str, holds: str, mostly: str, fails: str) -> Rule:
     """Three sentences for an index of ranks, chosen by the distance from chance to perfect."""
 
     def judge(column: Column, cell: Cell) -> tuple[bool, str]:
@@ -140,10 +165,10 @@ def _ranks(holds: str, mostly: str, fails: str) -> Rule:
             return True, ""
         return share >= MOSTLY, holds if share >= HOLDS else mostly if share >= MOSTLY else fails
 
-    return Rule(judge, _named, _value)
+    return Rule(judge, _named, _value, topic, {holds: GOOD, mostly: FAIR, fails: POOR})
 
 
-def _shape(holds: str, fails: str) -> Rule:
+def _shape(topic: str, holds: str, fails: str) -> Rule:
     """Two sentences for an index of shape or distance; nothing is said between them."""
 
     def judge(column: Column, cell: Cell) -> tuple[bool, str]:
@@ -152,12 +177,14 @@ def _shape(holds: str, fails: str) -> Rule:
         share = above_chance(column, cell)
         return not share < WHOLE_FAILS, fails if share < WHOLE_FAILS else holds if share >= WHOLE_HOLDS else ""
 
-    return Rule(judge, _named, _value)
+    return Rule(judge, _named, _value, topic, {holds: GOOD, fails: POOR})
 
 
 def _judge_classes(column: Column, cell: Cell) -> tuple[bool, str]:
     """Whether neighbors tell the class of a point."""
-    return (False, CHANCE) if in_chance(column, cell) else (True, "tell")
+    if in_chance(column, cell):
+        return False, CHANCE
+    return True, "tell"
 
 
 def _compose_classes(_: Column, cell: Cell, verdict: str | None, ties: str) -> str:
@@ -202,50 +229,75 @@ def _compose_triplets(_: Column, cell: Cell, verdict: str | None, ties: str) -> 
 
 # The order in which the indices are read; the first one with a value gives the lead.
 RULES: dict[str, Rule] = {
-    "neighborhood_overlap": Rule(_judge_overlap, _compose_overlap, _share),
+    "neighborhood_overlap": Rule(
+        _judge_overlap, _compose_overlap, _share, "neighborhoods", {"most": FAIR, "few": POOR}
+    ),
     "trustworthiness": _ranks(
+        "points shown close",
         "Points shown close are close in the data",
         "Points shown close are mostly close in the data",
         "Points shown close may be far apart in the data",
     ),
     "continuity": _ranks(
+        "points shown apart",
         "Points close in the data are shown close",
         "Points close in the data are mostly shown close",
         "Points close in the data may be shown far apart",
     ),
-    "jaccard": _shape("Neighborhoods agree with those of the data", "Most neighborhoods differ from those of the data"),
+    "jaccard": _shape(
+        "neighborhoods",
+        "Neighborhoods agree with those of the data",
+        "Most neighborhoods differ from those of the data",
+    ),
     "mrre_false": _ranks(
+        "ranks of neighbors shown",
         "Neighbors shown have nearly their ranks of the data",
         "Neighbors shown have about their ranks of the data",
         "Neighbors shown may be far down in the order of the data",
     ),
     "mrre_missing": _ranks(
+        "ranks of true neighbors",
         "Neighbors in the data are shown nearly at their ranks",
         "Neighbors in the data are shown about at their ranks",
         "Neighbors in the data may be shown far down in the order",
     ),
-    "r_nx_auc": Rule(_judge_area, _compose_area, _value),
-    "procrustes_rc": _shape("Neighborhoods keep their shape", "Do not read shapes within neighborhoods"),
+    "r_nx_auc": Rule(_judge_area, _compose_area, _value, "neighborhoods overall", {"most": FAIR, "few": POOR}),
+    "procrustes_rc": _shape(
+        "local shapes", "Neighborhoods keep their shape", "Do not read shapes within neighborhoods"
+    ),
     "procrustes_rn_opt": _shape(
+        "local sizes",
         "At one scale for the whole picture, neighborhoods keep shape and size",
         "At one scale for the whole picture, neighborhoods lose shape or size",
     ),
-    "local_radius_correlation": _shape("Dense regions are shown dense", "Do not read densities"),
-    "spearman_distance": _shape("Distances keep their order", "Do not read distances between groups"),
-    "pearson_distance": _shape("Distances grow in proportion", "Do not read distances between groups"),
-    "kendall_distance": _shape("Distances keep their order", "Do not read distances between groups"),
-    "triplet_accuracy": Rule(_judge_triplets, _compose_triplets, _share),
-    "procrustes_disparity": _shape(
-        "The whole has the shape of the data", "Do not read the shape of the whole or distances between groups"
+    "local_radius_correlation": _shape("densities", "Dense regions are shown dense", "Do not read densities"),
+    "spearman_distance": _shape(
+        "group distances", "Distances keep their order", "Do not read distances between groups"
     ),
-    "latent_r2": _shape("The true latent variables can be read off", "Do not read off the true latent variables"),
+    "pearson_distance": _shape(
+        "group distances", "Distances grow in proportion", "Do not read distances between groups"
+    ),
+    "kendall_distance": _shape("group distances", "Distances keep their order", "Do not read distances between groups"),
+    "triplet_accuracy": Rule(_judge_triplets, _compose_triplets, _share, "which of two points is nearer"),
+    "procrustes_disparity": _shape(
+        "global shape",
+        "The whole has the shape of the data",
+        "Do not read the shape of the whole or distances between groups",
+    ),
+    "latent_r2": _shape(
+        "the latent variables", "The true latent variables can be read off", "Do not read off the true latent variables"
+    ),
     "label_trustworthiness": _shape(
-        "Classes apart in the data are shown apart", "Classes apart in the data may be shown mixed"
+        "classes shown mixed",
+        "Classes apart in the data are shown apart",
+        "Classes apart in the data may be shown mixed",
     ),
     "label_continuity": _shape(
-        "Classes mixed in the data are shown mixed", "Classes mixed in the data may be shown apart"
+        "classes shown apart",
+        "Classes mixed in the data are shown mixed",
+        "Classes mixed in the data may be shown apart",
     ),
-    "knn_accuracy": Rule(_judge_classes, _compose_classes, _share),
+    "knn_accuracy": Rule(_judge_classes, _compose_classes, _share, "nearby classes", {"tell": GOOD}, least=HOLDS),
 }
 # Indices that answer the question of another one: where that one has a value, they are left to the tables.
 ALIKE = {

@@ -15,6 +15,7 @@ from dreval.report._content import content
 from dreval.report._pictures import pictures
 from dreval.report._reading import read_results
 from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, printable
+from dreval.report._test_pictures import add_nulls, forests
 from dreval.results.symbols import html_symbols, plain_symbols
 from dreval.results.table import Results
 
@@ -66,6 +67,8 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     page = content(results, reading, title)
     if is_page(target):
         page.update(pictures(results, reading))
+        page["forests"] = forests(page["paired"].found, reading)
+        add_nulls(page["test_groups"], results, reading)
     return write_page(target, "page", page)
 
 

@@ -10,7 +10,7 @@ from dreval.report._numbers import in_words, ordered
 from dreval.report._reading import Reading
 from dreval.report._rules import ALIKE, RULES, say
 
-__all__ = ["Verdict", "verdicts"]
+__all__ = ["Verdict", "spoken_indices", "verdicts"]
 
 LISTED = 3
 
@@ -95,17 +95,29 @@ def _read(reading: Reading, name: str) -> tuple[str, list[str], list[str]]:
     lead = ""
     trust: list[str] = []
     doubt: list[str] = []
+    for index in spoken_indices(reading, name):
+        column = reading.find(index)
+        holds, sentence = say(column, column.cells[name]) if column else (True, "")
+        if not lead:
+            lead = sentence
+        else:
+            (trust if holds else doubt).append(sentence)
+    return lead, trust, doubt
+
+
+def spoken_indices(reading: Reading, name: str) -> list[str]:
+    """The indices that have a sentence on an embedding, in their order; the first one leads."""
+    if name in reading.collapsed:
+        return []
+    found = []
     for index in RULES:
         column = reading.find(index)
         cell = column.cells.get(name) if column else None
         if column is None or cell is None or cell.missing or _has(reading, ALIKE.get(index), name):
             continue
-        holds, sentence = say(column, cell)
-        if sentence and not lead:
-            lead = sentence
-        elif sentence:
-            (trust if holds else doubt).append(sentence)
-    return lead, trust, doubt
+        if say(column, cell)[1]:
+            found.append(index)
+    return found
 
 
 def _has(reading: Reading, index: str | None, name: str) -> bool:

@@ -15,10 +15,11 @@ from report_cases import index_row, make_results, row_of_test, simulated_results
 
 from dreval.errors import InputError
 from dreval.registry import INDICES
-from dreval.report._layout import folded
+from dreval.report._card import MOST_WORDS
+from dreval.report._content import content
 from dreval.report._reading import read_results
 from dreval.report.page import write_report
-from dreval.report.words import verdicts
+from dreval.results.symbols import html_symbols
 
 VOID = {"wbr", "meta", "br", "hr", "img", "input", "link"}
 AWKWARD = (
@@ -198,7 +199,8 @@ def test_awkward_names_are_shown_as_they_are(reports):
     page = Page(text)
 
     assert all(name in page.text for name in AWKWARD)
-    assert sum(tag == "script" for tag, _ in page.tags) == 1
+    scripts = [attrs.get("type") for tag, attrs in page.tags if tag == "script"]
+    assert scripts == ["application/json", None]
     assert "49" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).split("{{ 7*7 }}")[1][:5]
     rows = [attrs for tag, attrs in page.tags if tag == "th" and attrs.get("scope") == "row"]
     assert rows[1]["title"] == 'a "quoted" & name'
@@ -348,7 +350,7 @@ def test_pages_and_texts_say_the_same_of_chance_ties_columns_and_calls(tmp_path)
     assert "(d = 3)" in text
     assert "[250.0, 270.0]" in text
     assert "```sh\ndreval evaluate x.csv \\\n  --embedding a=a.csv\n```" in text
-    assert "<pre>dreval evaluate x.csv \\\n  --embedding" in page
+    assert '<pre tabindex="0">dreval evaluate x.csv \\\n  --embedding' in page
     assert 'title="over all orders of equal distances: 0.700 to 0.900"' in page
     assert "Darker" not in page
 
@@ -422,20 +424,42 @@ def test_many_indices_are_the_rows_of_the_first_table(tmp_path):
     assert "Click a heading" not in page
 
 
-def test_a_card_says_a_dozen_sentences_and_folds_the_rest(tmp_path):
-    """Of more the first eight; what is folded stands in the card, and one with little to say folds nothing."""
+def cards_of(results):
+    """The cards of a result: the words of each, all lines together."""
+    page = content(results, read_results(results), None)
+    return [
+        (item["said"], " ".join([item["said"].lead, *(" ".join(line) for line in item["card"])]))
+        for item in page["verdicts"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "case", [name for name in CASES if name not in ("everything", "only failures", "awkward names")]
+)
+def test_a_card_says_it_in_few_words(case):
+    """With its name a card has at most 45 words, whatever was run; the rest is folded."""
+    for said, words in cards_of(CASES[case]()):
+        assert len(f"{said.name} {words}".split()) <= MOST_WORDS + said.name.count(" "), words
+
+
+def test_cards_of_many_indices_count_what_they_leave_out(tmp_path):
+    """What does not fit is counted, and every sentence stands in the folded text."""
     results, _ = many_indices()
-    for said in verdicts(read_results(results)):
-        made = folded(said)
-        assert (*made["trust"], *made["rest"]["trust"]) == said.trust
-        assert (*made["doubt"], *made["rest"]["doubt"]) == said.doubt
-        assert (*made["missing"], *made["rest"]["missing"]) == said.missing
-        whole = 1 + len(said.standing) + len(said.trust) + len(said.doubt) <= 12
-        assert (made["more"] == 0) == whole
-        assert whole or 1 + len(said.standing) + len(made["trust"]) + len(made["doubt"]) <= 8
     page = results.report(tmp_path / "a.html").read_text("utf-8")
+    for said, _ in cards_of(results):
+        for sentence in (*said.trust, *said.doubt, *said.standing):
+            assert str(html_symbols(sentence)) in page, sentence
+    assert page.count("<summary>In full") == 2
+    assert any(re.search(r"\b(one|two|three|four|five) more\.", words) for _, words in cards_of(results))
 
-    folding = [said for said in verdicts(read_results(results)) if folded(said)["more"]]
 
-    assert page.count(" more</summary>") == len(folding) > 0
-    assert " more</summary>" not in simulated_results().report(tmp_path / "b.html").read_text("utf-8")
+def test_a_card_trusts_what_holds_and_nothing_else():
+    """The example word by word: the first embedding holds, the last is lost."""
+    cards = {said.name: words for said, words in cards_of(simulated_results(intervals=False))}
+
+    assert cards["tsne"] == (
+        "Most neighbors shown are true: 98 of 100, against 1 by chance. Trust points shown close, points shown apart "
+        "and nearby classes.  Best on all six indices."
+    )
+    assert "Distrust points shown close and points shown apart." in cards["pca"]
+    assert "Last on all six indices." in cards["pca"]

@@ -9,32 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_cases import DEFAULT, index_row, make_results, simulated_results
+from report_cases import index_row, make_results, readings, simulated_results
 
 from dreval.report._cautions import cautions, definitions, head_line
 from dreval.report._numbers import decimals_for, fixed, half_width, in_words, of_hundred, ordered, probability
 from dreval.report._reading import read_results
 from dreval.report._rules import in_chance
 from dreval.report.words import verdicts
-
-values = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.25, 0.5, 0.5004, 0.5006, 0.9999, 1.0, math.nan]))
-
-
-@st.composite
-def readings(draw, intervals=None):
-    """A reading of one to five embeddings with any values, some missing, with intervals or without."""
-    names = [f"e{i}" for i in range(draw(st.integers(1, 5)))]
-    wide = draw(st.booleans()) if intervals is None else intervals
-    rows = []
-    for name in names:
-        for index, parameters, chance in DEFAULT:
-            value = draw(values)
-            more = {"note": "a reason"} if math.isnan(value) else {}
-            if wide and not math.isnan(value):
-                half = draw(st.floats(0, 0.3))
-                more |= {"ci_low": value - half, "ci_high": value + half, "ci_method": "jackknife", "target": "points"}
-            rows.append(index_row(name, index, parameters, value, chance, **more))
-    return read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in names}))
 
 
 def spoken(verdict):
@@ -240,7 +221,7 @@ def test_the_verdicts_of_the_example_read_as_they_should():
     """One known result, word by word."""
     first, second, *_, last = verdicts(read_results(simulated_results(intervals=False)))
 
-    assert first.lead == "Most neighbors shown are true ones: 98 of 100, against 1 by chance."
+    assert first.lead == "Most neighbors shown are true: 98 of 100, against 1 by chance."
     assert first.trust[0] == "Points shown close are close in the data (T\u00a00.977)."
     assert first.standing == ("Best of the four on all six indices.",)
     assert second.standing == ()

@@ -1,0 +1,150 @@
+"""What the page of a comparison shows: who is ahead, every index with its figure and words, and all pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from dreval.comparison._printing import OVERALL_TITLES, direction_of
+from dreval.comparison.record import Comparison
+from dreval.errors import InputError
+from dreval.report._cautions import index_words_of
+from dreval.report._column import Cell, Column
+from dreval.report._numbers import counted, fixed, probability
+from dreval.report._paired import pair_rows
+from dreval.report._reading import make_column, parameter_words
+from dreval.report._standing import ABSENT, HeatCell, index_words, leading, rank_lines
+from dreval.report._svg import inline_svg
+from dreval.report._tested import ADJUSTMENTS
+from dreval.report.figures import plot_comparison
+
+__all__ = ["comparison_page"]
+
+FIGURES = {True: ("critical_difference", "Mean ranks"), False: ("forest", "Advantages of all pairs")}
+MAX_FIGURES = 12
+
+
+def comparison_page(found: Comparison) -> dict[str, Any]:
+    """The parts of the page that a text does not have, by the names of its template."""
+    columns = {name: _column(found, name) for name in found.indices}
+    names = list(dict.fromkeys(found.standing["embedding"]))
+    across = bool(found.families)
+    lines = rank_lines(found, found.indices, names) if across else _value_lines(found, columns, names)
+    said = leading(lines, [column.named for column in columns.values()])
+    return {
+        "meta": _meta(found),
+        "across": across,
+        "standing": {
+            "heads": [{"title": column.title, "below": _below(column)} for column in columns.values()],
+            "lines": lines,
+            "said": said if across else said.replace("Best mean rank", "Best value"),
+        },
+        "parts": list(_parts(found, columns)),
+        "overall": _overall(found, columns),
+        "pairs": pair_rows(found),
+        "glossary": [index_words_of(column) for column in columns.values()],
+    }
+
+
+def _meta(found: Comparison) -> str:
+    """What was compared, in one line."""
+    recipe = found.recipe
+    n = max((len(family.cells) for family in found.families.values()), default=0)
+    size = counted(n, "data set") if n else counted(int(recipe.get("n") or 0), "point")
+    adjust = recipe["adjust"]
+    by = "p not adjusted" if adjust == "nothing" else f"p adjusted by {ADJUSTMENTS.get(adjust, adjust)}"
+    return " · ".join([size, f"level {recipe['alpha']:g}", by])
+
+
+def _column(found: Comparison, name: str) -> Column:
+    """The values of one index on one data set, or its means over several."""
+    rows = found.of(found.standing, name)
+    empty = {"ci_low": math.nan, "ci_high": math.nan, "chance": math.nan, "worst": math.nan, "best": math.nan}
+    known = {"note": "", "direction": direction_of(found, name), "lower": math.nan, "upper": math.nan, **empty}
+    made = [{**row, **known} for row in rows.to_dict("records")]
+    return make_column(str(rows["index"].iloc[0]), str(rows["parameters"].iloc[0]), made)
+
+
+def _below(column: Column) -> str:
+    """What stands under the title of an index."""
+    return ", ".join(filter(None, [parameter_words(column.parameters), "" if column.higher else column.better_words]))
+
+
+def _value_lines(found: Comparison, columns: dict[str, Column], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Values on one data set: a line for each embedding, with a cell and its letters for each index."""
+    letters = {name: found.of(found.standing, name).set_index("embedding")["letters"] for name in columns}
+    return [
+        {"method": one, "cells": [_value_cell(c, one, letters[name].get(one, "")) for name, c in columns.items()]}
+        for one in names
+    ]
+
+
+def _value_cell(column: Column, name: str, letters: str) -> HeatCell:
+    """One value as it is printed."""
+    if name not in column.values:
+        return HeatCell()
+    text, shade = column.shown(column.values[name]), round(column.shade(name), 3)
+    return HeatCell(text, letters=str(letters), best=name in column.leaders, shade=shade)
+
+
+def _parts(found: Comparison, columns: dict[str, Column]) -> Iterator[dict[str, Any]]:
+    """One part for each index: its words, its figure and, over data sets, its values."""
+    for number, (name, column) in enumerate(columns.items()):
+        family = found.families.get(name)
+        yield {
+            "title": column.title,
+            "below": _below(column),
+            "question": column.question,
+            "words": index_words(found, name),
+            "figure": _figure(found, name, column, number) if number < MAX_FIGURES else "",
+            "methods": family.names if family is not None else [],
+            "lines": _dataset_lines(column, family.cells) if family is not None else [],
+        }
+
+
+def _figure(found: Comparison, name: str, column: Column, number: int) -> str:
+    """Mean ranks over data sets, or the forest of one; nothing where the comparison has not what it takes."""
+    kind, words = FIGURES[bool(found.families)]
+    try:
+        figure = plot_comparison(found, kind, index=name)
+    except InputError:
+        return ""
+    for axes in figure.axes:
+        axes.set_title("", loc="left")  # the heading of the part says it
+    return inline_svg(figure, f"c{number}", f"{words} by {column.named}")
+
+
+def _dataset_lines(column: Column, cells: pd.DataFrame) -> list[dict[str, Any]]:
+    """One line for each data set, shaded from its worst to its best."""
+    lines = []
+    for dataset, values in cells.iterrows():
+        own = replace(column, cells={str(name): Cell(float(value)) for name, value in values.items()})
+        made = [_value_cell(own, str(name), "") for name in cells.columns]
+        lines.append({"dataset": dataset, "cells": made})
+    return lines
+
+
+def _overall(found: Comparison, columns: dict[str, Column]) -> list[dict[str, str]]:
+    """Tests of any difference, one row for each index and test."""
+    rows = []
+    for name, column in columns.items():
+        for row in found.of(found.overall, name).to_dict("records"):
+            degrees = ", ".join(f"{row[key]:g}" for key in ("df", "df_denominator") if row[key] == row[key])
+            value = float(row["statistic"])
+            rows.append(
+                {
+                    "index": ", ".join(filter(None, [column.title, parameter_words(column.parameters)])),
+                    "test": OVERALL_TITLES[row["test"]],
+                    "n": f"{int(row['n'])}",
+                    "value": ABSENT if math.isnan(value) else fixed(value, 2),
+                    "df": degrees,
+                    "p": probability(float(row["p_value"])),
+                    "p_sort": "" if math.isnan(row["p_value"]) else repr(float(row["p_value"])),
+                    "note": row["note"],
+                }
+            )
+    return rows

@@ -1,0 +1,145 @@
+"""Paired differences of embeddings as a report prints them: of one data set, or of many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from dreval.comparison.record import Comparison
+from dreval.errors import DrevalError
+from dreval.registry import INDICES
+from dreval.report._card import Decided
+from dreval.report._numbers import counted, decimals_for, fixed, probability
+from dreval.report._reading import Reading, parameter_words
+from dreval.report._tested import ADJUSTMENTS
+from dreval.results.table import Results, point_column
+
+__all__ = ["Paired", "interval_words", "pair_rows", "paired_differences"]
+
+ABSENT = "—"
+OPEN = "open"
+BASELINE = "pca"  # the bundled method beside which all others are set
+
+
+@dataclass(frozen=True)
+class Paired:
+    """What is said of the paired differences, and what cards take from them; empty where nothing was compared."""
+
+    said: str = ""
+    rows: Sequence[Mapping[str, Any]] = ()
+    found: Comparison | None = None
+    tested: Decided = field(default_factory=Decided)
+
+
+def paired_differences(results: Results, reading: Reading) -> Paired:
+    """Every pair of embeddings by every index, where the result has what this takes."""
+    if len(reading.computed) < 2 or not len(results.groups):
+        return Paired()
+    try:
+        found = results.compare()
+    except DrevalError:  # intervals of kinds that are not compared: the cards then go by the intervals
+        return Paired()
+    known = found.pairs[found.pairs["p_value"].notna()]
+    if not len(known):
+        return Paired()
+    return Paired(_said(known, found), pair_rows(found), found, _tested(results, reading, known))
+
+
+def pair_rows(found: Comparison) -> list[dict[str, Any]]:
+    """The rows of the table of pairs, in their order."""
+    adjusted = bool(found.pairs["p_adjusted"].notna().any())
+    places = {key: decimals_for(part["advantage"].dropna(), ()) for key, part in found.pairs.groupby(["index", "test"])}
+    level = interval_words(found)
+    return [
+        _pair_row(row, places[(row["index"], row["test"])], adjusted, level) for row in found.pairs.to_dict("records")
+    ]
+
+
+def interval_words(found: Comparison) -> str:
+    """What intervals of a comparison are called."""
+    return f"{100 * (1 - found.recipe['alpha']):g} % interval"
+
+
+def _pair_row(row: Mapping[str, Any], places: int, adjusted: bool, level: str) -> dict[str, Any]:
+    """One pair by one index."""
+    title = INDICES.card(row["index"]).title if row["index"] in INDICES else row["index"]
+    parameters = parameter_words(row["parameters"])
+    p = row["p_adjusted"] if adjusted else row["p_value"]
+    return {
+        "index": f"{title}, {parameters}" if parameters else title,
+        "first": row["first"],
+        "second": row["second"],
+        "test": row["test"],
+        "advantage": _signed(row["advantage"], places),
+        "sort": _sort(row["advantage"]),
+        "interval": _ends(row["ci_low"], row["ci_high"], places),
+        "level": level,
+        "effect": _signed(row["effect_size"], 2),
+        "effect_sort": _sort(row["effect_size"]),
+        "p": probability(row["p_value"]),
+        "p_sort": _sort(row["p_value"]),
+        "adjusted": probability(row["p_adjusted"]) if adjusted else None,
+        "adjusted_sort": _sort(row["p_adjusted"]),
+        "better": row["better"],
+        "open": "" if row["better"] else OPEN if not math.isnan(p) else row["note"] or "not tested",
+        "note": row["note"],
+    }
+
+
+def _signed(value: float, places: int) -> str:
+    """A difference with its sign; a dash where there is none."""
+    return ABSENT if math.isnan(value) else ("+" if value > 0 else "") + fixed(value, places)
+
+
+def _ends(low: float, high: float, places: int) -> str:
+    return ABSENT if math.isnan(low) else f"{fixed(low, places)} to {fixed(high, places)}"
+
+
+def _sort(value: float) -> str:
+    """What a column is sorted by; empty where there is no value."""
+    return "" if math.isnan(value) else repr(float(value))
+
+
+def _said(known: pd.DataFrame, found: Comparison) -> str:
+    """How many pairs differ, and how that was found."""
+    few = int((known["better"] != "").sum())
+    adjust = found.recipe["adjust"]
+    by = f"adjusted p ({ADJUSTMENTS.get(adjust, adjust)})" if adjust != "nothing" else "p"
+    return (
+        "Each pair is judged at the same points; a positive advantage says that the first is better, whichever way the "
+        f"index points. {counted(few, 'difference')} of {len(known)} with {by} ≤ {found.recipe['alpha']:g}; "
+        "the others are open."
+    )
+
+
+def _tested(results: Results, reading: Reading, known: pd.DataFrame) -> Decided:
+    """By which indices of the first table each embedding is better than all others, and than the baseline."""
+    main = {point_column(c.index, c.parameters): c for c in reading.main if c.leaders}
+    rows = known.assign(key=[point_column(i, p) for i, p in zip(known["index"], known["parameters"], strict=True)])
+    rows = rows[rows["key"].isin(main)]
+    clear: dict[str, set[str]] = {name: set() for name in reading.computed}
+    baseline = _baseline(results, reading)
+    beaten = {name: [0, 0] for name in reading.computed if name != baseline and baseline}
+    for key, part in rows.groupby("key", sort=False):
+        column = main[str(key)]
+        for name in column.values:
+            mine = part[(part["first"] == name) | (part["second"] == name)]
+            if len(mine) == len(column.values) - 1 and (mine["better"] == name).all():
+                clear[name].add(column.index)
+            if name in beaten:
+                against = mine[(mine["first"] == baseline) | (mine["second"] == baseline)]
+                beaten[name][0] += int((against["better"] == name).sum())
+                beaten[name][1] += len(against)
+    games = {name: (wins, played) for name, (wins, played) in beaten.items() if played}
+    return Decided(clear, baseline, games)
+
+
+def _baseline(results: Results, reading: Reading) -> str:
+    """The embedding that the bundled linear method made; empty where there is none or it is one of two."""
+    sources = results.recipe.get("sources") or {}
+    made = [name for name in reading.computed if (sources.get(name) or {}).get("what") == BASELINE]
+    return made[0] if len(made) == 1 and len(reading.computed) > 2 else ""

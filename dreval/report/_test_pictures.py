@@ -1,0 +1,79 @@
+"""The figures of tests on a page: paired differences as forests, and statistics beside their null distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from dreval.comparison.record import Comparison
+from dreval.report._nulls import draw_panel
+from dreval.report._numbers import p_words
+from dreval.report._reading import Reading, parameter_words
+from dreval.report._style import drawing, embedding_colour, one_axes, printable
+from dreval.report._svg import inline_svg
+from dreval.report.figures import plot_comparison
+from dreval.results.table import Results, point_column
+
+__all__ = ["add_nulls", "forests"]
+
+FORESTS = ("trustworthiness", "continuity")  # drawn where they were run, else the first two; all stand in the table
+MOST_NULLS = 24
+WIDTH, HEIGHT = 2.3, 1.3  # inches of a histogram
+
+
+def forests(found: Comparison | None, reading: Reading) -> list[dict[str, str]]:
+    """The forests of the paired differences of two indices."""
+    if found is None:
+        return []
+    rows = found.pairs[found.pairs["ci_low"].notna()]
+    having = {point_column(i, p) for i, p in zip(rows["index"], rows["parameters"], strict=True)}
+    columns = [c for c in reading.main if point_column(c.index, c.parameters) in having]
+    chosen = [c for name in FORESTS for c in columns if c.index == name] or columns[:2]
+    made = []
+    for number, column in enumerate(chosen):
+        figure = plot_comparison(found, "forest", index=point_column(column.index, column.parameters))
+        label = f"Paired differences in {column.named}: advantage of the first of each pair, with its interval"
+        aside = parameter_words(column.parameters)
+        made.append({"title": column.title, "aside": aside, "drawing": inline_svg(figure, f"f{number}", label)})
+    return made
+
+
+def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Reading) -> None:
+    """Give each group of tests the histograms of its null distributions, where the result holds them."""
+    number = 0
+    for group in groups:
+        group["nulls"] = []
+        for row in sorted(group["tests"], key=lambda one: (str(one["target"]), str(one["test"]))):
+            null = _null(results.nulls, row)
+            if not len(null) or number >= MOST_NULLS:
+                continue
+            place = reading.names.index(row["embedding"])
+            with drawing():
+                figure = _histogram(null, row, embedding_colour(place))
+            name, test = printable(row["embedding"]), str(row["test"]).upper()
+            about = f"{test} of {name} and {printable(row['target'])}: observed {row['statistic']:.4g}, by chance "
+            about += f"{row['chance']:.4g} on average, {p_words(float(row['p_value']))}"
+            drawn = inline_svg(figure, f"h{number}", about)
+            aside = (
+                f"{test}, {printable(row['target'])}: by chance {row['chance']:.3g}; {p_words(float(row['p_value']))}"
+            )
+            group["nulls"].append({"title": name, "aside": aside, "drawing": drawn})
+            number += 1
+
+
+def _null(nulls: pd.DataFrame, row: Mapping[str, Any]) -> Any:
+    """The statistics under permutation of one test."""
+    mine = (nulls["embedding"] == row["embedding"]) & (nulls["test"] == row["test"])
+    return nulls.loc[mine & (nulls["target"] == row["target"]), "statistic"].to_numpy()
+
+
+def _histogram(null: Any, row: Mapping[str, Any], colour: str) -> Figure:
+    """The null distribution and the observed statistic."""
+    figure, ax = one_axes(WIDTH, HEIGHT, 0.12, 0.12, 0.3, 0.3)
+    draw_panel(ax, null, float(row["statistic"]), colour)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    return figure

@@ -1,0 +1,139 @@
+"""One tab of headless Chromium, driven through its DevTools protocol; nothing but the standard library."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or "chromium"
+KEYS = {"Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+
+
+def _pipe() -> tuple[int, int]:
+    """A pipe whose ends are above 9, out of the way of the 3 and 4 that Chromium reads and writes."""
+    ends = os.pipe()
+    moved = fcntl.fcntl(ends[0], fcntl.F_DUPFD_CLOEXEC, 10), fcntl.fcntl(ends[1], fcntl.F_DUPFD_CLOEXEC, 10)
+    for end in ends:
+        os.close(end)
+    return moved
+
+
+class Browser:
+    """One tab of headless Chromium, driven through a pair of pipes (its DevTools protocol)."""
+
+    def __init__(self, profile: Path) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.count = 0
+        read_here, write_there = _pipe()
+        read_there, write_here = _pipe()
+        self.process = subprocess.Popen(
+            [
+                "bash",
+                "-c",
+                f'exec "$@" 3<&{read_there} 4>&{write_there}',
+                "_",
+                CHROMIUM,
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--hide-scrollbars",
+                "--disable-dev-shm-usage",
+                "--remote-debugging-pipe",
+                f"--user-data-dir={profile}",
+                "about:blank",
+            ],
+            pass_fds=(read_there, write_there),
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        os.close(read_there)
+        os.close(write_there)
+        self.reader, self.writer = os.fdopen(read_here, "rb", 0), os.fdopen(write_here, "wb", 0)
+        self.buffer = b""
+        self.session = ""
+        targets = self.call("Target.getTargets")["targetInfos"]
+        page = next(target["targetId"] for target in targets if target["type"] == "page")
+        self.session = self.call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """One command and its answer; events on the way are kept."""
+        self.count += 1
+        message = {"id": self.count, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        self.writer.write(json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.next_message()
+            if answer.get("id") == self.count:
+                assert "error" not in answer, answer
+                return answer["result"]
+            self.events.append(answer)
+
+    def next_message(self) -> dict[str, Any]:
+        """The next message of the browser."""
+        while b"\0" not in self.buffer:
+            chunk = self.reader.read(1 << 16)
+            assert chunk, "the browser went away"
+            self.buffer += chunk
+        message, _, self.buffer = self.buffer.partition(b"\0")
+        return json.loads(message)
+
+    def open(self, path: Path, width: int, dark: bool = False) -> None:
+        """Show a file in a window of that width, and wait until it is loaded."""
+        self.events.clear()
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self.call("Emulation.setEmulatedMedia", features=scheme)
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
+        )
+        self.call("Page.navigate", url=path.as_uri())
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+            self.events.append(self.next_message())
+
+    def evaluate(self, script: str) -> Any:
+        """The value of an expression in the page."""
+        return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
+
+    def await_value(self, script: str) -> Any:
+        """The value that a promise in the page gives."""
+        got = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in got, got
+        return got["result"].get("value")
+
+    def point(self, x: float, y: float) -> None:
+        """Move the pointer there."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def press(self, key: str) -> None:
+        """Press and release a key."""
+        for kind in ("rawKeyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=KEYS.get(key, 0))
+
+    def printed(self) -> bytes:
+        """The page as a PDF file."""
+        return base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+
+    def picture(self, path: Path) -> None:
+        """Write a picture of the whole page."""
+        got = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(got["data"]))
+
+    def __enter__(self) -> Browser:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.reader.close()
+        self.writer.close()
+        self.process.terminate()
+        self.process.wait(timeout=20)

@@ -1,0 +1,102 @@
+"""The page of a comparison: its numbers are those of its tables, on one data set and over many."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+
+NASTY = "<b>&\"' long $name_of$ an embedding"
+
+
+@pytest.fixture(scope="module")
+def within():
+    """Three embeddings of one data set."""
+    X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
+    made = {"first": X[:, :2], NASTY: X[:, 1:3], "last": X[:, 2:]}
+    return dreval.Evaluation(X, made, n_neighbors=8, random_state=0).run(["trustworthiness", "procrustes_rc"]).compare()
+
+
+@pytest.fixture(scope="module")
+def across():
+    """Three embeddings over seven data sets, one index of which lower values are better."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"dataset": f"set {i}", "embedding": name, "index": index, "value": sign * place / 10 + 0.5 + rng.random() / 20}
+        for i in range(7)
+        for place, name in enumerate(("first", NASTY, "last"))
+        for index, sign in (("trustworthiness", -1), ("procrustes_rc", 1))
+    ]
+    return dreval.compare(pd.DataFrame(rows), random_state=0)
+
+
+def page_of(found, folder):
+    return found.report(folder / "c.html").read_text("utf-8")
+
+
+def test_every_pair_stands_with_its_numbers(within, tmp_path):
+    """Advantage with its sign, interval, p, and who is better; those that are open say so."""
+    page = page_of(within, tmp_path)
+    rows = page.partition('<section id="pairs"')[2].partition("</section>")[0]
+    for row in within.pairs.to_dict("records"):
+        assert f'data-sort="{row["advantage"]!r}"' in rows
+        assert f'data-sort="{row["p_adjusted"]!r}"' in rows
+    assert rows.count("<tr>") == 1 + len(within.pairs)
+    assert rows.count(">open<") == (within.pairs["better"] == "").sum()
+
+
+def test_the_best_is_marked_and_carries_its_letters(within, tmp_path):
+    """The table of values has the letters of the standing, and one mark for each index."""
+    head = page_of(within, tmp_path).partition('<section id="ahead"')[2].partition("</section>")[0]
+
+    assert head.count('class="best"') == 2
+    assert re.search(r"Best value: first on two indices\.", head)
+    for letters in within.standing["letters"]:
+        assert f"<small>{letters}</small>" in head
+
+
+def test_over_data_sets_ranks_values_and_overall_tests_are_shown(across, tmp_path):
+    """Mean ranks, every value of every data set, and the tests of any difference."""
+    page = page_of(across, tmp_path)
+
+    assert re.findall(r"<h2[^>]*>(.*?)</h2>", page)[:4] == [
+        "Who is ahead",
+        "Is there any difference?",
+        "Index by index",
+        "Every pair",
+    ]
+    for rank in across.standing["mean_rank"]:
+        assert f"<b>{rank:.2f}</b>" in page
+    cells = across.families["trustworthiness"].cells
+    for value in cells.to_numpy().ravel():
+        assert f"<b>{value:.3f}</b>" in page
+    assert page.count("<svg") == 2
+    assert "Friedman" in page
+    assert "7 data sets · level 0.05 · p adjusted by Holm" in page
+
+
+@pytest.mark.parametrize("kind", ["within", "across"])
+def test_the_page_stands_alone_and_is_always_the_same(kind, tmp_path, request):
+    """It loads nothing, shows names as they are, has one script, and two reports are the same bytes."""
+    found = request.getfixturevalue(kind)
+    page = page_of(found, tmp_path)
+
+    assert page == page_of(found, tmp_path)
+    assert page.count("<script") == 1
+    assert not re.findall(r"(?:src|href)=\"(?!#)", page)
+    assert NASTY not in page
+    assert "&lt;b&gt;&amp;&#34;&#39; long" in page
+    assert "What may not be concluded" in page
+
+
+def test_a_text_says_the_same(within, tmp_path):
+    """As Markdown: the paragraphs and the tables of the summary."""
+    text = within.report(tmp_path / "c.md").read_text("utf-8")
+
+    assert text.startswith("# Comparison of three embeddings of data\n")
+    assert within.paragraph("markdown").split("\n\n")[0] in text
+    assert "## What may not be concluded" in text
