@@ -17,9 +17,20 @@ from dreval.report._numbers import fixed
 from dreval.report._reading import parameter
 from dreval.report._style import LIGHT, embedding_colour, embedding_dashes, math_words, one_axes
 
-__all__ = ["HEIGHT", "LETTER", "WIDTH", "curve_words", "draw_curves", "label_ends", "spread_labels"]
+__all__ = [
+    "BOTTOM",
+    "LETTER",
+    "WIDTH",
+    "band_opacity",
+    "curve_words",
+    "draw_curves",
+    "height_for",
+    "label_ends",
+    "spread_labels",
+]
 
-WIDTH, HEIGHT = 4.8, 2.7
+WIDTH, HEIGHT, BOTTOM = 4.8, 2.7, 0.5
+CROWD = 6  # lines; the intervals of more are fainter
 LETTER = 0.078  # inches that a letter of a label takes at most, on average
 LINE = 0.16  # inches between two labels
 LOG_FROM = 8
@@ -37,8 +48,10 @@ def draw_curves(family: Sequence[Column], places: Mapping[str, int], titled: boo
     chance = [] if aside else chance
     labels = short_names(names, 20)
     right = 0.22 + LETTER * max(map(breadth, [*labels.values(), *(["by chance"] if chance else [])]), default=0)
-    figure, ax = one_axes(WIDTH, HEIGHT, 0.55, right, 0.5, 0.1 if not titled else 0.44 if aside else 0.28)
-    ends = [_draw_line(ax, ks, family, name, places[name], labels[name]) for name in names]
+    top = 0.1 if not titled else 0.44 if aside else 0.28
+    figure, ax = one_axes(WIDTH, height_for(len(names) + bool(chance), top), 0.55, right, BOTTOM, top)
+    faint = band_opacity(len(names))
+    ends = [_draw_line(ax, ks, family, name, places[name], labels[name], faint) for name in names]
     if chance:
         low, high = np.array(chance).T
         if (low < high).any():
@@ -59,6 +72,16 @@ def curve_words(family: Sequence[Column]) -> tuple[str, str]:
     chance = _chance(family)
     better = "" if family[0].higher else f", {family[0].better_words}"
     return f"{family[0].title}{better}", _aside(family, chance) if chance and _is_far(family, chance) else ""
+
+
+def height_for(labels: int, top: float) -> float:
+    """Height of a figure with so many labels at the ends of its lines, and that much above its axes."""
+    return max(HEIGHT, BOTTOM + top + LINE * labels)
+
+
+def band_opacity(count: int) -> float:
+    """Opacity of the intervals of so many lines: of many they would be one grey."""
+    return 0.16 if count <= CROWD else 0.06
 
 
 def _series(family: Sequence[Column], name: str) -> list[float]:
@@ -87,7 +110,7 @@ def _aside(family: Sequence[Column], chance: Sequence[tuple[float, float]]) -> s
 
 
 def _draw_line(
-    ax: Axes, ks: Sequence[int], family: Sequence[Column], name: str, place: int, label: str
+    ax: Axes, ks: Sequence[int], family: Sequence[Column], name: str, place: int, label: str, opacity: float
 ) -> tuple[float, float, str, str]:
     """Draw the line of one embedding with its intervals, and give where its label belongs."""
     colour, mark = embedding_colour(place), f"embedding-{place}"
@@ -96,7 +119,7 @@ def _draw_line(
     low = np.array([math.nan if cell is None else cell.low for cell in cells])
     high = np.array([math.nan if cell is None else cell.high for cell in cells])
     if np.isfinite(low).any():
-        ax.fill_between(ks, low, high, color=colour, alpha=0.16, linewidth=0, gid=f"{mark}-0")
+        ax.fill_between(ks, low, high, color=colour, alpha=opacity, linewidth=0, gid=f"{mark}-0")
     look: dict[str, Any] = {"color": colour, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
     ax.plot(ks, values, marker="o", markersize=3.2, markeredgewidth=0, gid=f"{mark}-1", **look)
     last = int(np.flatnonzero(np.isfinite(values))[-1])
@@ -148,7 +171,7 @@ def label_ends(
     words behind a label, with the distance of their end from its beginning in inches.
     """
     box = ax.get_position()
-    height = box.height * HEIGHT
+    height = box.height * ax.figure.get_figheight()  # type: ignore[union-attr]
     inverse = ax.transAxes.inverted()
     ends = [end for end in ends if math.isfinite(end[1])]
     wanted = [float(inverse.transform(ax.transData.transform((x, y)))[1]) * height for x, y, *_ in ends]

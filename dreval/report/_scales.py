@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dreval.glossary import DIRECTIONS
 from dreval.registry import INDICES
-from dreval.report._lines import HEIGHT, LETTER, WIDTH, label_ends
+from dreval.report._lines import BOTTOM, LETTER, WIDTH, band_opacity, height_for, label_ends
 from dreval.report._names import breadth, short_names
 from dreval.report._numbers import fixed
 from dreval.report._reading import Reading
@@ -118,9 +118,10 @@ def draw_scales(curve: ScaleCurve, places: Mapping[str, int], titled: bool = Tru
     title, aside = scale_words(curve)
     top = 0.1 if not titled else 0.44 if aside else 0.28
     right = 0.22 + widest + (0.56 if known else 0.0)
-    figure, ax = one_axes(max(WIDTH, 0.55 + NARROW + right), HEIGHT, 0.55, right, 0.5, top)
+    height = height_for(len(names) + len(_references(curve)), top)
+    figure, ax = one_axes(max(WIDTH, 0.55 + NARROW + right), height, 0.55, right, BOTTOM, top)
     for name in names:
-        _draw_line(ax, curve, name, places[name])
+        _draw_line(ax, curve, name, places[name], band_opacity(len(names)))
     for values, _, dashes in _references(curve):
         ax.plot(curve.ks, values, color=LIGHT["soft"], linewidth=1.0, linestyle=dashes)
     _axes(ax, curve, names)
@@ -134,12 +135,12 @@ def draw_scales(curve: ScaleCurve, places: Mapping[str, int], titled: bool = Tru
     return figure
 
 
-def _draw_line(ax: Axes, curve: ScaleCurve, name: str, place: int) -> None:
+def _draw_line(ax: Axes, curve: ScaleCurve, name: str, place: int, opacity: float) -> None:
     """Draw the line of one embedding with its band."""
     colour, mark = embedding_colour(place), f"embedding-{place}"
     if np.isfinite(curve.low[name]).any():
         ax.fill_between(
-            curve.ks, curve.low[name], curve.high[name], color=colour, alpha=0.16, linewidth=0, gid=f"{mark}-0"
+            curve.ks, curve.low[name], curve.high[name], color=colour, alpha=opacity, linewidth=0, gid=f"{mark}-0"
         )
     few: dict[str, Any] = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0} if len(curve.ks) < 8 else {}
     look: dict[str, Any] = {"color": colour, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
