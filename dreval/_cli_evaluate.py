@@ -6,12 +6,15 @@ import os
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dreval._check import check_one_of
 from dreval._cli_words import (
     DATA,
     DONE,
+    FIGURES,
     NOT_ALL,
     Say,
     Verb,
@@ -20,6 +23,7 @@ from dreval._cli_words import (
     check_report,
     json_text,
     numbers,
+    pairs,
     words,
     words_or_none,
 )
@@ -35,6 +39,7 @@ EPILOG = """examples:
   dreval evaluate data.csv -e umap=umap.csv -e pca --labels labels.csv
   dreval evaluate data.csv -e umap.csv -k 5,15 --indices stress,r_nx_auc
   dreval evaluate data.csv -e umap.csv --report out.html --save out.dreval
+  dreval evaluate data.csv -e umap.csv --plot map=map.png --ci none
   dreval evaluate cells.h5ad --layer obsm:X_pca -e X_umap --labels kind
 
 What is saved is read by dreval compare and by dreval.load_results.
@@ -55,6 +60,10 @@ def add_evaluate(add: Callable[..., Verb]) -> None:
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
     verb.add_argument("--n-jobs", type=int, metavar="J", help="threads (all cores)")
     verb.add_argument("--report", type=Path, metavar="PATH", help="write a report; the suffix says its form, as .html")
+    verb.add_argument(
+        "--plot", action="append", default=[], type=pairs, metavar="KIND=PATH",
+        help="write a figure, as embedding=map.png; repeat for several",
+    )  # fmt: skip
     verb.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
     add_answer(verb, "recipe, table (the columns of Results.tidy())")
 
@@ -114,17 +123,40 @@ def _evaluate(options: Any, say: Say) -> int:
     read = [options.data, options.labels, *(source for _, source in sources)]
     check_report(options.report, "--report", read)
     check_output(options.save, "--save", read)
+    plots = _plots(options, read)
     results = _with_command(_results(options, sources), options)
     if options.json:
         say(json_text({"recipe": dict(results.recipe), "table": results.tidy()}))
     else:
         say(str(results.summary()))
-    for path, write, what in ((options.save, results.save, "result"), (options.report, results.report, "report")):
+    figures = [(path, partial(_draw, results, kind), "figure") for kind, path in plots]
+    for path, write, what in (
+        (options.save, results.save, "result"),
+        (options.report, results.report, "report"),
+        *figures,
+    ):
         if path:
             write(path)
         if path and not options.json:
             say(f"\n{what} written to {path}")
     return NOT_ALL if results.failed else DONE
+
+
+def _plots(options: Any, read: list[str | None]) -> list[tuple[str, Path]]:
+    """The figures asked for: their kinds, and where they go."""
+    asked = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
+    if asked:
+        from dreval.report.figures import KINDS
+
+        for kind, path in asked:
+            check_one_of(kind, KINDS, "--plot")
+            check_output(path, "--plot", read, FIGURES)
+    return asked
+
+
+def _draw(results: Any, kind: str, path: Path) -> None:
+    """Write one figure."""
+    results.plot(kind).savefig(path)
 
 
 def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
