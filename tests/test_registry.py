@@ -70,7 +70,7 @@ def test_what_was_imported_into_a_file_is_not_its_thing(tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize("shelf", [INDICES, TESTS, METHODS, DATASETS], ids=lambda shelf: shelf.package)
 def test_a_wrong_name_gets_the_nearest_one(shelf: Registry) -> None:
-    """One letter too many is understood; the message names the kind of thing or the argument, and where all names are."""
+    """One letter too many is understood; the message names the kind of thing or the argument, and where names are."""
     name = shelf.names()[0]
     with pytest.raises(UnknownName, match=f"Did you mean '{name}'") as caught:
         shelf.get(name + "e")
