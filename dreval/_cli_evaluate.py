@@ -59,47 +59,52 @@ def add_evaluate(add: Callable[..., Verb]) -> None:
     _add_questions(verb)
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
     verb.add_argument("--n-jobs", type=int, metavar="J", help="threads (all cores)")
-    verb.add_argument("--report", type=Path, metavar="PATH", help="write a report; the suffix says its form, as .html")
-    verb.add_argument(
+    written = verb.add_argument_group("what is written")
+    written.add_argument(
+        "--report", type=Path, metavar="PATH", help="write a report; the suffix says its form, as .html"
+    )
+    written.add_argument(
         "--plot", action="append", default=[], type=pairs, metavar="KIND=PATH",
         help="write a figure, as embedding=map.png; repeat for several",
     )  # fmt: skip
-    verb.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
+    written.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
     add_answer(verb, "recipe, table (the columns of Results.tidy())")
 
 
 def _add_variables(verb: Verb) -> None:
     """What else is known of the points."""
-    verb.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
-    verb.add_argument(
+    known = verb.add_argument_group("what is known of the points")
+    known.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
+    known.add_argument(
         "--covariates", type=words, metavar="COLUMN[,...]", help="columns of the data to test against, or a file"
     )
-    verb.add_argument("--ids", metavar="COLUMN", help="the names of the points, by which files are aligned")
-    verb.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")
+    known.add_argument("--ids", metavar="COLUMN", help="the names of the points, by which files are aligned")
+    known.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")
 
 
 def _add_questions(verb: Verb) -> None:
     """What is asked of the embeddings."""
-    verb.add_argument(
+    asked = verb.add_argument_group("what is asked")
+    asked.add_argument(
         "-k", "--n-neighbors", type=numbers, default=[15], metavar="K[,K...]", help="numbers of neighbors (15)"
     )
-    verb.add_argument(
+    asked.add_argument(
         "--metric", choices=METRICS, default=METRICS[0], metavar="METRIC",
         help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
     )  # fmt: skip
-    verb.add_argument(
+    asked.add_argument(
         "--indices", type=words_or_none, default="default", metavar="INDEX[,...]",
         help=f"default, all, none, or of: {', '.join(INDICES)}",
     )  # fmt: skip
-    verb.add_argument(
+    asked.add_argument(
         "--tests", type=words_or_none, default="default", metavar="TEST[,...]",
         help=f"default, all, none, or of: {', '.join(TESTS)}; with :labels, :data or a covariate's name behind",
     )  # fmt: skip
-    verb.add_argument("--ci", default="default", help=f"intervals, one of: {', '.join(CI_WORDS)}")
-    verb.add_argument("--n-replicates", type=int, metavar="R", help="runs anew of each method, for replicates (10)")
-    verb.add_argument("--anchors", type=int, metavar="M", help="see from M points drawn at random (large data)")
-    verb.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations of a test (999)")
-    verb.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
+    asked.add_argument("--ci", default="default", help=f"intervals, one of: {', '.join(CI_WORDS)}")
+    asked.add_argument("--n-replicates", type=int, metavar="R", help="runs anew of each method, for replicates (10)")
+    asked.add_argument("--anchors", type=int, metavar="M", help="see from M points drawn at random (large data)")
+    asked.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations of a test (999)")
+    asked.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
 
 
 def _named_source(text: str) -> tuple[str, str]:
