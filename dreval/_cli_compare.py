@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dreval._cli_words import DONE, Say, Verb, add_answer, check_output, json_text, pairs, words
+from dreval._cli_words import DONE, FIGURES, Say, Verb, add_answer, check_output, json_text, pairs, words
 from dreval.errors import InputError
 
 __all__ = ["add_compare"]
@@ -58,7 +58,7 @@ def _directions(text: str) -> str | dict[str, str]:
 
 def _compare(options: Any, say: Say) -> int:
     """Compare, draw, and say what came out."""
-    check_output(options.plot, "--plot", options.results, (".png", ".svg", ".pdf"))
+    check_output(options.plot, "--plot", options.results, FIGURES)
     found = _found(options)
     if options.plot:
         found.plot().savefig(options.plot)

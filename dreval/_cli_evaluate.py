@@ -6,12 +6,15 @@ import os
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dreval._check import check_one_of
 from dreval._cli_words import (
     DATA,
     DONE,
+    FIGURES,
     NOT_ALL,
     Say,
     Verb,
@@ -20,6 +23,7 @@ from dreval._cli_words import (
     check_report,
     json_text,
     numbers,
+    pairs,
     words,
     words_or_none,
 )
@@ -35,6 +39,7 @@ EPILOG = """examples:
   dreval evaluate data.csv -e umap=umap.csv -e pca --labels labels.csv
   dreval evaluate data.csv -e umap.csv -k 5,15 --indices stress,r_nx_auc
   dreval evaluate data.csv -e umap.csv --report out.html --save out.dreval
+  dreval evaluate data.csv -e umap.csv --plot map=map.png --ci none
   dreval evaluate cells.h5ad --layer obsm:X_pca -e X_umap --labels kind
 
 What is saved is read by dreval compare and by dreval.load_results.
@@ -54,43 +59,52 @@ def add_evaluate(add: Callable[..., Verb]) -> None:
     _add_questions(verb)
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
     verb.add_argument("--n-jobs", type=int, metavar="J", help="threads (all cores)")
-    verb.add_argument("--report", type=Path, metavar="PATH", help="write a report; the suffix says its form, as .html")
-    verb.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
+    written = verb.add_argument_group("what is written")
+    written.add_argument(
+        "--report", type=Path, metavar="PATH", help="write a report; the suffix says its form, as .html"
+    )
+    written.add_argument(
+        "--plot", action="append", default=[], type=pairs, metavar="KIND=PATH",
+        help="write a figure, as embedding=map.png; repeat for several",
+    )  # fmt: skip
+    written.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
     add_answer(verb, "recipe, table (the columns of Results.tidy())")
 
 
 def _add_variables(verb: Verb) -> None:
     """What else is known of the points."""
-    verb.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
-    verb.add_argument(
+    known = verb.add_argument_group("what is known of the points")
+    known.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
+    known.add_argument(
         "--covariates", type=words, metavar="COLUMN[,...]", help="columns of the data to test against, or a file"
     )
-    verb.add_argument("--ids", metavar="COLUMN", help="the names of the points, by which files are aligned")
-    verb.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")
+    known.add_argument("--ids", metavar="COLUMN", help="the names of the points, by which files are aligned")
+    known.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")
 
 
 def _add_questions(verb: Verb) -> None:
     """What is asked of the embeddings."""
-    verb.add_argument(
+    asked = verb.add_argument_group("what is asked")
+    asked.add_argument(
         "-k", "--n-neighbors", type=numbers, default=[15], metavar="K[,K...]", help="numbers of neighbors (15)"
     )
-    verb.add_argument(
+    asked.add_argument(
         "--metric", choices=METRICS, default=METRICS[0], metavar="METRIC",
         help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
     )  # fmt: skip
-    verb.add_argument(
+    asked.add_argument(
         "--indices", type=words_or_none, default="default", metavar="INDEX[,...]",
         help=f"default, all, none, or of: {', '.join(INDICES)}",
     )  # fmt: skip
-    verb.add_argument(
+    asked.add_argument(
         "--tests", type=words_or_none, default="default", metavar="TEST[,...]",
         help=f"default, all, none, or of: {', '.join(TESTS)}; with :labels, :data or a covariate's name behind",
     )  # fmt: skip
-    verb.add_argument("--ci", default="default", help=f"intervals, one of: {', '.join(CI_WORDS)}")
-    verb.add_argument("--n-replicates", type=int, metavar="R", help="runs anew of each method, for replicates (10)")
-    verb.add_argument("--anchors", type=int, metavar="M", help="see from M points drawn at random (large data)")
-    verb.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations of a test (999)")
-    verb.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
+    asked.add_argument("--ci", default="default", help=f"intervals, one of: {', '.join(CI_WORDS)}")
+    asked.add_argument("--n-replicates", type=int, metavar="R", help="runs anew of each method, for replicates (10)")
+    asked.add_argument("--anchors", type=int, metavar="M", help="see from M points drawn at random (large data)")
+    asked.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations of a test (999)")
+    asked.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
 
 
 def _named_source(text: str) -> tuple[str, str]:
@@ -114,17 +128,40 @@ def _evaluate(options: Any, say: Say) -> int:
     read = [options.data, options.labels, *(source for _, source in sources)]
     check_report(options.report, "--report", read)
     check_output(options.save, "--save", read)
+    plots = _plots(options, read)
     results = _with_command(_results(options, sources), options)
     if options.json:
         say(json_text({"recipe": dict(results.recipe), "table": results.tidy()}))
     else:
         say(str(results.summary()))
-    for path, write, what in ((options.save, results.save, "result"), (options.report, results.report, "report")):
+    figures = [(path, partial(_draw, results, kind), "figure") for kind, path in plots]
+    for path, write, what in (
+        (options.save, results.save, "result"),
+        (options.report, results.report, "report"),
+        *figures,
+    ):
         if path:
             write(path)
         if path and not options.json:
             say(f"\n{what} written to {path}")
     return NOT_ALL if results.failed else DONE
+
+
+def _plots(options: Any, read: list[str | None]) -> list[tuple[str, Path]]:
+    """The figures asked for: their kinds, and where they go."""
+    asked = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
+    if asked:
+        from dreval.report.figures import KINDS
+
+        for kind, path in asked:
+            check_one_of(kind, KINDS, "--plot")
+            check_output(path, "--plot", read, FIGURES)
+    return asked
+
+
+def _draw(results: Any, kind: str, path: Path) -> None:
+    """Write one figure."""
+    results.plot(kind).savefig(path)
 
 
 def _results(options: Any, sources: list[tuple[str, str]]) -> Any:

@@ -17,6 +17,7 @@ __all__ = [
     "BROKEN",
     "DATA",
     "DONE",
+    "FIGURES",
     "NOT_ALL",
     "REFUSED",
     "STOPPED",
@@ -34,6 +35,7 @@ __all__ = [
 
 DONE, NOT_ALL, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130
 DATA = f"data file, rows are points: {' '.join(suffix for suffix in SUFFIXES if not suffix.endswith('.gz'))}"
+FIGURES = (".png", ".svg", ".pdf")
 Say = Callable[[str], None]
 
 

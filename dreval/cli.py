@@ -53,6 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("dreval: stopped", file=sys.stderr)
         return STOPPED
+    except MemoryError as error:
+        print(f"dreval: out of memory ({' '.join(str(error).split()) or 'no more is said'})", file=sys.stderr)
+        return REFUSED
     except (DrevalError, OSError) as error:
         print(f"dreval: {_as_options(str(error), options.parser.flags)}", file=sys.stderr)
         return REFUSED
@@ -65,7 +68,7 @@ class _Defects:
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
-        if not isinstance(error, Exception) or isinstance(error, DrevalError | OSError):
+        if not isinstance(error, Exception) or isinstance(error, DrevalError | OSError | MemoryError):
             return
         why = " ".join(f"{type(error).__name__}: {error}".split())
         print(f"dreval: a defect in dreval, not in what it was given ({why})", file=sys.stderr)

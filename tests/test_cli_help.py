@@ -237,6 +237,16 @@ def test_a_defect_is_code_3(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         main(EVALUATE)
 
 
+def test_no_memory_is_code_2(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data that do not fit are no defect."""
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise MemoryError("Unable to allocate 7 TiB")
+
+    monkeypatch.setattr("dreval.evaluation.Evaluation.run", fail)
+    assert run(*EVALUATE) == (2, "", "dreval: out of memory (Unable to allocate 7 TiB)\n")
+
+
 def test_long_lists_are_not_poured_out(run: Any) -> None:
     """A wrong name gets the nearest right one and the command that lists them, in the words of the command line."""
     for words, cure in (

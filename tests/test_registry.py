@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dreval import registry
+from dreval._check import MANY_NAMES
 from dreval.errors import UnknownName
 from dreval.registry import DATASETS, INDICES, METHODS, TESTS, Registry
 
@@ -69,12 +70,15 @@ def test_what_was_imported_into_a_file_is_not_its_thing(tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize("shelf", [INDICES, TESTS, METHODS, DATASETS], ids=lambda shelf: shelf.package)
 def test_a_wrong_name_gets_the_nearest_one(shelf: Registry) -> None:
-    """One letter too many is understood; the message names the kind of thing or the argument, and all names."""
+    """One letter too many is understood; the message names the kind of thing or the argument, and where names are."""
     name = shelf.names()[0]
     with pytest.raises(UnknownName, match=f"Did you mean '{name}'") as caught:
         shelf.get(name + "e")
     assert caught.value.argument == shelf.noun.replace(" ", "_")
-    assert ", ".join(shelf.names()) in str(caught.value)
+    (call,) = shelf.listing
+    assert getattr(registry, call.removeprefix("dreval.").removesuffix("()"))() == shelf.names()
+    many = len(shelf.names()) > MANY_NAMES
+    assert str(caught.value).endswith(f"{call} lists them all." if many else f"Known: {', '.join(shelf.names())}.")
     with pytest.raises(UnknownName, match="`indices` must be a known name"):
         shelf.get(name + "e", "indices")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +12,9 @@ import pandas as pd
 
 from dreval._check import nearest_name
 from dreval.errors import InputError, UnknownName
+from dreval.inputs._paths import split_member
 
-__all__ = ["Annotated", "annotated", "is_anndata"]
+__all__ = ["Annotated", "annotated", "is_anndata", "stored_anndata"]
 
 OBSM = "obsm:"
 
@@ -31,6 +33,11 @@ class Annotated:
 def is_anndata(value: Any) -> bool:
     """Whether a value looks like an AnnData object."""
     return all(hasattr(value, name) for name in ("X", "obs", "obsm", "obs_names"))
+
+
+def stored_anndata(value: object) -> bool:
+    """Whether a value is the path of a .h5ad file, with or without what is named in it."""
+    return isinstance(value, str | os.PathLike) and split_member(os.fspath(value))[0].lower().endswith(".h5ad")
 
 
 def annotated(value: Any, argument: str, layer: str | None) -> Annotated:

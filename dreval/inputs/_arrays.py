@@ -12,7 +12,7 @@ from dreval.errors import InputError
 
 __all__ = ["as_numpy", "as_pandas", "is_table"]
 
-CPU = (1, 3, 13)  # devices of DLPack whose memory numpy reads: main memory, and that pinned by CUDA or for its GPU
+MAIN = (1, 3, 11, 13)  # devices of DLPack that numpy reads: main memory, and what CUDA and ROCm pin or manage in it
 _REFUSED = (TypeError, ValueError, RuntimeError, NotImplementedError, BufferError, AttributeError)
 
 
@@ -25,7 +25,7 @@ def as_numpy(value: Any, argument: str) -> Any:
     if isinstance(value, np.ndarray | list | tuple | pd.Series | pd.DataFrame | pd.Index):
         return value
     try:
-        if hasattr(value, "detach"):
+        if hasattr(value, "detach") and hasattr(value, "numpy"):
             return _from_tensor(value)
         if hasattr(value, "__dlpack_device__"):
             return _from_dlpack(value)
@@ -60,7 +60,7 @@ def _sparse_tensor(value: Any) -> Any:
 def _from_dlpack(value: Any) -> Any:
     """An array that others may read in place, by its own conversion where it has one."""
     device = int(value.__dlpack_device__()[0])
-    if device not in CPU:
+    if device not in MAIN:
         raise BufferError(f"it lies on a device of DLPack's type {device}, not in main memory")
     array = np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
     return array.astype(np.float32) if array.dtype.kind == "V" and "float" in array.dtype.name else array

@@ -14,16 +14,16 @@ import pandas as pd
 
 from dreval._check import check_numeric, describe, nearest_name
 from dreval.errors import InputError, UnknownName
-from dreval.inputs._anndata import annotated, is_anndata
+from dreval.inputs._anndata import annotated, is_anndata, stored_anndata
 from dreval.inputs._arrays import as_numpy, as_pandas, is_table
 from dreval.inputs._binary import read_h5ad
-from dreval.inputs._paths import has_suffix, locate, split_member, stem_of
+from dreval.inputs._paths import has_suffix, locate, stem_of
 from dreval.inputs.read import find_column, read_table
 from dreval.inputs.sparse import as_csr, check_real, densify, is_sparse
 from dreval.registry import DATASETS
 from dreval.results.value import Embedding
 
-__all__ = ["Raw", "is_path", "row_names", "stored_anndata", "take_column", "unpack"]
+__all__ = ["Raw", "is_path", "row_names", "take_column", "unpack"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +122,6 @@ def unpack(value: Any, argument: str, layer: str | None = None, *, sparse: bool 
 def _no_layer(layer: str) -> InputError:
     """The error for a layer of what has none."""
     return InputError("layer", "is only known for AnnData", repr(layer), "Leave it out.")
-
-
-def stored_anndata(value: object) -> bool:
-    """Whether a value is the path of a .h5ad file, with or without what is named in it."""
-    return isinstance(value, str | os.PathLike) and split_member(os.fspath(value))[0].lower().endswith(".h5ad")
 
 
 def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool) -> Raw:

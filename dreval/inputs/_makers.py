@@ -14,8 +14,8 @@ import numpy as np
 from dreval._check import check_finite, check_int, check_parameters, known_names, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._align import align, own_ids
-from dreval.inputs._anndata import is_anndata
-from dreval.inputs._forms import Raw, stored_anndata, unpack
+from dreval.inputs._anndata import is_anndata, stored_anndata
+from dreval.inputs._forms import Raw, unpack
 from dreval.inputs._notes import looks_like_ids
 from dreval.inputs._numbers import frame_numbers
 from dreval.inputs._output import Foreign, check_columns, embedding_notes

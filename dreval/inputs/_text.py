@@ -95,7 +95,7 @@ def _decimal_commas(frame: pd.DataFrame, raw: bytes) -> int:
         return 0
     for j in meant:
         numbers = [float(str(cell).replace(",", ".")) if pd.notna(cell) else float("nan") for cell in texts[j]]
-        frame.isetitem(j, pd.Series(numbers, index=frame.index, dtype="float64"))
+        frame.isetitem(j, numbers)
     return len(meant)
 
 

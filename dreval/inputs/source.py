@@ -138,6 +138,7 @@ def embed(
     *,
     labels: Any = None,
     response: Any = None,
+    layer: str | None = None,
     random_state: int | np.random.Generator | None = None,
     **parameters: Any,
 ) -> Embedding:
@@ -156,6 +157,8 @@ def embed(
     response : array-like, DataFrame, str or list of str, optional
         What a supervised method regresses on, in place of ``labels``: numbers (n,) or (n, q), integers among them, or
         one column of classes. Strings name columns of the data, which then are no features, or a file.
+    layer : str, optional
+        What of an AnnData object is embedded in place of ``X``, as in ``Evaluation``.
     random_state : int, Generator or None
         Seed. None keeps that of an estimator or of recorded runs, else draws a fresh one; it is kept in the result.
     **parameters
@@ -193,7 +196,7 @@ def embed(
     (30, 1)
     """
     check_int(n_components, "n_components", low=1)
-    data, y = data_and_response(X, response, labels=labels)
+    data, y = data_and_response(X, response, labels=labels, layer=layer)
     name = method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
     source = as_source(method, str(name), data, **parameters)
     if not source.can_embed:

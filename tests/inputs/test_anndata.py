@@ -93,6 +93,7 @@ def test_frames_in_obsm(ad: ModuleType) -> None:
     with pytest.raises(InputError, match="Name one: layer='obsm:X_pca'"):
         as_data(bare)
     assert np.array_equal(as_data(bare, layer="obsm:X_pca").X, PCA)
+    assert np.array_equal(dreval.embed(bare, "pca", layer="obsm:X_pca"), dreval.embed(PCA, "pca"))
     with pytest.raises(UnknownName, match="Did you mean 'obsm:X_pca'"):
         as_data(adata, layer="X_pca")
 
