@@ -13,6 +13,7 @@ from typing import Any
 
 from dreval._check import check_one_of
 from dreval.errors import InputError
+from dreval.glossary import REPORT_FORMS
 from dreval.inputs.metric import METRICS
 from dreval.registry import INDICES, METHODS
 
@@ -72,7 +73,7 @@ def add_study(
         return _status(options)
 
     def report(options: Any) -> Answer:
-        check_output(options.report, "report", [str(options.file)], (".html", ".md"))
+        check_output(options.report, "report", [str(options.file)], tuple(REPORT_FORMS))
         return _report(options)
 
     step = add(steps, "status", say(status), "Say how far a study is.", STATUS)
@@ -81,7 +82,7 @@ def add_study(
     _add_output(step)
     step = add(steps, "report", say(report), "Write what came out as a page or a text.", REPORT)
     step.add_argument("file", type=Path, help="file of a study")
-    step.add_argument("report", type=Path, help="where the report goes: .html or .md")
+    step.add_argument("report", type=Path, help="where the report goes: .html, .md or .tex")
     step.add_argument("--title", help="heading of the report")
     _add_output(step)
 

@@ -94,7 +94,7 @@ class StudyStatus:
             ]
             for row in table.to_dict("records")
         ]
-        return Block(title, ["data set", "method", *STATES, "computing"], rows)
+        return Block(title, ["data set", "method", *STATES, "computing"], rows, names=2)
 
     def _notes(self) -> list[str]:
         """Why cells failed, what methods warned of, and what to do next."""

@@ -23,6 +23,7 @@ from dreval._cli_compare import COMPARE_OPTIONS, add_compare
 from dreval._cli_protocol import add_protocol
 from dreval._cli_study import STUDY_OPTIONS, add_study
 from dreval.errors import DrevalError, DrevalWarning, InputError
+from dreval.glossary import REPORT_FORMS
 from dreval.inference.intervals import CI_WORDS
 from dreval.inputs._paths import split_member
 from dreval.inputs.metric import METRICS
@@ -175,7 +176,12 @@ def _add_evaluate(verbs: Any) -> None:
     verb.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
     verb.add_argument("--n-jobs", type=int, metavar="J", help="threads (all cores)")
-    verb.add_argument("--report", type=Path, metavar="PATH", help="write a page (.html) or text (.md)")
+    verb.add_argument(
+        "--report",
+        type=Path,
+        metavar="PATH",
+        help="write a page (.html), or a text (.md, .tex) with a folder of figures",
+    )
     verb.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
     output = verb.add_mutually_exclusive_group()
     output.add_argument("--quiet", action="store_true", help="print nothing")
@@ -259,7 +265,7 @@ def _evaluate(options: Any) -> int:
     if not sources:
         raise InputError("--embedding", "must be given", "none", "Add -e umap=umap.csv, or -e isomap.")
     read = [options.data, options.labels, *(source for _, source in sources)]
-    _check_output(options.report, "--report", read, (".html", ".md"))
+    _check_output(options.report, "--report", read, tuple(REPORT_FORMS))
     _check_output(options.save, "--save", read)
     evaluation = Evaluation(
         options.data,

@@ -108,7 +108,7 @@ def test_methods_are_run_anew(run: Any) -> None:
         ((*EVALUATE, "--random-state", "-1"), "`--random-state` must be a non-negative integer"),
         ((*EVALUATE, "--n-jobs", "0"), "`--n-jobs` must be an integer >= 1"),
         ((*EVALUATE, "--report", "nowhere/r.html"), "`--report` must be in an existing folder: got 'nowhere'"),
-        ((*EVALUATE, "--report", "r.pdf"), "`--report` must end in .html or .md: got 'r.pdf'"),
+        ((*EVALUATE, "--report", "r.pdf"), "`--report` must end in .html or .md or .tex: got 'r.pdf'"),
         ((*EVALUATE, "--save", "nowhere/r"), "`--save` must be in an existing folder"),
         ((*EVALUATE, "--save", "."), "`--save` must be a file"),
         ((*EVALUATE, "--save", "data.csv"), "`--save` must not be a file that is read"),

@@ -149,7 +149,7 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
         (("status", "nowhere.dreval"), "must be an existing file"),
         (("status", "a.csv"), "must be a file that dreval can use"),
         (("status", "a.csv", "--table", "a.csv"), "`--table` must not be a file that is read"),
-        (("report", "a.csv", "r.pdf"), "must end in .html or .md"),
+        (("report", "a.csv", "r.pdf"), "must end in .html or .md or .tex"),
     ],
 )
 def test_refusals(run: Any, words: tuple[str, ...], message: str) -> None:

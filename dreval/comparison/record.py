@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dreval._check import check_one_of
+from dreval._check import check_one_of, check_path
 from dreval.comparison._cells import Family
 from dreval.comparison._pairs import wins
 from dreval.comparison._printing import summarise
@@ -126,6 +127,14 @@ class Comparison:
             Has ``savefig``; it is not registered with pyplot.
         """
         return import_module("dreval.report.comparisons").plot_comparison(self, kind, **options)
+
+    def report(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+
+        See ``Results.report``; the path is given back.
+        """
+        write = import_module("dreval.report.compared").write_comparison
+        return Path(write(self, check_path(path, "path"), title=title))
 
     def __repr__(self) -> str:
         names = list(dict.fromkeys(self.standing["embedding"]))

@@ -13,9 +13,11 @@ import pandas as pd
 from dreval.comparison.across import compare
 from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError, InputError
+from dreval.report._beside import Beside
 from dreval.report._column import Column
 from dreval.report._numbers import counted, fixed, half_width, in_words, ordered
 from dreval.report._reading import make_column, parameter_words, without
+from dreval.report._study_tables import study_tables
 from dreval.report._svg import inline_svg
 from dreval.report.comparisons import plot_comparison
 from dreval.report.page import is_page, page_target, write_page
@@ -38,7 +40,7 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
     study : Study
         The study; whatever of it is done is reported.
     path : str or Path
-        Where to write: ``.html`` for one self-contained page with figures, ``.md`` for its tables and words.
+        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder beside it.
     title : str, optional
         The heading; "Five methods on four data sets" or the like by default.
 
@@ -50,13 +52,14 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
     Raises
     ------
     InputError
-        If the suffix is neither, the folder does not exist, or the path is a folder.
+        If the suffix is none of these, the folder does not exist, or the path is a folder.
 
     Notes
     -----
-    The file loads nothing. O(cells) time and memory, and one figure for each index.
+    The file loads nothing from elsewhere. O(cells) time and memory, and one figure for each index.
     """
     target = page_target(path)
+    beside = None if is_page(target) else Beside(target)
     status, recipe, table = study.status(), study.recipe(), read_study_table(study.path)
     reading = _read(table, recipe)
     found, refused = _compared(table)
@@ -65,7 +68,7 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
         "meta": _meta(status, recipe),
         "standing": _standing(reading, found),
         "refused": refused,
-        "parts": list(_parts(reading, found, figures=is_page(target))),
+        "parts": list(_parts(reading, found, beside)),
         "several": any(row["sd"] for family in reading.families for row in family.rows),
         "states": _states(status),
         "state_names": STATES,
@@ -78,6 +81,8 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
         "methods": [_method_row(name, about) for name, about in recipe["methods"].items()],
         "versions": list(recipe["versions"].items()),
     }
+    page["call"] = f"dreval.Study.open({study.path.name!r}).report({target.name!r})"
+    page["tables"] = study_tables(page, beside) if beside is not None and beside.tex else {}
     return write_page(target, "study", page)
 
 
@@ -219,7 +224,7 @@ def _rank_cell(found: Comparison, name: str, method: str, rank: float) -> HeatCe
     return HeatCell(f"{rank:.2f}", letters=str(letters), best=rank == standing["mean_rank"].min(), shade=shade)
 
 
-def _parts(reading: Reading, found: Comparison | None, figures: bool) -> Iterator[dict[str, Any]]:
+def _parts(reading: Reading, found: Comparison | None, beside: Beside | None) -> Iterator[dict[str, Any]]:
     """One part for each index: its values, its words, and its figure."""
     for number, family in enumerate(reading.families):
         compared = found is not None and family.key in found.indices
@@ -230,7 +235,7 @@ def _parts(reading: Reading, found: Comparison | None, figures: bool) -> Iterato
             "methods": reading.methods,
             "lines": family.rows,
             "words": _words(found, family.key) if found is not None and compared else "",
-            "figure": _figure(found, family, number) if found is not None and compared and figures else "",
+            "figure": _figure(found, family, number, beside) if found is not None and compared else "",
         }
 
 
@@ -239,7 +244,7 @@ def _words(found: Comparison, name: str) -> str:
     return found.paragraph().split("\n\n")[found.indices.index(name)]
 
 
-def _figure(found: Comparison, family: Family, number: int) -> str:
+def _figure(found: Comparison, family: Family, number: int, beside: Beside | None) -> Any:
     """The critical differences of one index; nothing where no data set has all methods."""
     try:
         figure = plot_comparison(found, "critical_difference", index=family.key)
@@ -247,7 +252,10 @@ def _figure(found: Comparison, family: Family, number: int) -> str:
         return ""
     for axes in figure.axes:
         axes.set_title("", loc="left")  # the heading of the part says it
-    return inline_svg(figure, f"c{number}", f"Mean ranks of the methods by {family.column.named}")
+    words = f"Mean ranks of the methods by {family.column.named}"
+    if beside is None:
+        return inline_svg(figure, f"c{number}", words)
+    return beside.figure(figure, f"ranks-{family.column.index}", words)
 
 
 def _title(recipe: Mapping[str, Any]) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import DIRECTIONS
+from dreval.registry import INDICES, METHODS
 from dreval.results.base import Block, Summary, format_number
+from dreval.results.calls import written_again
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,9 +83,18 @@ class IndexRecord:
         rows += [["by chance", format_number(self.chance)]] if self.chance == self.chance else []
         rows += [[_label(key), _cell(value) or "none, see the notes"] for key, value in self.parts.items()]
         better = f", {DIRECTIONS[self.direction]}" if self.direction else ""
-        return Summary(
-            self.title, header, [Block(f"Value ({self.symbol}{better}) and parts", ["", "value"], rows)], self.notes
-        )
+        block = Block(f"Value ({self.symbol}{better}) and parts", ["", "value"], rows)
+        return Summary(self.title, header, [block], self.notes, self.call)
+
+    @property
+    def call(self) -> str:
+        """The Python that makes the value again, where the words are what was passed."""
+        if self.index not in INDICES:
+            return ""
+        source = str(self.recipe.get("source", ""))
+        words = ["data", repr(source) if source in METHODS.names() else re.sub(r"\W+", "_", source) or "source"]
+        given = {**dict(self.recipe.get("parameters", {})), "random_state": self.recipe.get("random_state")}
+        return written_again(f"dreval.{self.index}", words, given, INDICES.get(self.index))
 
     @property
     def words(self) -> str:

@@ -335,7 +335,11 @@ class Results:
         return import_module("dreval.report.figures").plot(self, kind, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html) or text (.md) under a title, and give its path."""
+        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+
+        For ``report.tex`` the folder is ``report-figures``; it also holds the tables, to be taken into
+        papers. Gives the path.
+        """
         return Path(import_module("dreval.report.page").write_report(self, check_path(path, "path"), title=title))
 
     def save(self, path: str | Path) -> Path:

@@ -287,7 +287,7 @@ def test_a_title_can_be_given_and_is_escaped(tmp_path):
 def test_places_where_no_report_can_be_written_are_refused(tmp_path):
     """Suffix, folder that is not there, folder as a file: each with its cure."""
     results = simulated_results()
-    with pytest.raises(InputError, match=r"must end in \.html or \.md"):
+    with pytest.raises(InputError, match=r"must end in \.html, \.md or \.tex"):
         write_report(results, tmp_path / "report.pdf")
     with pytest.raises(InputError, match=r"must lie in an existing folder.*missing"):
         write_report(results, tmp_path / "missing" / "report.html")

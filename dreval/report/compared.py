@@ -1,0 +1,137 @@
+"""The report of a comparison: its words, figures and tables, as a page or as a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from dreval.comparison.record import Comparison
+from dreval.errors import InputError
+from dreval.report._beside import Beside
+from dreval.report._numbers import in_words
+from dreval.report._svg import inline_svg
+from dreval.report.page import is_page, page_target, write_page
+from dreval.results.base import Summary
+from dreval.results.snippets import html_tables, markdown_tables
+
+__all__ = ["write_comparison"]
+
+FIGURES = {  # kinds of figures with their words, in the order of a report
+    "critical_difference": "Mean ranks; a bar joins embeddings that Nemenyi's test cannot tell apart",
+    "wins": "On how many data sets the embedding of the row is better than that of the column",
+    "forest": "Advantage of the first embedding of each pair, with its interval",
+    "difference_map": "Where one embedding is better than the other",
+}
+SHARED = ("forest",)  # one figure for all indices
+MAX_INDICES = 12  # that have figures of their own
+
+
+def write_comparison(comparison: Comparison, path: str | Path, title: str | None = None) -> Path:
+    """Write the report of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What ``dreval.compare``, ``Results.compare`` or ``Study.compare`` gave.
+    path : str or Path
+        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder beside it.
+    title : str, optional
+        The heading; "Comparison of three embeddings" or the like by default.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If the suffix is none of these, the folder does not exist, or the path is a folder.
+
+    Notes
+    -----
+    The file names no time and is the same for the same comparison, byte by byte.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval, tempfile
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+    >>> found = ev.run("continuity").compare()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(write_comparison(found, f"{folder}/ab.md").read_text("utf-8").splitlines()[0])
+    # Comparison of two embeddings of data
+    """
+    target = page_target(path)
+    summary = comparison.summary()
+    page = {
+        "title": title if title is not None else _title(comparison),
+        "meta": ", ".join(f"{name} {value}" for name, value in summary.header if value),
+        "paragraphs": comparison.paragraph(_voice(target)).split("\n\n"),
+        "notes": summary.notes,
+        "call": summary.call,
+        "cautions": list(_cautions(comparison)),
+        "settings": [(name, value) for name, value in summary.header if value],
+        "versions": _versions(comparison),
+        **_pictured(comparison, summary, target),
+    }
+    return write_page(target, "comparison", page)
+
+
+def _title(comparison: Comparison) -> str:
+    """The heading, such as "Comparison of three embeddings of wdbc"."""
+    count = comparison.standing["embedding"].nunique()
+    data = str(comparison.recipe.get("dataset") or "")
+    over = next((len(family.cells) for family in comparison.families.values()), 0)
+    where = f" on {in_words(over)} data sets" if over else f" of {data}" if data else ""
+    return f"Comparison of {in_words(count)} embeddings{where}"
+
+
+def _voice(target: Path) -> str:
+    return {".md": "markdown", ".tex": "latex"}.get(target.suffix.lower(), "text")
+
+
+def _versions(comparison: Comparison) -> list[tuple[str, str]]:
+    """The versions of the result that was compared, or of this package."""
+    from dreval import __version__
+
+    known = comparison.results.recipe.get("versions") if comparison.results is not None else None
+    return [(str(name), str(version)) for name, version in dict(known or {"dreval": __version__}).items()]
+
+
+def _cautions(comparison: Comparison) -> Iterator[str]:
+    """What does not follow."""
+    if comparison.families:
+        yield "The data sets are the sample. The tests speak of further data sets like these, not of any one of them."
+    else:
+        yield "Pairs are compared on one data set. Nothing here says how they stand on another."
+    yield "A difference that is not significant is no proof that two embeddings are alike."
+    yield "Indices ask different things; what is best by one may be last by another."
+
+
+def _pictured(comparison: Comparison, summary: Summary, target: Path) -> dict[str, Any]:
+    """Figures and tables in the form of the file."""
+    if is_page(target):
+        figures = [
+            {"words": words, "drawing": inline_svg(figure, f"f{place}", words)}
+            for place, (_, words, figure) in enumerate(_figures(comparison))
+        ]
+        return {"figures": figures, "tables": Markup(html_tables(summary))}
+    beside = Beside(target)
+    figures = [beside.figure(figure, name, words) for name, words, figure in _figures(comparison)]
+    tables = "\n\n".join(beside.tables(summary, ())) if beside.tex else markdown_tables(summary)
+    return {"figures": figures, "tables": Markup(tables)}
+
+
+def _figures(comparison: Comparison) -> Iterator[tuple[str, str, Any]]:
+    """Name, words and drawing of every figure that the comparison has."""
+    for kind, words in FIGURES.items():
+        for index in [None] if kind in SHARED else comparison.indices[:MAX_INDICES]:
+            try:
+                figure = comparison.plot(kind, **({} if index is None else {"index": index}))
+            except InputError:
+                continue
+            yield f"{kind}-{index}" if index else kind, f"{words}: {index}" if index else words, figure
