@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dreval.comparison._pairs import signed_ranks_can_tell
@@ -52,7 +53,7 @@ class Voice:
 VOICES = {
     "text": Voice(str, plain_symbols, "", "", "χ²", " %"),
     "markdown": Voice(markdown_text, _markdown_title, "*", "*", "χ²", " %"),
-    "latex": Voice(latex_text, latex_title, "$", "$", r"\chi^2", r"\,\%"),
+    "latex": Voice(partial(latex_text, breaks=True), latex_title, "$", "$", r"\chi^2", r"\,\%"),
 }
 OVERALL = {
     "friedman": "Friedman test",

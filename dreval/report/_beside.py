@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from dreval.errors import DrevalWarning, InputError
 from dreval.report._layout import table_parts
-from dreval.report._reading import Reading
+from dreval.report._reading import Reading, parameter_words
 from dreval.report._style import drawing
 from dreval.results.base import Best, Block, Small, Summary, told_apart
 from dreval.results.latex import latex_table, latex_title
@@ -26,6 +26,7 @@ __all__ = ["Beside", "beside_results", "check_folder"]
 LINE = 6.3  # inches of a line of the document
 WIDE = 420.0  # the same in points, and some to spare for broad letters
 MAX_CURVES = 6
+ACROSS = 6  # embeddings that stand beside each other
 HEADING = 16  # letters of a name over a column
 WORDS = {
     "embedding": "The points of each embedding, coloured by class where there are classes",
@@ -102,7 +103,8 @@ def beside_results(results: Results, reading: Reading, page: Mapping[str, Any], 
         return made
     summary = results.summary()
     if page["rows"] and page["heads"]:
-        made["values"] = beside.table(_values_block(page), "values", "How well each picture keeps the data")
+        block = _values_below(page, reading) if len(page["rows"]) > ACROSS else _values_across(page)
+        made["values"] = beside.table(block, "values", "How well each picture keeps the data")
     if reading.computed:
         named = {block.title or "All values": block for block in summary.blocks}
         made["every"] = [beside.table(block, title, title) for title, block in named.items()]
@@ -137,7 +139,23 @@ def _drawn(
     return beside.figure(figure, f"{kind}-{index}" if index else kind, WORDS[kind].format(titles.get(index, index)))
 
 
-def _values_block(page: Mapping[str, Any]) -> Block:
+def _values_below(page: Mapping[str, Any], reading: Reading) -> Block:
+    """The first table of many embeddings: embeddings down, symbols of indices across, and what they are below."""
+    rows: list[list[str]] = []
+    for row in page["rows"]:
+        size = f" (d = {row['d']})" if row["d"] else ""
+        cells = row["cells"] or [None] * len(page["heads"])
+        rows.append([f"{row['name']}{size}", *map(_value, cells)])
+        small = [cell.interval or cell.ends if cell else "" for cell in cells]
+        rows += [["", *map(Small, small)]] if any(small) else []
+    rows.append(["by chance", *(chance["text"] for chance in page["chances"])])
+    columns = reading.by_subject
+    words = [", ".join(filter(None, [c.title, parameter_words(c.parameters), c.better_words])) for c in columns]
+    foot = " ".join(f"{c.symbol or c.index}: {said}." for c, said in zip(columns, words, strict=True))
+    return Block("", ["", *(column.symbol or column.index for column in columns)], rows, foot=foot)
+
+
+def _values_across(page: Mapping[str, Any]) -> Block:
     """The first table: indices down, embeddings across, the interval below each value."""
     parts = table_parts(page["heads"], page["rows"], page["chances"], page["subjects"])
     rows: list[list[str]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ __all__ = [
     "CODES",
     "Best",
     "Block",
+    "Printed",
     "Small",
     "Summary",
     "format_duration",
@@ -263,6 +265,20 @@ class Summary:
 
     def _repr_html_(self) -> str:
         return self.as_html()
+
+
+class Printed(ABC):
+    """A record with a summary: ``print`` shows it, and a notebook shows it as HTML."""
+
+    @abstractmethod
+    def summary(self) -> Summary:
+        """The printed record."""
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
 
 
 def shortened(text: str, room: int) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dreval.results.base import CODES, Block, Summary, format_number, format_p, significance_stars
+from dreval.results.base import CODES, Block, Printed, Summary, format_number, format_p, significance_stars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ class ResidualTest(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(Printed):
     """Definition 1, asked of one embedding: x = f(y) + e with e of mean zero and independent of y.
 
     The verdict objects where a p-value adjusted by Holm for the number of tests is at most .05, so that it objects
@@ -153,9 +153,3 @@ class Certificate:
 
     def __repr__(self) -> str:
         return f"Certificate({self.name}: held-out error {self.held_out:.4g}, {len(self.failed)} objections)"
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()

@@ -20,6 +20,7 @@ LINE = 320.0  # points of a line of the usual text, and some to spare
 SIZES = (("small", 5.1), ("footnotesize", 4.7), ("scriptsize", 4.3))  # points of a letter, where the text has 11
 GAP = 8.0  # points between columns
 ROWS = 40  # of a table with more rows the rest goes on another page
+HEADED = 0.9  # part of a line that is counted on where words are wider than the numbers below them
 NAME = 30  # letters of a name
 
 
@@ -73,10 +74,10 @@ def latex_table(block: Block, caption: str, label: str, line: float = LINE) -> s
     """One table with booktabs: small enough for a line of so many points, over several pages where it is long."""
     size, room, fitted = _sized(_shown(block), line)
     parts = list(fitted.pieces(room))
-    foot = " ".join(filter(None, [latex_text(block.foot, breaks=True), _full_names(block, parts[0])]))
+    foot = " ".join(filter(None, [latex_title(block.foot, breaks=True), _full_names(block, parts[0])]))
     begin = f"\\{size}\\setlength{{\\tabcolsep}}{{{GAP / 2:g}pt}}"
     named = f"\\caption{{{caption}}}\\label{{{label}}}"
-    if len(block.rows) > ROWS:
+    if len(parts) * (len(block.rows) + 3) > ROWS:
         tables = "\n".join(_long_table(part, "" if i else named) for i, part in enumerate(parts))
         below = f"\n{{\\footnotesize\\raggedright\\noindent {foot}\\par}}" if foot else ""
         return f"{{{begin}\\setlength{{\\LTcapwidth}}{{\\linewidth}}\n{tables}}}{below}"
@@ -111,14 +112,15 @@ def _heads(block: Block) -> str:
 
 def _rows(block: Block) -> Iterator[str]:
     """The rows; those below headings are indented."""
-    for place, row in enumerate(block.rows):
+    for place, (row, below) in enumerate(zip(block.rows, [*block.rows[1:], ()], strict=True)):
         if len(row) < len(block.columns):
             space = "\\addlinespace\n" if place else ""
             room = f"\\multicolumn{{{len(block.columns)}}}{{@{{}}l@{{}}}}"
             yield f"{space}{room}{{\\itshape {latex_title(row[0])}}} \\\\*"
         else:
             first = "\\quad " if block.sectioned else ""
-            yield first + " & ".join(map(_latex_cell, row)) + r" \\"
+            together = "*" if any(isinstance(cell, Small) for cell in below) else ""  # small print stays below
+            yield f"{first}{' & '.join(map(_latex_cell, row))} \\\\{together}"
 
 
 def _latex_cell(cell: str) -> str:
@@ -141,6 +143,9 @@ def _shown(block: Block) -> Block:
 
 def _sized(block: Block, line: float) -> tuple[str, int, Block]:
     """The size of letters in which the table fits a line, how many of them a line has, and names that are not long."""
+    heads = [len(name) for name in block.columns[block.names :]]
+    cells = [max(map(len, column), default=0) for column in list(zip(*block.cells, strict=True))[block.names :]]
+    line *= HEADED if any(head > cell for head, cell in zip(heads, cells, strict=False)) else 1.0
     for names in (2 * NAME, NAME):
         cut = block.cut(dict.fromkeys(range(block.names), names))
         for size, letter in SIZES:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import DIRECTIONS
 from dreval.registry import INDICES, METHODS
-from dreval.results.base import Block, Summary, format_number
+from dreval.results.base import Block, Printed, Summary, format_number
 from dreval.results.calls import written_again
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ SYMBOLS = {"ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "
 
 
 @dataclass(frozen=True, eq=False)
-class IndexRecord:
+class IndexRecord(Printed):
     """Value of an index with its parts; ``float(record)`` is the value.
 
     Attributes
@@ -104,12 +104,6 @@ class IndexRecord:
 
     def __repr__(self) -> str:
         return f"IndexRecord({self.index}: {self.value:.6g})"
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
 
 
 def _label(key: str) -> str:

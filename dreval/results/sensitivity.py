@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.results.base import CODES, Block, Summary, format_number, format_p, significance_stars
+from dreval.results.base import CODES, Block, Printed, Summary, format_number, format_p, significance_stars
 
 __all__ = ["Sensitivity"]
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(Printed):
     """A test at several values of one setting.
 
     Attributes

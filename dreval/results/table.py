@@ -15,6 +15,7 @@ import numpy.typing as npt
 from dreval._check import check_one_of, check_parameters, check_path
 from dreval.errors import InputError
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
+from dreval.results.base import Printed
 from dreval.results.value import Embedding
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def point_column(index: str, parameters: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class Results(Printed):
     """What an evaluation found.
 
     Attributes
@@ -349,9 +350,3 @@ class Results:
     def __repr__(self) -> str:
         n = self.recipe.get("n", 0)
         return f"Results({len(self.names)} embeddings of {n:,} points, {len(self.table)} rows)"
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval.registry import TESTS
-from dreval.results.base import CODES, Block, Summary, format_number, format_p, same_digits, significance_stars
+from dreval.results.base import CODES, Block, Printed, Summary, format_number, format_p, same_digits, significance_stars
 from dreval.results.calls import written_again
 
 __all__ = ["IndependenceTest"]
@@ -31,7 +31,7 @@ LAWS = {"gamma": "none: a gamma law", "chi2": "none: a chi-square law"}  # what 
 
 
 @dataclass(frozen=True, eq=False)
-class IndependenceTest:
+class IndependenceTest(Printed):
     """Result of a test of independence.
 
     Attributes

@@ -14,13 +14,13 @@ import pandas as pd
 from dreval._check import check_parameters
 from dreval.errors import InputError
 from dreval.registry import METHODS
-from dreval.results.base import Block, Summary, format_number
+from dreval.results.base import Block, Printed, Summary, format_number
 
 __all__ = ["Embedding"]
 
 
 @dataclass(frozen=True, eq=False)
-class Embedding:
+class Embedding(Printed):
     """Coordinates with their recipe; numpy takes the record as the array of its coordinates.
 
     Attributes
@@ -153,9 +153,6 @@ class Embedding:
         words = [f"{name}={value!r}" for name, value in given.items() if value is not None]
         call = f"dreval.embed({', '.join(['data', repr(self.method), *words])})" if self.method in METHODS else ""
         return Summary("Embedding", header, blocks, self.notes, call)
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
 
     def __repr__(self) -> str:
         return f"Embedding({self.method}: {self.shape[0]} points, {self.shape[1]} components)"

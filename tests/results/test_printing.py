@@ -63,7 +63,7 @@ def test_long_names_are_cut_in_the_middle() -> None:
 def test_any_name_fits(name: str, value: str) -> None:
     """Blocks and headers of any text fit the width."""
     block = Block("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
-    summary = Summary("Title", [("Data:", value), ("n:", "3")], [block], [name])
+    summary = Summary("Title", [("Data", value), ("n", "3")], [block], [name])
 
     assert max(map(len, summary.as_text().split("\n"))) <= 80
 
@@ -151,7 +151,7 @@ def test_names_are_no_markup() -> None:
     assert tags.open == []
     assert tags.seen == {
         *("div", "style", "h3", "pre", "table", "caption", "thead", "tbody", "tr", "th", "td"),
-        *("strong", "p", "ol", "li", "sub"),
+        *("strong", "ol", "li", "sub"),
     }
     for name in ODD:
         assert name in tags.text
@@ -187,7 +187,7 @@ def test_notes_are_said_once() -> None:
 
     assert notes.count("not Definition 3") == 1
     assert "procrustes_disparity of e, f:" in notes
-    assert ".." not in notes
+    assert ".." not in notes.replace("[...]", "")
     assert re.findall(r"\[(\d+)\]", notes) == [str(i + 1) for i in range(len(re.findall(r"\[(\d+)\]", notes)))]
 
 
@@ -247,7 +247,7 @@ def test_several_kinds_of_intervals_say_whose_they_are() -> None:
 def test_broad_letters_keep_the_columns(name: str) -> None:
     """A letter that takes two columns of a terminal counts as two, so that numbers stand below each other."""
     block = Block("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
-    text = Summary("title", [("Data:", name), ("n:", "3")], [block], [f"{name} " * 40]).as_text()
+    text = Summary("title", [("Data", name), ("n", "3")], [block], [f"{name} " * 40]).as_text()
     lines = text.split("\n")
     ends = {terminal_width(line) for line in lines if line.endswith(("0.5", "0.25"))}
 
