@@ -18,7 +18,7 @@ from dreval.errors import DrevalError, ProtocolError
 from dreval.inputs._align import Rows, align, as_ids
 from dreval.inputs._numbers import frame_numbers
 from dreval.inputs.read import read_table
-from dreval.results.base import Block, Summary
+from dreval.results.base import Block, Printed, Summary
 
 __all__ = ["ProtocolStatus", "check_base", "missing", "read_returned", "status_of"]
 
@@ -103,7 +103,7 @@ def check_base(folder: Path, manifest: Manifest) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class ProtocolStatus:
+class ProtocolStatus(Printed):
     """What has come back to a folder and what has not.
 
     Attributes
@@ -190,9 +190,6 @@ class ProtocolStatus:
         back = f"{len(self.returned)} of {len(self.table)} files returned"
         wrong = f", {len(self.wrong)} wrong" if self.wrong else ""
         return f"ProtocolStatus(round {self.round} of 2: {back}{wrong})"
-
-    def __str__(self) -> str:
-        return str(self.summary())
 
 
 def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dreval.results.base import Block, Summary, format_duration
+from dreval.results.base import Block, Printed, Summary, format_duration
 from dreval.results.study_file import STATES
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StudyStatus:
+class StudyStatus(Printed):
     """The state of every cell of a study.
 
     Attributes
@@ -94,7 +94,7 @@ class StudyStatus:
             ]
             for row in table.to_dict("records")
         ]
-        return Block(title, ["data set", "method", *STATES, "computing"], rows)
+        return Block(title, ["data set", "method", *STATES, "computing"], rows, names=2)
 
     def _notes(self) -> list[str]:
         """Why cells failed, what methods warned of, and what to do next."""
@@ -125,12 +125,6 @@ class StudyStatus:
     def __repr__(self) -> str:
         counts = ", ".join(f"{self.count(state)} {state}" for state in STATES)
         return f"StudyStatus({self.name!r}: {len(self.cells)} cells, {counts})"
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
 
 
 def _short(reason: str) -> str:

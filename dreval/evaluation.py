@@ -26,6 +26,7 @@ from dreval._evaluation_parts import (
 )
 from dreval._evaluation_plan import IndexTask, TestTask, check_targets, listed, plan_indices, plan_tests
 from dreval._evaluation_rows import Found, evaluate_indices, missing_row
+from dreval._evaluation_shown import shown_evaluation
 from dreval._evaluation_tests import evaluate_tests, missing_test
 from dreval._evaluation_views import make_views, reading
 from dreval._random import root_seed, stream, stream_seed
@@ -184,6 +185,9 @@ class Evaluation:
         made = {**self.sources, check_name(name, self.sources): self._source(name, source, options)}
         vars(copy)["sources"] = made
         return copy
+
+    def _repr_html_(self) -> str:
+        return shown_evaluation(self).as_html()
 
     def __repr__(self) -> str:
         metric = "" if self.metric == "euclidean" else f", metric={self.metric!r}"

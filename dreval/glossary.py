@@ -15,6 +15,7 @@ __all__ = [
     "NUMERIC_COLUMNS",
     "OVERALL_COLUMNS",
     "PAIR_COLUMNS",
+    "REPORT_FORMS",
     "STANDING_COLUMNS",
     "TEXT_COLUMNS",
     "block",
@@ -25,6 +26,9 @@ __all__ = [
 
 MARK = "\x00"  # stands behind a letter that takes two columns of a terminal, so that lengths are widths
 WIDTH = 80
+
+# What a report can be, by the suffix of its file.
+REPORT_FORMS = {".html": "a page with figures", ".md": "tables and words", ".tex": "a document for LaTeX"}
 
 COLUMNS: dict[str, str] = {
     "dataset": "name of the data set",

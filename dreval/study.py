@@ -298,7 +298,10 @@ class Study:
         return import_module("dreval.report.figures").plot_study(self, kind, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html) or text (.md): comparison, values as a heat map, status, recipe."""
+        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+
+        It holds the comparison, every value, how far the study is, and its recipe.
+        """
         return Path(import_module("dreval.report.studies").write_study(self, check_path(path, "path"), title=title))
 
     def recipe(self) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
+from dreval.results.base import CODES, Block, Summary, format_number, format_p, significance_stars
 from dreval.results.printing import index_title, short_parameters
+from dreval.results.table import point_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,20 +51,20 @@ PAIR_COLUMNS = {
 
 
 def summarise(comparison: Comparison) -> Summary:
-    """Header, then for each index its standing, overall tests and pairs, and numbered notes."""
-    blocks = []
-    for name in comparison.indices:
-        blocks += list(_blocks(comparison, name))
+    """Header, the call, then one table each of standings, overall tests and pairs by each test, and numbered notes."""
+    overall = comparison.overall
+    pairs = comparison.pairs
+    blocks = [_standing(comparison), *([_overall(comparison)] if len(overall) else [])]
+    blocks += filter(None, [_pairs(comparison, str(test)) for test in dict.fromkeys(pairs["test"])])
     title = "Comparison of embeddings" + (" across data sets" if comparison.families else "")
-    return Summary(title, _header(comparison), blocks, list(_notes(comparison)))
+    call = str(comparison.recipe.get("call") or "")
+    return Summary(title, _header(comparison), blocks, list(_notes(comparison)), call)
 
 
 def heading(comparison: Comparison, name: str) -> str:
     """One index in words: title, which way is better, and its setting."""
     row = comparison.of(comparison.standing, name).iloc[0]
     short, title = short_parameters(row["parameters"]), index_title(row["index"])
-    named, _, symbol = title.removesuffix(")").rpartition(" (")
-    title = named if named.endswith(f" {symbol}") else title  # "Local Procrustes R_C" says its symbol already
     return f"{title}, {direction_of(comparison, name)} is better" + (f", {short}" if short else "")
 
 
@@ -79,55 +80,76 @@ def direction_of(comparison: Comparison, name: str) -> str:
 def _header(comparison: Comparison) -> list[tuple[str, str]]:
     recipe = comparison.recipe
     adjust = recipe["adjust"]
-    head = [("Embeddings:", format_number(comparison.standing["embedding"].nunique()))]
+    head = [("Embeddings", format_number(comparison.standing["embedding"].nunique()))]
     if comparison.families:
         data = {name for family in comparison.families.values() for name in family.cells.index}
-        head.insert(0, ("Data sets:", format_number(len(data))))
+        head.insert(0, ("Data sets", format_number(len(data))))
     else:
-        head = [("Data:", str(recipe.get("dataset") or "")), ("Points n:", format_number(recipe.get("n"))), *head]
-    rope = [] if recipe["rope"] is None else [("Practically equal below:", f"{recipe['rope']:g}")]
-    return [*head, ("Level:", f"{recipe['alpha']:g}"), ("Adjusted by:", str(adjust)), *rope]
+        head = [("Data", str(recipe.get("dataset") or "")), ("Points n", format_number(recipe.get("n"))), *head]
+    rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
+    return [*head, ("Level", f"{recipe['alpha']:g}"), ("Adjusted by", str(adjust)), *rope]
 
 
-def _blocks(comparison: Comparison, name: str) -> Iterator[Block]:
-    """Tables of one index."""
-    standing = comparison.of(comparison.standing, name)
+def _sections(
+    comparison: Comparison, table: pd.DataFrame, line: Callable[[dict[Any, Any]], list[str]]
+) -> list[list[str]]:
+    """The rows of a table, those of one index below its heading; the title of the first table names an only one."""
+    lines: list[list[str]] = []
+    for name in comparison.indices:
+        rows = comparison.of(table, name).to_dict("records")
+        lines += [[heading(comparison, name)]] if rows and len(comparison.indices) > 1 else []
+        lines += map(line, rows)
+    return lines
+
+
+def _standing(comparison: Comparison) -> Block:
+    """Values, mean ranks and letters."""
+    standing = comparison.standing
     columns = [("mean_rank", "mean rank"), ("value", "value"), ("sd", "sd"), ("n", "n"), ("letters", "letters")]
     shown = [(key, title) for key, title in columns if (standing[key].notna() & (standing[key] != "")).any()]
     shown = shown if comparison.families else [pair for pair in shown if pair[0] != "n"]
-    rows = [[row["embedding"], *(_cell(key, row[key]) for key, _ in shown)] for row in standing.to_dict("records")]
-    yield Block(heading(comparison, name), ["", *(title for _, title in shown)], rows)
-    overall = comparison.of(comparison.overall, name)
-    if len(overall):
-        yield _overall(overall)
-    pairs = comparison.of(comparison.pairs, name)
-    for test, part in pairs.groupby("test", sort=False):
-        block = _pairs(str(test), part)
-        if block is not None:
-            yield block
+    lines = _sections(comparison, standing, lambda row: [row["embedding"], *(_cell(key, row[key]) for key, _ in shown)])
+    only = len(comparison.indices) == 1
+    title = heading(comparison, comparison.indices[0]) if only else "Standing, the best first"
+    return Block(title, ["", *(title for _, title in shown)], lines)
 
 
-def _overall(rows: pd.DataFrame) -> Block:
+def _overall(comparison: Comparison) -> Block:
     """Tests of any difference."""
-    lines = []
-    for row in rows.to_dict("records"):
+
+    def line(row: dict[Any, Any]) -> list[str]:
         degrees = ", ".join(f"{row[key]:g}" for key in ("df", "df_denominator") if row[key] == row[key])
         value = format_number(float(row["statistic"])) or "missing"
-        lines.append([OVERALL_TITLES[row["test"]], value, degrees, format_p(row["p_value"]), _stars(row["p_value"])])
-    return Block("Any difference", ["", "value", "df", "p", ""], lines)
+        return [OVERALL_TITLES[row["test"]], value, degrees, format_p(row["p_value"]), _stars(row["p_value"])]
+
+    lines = _sections(comparison, comparison.overall, line)
+    return Block("Any difference", ["", "value", "df", "p", ""], lines, foot=_foot(lines))
 
 
-def _pairs(test: str, rows: pd.DataFrame) -> Block | None:
+def _pairs(comparison: Comparison, test: str) -> Block | None:
     """All pairs by one test; None where it has no number for any, which a note explains."""
+    rows = comparison.pairs[comparison.pairs["test"] == test]
     shown = [(key, title) for key, title in PAIR_COLUMNS[test] if rows[key].notna().any()]
     if all(key == "n" for key, _ in shown):
         return None
-    lines = []
-    for row in rows.to_dict("records"):
+    known = {
+        name: {key for key, _ in shown if comparison.of(rows, name)[key].notna().any()} for name in comparison.indices
+    }
+
+    def line(row: dict[Any, Any]) -> list[str]:
         p = row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]
-        cells = [_cell(key, row[key]) or "missing" for key, _ in shown]
-        lines.append([f"{row['first']} - {row['second']}", *cells, *([] if test == "bayes" else [_stars(p)])])
-    return Block(f"Pairs: {PAIR_TITLES[test]}", ["", *(t for _, t in shown), *([] if test == "bayes" else [""])], lines)
+        having = known[point_column(row["index"], row["parameters"])]
+        cells = [_cell(key, row[key]) or "missing" * (key in having) for key, _ in shown]
+        return [row["first"], row["second"], *cells, *([] if test == "bayes" else [_stars(p)])]
+
+    lines = _sections(comparison, rows, line)
+    columns = ["first", "second", *(title for _, title in shown), *([] if test == "bayes" else [""])]
+    return Block(f"Pairs: {PAIR_TITLES[test]}", columns, lines, 2, "" if test == "bayes" else _foot(lines))
+
+
+def _foot(lines: list[list[str]]) -> str:
+    """What the codes mean, where there are any."""
+    return CODES if any(line[-1] for line in lines if len(line) > 1) else ""
 
 
 def _cell(key: str, value: Any) -> str:
@@ -140,7 +162,7 @@ def _cell(key: str, value: Any) -> str:
         return format_number(int(value))
     if key in ("p_first", "p_rope", "p_second"):
         return f"{value:.4f}"
-    return format_number(float(value), {"mean_rank": 2, "superiority": 3, "effect_size": 3}.get(key, 4))
+    return format_number(float(value), {"mean_rank": 2, "statistic": 2, "superiority": 3, "effect_size": 3}.get(key, 4))
 
 
 def _stars(p: float) -> str:
@@ -157,7 +179,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield from _letter_notes(comparison)
     adjust = comparison.recipe["adjust"]
     how = "not adjusted" if adjust == "nothing" else f"adjusted by {adjust} within this table and test"
-    yield f"p of pairs {how}; codes: 0 *** .001 ** .01 * .05 . .1"
+    yield f"p of pairs {how}."
 
 
 def _letter_notes(comparison: Comparison) -> Iterator[str]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dreval.comparison._pairs import signed_ranks_can_tell
 from dreval.comparison._printing import heading
 from dreval.comparison._ranks import critical_difference
-from dreval.results.symbols import latex_symbols, plain_symbols
+from dreval.results.latex import latex_title
+from dreval.results.markup import latex_text, markdown_text
+from dreval.results.symbols import plain_symbols
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,30 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["VOICES", "paragraph"]
 
-_ESCAPED = {mark: "\\" + mark for mark in "&%$#_{}"}
-_SPELLED = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "<": "less", ">": "greater"}
-_LATEX = str.maketrans({**_ESCAPED, **{mark: f"\\text{word}{{}}" for mark, word in _SPELLED.items()}})
-_MARKDOWN = str.maketrans({**{mark: "\\" + mark for mark in "\\`*_[]|#"}, "<": "&lt;", "&": "&amp;"})
-
-
-def _latex_name(name: str) -> str:
-    """A name without anything that LaTeX reads as a command."""
-    return name.translate(_LATEX)
-
-
-def _markdown_name(name: str) -> str:
-    """A name without anything that Markdown reads as a sign."""
-    return name.translate(_MARKDOWN)
-
 
 def _markdown_title(title: str) -> str:
-    return _markdown_name(plain_symbols(title))
-
-
-def _latex_title(title: str) -> str:
-    """Symbols as formulas, the rest without commands."""
-    parts = latex_symbols(title).split("$")
-    return "$".join(part if place % 2 else _latex_name(part) for place, part in enumerate(parts))
+    return markdown_text(plain_symbols(title))
 
 
 @dataclass(frozen=True)
@@ -70,8 +52,8 @@ class Voice:
 
 VOICES = {
     "text": Voice(str, plain_symbols, "", "", "χ²", " %"),
-    "markdown": Voice(_markdown_name, _markdown_title, "*", "*", "χ²", " %"),
-    "latex": Voice(_latex_name, _latex_title, "$", "$", r"\chi^2", r"\,\%"),
+    "markdown": Voice(markdown_text, _markdown_title, "*", "*", "χ²", " %"),
+    "latex": Voice(partial(latex_text, breaks=True), latex_title, "$", "$", r"\chi^2", r"\,\%"),
 }
 OVERALL = {
     "friedman": "Friedman test",

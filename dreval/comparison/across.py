@@ -27,6 +27,7 @@ from dreval.comparison.record import Comparison
 from dreval.errors import InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
+from dreval.results.calls import written_again
 from dreval.results.table import Results, point_column
 
 __all__ = ["ACROSS_TESTS", "compare"]
@@ -131,6 +132,17 @@ def compare(
     frame = only_found(_adjusted(pairs, adjust), alpha)
     standing = pd.DataFrame([row for family in found for row in _standing(family, frame, alpha)])
     recipe = {"kind": "datasets", "alpha": alpha, "adjust": adjust or "nothing", "rope": rope}
+    given = {
+        "index": index,
+        "direction": direction,
+        "tests": tests,
+        "rope": rope,
+        "columns": columns,
+        "alpha": alpha,
+        "adjust": adjust,
+        "random_state": root,
+    }
+    recipe |= {"call": written_again("dreval.compare", ["results"], given, compare)}
     recipe |= {"tests": [name for name in ACROSS_TESTS if name in wanted], "random_state": root}
     return Comparison(
         pairs=frame,

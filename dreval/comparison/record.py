@@ -16,6 +16,7 @@ from dreval.comparison._pairs import wins
 from dreval.comparison._printing import summarise
 from dreval.comparison._words import VOICES, paragraph
 from dreval.errors import InputError
+from dreval.results.base import Printed
 from dreval.results.table import point_column
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ __all__ = ["Comparison"]
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Printed):
     """Embeddings compared: on one data set by its points, or over many data sets.
 
     Attributes
@@ -155,16 +156,13 @@ class Comparison:
         return import_module("dreval.report.figures").plot_comparison(self, kind, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html) or text (.md) under a title, and give its path."""
+        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+
+        See ``Results.report``; the path is given back.
+        """
         write = import_module("dreval.report.compared").write_comparison
         return Path(write(self, check_path(path, "path"), title=title))
 
     def __repr__(self) -> str:
         names = list(dict.fromkeys(self.standing["embedding"]))
         return f"Comparison({len(names)} embeddings, {len(self.indices)} indices, {len(self.pairs)} rows)"
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()

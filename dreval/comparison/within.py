@@ -28,6 +28,7 @@ from dreval.inference.intervals import (
     jackknife_interval,
     welch,
 )
+from dreval.results.calls import written_again
 from dreval.results.table import Results, over_replicates, point_column
 
 __all__ = ["compare_pairs", "point_differences"]
@@ -70,6 +71,10 @@ def compare_pairs(
     pairs = only_found(adjust_p_values(pair_frame(made), adjust), alpha)
     standing = [row for _, rows in settings for row in _standing(rows, pairs, alpha)]
     recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None}
+    given = {"index": index, "alpha": alpha, "adjust": adjust}
+    recipe |= {
+        "call": written_again("results.compare", [repr(names)] if names is not None else [], given, compare_pairs)
+    }
     recipe |= {"tests": list(dict.fromkeys(pairs["test"])), "random_state": results.recipe.get("random_state")}
     recipe |= {key: results.recipe.get(key) for key in ("dataset", "n", "anchors")}
     return Comparison(

@@ -15,6 +15,7 @@ from dreval._check import MIN_POINTS, check_int, check_one_of
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.registry import DATASETS
+from dreval.results.base import Summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +91,15 @@ class Dataset:
 
         frame = pd.DataFrame(self.data, columns=list(self.feature_names))
         return frame if self.labels is None else frame.assign(label=self.labels)
+
+    def _repr_html_(self) -> str:
+        card, (n, p) = self.card, self.data.shape
+        classes = "" if self.labels is None else f"{len(np.unique(self.labels)):,}"
+        latent = "" if self.latent is None else f"{self.latent.shape[1]} dimensions"
+        header = [("Name", card.name), ("Points n", f"{n:,}"), ("Columns p", f"{p:,}"), ("Classes", classes)]
+        header += [("Latent variables", latent), ("Source", card.source), ("Licence", card.licence)]
+        header += [("Reference", card.reference), *((str(key), str(value)) for key, value in self.recipe.items())]
+        return Summary(card.title, header, []).as_html()
 
     def __repr__(self) -> str:
         n, p = self.data.shape

@@ -18,7 +18,7 @@ from dreval.geometry._transformations import TRANSFORMATIONS, Transformations, t
 from dreval.geometry.distances import block_rows, pairwise_squared
 from dreval.geometry.kernels import center, radial_values
 from dreval.geometry.metrics import power_of_two
-from dreval.results.base import Block, Summary, format_number
+from dreval.results.base import Block, Printed, Summary, format_number
 
 __all__ = [
     "RULES",
@@ -38,7 +38,7 @@ EMBEDDING_RIDGE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class KernelMap:
+class KernelMap(Printed):
     """A function made of kernel values: f(z) = mean + sum_i weights_i (k(z, z_i) - centre_i).
 
     Attributes

@@ -14,6 +14,7 @@ from dreval._check import check_int, check_one_of, check_points, check_random_st
 from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.methods._words import WORDS
+from dreval.results.base import Block, Summary
 from dreval.results.value import Embedding
 
 __all__ = ["Method", "MethodCard", "fix_signs", "method"]
@@ -225,6 +226,12 @@ class Method:
             transformer_tags=TransformerTags() if self.card.out_of_sample else None,
             non_deterministic=not self.card.deterministic,
         )
+
+    def _repr_html_(self) -> str:
+        fitted = f"to {self.n_features_in_} columns" if self.__sklearn_is_fitted__() else "not yet"
+        header = [("Method", self.card.name), ("Family", self.card.family), ("Fitted", fitted)]
+        rows = [[name, repr(value)] for name, value in self.get_params().items()]
+        return Summary(self.card.title, header, [Block("Parameters", ["", "value"], rows, names=2)]).as_html()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from dreval.results.markup import printable
 from dreval.results.symbols import math_symbols
 
 __all__ = [
@@ -307,13 +307,6 @@ def css_variables() -> dict[str, str]:
     """What each colour that a figure is drawn in is called in a page."""
     names = {value: f"var(--{name})" for name, value in LIGHT.items()}
     return names | {value: f"var(--s{i})" for i, value in enumerate(EMBEDDINGS_LIGHT)}
-
-
-def printable(value: Any) -> str:
-    """A value as text that every writer takes: control characters, surrogates and non-characters become spaces."""
-    text = str(value)
-    bad = {c for c in set(text) if unicodedata.category(c) in ("Cc", "Cs") or ord(c) & 0xFFFE == 0xFFFE}
-    return text.translate({ord(c): " " for c in bad}) if bad else text
 
 
 def math_words(words: str, ours: bool) -> dict[str, Any]:

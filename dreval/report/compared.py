@@ -1,4 +1,4 @@
-"""The report of a comparison: who is ahead, every index in words and as a figure, and all pairs."""
+"""The report of a comparison: its words, figures and tables, as a page or as a text."""
 
 from __future__ import annotations
 
@@ -9,11 +9,24 @@ from typing import Any
 from markupsafe import Markup
 
 from dreval.comparison.record import Comparison
+from dreval.errors import InputError
+from dreval.report._beside import Beside
 from dreval.report._compared_page import comparison_page
 from dreval.report._numbers import in_words
 from dreval.report.page import is_page, page_target, write_page
+from dreval.results.base import Summary
+from dreval.results.snippets import markdown_tables
 
 __all__ = ["write_comparison"]
+
+FIGURES = {  # kinds of figures with their words, in the order of a report
+    "critical_difference": "Mean ranks; a bar joins embeddings that Nemenyi's test cannot tell apart",
+    "wins": "On how many data sets the embedding of the row is better than that of the column",
+    "forest": "Advantage of the first embedding of each pair, with its interval",
+    "difference_map": "Where one embedding is better than the other",
+}
+SHARED = ("forest",)  # one figure for all indices
+MAX_INDICES = 12  # that have figures of their own
 
 
 def write_comparison(comparison: Comparison, path: str | Path, title: str | None = None) -> Path:
@@ -24,9 +37,9 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
     comparison : Comparison
         What ``dreval.compare``, ``Results.compare`` or ``Study.compare`` gave.
     path : str or Path
-        Where to write: ``.html`` for one self-contained page with figures, ``.md`` for its tables and words.
+        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text with a folder beside it.
     title : str, optional
-        The heading; "Comparison of three embeddings of wdbc" or the like by default.
+        The heading; "Comparison of three embeddings" or the like by default.
 
     Returns
     -------
@@ -36,12 +49,11 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
     Raises
     ------
     InputError
-        If the suffix is neither, the folder does not exist, or the path is a folder.
+        If the suffix is none of these, the folder does not exist, or the path is a folder.
 
     Notes
     -----
-    The file loads nothing, names no time, and is the same for the same comparison, byte by byte. O(pairs) time and
-    memory, and one figure for each index.
+    The file names no time and is the same for the same comparison, byte by byte.
 
     Examples
     --------
@@ -56,20 +68,17 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
     target = page_target(path)
     summary = comparison.summary()
     settings = [(name.rstrip(":"), value) for name, value in summary.header if value]
-    page: dict[str, Any] = {
+    page = {
         "title": title if title is not None else _title(comparison),
         "meta": ", ".join(f"{name} {value}" for name, value in settings),
-        "notes": list(summary.notes),
+        "paragraphs": comparison.paragraph(_voice(target)).split("\n\n"),
+        "notes": summary.notes,
+        "call": summary.call,
         "cautions": list(_cautions(comparison)),
         "settings": settings,
         "versions": _versions(comparison),
-        "call": _call(comparison),
+        **(comparison_page(comparison) if is_page(target) else _pictured(comparison, summary, target)),
     }
-    if is_page(target):
-        page.update(comparison_page(comparison))
-    else:
-        page["tables"] = Markup(summary.as_markdown())
-        page["paragraphs"] = [Markup(text) for text in comparison.paragraph("markdown").split("\n\n")]
     return write_page(target, "comparison", page)
 
 
@@ -82,27 +91,42 @@ def _title(comparison: Comparison) -> str:
     return f"Comparison of {in_words(count)} embeddings{where}"
 
 
-def _cautions(comparison: Comparison) -> Iterator[str]:
-    """Sentences on what does not follow."""
-    if comparison.families:
-        yield "The data sets are the sample. The tests speak of further data sets like these, not of any one of them."
-    else:
-        yield "Pairs were judged on one data set: the tests speak of other points for the same pictures, not of others."
-    yield "A difference that is not significant is no proof that two embeddings are alike."
-    yield "Indices ask different things; an embedding that is best by one may be last by another."
+def _voice(target: Path) -> str:
+    return {".md": "markdown", ".tex": "latex"}.get(target.suffix.lower(), "text")
 
 
 def _versions(comparison: Comparison) -> list[tuple[str, str]]:
-    """The versions that the result was made with, or that of this package."""
+    """The versions of the result that was compared, or of this package."""
     from dreval import __version__
 
     known = comparison.results.recipe.get("versions") if comparison.results is not None else None
     return [(str(name), str(version)) for name, version in dict(known or {"dreval": __version__}).items()]
 
 
-def _call(comparison: Comparison) -> str:
-    """How the result and this comparison of it are made again."""
-    recipe, results = comparison.recipe, comparison.results
-    adjust = None if recipe["adjust"] == "nothing" else recipe["adjust"]
-    made = f".compare(alpha={recipe['alpha']:g}, adjust={adjust!r})"
-    return f"{results.recipe.get('call') or 'results'}{made}" if results is not None else ""
+def _cautions(comparison: Comparison) -> Iterator[str]:
+    """What does not follow."""
+    if comparison.families:
+        yield "The data sets are the sample. The tests speak of further data sets like these, not of any one of them."
+    else:
+        yield "Pairs were judged on one data set: the tests speak of other points for the same pictures, not of others."
+    yield "A difference that is not significant is no proof that two embeddings are alike."
+    yield "Indices ask different things; what is best by one may be last by another."
+
+
+def _pictured(comparison: Comparison, summary: Summary, target: Path) -> dict[str, Any]:
+    """Figures beside a text, and tables in its form."""
+    beside = Beside(target)
+    figures = [beside.figure(figure, name, words) for name, words, figure in _figures(comparison)]
+    tables = "\n\n".join(beside.tables(summary, ())) if beside.tex else markdown_tables(summary)
+    return {"figures": figures, "tables": Markup(tables)}
+
+
+def _figures(comparison: Comparison) -> Iterator[tuple[str, str, Any]]:
+    """Name, words and drawing of every figure that the comparison has."""
+    for kind, words in FIGURES.items():
+        for index in [None] if kind in SHARED else comparison.indices[:MAX_INDICES]:
+            try:
+                figure = comparison.plot(kind, **({} if index is None else {"index": index}))
+            except InputError:
+                continue
+            yield f"{kind}-{index}" if index else kind, f"{words}: {index}" if index else words, figure

@@ -1,4 +1,4 @@
-"""Reports: a result as one self-contained page, or as text."""
+"""Reports: a result as one self-contained page, or as a text with its figures in a folder beside it."""
 
 from __future__ import annotations
 
@@ -11,30 +11,34 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from dreval.errors import InputError
+from dreval.glossary import REPORT_FORMS
+from dreval.report._beside import beside_results, check_folder
 from dreval.report._content import content
 from dreval.report._pictures import pictures
 from dreval.report._reading import read_results
-from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT, printable
+from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT
 from dreval.report._test_pictures import add_nulls, forests
+from dreval.report._tex import tex_environment
+from dreval.results.markup import markdown_text, printable
+from dreval.results.snippets import markdown_code
 from dreval.results.symbols import html_symbols, plain_symbols
 from dreval.results.table import Results
 
 __all__ = ["is_page", "page_target", "write_page", "write_report"]
 
-_FORMS = (".html", ".md")
 _BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
-_MARKDOWN = "\\`*_[]<>#|~$"
 
 
 def write_report(results: Results, path: str | Path, title: str | None = None) -> Path:
-    """Write a report.
+    r"""Write a report.
 
     Parameters
     ----------
     results : Results
         What ``Evaluation.run`` gave.
     path : str or Path
-        Where to write: ``.html`` for one self-contained page with figures, ``.md`` for its tables and words.
+        Where to write: ``.html`` for one self-contained page; ``.md`` and ``.tex`` for a text, whose figures (and, for
+        LaTeX, tables to ``\input``) lie in a folder beside it, ``report-figures`` for ``report.tex``.
     title : str, optional
         The heading; "Four embeddings of digits" or the like by default.
 
@@ -46,12 +50,14 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     Raises
     ------
     InputError
-        If the suffix is neither, the folder does not exist, or the path is a folder.
+        If the suffix is none of these, the folder does not exist, or the path is a folder.
 
     Notes
     -----
-    The file loads nothing, names no time, and is the same for the same result, byte by byte. Words about an embedding
-    come from its numbers by the rules in ``dreval.report.words``. O(n) time and memory for each embedding.
+    The file loads nothing from elsewhere, names no time, and is the same for the same result, byte by byte, as are the
+    files beside it. Words about an embedding come from its numbers by the rules in ``dreval.report.words``. A document
+    for LaTeX needs nothing but booktabs, graphicx and longtable; pdfLaTeX shows letters that it does not know as code
+    points, XeLaTeX and LuaLaTeX set them. O(n) time and memory for each embedding.
 
     Examples
     --------
@@ -65,6 +71,7 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     target = page_target(path)
     reading = read_results(results)
     page = content(results, reading, title)
+    page.update(beside_results(results, reading, page, target))
     if is_page(target):
         page.update(pictures(results, reading))
         page["forests"] = forests(page["paired"].found, reading)
@@ -73,7 +80,7 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
 
 
 def is_page(target: Path) -> bool:
-    """Whether a page is written there, with figures; else a text."""
+    """Whether a page is written there, with figures in it; else a text with figures beside it."""
     return target.suffix.lower() == ".html"
 
 
@@ -81,7 +88,9 @@ def write_page(target: Path, name: str, page: dict[str, Any]) -> Path:
     """Write what a page or text says by the template of that name; the same content gives the same file."""
     if is_page(target):
         page["variables"] = {"light": _variables(LIGHT, EMBEDDINGS_LIGHT), "dark": _variables(DARK, EMBEDDINGS_DARK)}
-    text = _environment(is_page(target)).get_template(f"{name}{target.suffix.lower()}.j2").render(page)
+    suffix = target.suffix.lower()
+    environment = tex_environment() if suffix == ".tex" else _environment(is_page(target))
+    text = environment.get_template(f"{name}{suffix}.j2").render(page)
     target.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
     return target
 
@@ -89,16 +98,18 @@ def write_page(target: Path, name: str, page: dict[str, Any]) -> Path:
 def page_target(path: str | Path) -> Path:
     """The path, where a report can be written there."""
     target = Path(path)
-    if target.suffix.lower() not in _FORMS:
-        raise InputError(
-            "path", "must end in .html or .md", repr(str(path)), "Choose .html for a page, .md for tables and words."
-        )
+    if target.suffix.lower() not in REPORT_FORMS:
+        *others, last = REPORT_FORMS
+        cure = f"Choose {', '.join(f'{form} for {what}' for form, what in REPORT_FORMS.items())}."
+        raise InputError("path", f"must end in {', '.join(others)} or {last}", repr(str(path)), cure)
     if not target.parent.is_dir():
         raise InputError(
             "path", "must lie in an existing folder", str(target.parent), "Create the folder first, or write elsewhere."
         )
     if target.is_dir():
         raise InputError("path", "must be a file", f"the folder {target}", "Add a file name to it.")
+    if not is_page(target):
+        check_folder(target)
     return target
 
 
@@ -113,7 +124,13 @@ def _environment(html: bool) -> Environment:
         finalize=_finalize,
     )
     environment.filters.update(
-        symbol=_symbol, plain=plain_symbols, md=_markdown, code=_code, nobreak=_nobreak, breaks=_breaks, lines=_lines
+        symbol=_symbol,
+        plain=plain_symbols,
+        md=markdown_text,
+        code=_code,
+        nobreak=_nobreak,
+        breaks=_breaks,
+        lines=_lines,
     )
     return environment
 
@@ -139,12 +156,6 @@ def _nobreak(text: str) -> str:
     return text.replace(" = ", "\u00a0=\u00a0")
 
 
-def _markdown(value: Any) -> str:
-    """Text that Markdown shows as it is."""
-    text = " ".join(printable(value).split())
-    return "".join(f"\\{c}" if c in _MARKDOWN else "&amp;" if c == "&" else c for c in text)
-
-
 def _breaks(text: str) -> Markup:
     """A name that may break behind its underscores and hyphens."""
     return Markup("<wbr>").join(escape(part) for part in _BREAK.sub("\\1\0", printable(text)).split("\0"))
@@ -156,8 +167,5 @@ def _lines(value: Any) -> Markup:
 
 
 def _code(value: Any, language: str) -> Markup:
-    """A block of code that its content cannot end."""
-    text = "\n".join(printable(line) for line in str(value).splitlines())
-    longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
-    fence = "`" * max(3, longest + 1)
-    return Markup(f"{fence}{language}\n{text}\n{fence}")
+    """A block of code."""
+    return Markup(markdown_code(str(value), language))

@@ -11,9 +11,11 @@ import pandas as pd
 from dreval.comparison.across import compare
 from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError, InputError
+from dreval.report._beside import Beside
 from dreval.report._cautions import index_words_of
 from dreval.report._standing import index_words, leading, rank_lines
 from dreval.report._study_reading import Family, StudyReading, read_study
+from dreval.report._study_tables import study_tables
 from dreval.report._study_words import (
     dataset_row,
     failures,
@@ -59,6 +61,7 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
     The file loads nothing. O(cells) time and memory, and one figure for each index.
     """
     target = page_target(path)
+    beside = None if is_page(target) else Beside(target)
     status, recipe, table = study.status(), study.recipe(), read_study_table(study.path)
     reading = read_study(table, recipe)
     found, refused = _compared(table)
@@ -68,7 +71,7 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
         "standing": _standing(reading, found),
         "refused": refused,
         "glossary": [index_words_of(family.column) for family in reading.families],
-        "parts": list(_parts(reading, found, figures=is_page(target))),
+        "parts": list(_parts(reading, found, beside)),
         "several": any(row["sd"] for family in reading.families for row in family.rows),
         "states": states(status),
         "state_names": STATES,
@@ -81,6 +84,8 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
         "methods": [method_row(name, about) for name, about in recipe["methods"].items()],
         "versions": list(recipe["versions"].items()),
     }
+    page["call"] = f"dreval.Study.open({study.path.name!r}).report({target.name!r})"
+    page["tables"] = study_tables(page, beside) if beside is not None and beside.tex else {}
     return write_page(target, "study", page)
 
 
@@ -102,7 +107,7 @@ def _standing(reading: StudyReading, found: Comparison | None) -> dict[str, Any]
     return {"heads": made, "lines": lines, "said": leading(lines, [one.column.named for one in heads])}
 
 
-def _parts(reading: StudyReading, found: Comparison | None, figures: bool) -> Iterator[dict[str, Any]]:
+def _parts(reading: StudyReading, found: Comparison | None, beside: Beside | None) -> Iterator[dict[str, Any]]:
     """One part for each index: its values, its words, and its figure."""
     for number, family in enumerate(reading.families):
         compared = found is not None and family.key in found.indices
@@ -113,14 +118,17 @@ def _parts(reading: StudyReading, found: Comparison | None, figures: bool) -> It
             "methods": reading.methods,
             "lines": family.rows,
             "words": index_words(found, family.key) if found is not None and compared else "",
-            "figure": _figure(found, family, number) if found is not None and compared and figures else "",
+            "figure": _figure(found, family, number, beside) if found is not None and compared else "",
         }
 
 
-def _figure(found: Comparison, family: Family, number: int) -> str:
+def _figure(found: Comparison, family: Family, number: int, beside: Beside | None) -> Any:
     """The critical differences of one index; nothing where no data set has all methods."""
     try:
         figure = plot_comparison(found, "critical_difference", index=family.key, titled=False)
     except InputError:
         return ""
-    return inline_svg(figure, f"c{number}", f"Mean ranks of the methods by {family.column.named}")
+    words = f"Mean ranks of the methods by {family.column.named}"
+    if beside is None:
+        return inline_svg(figure, f"c{number}", words)
+    return beside.figure(figure, f"ranks-{family.column.index}", words)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
+from dreval.results.base import CODES, Block, Printed, Summary, format_number, format_p, significance_stars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ class ResidualTest(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(Printed):
     """Definition 1, asked of one embedding: x = f(y) + e with e of mean zero and independent of y.
 
     The verdict objects where a p-value adjusted by Holm for the number of tests is at most .05, so that it objects
@@ -133,25 +133,23 @@ class Certificate:
         errors.append(["mean of residuals, over their size", format_number(self.residual_mean), expected])
         rows = [
             [
-                t.name,
-                f"{t.effect_name} {t.effect_size:.4f}",
+                f"{t.name} ({t.effect_name})",
+                format_number(t.effect_size),
                 format_number(t.effect_expected),
-                format_number(t.statistic, 6),
+                f"{t.statistic:.4g}",
                 format_p(t.p_value),
-                f"{format_p(p)} {significance_stars(p)}".rstrip(),
+                format_p(p),
+                significance_stars(p),
             ]
             for t, p in zip(self.tests, self.p_adjusted, strict=True)
         ]
         blocks = [Block("Reconstruction error, over the variance of the data", ["", "value", "by chance"], errors)]
-        columns = ["", "effect", "by chance", "statistic", "p", "p (Holm)"]
-        blocks.append(Block("Residual against embedding", columns, rows))
-        return Summary("Certificate of Definition 1", header, blocks, (*self._few, self.verdict, *self.notes))
+        columns = ["", "effect", "by chance", "statistic", "p", "p (Holm)", ""]
+        foot = CODES if any(row[-1] for row in rows) else ""
+        blocks.append(Block("Residual against embedding", columns, rows, foot=foot))
+        call = f"results.certificate({self.name!r}, rule={recipe.get('rule')!r}, n_resamples={self.n_resamples}, "
+        call += f"random_state={recipe.get('random_state')})"
+        return Summary("Certificate of Definition 1", header, blocks, (*self._few, self.verdict, *self.notes), call)
 
     def __repr__(self) -> str:
         return f"Certificate({self.name}: held-out error {self.held_out:.4g}, {len(self.failed)} objections)"
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import DIRECTIONS
-from dreval.results.base import Block, Summary, format_number
+from dreval.registry import INDICES, METHODS
+from dreval.results.base import Block, Printed, Summary, format_number
+from dreval.results.calls import written_again
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +21,7 @@ SYMBOLS = {"ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "
 
 
 @dataclass(frozen=True, eq=False)
-class IndexRecord:
+class IndexRecord(Printed):
     """Value of an index with its parts; ``float(record)`` is the value.
 
     Attributes
@@ -80,9 +83,18 @@ class IndexRecord:
         rows += [["by chance", format_number(self.chance)]] if self.chance == self.chance else []
         rows += [[_label(key), _cell(value) or "none, see the notes"] for key, value in self.parts.items()]
         better = f", {DIRECTIONS[self.direction]}" if self.direction else ""
-        return Summary(
-            self.title, header, [Block(f"Value ({self.symbol}{better}) and parts", ["", "value"], rows)], self.notes
-        )
+        block = Block(f"Value ({self.symbol}{better}) and parts", ["", "value"], rows)
+        return Summary(self.title, header, [block], self.notes, self.call)
+
+    @property
+    def call(self) -> str:
+        """The Python that makes the value again, where the words are what was passed."""
+        if self.index not in INDICES:
+            return ""
+        source = str(self.recipe.get("source", ""))
+        words = ["data", repr(source) if source in METHODS.names() else re.sub(r"\W+", "_", source) or "source"]
+        given = {**dict(self.recipe.get("parameters", {})), "random_state": self.recipe.get("random_state")}
+        return written_again(f"dreval.{self.index}", words, given, INDICES.get(self.index))
 
     @property
     def words(self) -> str:
@@ -92,12 +104,6 @@ class IndexRecord:
 
     def __repr__(self) -> str:
         return f"IndexRecord({self.index}: {self.value:.6g})"
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
 
 
 def _label(key: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import DATA_CAVEAT, DIRECTIONS
-from dreval.registry import INDICES
-from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
+from dreval.registry import INDICES, TESTS
+from dreval.results.base import CODES, Best, Block, Summary, format_number, format_p, same_digits, significance_stars
 from dreval.results.table import over_replicates
 
 if TYPE_CHECKING:
@@ -17,33 +18,39 @@ if TYPE_CHECKING:
 __all__ = ["index_title", "short_parameters", "summarise"]
 
 COUNTED = ("n_transformations", "n_folds")  # parameters of which ``n_resamples`` is what was run
+FEW = 8  # names that a note lists before it counts
+_TIES = "equal distances are ordered by index; worst and best are over all orders"
+_TIES_SHORT = "equal distances are ordered by index (worst, best: over all orders)"
+_JOINT = re.compile(r"; (?=no interval: |equal distances are ordered)")  # where notes of a row were put together
 
 
 def summarise(results: Results) -> Summary:
-    """Header, one block an index (embeddings down), tests, failures, and numbered notes."""
-    recipe, table = results.recipe, results.table
+    """Header, the call, values by index (embeddings down), tests, and numbered notes."""
+    recipe = results.recipe
+    table = results.table[~results.table["embedding"].isin(results.failed)]  # whose reasons are notes
     rows = over_replicates(table[table["test"] == ""])
     rows = rows[(rows["index"] != "") & ~rows["index"].map(_is_curve).astype(bool)]
-    blocks = [_index_block(str(name), part) for name, part in rows.groupby("index", sort=False)]
     tests = table[table["test"] != ""]
-    if len(tests):
-        blocks.append(_test_block(tests))
-    notes = [*_notes(recipe, table), *_curve_notes(results)]
-    return Summary("Evaluation of embeddings", _header(results), blocks, notes)
+    blocks = [_value_block(rows)] if len(rows) else []
+    blocks += [_test_block(tests)] if len(tests) else []
+    notes = [*_notes(results), *_curve_notes(results)]
+    return Summary("Evaluation of embeddings", _header(results), blocks, notes, str(recipe.get("call") or ""))
 
 
 def _header(results: Results) -> list[tuple[str, str]]:
     recipe = results.recipe
-    anchors = recipe.get("anchors")
+    failed = f", {len(results.failed)} failed" if results.failed else ""
+    anchors, sizes = recipe.get("anchors"), {Y.shape[1] for Y in results.embeddings.values()}
     return [
-        ("Data:", str(recipe.get("dataset") or "(array)")),
-        ("Points n:", format_number(recipe.get("n"))),
-        ("Columns p:", format_number(recipe.get("p"))),
-        ("Metric:", str(recipe.get("metric", ""))),
-        ("Embeddings:", format_number(len(results.names))),
-        ("Anchors:", format_number(anchors) if anchors else "all points"),
-        ("Seed:", str(recipe.get("random_state", ""))),
-        ("dreval:", str(recipe.get("versions", {}).get("dreval", ""))),
+        ("Data", str(recipe.get("dataset") or "(array)")),
+        ("Points n", format_number(recipe.get("n"))),
+        ("Columns p", format_number(recipe.get("p"))),
+        ("Metric", str(recipe.get("metric", ""))),
+        ("Anchors", format_number(anchors) if anchors else "all points"),
+        ("Embeddings", format_number(len(results.names)) + failed),
+        ("Components d", ", ".join(map(str, sorted(sizes)))),
+        ("Seed", str(recipe.get("random_state", ""))),
+        ("dreval", str(recipe.get("versions", {}).get("dreval", ""))),
     ]
 
 
@@ -52,26 +59,50 @@ def _is_curve(name: str) -> bool:
     return name in INDICES and bool(INDICES.card(name).curve)
 
 
-def _index_block(name: str, rows: Any) -> Block:
+def _value_block(rows: Any) -> Block:
+    """Values of all indices, each below its heading; columns that no index has are left out."""
+    interval, ties = rows["ci_low"].notna().any(), rows["worst"].notna().any()
+    lines, several = [], False
+    for name, part in rows.groupby("index", sort=False):
+        heading, found = _index_rows(str(name), part)
+        several |= any(line[1] for line in found)
+        lines += [[heading], *found]
+    shown = (True, several, True, interval, True, ties)
+    columns = [*itertools.compress(("", "", "value", "95 % interval", "chance", "worst, best"), shown)]
+    return Block("", columns, [[*itertools.compress(line, shown)] if len(line) > 1 else line for line in lines])
+
+
+def _index_rows(name: str, rows: Any) -> tuple[str, list[list[str]]]:
+    """The heading of one index and its rows: embedding, setting, value, interval, chance, and ends over ties."""
     card = INDICES.card(name) if name in INDICES else None
-    title = f"{index_title(name)}, {DIRECTIONS[card.direction]}" if card else name
+    heading = f"{index_title(name)}, {DIRECTIONS[card.direction]}" if card else name
     settings, common = _settings(rows, card is not None and card.level == "algorithm")
-    several = any(settings)
-    ties, interval = rows["worst"].notna().any(), rows["ci_low"].notna().any()
     words = "" if card is not None and card.level == "algorithm" else short_parameters(common)
-    shared = f", {words}" if words else ""
-    columns = ["", *([""] if several else []), "value", *(["95 % interval"] if interval else []), "chance"]
-    lines = []
-    for row, setting in zip(rows.to_dict("records"), settings, strict=True):
-        value = format_number(_counted(card, row["value"])) or "missing"
-        line = [row["embedding"], *([short_parameters(setting)] if several else []), value]
-        if interval:
-            line.append(_interval(row["ci_low"], row["ci_high"]))
-        line.append(format_number(row["chance"]))
-        if ties:
-            line.append(_interval(row["worst"], row["best"]))
-        lines.append(line)
-    return Block(title + shared, columns + (["worst, best"] if ties else []), lines)
+    values = [format_number(_counted(card, value)) or "missing" for value in rows["value"]]
+    best = _best(rows, values, card)
+    lines = [
+        [
+            row["embedding"],
+            short_parameters(setting),
+            Best(value) if (row["parameters"], value) in best else value,
+            _interval(row["ci_low"], row["ci_high"]),
+            format_number(row["chance"]),
+            _interval(row["worst"], row["best"]),
+        ]
+        for row, setting, value in zip(rows.to_dict("records"), settings, values, strict=True)
+    ]
+    return ", ".join(filter(None, [heading, words])), lines
+
+
+def _best(rows: Any, values: Sequence[str], card: Any) -> set[tuple[str, str]]:
+    """The best value of each setting, as it is printed, where not all print alike and the index has a direction."""
+    found = set()
+    sign = {"higher": 1.0, "lower": -1.0}.get(card.direction if card is not None else "", 0.0)
+    for parameters, part in rows.assign(shown=values).groupby("parameters", sort=False):
+        known = part[part["value"].notna()]
+        if sign and known["shown"].nunique() > 1:
+            found.add((str(parameters), str(known.loc[(sign * known["value"]).idxmax(), "shown"])))
+    return found
 
 
 def _settings(rows: Any, runs: bool) -> tuple[list[str], str]:
@@ -98,9 +129,11 @@ def _counted(card: Any, value: float) -> float:
 
 
 def index_title(name: str) -> str:
-    """An index in words with its symbol; a name that no card has stays."""
+    """An index in words with its symbol, where it is not among them; a name that no card has stays."""
     card = INDICES.card(name) if name in INDICES else None
-    return f"{card.title} ({card.symbol})" if card else name
+    if card is None or card.title.endswith(f" {card.symbol}"):
+        return card.title if card else name
+    return f"{card.title} ({card.symbol})"
 
 
 def short_parameters(parameters: str) -> str:
@@ -113,20 +146,30 @@ def _interval(low: float, high: float) -> str:
 
 
 def _test_block(rows: Any) -> Block:
-    lines = [
-        [
-            f"{row['embedding']} ~ {row['target']}",
-            row["test"],
-            _digits(row["statistic"]) or "missing",
-            _digits(row["chance"]),
-            format_number(row["effect_size"]),
-            format_p(row["p_value"]),
-            format_p(row["p_adjusted"]),
-            _codes(row),
+    """Tests, each kind below its heading, which names its effect size."""
+    lines: list[list[str]] = []
+    for test, part in rows.groupby("test", sort=False):
+        known = [words.removeprefix("effect_size=") for words in part["parameters"] if words]
+        title = f"{TESTS.card(test).title} ({test})" if test in TESTS else str(test)
+        lines.append([", ".join([title, *(f"effect: {size}" for size in known[:1])])])
+        digits = same_digits([*part["statistic"], *part["chance"]])
+        statistics, chances = digits[: len(part)], digits[len(part) :]
+        lines += [
+            [
+                row["embedding"],
+                row["target"],
+                statistic or "missing",
+                chance,
+                format_number(row["effect_size"]),
+                format_p(row["p_value"]),
+                format_p(row["p_adjusted"]),
+                _codes(row),
+            ]
+            for row, statistic, chance in zip(part.to_dict("records"), statistics, chances, strict=True)
         ]
-        for row in rows.to_dict("records")
-    ]
-    return Block("Tests of independence", ["", "test", "statistic", "chance", "effect", "p", "p adj.", ""], lines)
+    columns = ["", "against", "statistic", "chance", "effect", "p", "p adj.", ""]
+    foot = CODES if any(line[-1] for line in lines if len(line) > 1) else ""
+    return Block("Tests of independence", columns, lines, 2, foot)
 
 
 def _codes(row: Any) -> str:
@@ -134,11 +177,6 @@ def _codes(row: Any) -> str:
     if row["note"].startswith(DATA_CAVEAT):
         return ""
     return significance_stars(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"])
-
-
-def _digits(value: float) -> str:
-    """Four significant digits: the scales of statistics differ by powers of ten."""
-    return "" if value != value else f"{value + 0.0:.4g}"
 
 
 def _curve_notes(results: Results) -> list[str]:
@@ -157,20 +195,14 @@ def _replicate_notes(table: Any) -> Iterator[str]:
         yield f"Values are means over runs of the method: {counts}. All else speaks of the first run."
 
 
-def _notes(recipe: Any, table: Any) -> list[str]:
-    """Notes on the data first, then those of rows, each once with the embeddings it concerns, then how to read."""
+def _notes(results: Results) -> list[str]:
+    """Notes on the data first, then those of rows, each once with what it concerns, then how to read."""
+    recipe, table = results.recipe, results.table
     notes = list(recipe.get("notes", ()))
-    known = table[(table["test"] != "") & (table["parameters"] != "")]
-    sizes = dict(zip(known["test"], known["parameters"].str.removeprefix("effect_size="), strict=True))
-    said = ", ".join(f"{size} ({test})" for test, size in sizes.items())
-    notes += [f"Effect sizes: {said}; chance: mean of the statistic by chance."] if said else []
-    notes += [f"{name} failed: {reason}" for name, reason in recipe.get("failed", {}).items()]
+    notes += [f"{who} failed: {why}" for why, who in _alike(results.failed).items()]
     notes += list(_replicate_notes(table))
-    marked = table[(table["note"] != "") & ~table["embedding"].isin(recipe.get("failed", {}))]
-    alike: dict[tuple[str, str], list[str]] = {}
-    for (index, note), part in marked[marked["test"] == ""].groupby(["index", "note"], sort=False):
-        alike.setdefault((note, _listed(part["embedding"])), []).append(index)
-    notes += [f"{', '.join(what)} of {who}: {note.rstrip('.')}." for (note, who), what in alike.items()]
+    marked = table[(table["note"] != "") & ~table["embedding"].isin(results.failed)]
+    notes += _index_notes(marked[marked["test"] == ""], results)
     notes += _test_notes(marked[marked["test"] != ""])
     methods = list(table[table["ci_method"] != ""].groupby("ci_method", sort=False))
     for method, part in methods:
@@ -178,24 +210,68 @@ def _notes(recipe: Any, table: Any) -> list[str]:
         notes.append(f"95 % intervals{of}: {method}, for {part['target'].iloc[0]}.")
     if table["p_value"].notna().any():
         how = "not adjusted" if recipe.get("adjust") == "nothing" else f"adjusted by {recipe.get('adjust')}"
-        notes.append(f"p {how}; codes: 0 *** .001 ** .01 * .05 . .1")
+        notes.append(f"p {how}; chance of a test: mean of its statistic by chance.")
     return list(dict.fromkeys(notes))
+
+
+def _nameless(name: str, note: str) -> str:
+    """A note of one embedding in words that are those of every other one."""
+    return note.replace(f"embeddings[{name!r}]", "embeddings[...]")
+
+
+def _alike(failed: Mapping[str, str]) -> dict[str, str]:
+    """Embeddings by the reason of their failure; what differs in the name only is one reason."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in failed.items():
+        reasons.setdefault(_nameless(name, reason), []).append(name)
+    return {failed[who[0]] if len(who) == 1 else why: _listed(who) for why, who in reasons.items()}
+
+
+def _index_notes(rows: Any, results: Results) -> Iterator[str]:
+    """What is said of indices, each once, with the indices of the embeddings that it is said of."""
+    said: dict[str, dict[str, dict[str, str]]] = {}
+    for name, index, note in zip(rows["embedding"], rows["index"], rows["note"], strict=True):
+        for part in _JOINT.split(note.replace(_TIES, _TIES_SHORT)):
+            part = part.rstrip(".")
+            said.setdefault(_nameless(name, part), {}).setdefault(name, {})[index] = part
+    computed = [name for name in results.names if name not in results.failed]
+    indices = list(dict.fromkeys(results.table.loc[results.table["test"] == "", "index"]))
+    for note, where in said.items():
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for name, found in where.items():
+            groups.setdefault(tuple(found), []).append(name)
+        places = [
+            f"{_all_or(what, indices, 'all indices')} of {_all_or(who, computed, 'all embeddings')}"
+            for what, who in groups.items()
+        ]
+        words = next(iter(next(iter(where.values())).values())) if len(where) == 1 else note
+        yield f"{'; '.join(places)}: {words}."
+
+
+def _all_or(some: Sequence[str], every: Sequence[str], words: str) -> str:
+    """Names with commas, or words for all of them where there are more than two."""
+    return words if len(every) > 2 and set(some) == set(every) else _listed(some)
 
 
 def _test_notes(rows: Any) -> list[str]:
     """What is said of tests, once for all embeddings, variables and tests that it is said of."""
     notes = []
-    for note, part in rows.groupby("note", sort=False):
+    alike = [_nameless(name, note) for name, note in zip(rows["embedding"], rows["note"], strict=True)]
+    for note, part in rows.groupby(alike, sort=False):
         said: dict[tuple[str, str], list[str]] = {}
         for target, here in part.groupby("target", sort=False):
             who = here.groupby("test", sort=False)["embedding"].agg(_listed)
             for names, tests in who.groupby(who, sort=False):
                 said.setdefault((names, _listed(tests.index)), []).append(target)
+        words = part["note"].iloc[0] if part["embedding"].nunique() == 1 else note
         for (names, tests), targets in said.items():
-            notes.append(f"{names} ~ {_listed(targets)} ({tests}): {note.rstrip('.')}.")
+            notes.append(f"{names} ~ {_listed(targets)} ({tests}): {words.rstrip('.')}.")
     return notes
 
 
 def _listed(names: Any) -> str:
-    """Names, each once, with commas."""
-    return ", ".join(dict.fromkeys(names))
+    """Names, each once, with commas; of more than a few the first ones."""
+    every = list(dict.fromkeys(names))
+    if len(every) <= FEW + 1:
+        return ", ".join(every)
+    return f"{', '.join(every[:FEW])} and {len(every) - FEW} more"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
+from dreval.results.base import CODES, Block, Printed, Summary, format_number, format_p, significance_stars
 
 __all__ = ["Sensitivity"]
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(Printed):
     """A test at several values of one setting.
 
     Attributes
@@ -73,13 +73,15 @@ class Sensitivity:
             [
                 f"{row[self.setting]:.3g}",
                 *(format_number(row[name]) for name in ("statistic", "null_mean", "null_95", "effect_size")),
-                f"{format_p(row['p_value'])} {significance_stars(row['p_value']):<3}".rstrip(),
+                format_p(row["p_value"]),
+                significance_stars(row["p_value"]),
             ]
             for row in self.table.to_dict("records")
         ]
-        words = [self.setting, "statistic", "null mean", "null 95 %", "effect", "p"]
+        words = [self.setting, "statistic", "null mean", "null 95 %", "effect", "p", ""]
+        foot = CODES if any(row[-1] for row in rows) else ""
         note = "The p-values are not adjusted: a setting chosen because its p is small gives no test."
-        return Summary(f"Sensitivity to {self.setting}", header, [Block("", words, rows)], [note])
+        return Summary(f"Sensitivity to {self.setting}", header, [Block("", words, rows, foot=foot)], [note])
 
     def plot(self, *, ax: Any = None) -> Any:
         """The statistic against the setting, with its mean and 95 % quantile under permutation.

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dreval._check import check_one_of, check_parameters, check_path
 from dreval.errors import InputError
+from dreval.results.base import Printed
 from dreval.results.frames import (
     curves_frame,
     groups_frame,
@@ -43,7 +44,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class Results(Printed):
     """What an evaluation found.
 
     Attributes
@@ -370,7 +371,11 @@ class Results:
         return import_module("dreval.report.figures").plot(self, kind, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html) or text (.md) under a title, and give its path."""
+        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+
+        For ``report.tex`` the folder is ``report-figures``; it also holds the tables, to be taken into
+        papers. Gives the path.
+        """
         return Path(import_module("dreval.report.page").write_report(self, check_path(path, "path"), title=title))
 
     def save(self, path: str | Path) -> Path:
@@ -387,9 +392,3 @@ class Results:
     def __repr__(self) -> str:
         n = self.recipe.get("n", 0)
         return f"Results({len(self.names)} embeddings of {n:,} points, {len(self.table)} rows)"
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -12,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_one_of
-from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
+from dreval.registry import TESTS
+from dreval.results.base import CODES, Block, Printed, Summary, format_number, format_p, same_digits, significance_stars
+from dreval.results.calls import written_again
 
 __all__ = ["IndependenceTest"]
 
@@ -29,11 +30,10 @@ WORDS = {  # keys of ``extra`` that are no words
     "wilks": "Wilks' lambda",
 }
 LAWS = {"gamma": "none: a gamma law", "chi2": "none: a chi-square law"}  # what stands for permutations, by method
-_CODES = "Significance codes: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1."
 
 
 @dataclass(frozen=True, eq=False)
-class IndependenceTest:
+class IndependenceTest(Printed):
     """Result of a test of independence.
 
     Attributes
@@ -110,9 +110,17 @@ class IndependenceTest:
             *((_words(key), _cell(self.extra[key])) for key in self._single_keys()),
             ("Seed", str(self.recipe.get("random_state", ""))),
         ]
-        stars = significance_stars(self.p_value)
-        notes = (*self.notes, _CODES) if stars else self.notes
-        return Summary(self.title, header, [self._test_block(stars), *self._variable_blocks()], notes)
+        blocks = [self._test_block(significance_stars(self.p_value)), *self._variable_blocks()]
+        return Summary(self.title, header, blocks, self.notes, self.call)
+
+    @property
+    def call(self) -> str:
+        """The Python that makes the test again, with what was not left as it is by default."""
+        recipe = self.recipe
+        if self.test not in TESTS:
+            return ""
+        given = {**recipe.get("parameters", {}), "random_state": recipe.get("random_state")}
+        return written_again(f"dreval.{self.test}{TESTS.suffix}", self._sides(), given, TESTS.get(self.test))
 
     def _permutations(self) -> str:
         """How many permutations were drawn, or what stands in their place."""
@@ -124,12 +132,13 @@ class IndependenceTest:
         null, (low, high) = self.null_distribution, self.p_interval
         known = [] if math.isnan(self.null_mean) else [self.null_mean]
         values = [self.statistic, *known, *([float(np.quantile(null, 0.95))] if len(null) else [])]
-        statistic, *quantiles = _same_digits(values)
+        statistic, *quantiles = same_digits(values)
         interval = "exact" if low == high else "approximate" if low != low else f"[{low:.3f}, {high:.3f}]"
-        row = [self.test, statistic, f"{format_p(self.p_value)} {stars:<3}".rstrip(), interval, *quantiles]
-        columns = ["test", "statistic", "p", "95 % interval of p", "null mean", "null 95 %"][: len(row)]
+        row = [self.test, statistic, *quantiles, format_p(self.p_value), interval, stars]
+        nulls = ["null mean", "null 95 %"][: len(quantiles)]
+        columns = ["", "statistic", *nulls, "p", "95 % interval of p", ""]
         hypothesis = self.recipe.get("hypothesis", "the variables are independent")
-        return Block(f"H0: {hypothesis}", columns, [row])
+        return Block(f"H0: {hypothesis}", columns, [row], foot=CODES if stars else "")
 
     def _sides(self) -> tuple[str, ...]:
         """Names of the variables."""
@@ -189,15 +198,6 @@ class IndependenceTest:
 
     def __repr__(self) -> str:
         return f"IndependenceTest({self.test}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"
-
-
-def _same_digits(values: Sequence[float]) -> list[str]:
-    """Numbers of one column family with as many places as give the largest four significant digits."""
-    largest = max(abs(value) for value in values)
-    power = math.floor(math.log10(largest)) if 0 < largest < math.inf else 0
-    if -6 < power < 6:
-        return [f"{round(value, max(3 - power, 0)) + 0.0:.{max(3 - power, 0)}f}" for value in values]
-    return [f"{value:.3e}" for value in values]
 
 
 def _cell(value: Any) -> str:

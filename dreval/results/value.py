@@ -13,13 +13,14 @@ import pandas as pd
 
 from dreval._check import check_parameters
 from dreval.errors import InputError
-from dreval.results.base import Block, Summary, format_number
+from dreval.registry import METHODS
+from dreval.results.base import Block, Printed, Summary, format_number
 
 __all__ = ["Embedding"]
 
 
 @dataclass(frozen=True, eq=False)
-class Embedding:
+class Embedding(Printed):
     """Coordinates with their recipe; numpy takes the record as the array of its coordinates.
 
     Attributes
@@ -147,8 +148,11 @@ class Embedding:
         blocks = [Block("Components", ["component", "min", "max", "sd"], rows)]
         if self.parameters:
             pairs = [[name, repr(value)] for name, value in self.parameters.items()]
-            blocks.append(Block("Parameters", ["parameter", "value"], pairs))
-        return Summary("Embedding", header, blocks, self.notes)
+            blocks.append(Block("Parameters", ["parameter", "value"], pairs, names=2))
+        given = {**self.parameters, "random_state": self.random_state}
+        words = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+        call = f"dreval.embed({', '.join(['data', repr(self.method), *words])})" if self.method in METHODS else ""
+        return Summary("Embedding", header, blocks, self.notes, call)
 
     def __repr__(self) -> str:
         return f"Embedding({self.method}: {self.shape[0]} points, {self.shape[1]} components)"

@@ -114,7 +114,7 @@ def test_a_study_that_is_not_done_is_reported(tmp_path: Path) -> None:
 
 def test_refusals(study: dreval.Study, tmp_path: Path) -> None:
     """Another suffix, and a folder that is not there."""
-    with pytest.raises(InputError, match=r"must end in \.html or \.md"):
+    with pytest.raises(InputError, match=r"must end in \.html, \.md or \.tex"):
         study.report(tmp_path / "report.pdf")
     with pytest.raises(InputError, match="existing folder"):
         study.report(tmp_path / "nowhere" / "report.md")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import dreval
 from dreval.glossary import terminal_width
-from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
+from dreval.results.base import Block, Summary, format_number, format_p, same_digits, significance_stars
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
@@ -55,15 +55,15 @@ def test_long_names_are_cut_in_the_middle() -> None:
     """Of a long name the beginning and the end are shown, so that two that differ at the end can be told apart."""
     text = str(results([LONG, f"{LONG} 2"]).summary())
 
-    assert re.search(r"^an em\S*.*….*eters  ", text, re.M)
-    assert re.search(r"^an em\S*.*….*ers 2  ", text, re.M)
+    assert re.search(r"^  an em\S*.*….*eters  ", text, re.M)
+    assert re.search(r"^  an em\S*.*….*ers 2  ", text, re.M)
 
 
 @given(st.text(min_size=1, max_size=90).filter(str.isprintable), st.text(max_size=60).filter(str.isprintable))
 def test_any_name_fits(name: str, value: str) -> None:
     """Blocks and headers of any text fit the width."""
     block = Block("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
-    summary = Summary("Title", [("Data:", value), ("n:", "3")], [block], [name])
+    summary = Summary("Title", [("Data", value), ("n", "3")], [block], [name])
 
     assert max(map(len, summary.as_text().split("\n"))) <= 80
 
@@ -93,8 +93,8 @@ def test_settings_that_differ_stand_in_the_rows() -> None:
     text = str(found.summary())
 
     assert few.sum() == 1
-    assert re.search(r"^few +n_transformations=5 +0\.", text, re.M)
-    assert re.search(r"^all +n_transformations=160 +0\.", text, re.M)
+    assert re.search(r"^  few +n_transformations=5 +0\.", text, re.M)
+    assert re.search(r"^  all +n_transformations=160 +0\.", text, re.M)
     assert "amplitude=" not in text
     assert max(map(len, text.splitlines())) <= 80
 
@@ -113,8 +113,10 @@ def test_every_form_has_every_number() -> None:
     for column in columns:
         scale = (table["index"] == "k_max") & (column == "value")  # printed whole
         for value, test in table.loc[table[column].notna() & ~scale, [column, "test"]].to_numpy():
-            of_test = test and column in ("statistic", "chance")
-            expected |= numbers(f"{value:.4g}" if of_test else format_number(value))
+            expected |= numbers(format_number(value)) if not test else set()
+    for _, rows in table[table["test"] != ""].groupby("test"):
+        digits = same_digits([*rows["statistic"], *rows["chance"]])
+        expected |= numbers(" ".join([*digits, *map(format_number, rows["effect_size"])]))
     for form in (summary.as_text(), summary.as_html(), summary.as_latex(), summary.as_markdown()):
         assert expected <= numbers(form)
         for title in ("Trustworthiness", "Tests of independence", "jackknife"):
@@ -147,14 +149,19 @@ def test_names_are_no_markup() -> None:
     tags = Tags()
     tags.feed(summary.as_html())
     assert tags.open == []
-    assert tags.seen == {"h2", "h3", "table", "tr", "th", "td", "ol", "li", "sub"}
+    assert tags.seen == {
+        *("div", "style", "h3", "pre", "table", "caption", "thead", "tbody", "tr", "th", "td"),
+        *("strong", "ol", "li", "sub"),
+    }
     for name in ODD:
         assert name in tags.text
 
     cells = "\n".join(line for line in summary.as_latex().splitlines() if not line.startswith("%"))
-    assert cells.count(r"\begin{tabular}") == cells.count(r"\end{tabular}") == len(summary.blocks)
-    assert not re.search(r"(?<!\\)[%#_]", cells)
-    assert r"\textbackslash end\{tabular\}" in cells
+    for kind in ("tabular", "longtable", "table"):
+        assert cells.count(rf"\begin{{{kind}}}") == cells.count(rf"\end{{{kind}}}")
+    assert cells.count(r"\begin{table}") + cells.count(r"\begin{longtable}") == len(summary.blocks)
+    assert not re.search(r"(?<!\\)[%#]", cells)
+    assert r"\textbackslash{}end\{tabular\}" in cells
 
     for block in summary.as_markdown().split("### ")[1:]:
         lines = [line for line in block.splitlines() if line.startswith("|")]
@@ -167,9 +174,9 @@ def test_rows_of_tests_say_what_is_missing() -> None:
     ev = dreval.Evaluation(X, {"e": Y, "spot": Y * 0}, labels=LABELS, covariates={"x": X[:, 0]}, random_state=0)
     text = str(ev.run(None, "hsic", n_resamples=999, adjust=None).summary())
 
-    assert re.search(r"spot ~ labels +hsic +missing\n", text)
+    assert re.search(r"spot +labels +missing\n", text)
     assert "spot ~ labels, x (hsic): `embeddings['spot']` must vary" in text
-    assert re.search(r"e ~ x .*0\.001 +\*\*\*\n", text)
+    assert re.search(r"e +x .*0\.001 +\*\*\*\n", text)
     assert "p not adjusted;" in text
 
 
@@ -180,7 +187,7 @@ def test_notes_are_said_once() -> None:
 
     assert notes.count("not Definition 3") == 1
     assert "procrustes_disparity of e, f:" in notes
-    assert ".." not in notes
+    assert ".." not in notes.replace("[...]", "")
     assert re.findall(r"\[(\d+)\]", notes) == [str(i + 1) for i in range(len(re.findall(r"\[(\d+)\]", notes)))]
 
 
@@ -223,7 +230,7 @@ def test_a_scale_is_printed_whole_and_without_direction() -> None:
     text = str(dreval.Evaluation(X, {"one": Y}, random_state=0).run(["k_max"], ci=None).summary())
 
     assert "Scale of the best agreement (K_max), no direction" in text
-    assert re.search(rf"^one +{dreval.k_max(X, Y):.0f} +\d", text, re.MULTILINE)
+    assert re.search(rf"^  one +{dreval.k_max(X, Y):.0f} +\d", text, re.MULTILINE)
 
 
 def test_several_kinds_of_intervals_say_whose_they_are() -> None:
@@ -240,7 +247,7 @@ def test_several_kinds_of_intervals_say_whose_they_are() -> None:
 def test_broad_letters_keep_the_columns(name: str) -> None:
     """A letter that takes two columns of a terminal counts as two, so that numbers stand below each other."""
     block = Block("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
-    text = Summary("title", [("Data:", name), ("n:", "3")], [block], [f"{name} " * 40]).as_text()
+    text = Summary("title", [("Data", name), ("n", "3")], [block], [f"{name} " * 40]).as_text()
     lines = text.split("\n")
     ends = {terminal_width(line) for line in lines if line.endswith(("0.5", "0.25"))}
 

@@ -60,7 +60,7 @@ def test_summaries_write_them():
     X = np.random.default_rng(0).normal(size=(30, 3))
     made = dreval.Evaluation(X, {"rho_D_run": X[:, :2]}, n_neighbors=3).run("spearman_distance", ci=None).summary()
     assert "distances (ρ_D)" in made.as_text()
-    assert "distances (ρ_D)" in made.as_markdown()
+    assert "distances (ρ\\_D)" in made.as_markdown()
     assert "distances (ρ<sub>D</sub>)" in made.as_html()
     assert r"distances ($\rho_{\mathrm{D}}$)" in made.as_latex()
     assert "rho_D_run" in made.as_text()

@@ -17,6 +17,7 @@ from snapshot import Snapshots
 
 import dreval
 from dreval.cli import main
+from dreval.results.base import Best, Block, Summary
 
 T = np.linspace(0, 3, 24)
 X = np.column_stack([np.cos(T), np.sin(T), T**2])
@@ -71,6 +72,39 @@ def command(*arguments: str) -> Callable[[], str]:
     return run
 
 
+def nasty() -> Summary:
+    """Names and numbers that nobody would choose."""
+    names = [r"a_b % & # ~ ^ \\ {} $ < > | ` -- , \"' *", "嵌入 🙂 größe", "x" * 300, "x" * 150 + "y" + "x" * 149]
+    rows = [[name, Best("0.9256"), "[-1.234e-05, 1.797e+308]", f"{place}"] for place, name in enumerate(names)]
+    rows.insert(2, ["A heading, R_NX"])
+    wide = Block("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]])
+    blocks = [Block("Values of rho_D & more", ["", "value", "95 % interval", "n"], rows, foot="A foot."), wide]
+    call = "f(x, names={" + ", ".join(f"{i}: 'a_b'" for i in range(90)) + "})"
+    return Summary("A title_1", [("Data", names[0]), ("n", "3"), ("none", "")], blocks, names, call)
+
+
+def thirty() -> dreval.Results:
+    """Thirty embeddings, ten of which fail alike, and names that differ in the middle only."""
+    made = {f"umap_n_neighbors=15_min_dist=0.{i:02d}_metric=euclidean_seed=1": ARC + i for i in range(20)}
+    return dreval.Evaluation(
+        X, {**made, **{f"bad {i}": ARC[:5] for i in range(10)}}, n_neighbors=4, random_state=0
+    ).run(["trustworthiness", "procrustes_disparity"])
+
+
+def record(name: str) -> Any:
+    """The printed records that are no tables of an evaluation."""
+    found = dreval.hsic_test(T, X[:, 0], n_resamples=99, random_state=0)
+    if name == "test":
+        return found
+    if name == "embedding":
+        return dreval.embed(X, "pca")
+    if name == "index":
+        return dreval.trustability_index(X, "pca", random_state=0)
+    noise = np.random.default_rng(0).normal(size=(24, 3))
+    found = dreval.Evaluation(X + noise, {"pca": "pca"}, n_neighbors=4, random_state=0).run("continuity", ci=None)
+    return found.certificate("pca", n_resamples=19)
+
+
 CASES: dict[str, Callable[[], object]] = {
     "evaluation": lambda: evaluation(),
     "result": lambda: repr(evaluation().run()),
@@ -94,6 +128,18 @@ CASES: dict[str, Callable[[], object]] = {
     "comparison across data sets, words": lambda: across().paragraph(),
     "comparison across data sets, Markdown words": lambda: across().paragraph("markdown"),
     "comparison across data sets, LaTeX words": lambda: across().paragraph("latex"),
+    "comparison across data sets, LaTeX": lambda: across().summary().as_latex(),
+    "comparison across data sets, Markdown": lambda: across().summary().as_markdown(),
+    "nasty": lambda: nasty(),
+    "nasty, LaTeX": lambda: nasty().as_latex(),
+    "nasty, Markdown": lambda: nasty().as_markdown(),
+    "nasty, HTML": lambda: nasty().as_html(),
+    "thirty embeddings": lambda: thirty().summary(),
+    "test": lambda: record("test").summary(),
+    "test, LaTeX": lambda: record("test").summary().as_latex(),
+    "embedding": lambda: record("embedding").summary(),
+    "method index": lambda: record("index").summary(),
+    "certificate": lambda: record("certificate").summary(),
     "list methods": command("list", "methods"),
     "list tests, Markdown": command("list", "tests", "--markdown"),
 }

@@ -1,0 +1,133 @@
+"""Text of others in the languages of documents: what a name says is shown, and nothing in it is a command."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import chain, groupby
+from typing import Any
+
+__all__ = ["known_letters", "latex_text", "markdown_text", "printable"]
+
+_MARKDOWN = str.maketrans({**{mark: f"\\{mark}" for mark in "\\`*_[]#|~$"}, "&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_BLOCK = re.compile(r"^(?=[-+] )|(?<=^\d)(?=[.)] )")  # what begins a list
+_COMMANDS = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    '"': r"\string" + '"',  # babel may have made it a command
+    "\u00a0": "~",
+    "−": r"\ensuremath{-}",
+    "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}",
+    "≠": r"\ensuremath{\neq}",
+    "≈": r"\ensuremath{\approx}",
+    "∞": r"\ensuremath{\infty}",
+    "●": r"\ensuremath{\bullet}",
+}
+_LIGATURES = "-',"  # that two of are drawn as one
+_SPANS = (  # what LaTeX knows of itself, in its first font encoding and in T1
+    (0x20, 0x7E), (0xA1, 0xAA), (0xAC, 0xBA), (0xBC, 0xCF), (0xD1, 0xDD), (0xDF, 0xEF), (0xF1, 0xFD), (0xFF, 0x103),
+    (0x106, 0x10F), (0x112, 0x117), (0x11A, 0x125), (0x128, 0x12D), (0x130, 0x137), (0x139, 0x13E), (0x141, 0x148),
+    (0x14C, 0x165), (0x168, 0x171), (0x174, 0x17E), (0x218, 0x21B), (0x2010, 0x2015), (0x2018, 0x2019),
+    (0x201C, 0x201D), (0x2020, 0x2022), (0x2026, 0x2026), (0x2030, 0x2030), (0x20AC, 0x20AC), (0x2122, 0x2122),
+    (0x2190, 0x2193),
+)  # fmt: skip
+_KNOWN = frozenset(map(chr, chain.from_iterable(range(low, high + 1) for low, high in _SPANS)))
+_UPRIGHT_GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΧο"  # Greek letters that mathematics writes as Latin ones
+WORD = 10  # letters after which a long word may break at a mark, and twice as many after which anywhere
+
+
+def printable(value: Any, keep: str = "") -> str:
+    """A value as text that every writer takes: control characters, surrogates and non-characters become spaces."""
+    text = str(value)
+    bad = {c for c in set(text) - set(keep) if unicodedata.category(c) in ("Cc", "Cs") or ord(c) & 0xFFFE == 0xFFFE}
+    return text.translate({ord(c): " " for c in bad}) if bad else text
+
+
+def markdown_text(value: Any) -> str:
+    r"""Text in one line that Markdown shows as it is.
+
+    Examples
+    --------
+    >>> print(markdown_text("a_b | <c> & *d*"))
+    a\_b \| &lt;c&gt; &amp; \*d\*
+    """
+    return _BLOCK.sub(r"\\", " ".join(printable(value).split()).translate(_MARKDOWN))
+
+
+def latex_text(value: Any, breaks: bool = False, code: bool = False) -> str:
+    r"""Text in one line that LaTeX shows as it is; its long words may break with ``breaks``.
+
+    Letters that pdfLaTeX does not know by itself are left to XeLaTeX and LuaLaTeX; pdfLaTeX shows their code points.
+    In ``code`` quotation marks stay straight.
+
+    Examples
+    --------
+    >>> print(latex_text("a_b & 50 % of ρ"))
+    a\_b \& 50 \% of \ensuremath{\rho}
+    >>> print(latex_text("嵌入"))
+    \ifdefined\pdftexversion\texttt{U+5D4C U+5165}\else 嵌入\fi{}
+    """
+    text = " ".join(unicodedata.normalize("NFC", printable(value)).split())
+    made, run, unknown = [], 0, ""
+    for place, letter in enumerate(text):
+        piece = _latex_letter(letter, text[place + 1 : place + 2], code)
+        if piece is None:
+            unknown += letter
+            continue
+        made += [_unknown_letters(unknown)] if unknown else []
+        unknown, run = "", 0 if letter == " " else run + 1
+        made.append(piece)
+        if breaks and (run >= 2 * WORD or (run >= WORD and not letter.isalnum())):
+            made.append(r"\allowbreak{}")
+            run = 0
+    return "".join(made) + (_unknown_letters(unknown) if unknown else "")
+
+
+def _latex_letter(letter: str, following: str, code: bool) -> str | None:
+    """One letter for LaTeX; None where it does not know it."""
+    if code and letter == "'":
+        return r"\textquotesingle{}"
+    if letter in _LIGATURES and letter == following:
+        return letter + "{}"
+    if letter in _COMMANDS:
+        return _COMMANDS[letter]
+    return letter if letter in _KNOWN else _mathematics(letter)
+
+
+def _mathematics(letter: str) -> str | None:
+    """Greek letters, and digits that stand low or high."""
+    name = unicodedata.name(letter, "").split()
+    if name[:1] == ["GREEK"] and name[2:3] == ["LETTER"] and len(name) == 4 and letter not in _UPRIGHT_GREEK:
+        word = {"LAMDA": "lambda"}.get(name[3], name[3].lower())
+        return rf"\ensuremath{{\{word if name[1] == 'SMALL' else word.capitalize()}}}" if word != "omicron" else None
+    kind, _, digit = unicodedata.decomposition(letter).partition(" ")
+    if kind in ("<sub>", "<super>") and chr(int(digit.split()[0], 16)).isdigit():
+        return rf"\text{kind[1:-1]}script{{{chr(int(digit, 16))}}}"
+    return None
+
+
+def _unknown_letters(letters: str) -> str:
+    """Letters that pdfLaTeX does not know, and their code points for it."""
+    return rf"\ifdefined\pdftexversion\texttt{{{_points(letters)}}}\else {letters}\fi{{}}"
+
+
+def _points(letters: str) -> str:
+    return " ".join(f"U+{ord(letter):04X}" for letter in letters)
+
+
+def known_letters(text: str) -> str:
+    """The text with code points for letters that pdfLaTeX does not know, where its width must be known.
+
+    Examples
+    --------
+    >>> known_letters("größe 嵌入")
+    'größe U+5D4C U+5165'
+    """
+    parts = groupby(unicodedata.normalize("NFC", text), lambda letter: _latex_letter(letter, "", False) is None)
+    return "".join(_points("".join(part)) if unknown else "".join(part) for unknown, part in parts)

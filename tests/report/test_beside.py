@@ -1,0 +1,40 @@
+"""Texts have their figures in a folder beside them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from report_cases import simulated_results
+
+from dreval.errors import InputError
+
+
+def test_figures_of_a_markdown_text_lie_beside_it(tmp_path: Path) -> None:
+    """Each image that is named is a drawing in the folder, with words for those who do not see it."""
+    text = simulated_results(("tsne", "pca"), ks=(5, 15)).report(tmp_path / "r.md").read_text("utf-8")
+    images = re.findall(r"^!\[([^\]]+)\]\((r-figures/[^)]+\.svg)\)$", text, re.M)
+
+    assert [Path(path).stem.partition("-")[0] for _, path in images][:2] == ["embedding", "map"]
+    assert {path for _, path in images} == {f"r-figures/{file.name}" for file in (tmp_path / "r-figures").iterdir()}
+    for words, path in images:
+        assert len(words) > 20
+        assert ET.parse(tmp_path / path).getroot().tag.endswith("svg")
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    """Nothing is overwritten, and nothing is written before."""
+    (tmp_path / "r-figures").write_text("mine")
+    with pytest.raises(InputError, match="must leave a folder for figures: got the file"):
+        simulated_results(("a",)).report(tmp_path / "r.tex")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["r-figures"]
+
+
+def test_a_page_has_no_folder(tmp_path: Path) -> None:
+    """It holds its figures."""
+    simulated_results(("a",)).report(tmp_path / "r.html")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["r.html"]

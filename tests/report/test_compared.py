@@ -1,0 +1,79 @@
+"""The report of a comparison says in every form what the comparison says."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval.errors import InputError
+
+NAME = "<i>a_b</i> & | $c$"
+
+
+@pytest.fixture(scope="module")
+def within() -> Any:
+    """Two embeddings of one data set."""
+    X = np.random.default_rng(0).normal(size=(40, 4)) * [3, 2, 1, 1]
+    ev = dreval.Evaluation(X, {NAME: X[:, :2], "last": X[:, 2:]}, n_neighbors=5, random_state=0)
+    return ev.run(["trustworthiness", "stress"]).compare()
+
+
+@pytest.fixture(scope="module")
+def across() -> Any:
+    """Three embeddings on eight data sets."""
+    rows = [(f"d{i}", name, (7 * i + 3 * j) % 11 + j) for i in range(8) for j, name in enumerate((NAME, "b", "c"))]
+    return dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")
+
+
+class Tags(HTMLParser):
+    """Tags must close in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, _: Any) -> None:
+        self.open += [] if tag in ("meta", "wbr") else [tag]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.mark.parametrize("kind", ["within", "across"])
+def test_every_form_has_words_numbers_and_figures(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """The paragraph, every number of the tables, the call and the figures; names are no markup."""
+    found = request.getfixturevalue(kind)
+    forms = {suffix: found.report(tmp_path / f"r{suffix}").read_text("utf-8") for suffix in (".html", ".md", ".tex")}
+    tables = "".join(path.read_text("utf-8") for path in (tmp_path / "r-figures").glob("*.tex"))
+    numbers = re.findall(r"\d\.\d{4}\b", found.summary().as_text())
+    page = Tags()
+    page.feed(forms[".html"])
+
+    assert page.open == []
+    assert NAME in "".join(page.texts)
+    assert "<i>" not in forms[".html"]
+    for number in numbers:
+        assert number in forms[".html"]
+        assert number in forms[".md"]
+        assert number in tables
+    assert forms[".html"].count("<svg") == forms[".md"].count("![") == forms[".tex"].count(r"\includegraphics") > 0
+    assert found.paragraph("latex").split("\n\n")[0] in forms[".tex"]
+    assert found.paragraph("markdown").split("\n\n")[0] in forms[".md"]
+
+
+def test_a_title_can_be_given_and_wrong_places_are_refused(within: Any, tmp_path: Path) -> None:
+    """As for the other reports."""
+    assert within.report(tmp_path / "r.md", title="Mine").read_text("utf-8").startswith("# Mine\n")
+    with pytest.raises(InputError, match=r"must end in \.html, \.md or \.tex"):
+        within.report(tmp_path / "r.pdf")

@@ -1,0 +1,175 @@
+"""Documents for LaTeX: a real TeX sets them, nothing sticks out, and the names are there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from report_cases import make_results, simulated_results
+
+import dreval
+from dreval.errors import DrevalWarning
+from dreval.results.base import Best, Block, Summary
+
+NASTY = (r"a_b % & # ~ ^ \ {} $ < > | ` ' -- ,", "嵌入 🙂 größe łódź ρ", "x" * 300, "pca")
+LIMIT = 5.0  # points that a line may stick out
+FOUND = ("a_b % & # ", "U+5D4C U+5165", "größe", "xxxxxxxxxx", "pca")
+
+
+def evaluation() -> Any:
+    """Nasty names, a failure, several k and tests."""
+    failed = {"bad_one & co": "the reason_1 <it> failed & 50% more"}
+    return simulated_results(NASTY, ks=(5, 15), failed=failed, dataset="data_1 & 50%")
+
+
+def many() -> Any:
+    """Thirty embeddings, each with a name of its own."""
+    return simulated_results(tuple(f"umap_min_dist=0.{i:02d}_n_neighbors=15" for i in range(30)), n=40)
+
+
+def across() -> Any:
+    """Five embeddings on eight data sets."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    names = [*NASTY, "last_one"]
+    rows = [(f"set_{i}", name, rng.random() + 0.1 * j) for i in range(8) for j, name in enumerate(names)]
+    return dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher", rope=0.1)
+
+
+def within() -> Any:
+    """Three embeddings of one data set."""
+    X = np.random.default_rng(0).normal(size=(40, 4)) * [3, 2, 1, 1]
+    pairs = dict(zip(NASTY, (X[:, :2], X[:, 1:3], X[:, 2:]), strict=False))
+    return dreval.Evaluation(X, pairs, n_neighbors=5, random_state=0).run(["trustworthiness", "stress"]).compare()
+
+
+def study(folder: Path) -> Any:
+    """Three methods on three data sets, one of which fails on one."""
+
+    def sometimes(X: Any, n_components: int) -> Any:
+        if len(X) == 22:
+            raise RuntimeError("no luck_with 22 & 50%")
+        return X[:, -n_components:]
+
+    data = {f"set_{i} & co": np.random.default_rng(i).normal(size=(20 + i, 4)) for i in range(4)}
+    methods = {"pca": "pca", NASTY[0]: lambda X, n_components: X[:, :n_components], "sometimes": sometimes}
+    made = dreval.Study(folder / "s_1.dreval", data, methods, indices=["trustworthiness", "stress"], n_neighbors=4)
+    return made.run(progress=False)
+
+
+def compile_pdf(path: Path, times: int = 2) -> str:
+    """Set a document in an empty home, and give the words of its pages; TeX's own complaints are refused."""
+    for _ in range(times):
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", path.name]
+        done = subprocess.run(command, cwd=path.parent, capture_output=True, timeout=120)
+        log = path.with_suffix(".log").read_text("utf-8", errors="replace")
+        assert done.returncode == 0, log[-3000:]
+    over = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
+    assert max(over, default=0.0) <= LIMIT, over
+    assert "undefined" not in log
+    assert "Missing character" not in log
+    words = subprocess.run(
+        ["pdftotext", "-layout", path.with_suffix(".pdf").name, "-"], cwd=path.parent, capture_output=True, check=True
+    )
+    return " ".join(words.stdout.decode("utf-8").split())
+
+
+def written(make: Callable[[], Any], path: Path) -> Path:
+    """The report; that figures have boxes for letters without a font is said."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DrevalWarning)
+        return Path(make().report(path))
+
+
+@pytest.mark.debian
+@pytest.mark.parametrize("case", ["evaluation", "many", "across", "within", "study"])
+def test_pdflatex_sets_every_report(case: str, tmp_path: Path) -> None:
+    """Evaluation, thirty embeddings, comparisons and study: no error, no line that sticks out, and all names."""
+    makers = {"evaluation": evaluation, "many": many, "across": across, "within": within}
+    make = makers.get(case, lambda: study(tmp_path))
+    text = compile_pdf(written(make, tmp_path / "a report_1.tex"))
+
+    found = {
+        "many": ("umap_min_dist=0.29_n_neighbors=15",),
+        "within": FOUND[:-1],
+        "study": (FOUND[0], "sometimes", "set_2 & co"),
+    }.get(case, FOUND)
+    for words in found:
+        assert words in text, words
+    for heading in ("What may not be concluded", "Make it again"):
+        assert heading in text
+
+
+@pytest.mark.debian
+def test_pdflatex_sets_summaries_in_the_usual_document(tmp_path: Path) -> None:
+    """What ``as_latex`` gives needs nothing but booktabs and longtable, whatever names and numbers."""
+    rows = [[name, Best("0.9256"), "[-1.234e-05, 1.797e+308]", f"{i}"] for i, name in enumerate((*NASTY, '"q" ,,'))]
+    wide = Block("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]] * 50)
+    blocks = [Block("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."), wide]
+    summary = Summary("A title_1", [("Data", NASTY[0])], blocks, ["y_" * 200, *NASTY], "f('a_b', \"q\")\n  --opt 'x'")
+    body = "\n\\clearpage\n".join(
+        [summary.as_latex(), within().summary().as_latex(), f"\\sloppy {across().paragraph('latex')}"]
+    )
+    head = "\\documentclass{article}\n\\usepackage{booktabs,longtable}\n\\begin{document}\n"
+    (tmp_path / "d.tex").write_text(f"{head}{body}\n\\end{{document}}\n", "utf-8")
+    text = compile_pdf(tmp_path / "d.tex", times=3)
+
+    for words in ("% & #", "\\ {} $ < > | ` ", "U+5D4C", "0.9256", "column 8", "Significance codes", "--opt 'x'"):
+        assert words in text, words
+
+
+@pytest.mark.debian
+def test_tables_of_a_report_can_be_taken_into_another_document(tmp_path: Path) -> None:
+    """Each table is a file of its own; a paper of another size takes it in."""
+    report = written(evaluation, tmp_path / "r.tex")
+    names = sorted(path.stem for path in (tmp_path / "r-figures").glob("*.tex"))
+    head = "\\documentclass[10pt,a4paper]{article}\n\\usepackage[margin=25mm]{geometry}\n"
+    head += "\\usepackage{booktabs,longtable}\n"
+    body = "\n".join(f"\\input{{r-figures/{name}}} See Table~\\ref{{tab:{name}}}." for name in names)
+    (tmp_path / "paper.tex").write_text(f"{head}\\begin{{document}}\n{body}\n\\end{{document}}\n", "utf-8")
+
+    assert report.is_file()
+    assert names == ["all-values", "tests-of-independence", "values"]
+    assert "See Table 2" in compile_pdf(tmp_path / "paper.tex", times=3)
+
+
+def test_documents_name_only_what_lies_beside_them(tmp_path: Path) -> None:
+    """Every figure and table that is named is a file of the folder, and every file is named."""
+    text = simulated_results(("a_1", "b"), n=30).report(tmp_path / "a report_1.tex").read_text("utf-8")
+    named = set(re.findall(r"\]\{(a-report_1-figures/[^}]*)\}", text))
+    named |= {f"{path}.tex" for path in re.findall(r"\\input\{([^}]*)\}", text)}
+
+    assert named == {f"a-report_1-figures/{path.name}" for path in (tmp_path / "a-report_1-figures").iterdir()}
+    assert {Path(name).suffix for name in named} == {".pdf", ".tex"}
+
+
+def test_the_same_result_gives_the_same_files(tmp_path: Path) -> None:
+    """Document, figures and tables, byte by byte; no clock is in them."""
+    found = simulated_results(("tsne", "pca"), n=30)
+    files = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        for suffix in (".tex", ".md"):
+            found.report(tmp_path / name / f"r{suffix}")
+        files.append({p.relative_to(tmp_path / name): p.read_bytes() for p in (tmp_path / name).rglob("*.*")})
+
+    assert files[0] == files[1]
+    assert {path.suffix for path in files[0]} == {".tex", ".md", ".pdf", ".svg"}
+
+
+def test_a_result_of_failures_has_a_document_without_tables(tmp_path: Path) -> None:
+    """The reasons stand in it; there is nothing to draw, so no folder is made."""
+    found = make_results([], {}, failed={"a_1": "no memory", "b": "no time"})
+    text = found.report(tmp_path / "r.tex").read_text("utf-8")
+
+    assert "no memory" in text
+    assert r"\subsection{a\_1}" in text
+    assert "\\input" not in text
+    assert [path.name for path in tmp_path.iterdir()] == ["r.tex"]
