@@ -91,7 +91,7 @@ def test_what_is_certain_is_not_counted_as_found(tmp_path):
     starred = [line.split(" hsic ")[0].strip() for line in str(result).splitlines() if line.rstrip().endswith("*")]
     assert starred == ["e ~ labels"]
     page = result.report(tmp_path / "page.md").read_text("utf-8")
-    assert "1 test of 1 with adjusted p (holm) ≤ .05. Against the data themselves read the effect size only." in page
+    assert "1 test of 1 with adjusted p (Holm) ≤ .05. Against the data themselves read the effect size only." in page
 
 
 def test_what_is_certain_makes_no_other_test_less_significant():

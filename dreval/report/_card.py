@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dreval.report._judges import CHANCE, FAIR, GOOD, POOR
 from dreval.report._numbers import in_words, ordered
 from dreval.report._reading import Reading
-from dreval.report._rules import CHANCE, FAIR, GOOD, POOR, RULES, grade
+from dreval.report._rules import RULES, grade
 from dreval.report.words import Verdict, spoken_indices
 
 __all__ = ["MOST_WORDS", "Decided", "card_lines"]

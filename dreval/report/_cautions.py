@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from dreval.glossary import COLUMNS
 from dreval.registry import INDICES
 from dreval.report._column import Column
+from dreval.report._judges import HOLDS, MOST, MOSTLY, WHOLE_FAILS, WHOLE_HOLDS
 from dreval.report._numbers import counted, ordered
 from dreval.report._reading import Reading
-from dreval.report._rules import HOLDS, MOST, MOSTLY, WHOLE_FAILS, WHOLE_HOLDS
 
 __all__ = ["Word", "cautions", "definitions", "glossary", "head_line", "index_words_of"]
 

@@ -10,10 +10,11 @@ from report_cases import index_row, make_results, readings
 
 import dreval
 from dreval.report._card import DOUBTED, MOST_WORDS, TRUSTED, Decided, card_lines
+from dreval.report._judges import CHANCE, FAIR, GOOD, POOR
 from dreval.report._layout import balanced
 from dreval.report._paired import paired_differences
 from dreval.report._reading import read_results
-from dreval.report._rules import CHANCE, FAIR, GOOD, POOR, RULES, grade
+from dreval.report._rules import RULES, grade
 from dreval.report.words import verdicts
 
 

@@ -395,7 +395,7 @@ def test_names_break_at_underscores_and_curves_have_real_subscripts(reports, tmp
     page = write_report(results, tmp_path / "r.html").read_text("utf-8")
     title = results.plot("curve", index="procrustes_rc").axes[0].get_title(loc="left")
 
-    assert "<h3><bdi>a_<wbr>b-<wbr>c</bdi></h3>" in page
+    assert '<h3><bdi class="clamp" title="a_b-c">a_<wbr>b-<wbr>c</bdi></h3>' in page
     assert "<figcaption>Local Procrustes R<sub>C</sub>, lower is better" in page
     assert title.startswith(r"Local Procrustes R$_{\mathregular{C}}$, lower is better")
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from report_cases import index_row, make_results, readings, simulated_results
 
 from dreval.report._cautions import cautions, definitions, head_line
+from dreval.report._judges import in_chance
 from dreval.report._numbers import decimals_for, fixed, half_width, in_words, of_hundred, ordered, probability
 from dreval.report._reading import read_results
-from dreval.report._rules import in_chance
 from dreval.report.words import verdicts
 
 
