@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.report._heads import WORDS, foot_lines, name_panel, write_foot
-from dreval.report._nulls import draw_panel
+from dreval.report._nulls import Bars, draw_panel
 from dreval.report._numbers import p_words
 from dreval.report._reading import Reading
 from dreval.report._style import embedding_colour, grid
@@ -48,11 +48,12 @@ def _words(results: Results, chosen: list[Any]) -> str:
     return f"{words}; p adjusted ({adjust})." if held and adjust != "nothing" else f"{words}."
 
 
-def _null(results: Results, row: Any) -> Any:
-    """The statistics under permutation behind one row."""
+def _null(results: Results, row: Any) -> Bars:
+    """The histogram of the permutations behind one row."""
     nulls = results.nulls
     mine = (nulls["embedding"] == row["embedding"]) & (nulls["test"] == row["test"])
-    return nulls.loc[mine & (nulls["target"] == row["target"]), "statistic"].to_numpy()
+    cells = nulls[mine & (nulls["target"] == row["target"])]
+    return Bars(cells["low"].to_numpy(), cells["high"].to_numpy(), cells["count"].to_numpy())
 
 
 def _chosen(results: Results, reading: Reading, names: list[str], test: str | None, target: str | None) -> list[Any]:
@@ -67,7 +68,7 @@ def _chosen(results: Results, reading: Reading, names: list[str], test: str | No
     if target is not None:
         check_one_of(target, {row["target"] for row in rows}, "target")
         rows = [row for row in rows if row["target"] == target]
-    rows = [row for row in rows if len(_null(results, row))]
+    rows = [row for row in rows if len(_null(results, row).counts)]
     if not rows:
         cure = "Run the evaluation again with a test that permutes; an older file has not kept its permutations."
         raise InputError("results", "must hold statistics under permutation", "none of this test", cure)
