@@ -323,6 +323,8 @@ class Results:
             For "difference_map": the two embeddings, the first pair by default.
         alpha, adjust : float, str or None
             For "forest" and "difference_map": as ``compare``.
+        titled : bool
+            For "forest": whether panels name their index; True by default.
         test, target : str, optional
             For "null": the test, and what it is against; the first with permutations by default.
         kappas : list of float, optional

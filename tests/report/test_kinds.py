@@ -192,6 +192,8 @@ def test_a_forest_of_some_pairs_or_one_index(three):
     words = " ".join(reversed(texts(three.plot("forest", index="procrustes_disparity", alpha=0.1, adjust=None))))
 
     assert "with 90 % intervals; at the right p. Filled" in words
+    assert "Procrustes" in words
+    assert "Procrustes" not in " ".join(texts(three.plot("forest", index="procrustes_disparity", titled=False)))
 
 
 def test_many_pairs_have_one_panel():
