@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._evaluation_plan import TestTask
-from dreval._evaluation_rows import Found
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, UndefinedIndex
 from dreval.geometry._refit import Refit
@@ -20,10 +19,10 @@ from dreval.independence._residual import RULE, Shown, fitted, residual_tests, s
 from dreval.inputs.data import Data
 from dreval.registry import TESTS
 
-__all__ = ["TEST_POINTS", "evaluate_tests", "missing_test"]
+__all__ = ["TEST_POINTS", "evaluate_tests", "missing_test", "null_cells"]
 
 FloatArray = npt.NDArray[np.float64]
-NONE = np.zeros(0)  # of a test without permutations
+CELLS = 40  # at most, of a null distribution as a result keeps it
 TEST_POINTS = 2000  # rows up to which n x n matrices are held; beyond, such a test has a random subset
 
 
@@ -39,9 +38,9 @@ def _effect(name: str) -> str:
 
 
 def evaluate_tests(
-    found: Found, name: str, Y: FloatArray, tasks: Sequence[TestTask], root: int, n_jobs: int | None
-) -> None:
-    """Add one row per test of an embedding, and the statistics under permutation behind it."""
+    name: str, Y: FloatArray, tasks: Sequence[TestTask], root: int, n_jobs: int | None
+) -> list[dict[str, Any]]:
+    """One row per test of an embedding, each with its null distribution."""
     warned: set[str] = set()  # what several tests say of one variable is said once
 
     @cache
@@ -49,21 +48,32 @@ def evaluate_tests(
         points = shown(data.dense(), Y, root)
         return points, fitted(points, RULE)
 
-    for task in tasks:
-        row, null = (
-            _residual_row(name, task, learned, root, n_jobs)
-            if task.kind == "residual"
-            else _test_row(name, Y, task, root, n_jobs, warned)
-        )
-        found.rows.append(row)
-        key = {"embedding": name, "test": task.name, "target": task.target}
-        found.nulls += [{**key, "statistic": value} for value in null]
+    return [
+        _residual_row(name, task, learned, root, n_jobs)
+        if task.kind == "residual"
+        else _test_row(name, Y, task, root, n_jobs, warned)
+        for task in tasks
+    ]
+
+
+def null_cells(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The null distributions that rows of tests bring with them, counted in cells of equal width."""
+    found = []
+    for row in rows:
+        null = row.get("null", np.empty(0))
+        if not len(null):
+            continue
+        counts, edges = np.histogram(null, bins=min(CELLS, max(5, int(len(null) ** 0.5))))
+        key = {name: row[name] for name in ("embedding", "test", "target")}
+        cells = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+        found += [{**key, "low": low, "high": high, "count": count} for low, high, count in cells]
+    return found
 
 
 def _test_row(
     name: str, Y: FloatArray, task: TestTask, root: int, n_jobs: int | None, warned: set[str]
-) -> tuple[dict[str, Any], FloatArray]:
-    """Statistic, p-value and effect of one test, and its null; what the test refuses is the reason in its row."""
+) -> dict[str, Any]:
+    """Statistic, p-value and effect of one test; what the test refuses is the reason in its row."""
     notes = [task.caveat] if task.caveat else []
     seed = stream_seed(root, "test", name, task.name, task.target)
     test = TESTS.get(task.name)
@@ -75,7 +85,7 @@ def _test_row(
             Y, values, options, sampled = _tested_rows(Y, values, test.card, options, root)
             got = test(Y, **{second: values}, random_state=seed, n_jobs=n_jobs, **options)
         except DrevalError as reason:
-            return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task)), NONE
+            return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
     for warning in caught:
         text = _in_words_of_the_caller(str(warning.message), name, task)
         if text not in warned:
@@ -84,8 +94,8 @@ def _test_row(
     notes += [*more, *sampled, *(_in_words_of_the_caller(note.rstrip("."), name, task) for note in got.notes)]
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
-    row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name))
-    return row, got.null_distribution
+    row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name), null=got.null_distribution)
+    return row
 
 
 def _variable(task: TestTask) -> tuple[Any, dict[str, Any], list[str]]:
@@ -154,7 +164,7 @@ def _pair(value: Any) -> Any:
 
 def _residual_row(
     name: str, task: TestTask, learned: Callable[[Data], tuple[Shown, Refit]], root: int, n_jobs: int | None
-) -> tuple[dict[str, Any], FloatArray]:
+) -> dict[str, Any]:
     """What a reconstruction leaves of the data against the embedding, as the certificate tests it."""
     try:
         if TESTS.card(task.name).second == "groups":
@@ -165,13 +175,13 @@ def _residual_row(
         count = int(task.options["n_resamples"])
         (found,) = residual_tests(refit, points.Y, [task.name], count, root, n_jobs)
     except DrevalError as reason:
-        return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task)), NONE
+        return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
     said = [*points.notes, *refit.map.notes]
     notes = [task.caveat, *_of_coordinates(task.variable), *(note.rstrip(".") for note in said), *_unused(task)]
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=found.statistic, p_value=found.p_value, effect_size=found.effect_size, n_resamples=count)
-    row.update(chance=float(found.null_distribution.mean()))
-    return row, found.null_distribution
+    row.update(chance=float(found.null_distribution.mean()), null=found.null_distribution)
+    return row
 
 
 def _unused(task: TestTask) -> list[str]:

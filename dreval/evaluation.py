@@ -27,7 +27,7 @@ from dreval._evaluation_parts import (
 from dreval._evaluation_plan import IndexTask, TestTask, check_targets, listed, plan_indices, plan_tests
 from dreval._evaluation_rows import Found, evaluate_indices, missing_row
 from dreval._evaluation_shown import shown_evaluation
-from dreval._evaluation_tests import evaluate_tests, missing_test
+from dreval._evaluation_tests import evaluate_tests, missing_test, null_cells
 from dreval._evaluation_views import make_views, reading
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, InputError, UnknownName
@@ -331,7 +331,7 @@ class Evaluation:
         own = [task for task in plan if task.card.level != "algorithm"]
         found = evaluate_indices(name, view, own, intervals.kinds.get(name), self.seed)
         evaluate_algorithms(found, plan, self.sources[name], self.data, view.Y, self.seed, self.n_jobs, bar)
-        evaluate_tests(found, name, view.Y, tests, self.seed, self.n_jobs)
+        found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs)
         spent = seconds[name] + time.perf_counter() - began
         for row in found.rows:
             row["n_components"], row["seconds"] = view.Y.shape[1], spent
@@ -386,7 +386,7 @@ class Evaluation:
             points={name: pd.DataFrame(part.points, index=range(self.data.n)) for name, part in found.items()},
             groups=groups_frame([row for part in found.values() for row in part.groups]),
             curves=curves_frame([row for part in found.values() for row in part.curves]),
-            nulls=nulls_frame([row for part in found.values() for row in part.nulls]),
+            nulls=nulls_frame(null_cells([row for part in found.values() for row in part.rows])),
             shepard={name: part.shepard for name, part in found.items() if part.shepard is not None},
             embeddings=embedded,
             labels=None if self.data.labels is None else self.data.labels.values,

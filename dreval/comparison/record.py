@@ -127,7 +127,7 @@ class Comparison(Printed):
         pair : (str, str), optional
             For "difference_map": the two embeddings, the first pair by default.
         titled : bool
-            For "critical_difference" and "wins": whether the figure names its index; True by default.
+            Whether the figure names its index (not "difference_map"); True by default.
 
         Returns
         -------

@@ -110,11 +110,9 @@ def _figure(found: Comparison, name: str, column: Column, number: int) -> str:
     """Mean ranks over data sets, or the forest of one; nothing where the comparison has not what it takes."""
     kind, words = FIGURES[bool(found.families)]
     try:
-        figure = plot_comparison(found, kind, index=name)
+        figure = plot_comparison(found, kind, index=name, titled=False)
     except InputError:
         return ""
-    for axes in figure.axes:
-        axes.set_title("", loc="left")  # the heading of the part says it
     return inline_svg(figure, f"c{number}", f"{words} by {column.named}")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from dreval.report._column import Column
 from dreval.report._panels import place_points
 from dreval.report._reading import Reading
-from dreval.report._style import printable
+from dreval.results.markup import printable
 from dreval.results.table import Results
 
 __all__ = ["point_data"]

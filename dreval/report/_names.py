@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from dreval.glossary import terminal_width
-from dreval.report._style import printable
 from dreval.results.base import shortened
+from dreval.results.markup import printable
 
 __all__ = ["breadth", "short_name", "short_names"]
 

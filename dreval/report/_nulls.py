@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,43 @@ from matplotlib.ticker import MaxNLocator
 from dreval.report._names import short_name
 from dreval.report._numbers import p_words
 from dreval.report._style import LIGHT, drawing, embedding_colour, one_axes
+from dreval.results.table import Results
 from dreval.results.test import IndependenceTest
 
-__all__ = ["draw_panel", "null_histogram"]
+__all__ = ["Bars", "draw_panel", "kept_null", "null_histogram"]
 
 FloatArray = npt.NDArray[np.float64]
 FAR = 5.0  # lengths of the range by chance from which the statistic is beyond the axis, and an arrow points to it
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A histogram: the ends of its cells, and how many values lie in each."""
+
+    low: FloatArray
+    high: FloatArray
+    counts: npt.NDArray[Any]
+
+    def ends(self) -> tuple[float, float]:
+        """The ends of the cells that hold values."""
+        there = self.counts > 0
+        return float(self.low[there].min()), float(self.high[there].max())
+
+
+def _bars(values: FloatArray) -> Bars:
+    """The histogram of values, as results keep it."""
+    if not len(values):
+        return Bars(values, values, values)
+    counts, edges = np.histogram(values, bins=min(40, max(5, int(len(values) ** 0.5))))
+    return Bars(edges[:-1], edges[1:], counts)
+
+
+def kept_null(results: Results, row: Any) -> Bars:
+    """The histogram of the permutations behind one row of a test."""
+    nulls = results.nulls
+    mine = (nulls["embedding"] == row["embedding"]) & (nulls["test"] == row["test"])
+    cells = nulls[mine & (nulls["target"] == row["target"])]
+    return Bars(cells["low"].to_numpy(), cells["high"].to_numpy(), cells["count"].to_numpy())
 
 
 def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
@@ -53,25 +85,22 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
             _, ax = one_axes(4.6, 2.5, 0.55, 0.3, 0.5, 0.6)
         null = np.asarray(test.null_distribution, dtype=np.float64)
         law = () if len(null) else _law(test)
-        draw_panel(ax, null, test.statistic, embedding_colour(1), p_words(test.p_value), law)
+        draw_panel(ax, _bars(null), test.statistic, embedding_colour(1), p_words(test.p_value), law)
         ax.set_ylabel("permutations" if len(null) else "density by chance" if len(law) else "")
         ax.set_xlabel(f"statistic of {len(null):,} permutations" if len(null) else "statistic")
         ax.set_title(short_name(test.title, 60), loc="left", fontsize=9, fontweight="bold", pad=18)
         return ax
 
 
-def draw_panel(
-    ax: Axes, null: FloatArray, statistic: float, colour: str, aside: str = "", law: tuple[Any, ...] = ()
-) -> None:
+def draw_panel(ax: Axes, null: Bars, statistic: float, colour: str, aside: str = "", law: tuple[Any, ...] = ()) -> None:
     """The values by chance in grey and the statistic in a colour, with its value and what else is to be said."""
     look: dict[str, Any] = {"color": LIGHT["soft"], "alpha": 0.55, "linewidth": 0}
-    if len(null):
-        ax.hist(null, bins=min(40, max(5, int(len(null) ** 0.5))), **look)
+    if len(null.counts):
+        ax.bar(null.low, null.counts, null.high - null.low, align="edge", **look)
     elif len(law):
         ax.fill_between(law[0], law[1], **look)
         ax.set_ylim(0, 1.05 * float(law[1].max()))
-    chance = null if len(null) else np.asarray(law[0]) if len(law) else np.array([statistic])
-    low, high = float(chance.min()), float(chance.max())
+    low, high = null.ends() if len(null.counts) else (law[0][0], law[0][-1]) if len(law) else (statistic, statistic)
     far = statistic - high > FAR * (high - low) > 0
     if far:
         high += 0.5 * (high - low)
@@ -81,7 +110,7 @@ def draw_panel(
     words = ", ".join(filter(None, [f"observed {statistic:.4g}", aside]))
     _mark(ax, statistic, far, colour, words)
     ax.xaxis.set_major_locator(MaxNLocator(3))
-    ax.yaxis.set_major_locator(MaxNLocator(4, integer=bool(len(null))))
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=bool(len(null.counts))))
     ax.ticklabel_format(axis="x", scilimits=(-4, 5), useMathText=False)
     ax.xaxis.offsetText.set(fontsize=8, color=LIGHT["soft"])
 

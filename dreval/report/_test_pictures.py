@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from dreval.comparison.record import Comparison
-from dreval.report._nulls import draw_panel
+from dreval.report._nulls import Bars, draw_panel, kept_null
 from dreval.report._numbers import p_words
 from dreval.report._reading import Reading, parameter_words
-from dreval.report._style import drawing, embedding_colour, one_axes, printable
+from dreval.report._style import drawing, embedding_colour, one_axes
 from dreval.report._svg import inline_svg
 from dreval.report.figures import plot_comparison
+from dreval.results.markup import printable
 from dreval.results.table import Results, point_column
 
 __all__ = ["add_nulls", "forests"]
@@ -34,7 +34,7 @@ def forests(found: Comparison | None, reading: Reading) -> list[dict[str, str]]:
     chosen = [c for name in FORESTS for c in columns if c.index == name] or columns[:2]
     made = []
     for number, column in enumerate(chosen):
-        figure = plot_comparison(found, "forest", index=point_column(column.index, column.parameters))
+        figure = plot_comparison(found, "forest", index=point_column(column.index, column.parameters), titled=False)
         label = f"Paired differences in {column.named}: advantage of the first of each pair, with its interval"
         aside = parameter_words(column.parameters)
         made.append({"title": column.title, "aside": aside, "drawing": inline_svg(figure, f"f{number}", label)})
@@ -47,8 +47,8 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
     for group in groups:
         group["nulls"] = []
         for row in sorted(group["tests"], key=lambda one: (str(one["target"]), str(one["test"]))):
-            null = _null(results.nulls, row)
-            if not len(null) or number >= MOST_NULLS:
+            null = kept_null(results, row)
+            if not len(null.counts) or number >= MOST_NULLS:
                 continue
             place = reading.names.index(row["embedding"])
             with drawing():
@@ -64,13 +64,7 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
             number += 1
 
 
-def _null(nulls: pd.DataFrame, row: Mapping[str, Any]) -> Any:
-    """The statistics under permutation of one test."""
-    mine = (nulls["embedding"] == row["embedding"]) & (nulls["test"] == row["test"])
-    return nulls.loc[mine & (nulls["target"] == row["target"]), "statistic"].to_numpy()
-
-
-def _histogram(null: Any, row: Mapping[str, Any], colour: str) -> Figure:
+def _histogram(null: Bars, row: Mapping[str, Any], colour: str) -> Figure:
     """The null distribution and the observed statistic."""
     figure, ax = one_axes(WIDTH, HEIGHT, 0.12, 0.12, 0.3, 0.3)
     draw_panel(ax, null, float(row["statistic"]), colour)

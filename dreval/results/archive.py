@@ -147,11 +147,11 @@ def _curves(archive: zipfile.ZipFile) -> pd.DataFrame:
 
 
 def _nulls(archive: zipfile.ZipFile) -> pd.DataFrame:
-    """The statistics under permutation; results saved before they were kept have none."""
+    """The null distributions; results saved before there were any have none."""
     if "nulls.csv" not in archive.namelist():
         return nulls_frame([])
     cells = _cells(archive, "nulls.csv")[list(nulls_frame([]).columns)]
-    cells[["statistic"]] = _floats(cells[["statistic"]])
+    cells[["low", "high", "count"]] = _floats(cells[["low", "high", "count"]])
     return nulls_frame(_rows(cells))
 
 

@@ -45,10 +45,11 @@ def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def nulls_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Statistics under permutation as a table, its types the same whether it has rows or not."""
+    """Null distributions in cells as a table, its types the same whether it has rows or not."""
     import pandas as pd
 
-    kinds = {"embedding": "object", "test": "object", "target": "object", "statistic": "float64"}
+    kinds = {"embedding": "object", "test": "object", "target": "object", "low": "float64", "high": "float64"}
+    kinds |= {"count": "int64"}
     return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
 
 

@@ -73,7 +73,8 @@ class Results(Printed):
     shepard : dict of str to Shepard
         Distances in each embedding against those in the data, counted in cells; where an index of pairs was run.
     nulls : DataFrame
-        The statistics of tests under permutation: embedding, test, target, statistic, one row for each resample.
+        The null distributions of the tests that permute, counted in up to 40 cells of equal width: embedding, test,
+        target, the two ends of a cell, and how many permutations lie in it.
     """
 
     table: pd.DataFrame
@@ -323,6 +324,8 @@ class Results(Printed):
             For "difference_map": the two embeddings, the first pair by default.
         alpha, adjust : float, str or None
             For "forest" and "difference_map": as ``compare``.
+        titled : bool
+            For "forest": whether panels name their index; True by default.
         test, target : str, optional
             For "null": the test, and what it is against; the first with permutations by default.
         kappas : list of float, optional
@@ -350,7 +353,7 @@ class Results(Printed):
         Of embeddings with three and more columns the first two are shown, and the title says so; one column is drawn
         as a strip, its height without meaning. Bands of a curve are intervals at each K alone. "shepard" draws a table
         of counts that the evaluation made of the pairs which its indices had measured anyway, and "null" the
-        statistics that it kept: both are saved with the result.
+        histogram that it kept: both are saved with the result.
 
         O(n) time and memory for each embedding; "coranking" O(m n (p + log n)) for m points, all up to 2000, of more
         that many drawn at random; "kappa_curve" a test of up to 1000 points for each kappa.

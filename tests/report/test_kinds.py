@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from report_cases import index_row, make_results, simulated_results
 
 import dreval
+from dreval._random import stream_seed
 from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import sweep
 from dreval.geometry.coranking import coranking
@@ -191,6 +192,8 @@ def test_a_forest_of_some_pairs_or_one_index(three):
     words = " ".join(reversed(texts(three.plot("forest", index="procrustes_disparity", alpha=0.1, adjust=None))))
 
     assert "with 90 % intervals; at the right p. Filled" in words
+    assert "Procrustes" in words
+    assert "Procrustes" not in " ".join(texts(three.plot("forest", index="procrustes_disparity", titled=False)))
 
 
 def test_many_pairs_have_one_panel():
@@ -207,16 +210,26 @@ def test_a_map_of_differences_is_at_the_scale_of_the_first_table(three):
 
 
 def test_the_permutations_behind_a_test_are_kept_and_drawn(three, tmp_path):
-    """They give p again, are saved, and all of them are in the histogram."""
+    """Their histogram is that of the test run by itself with the seed of the stream, and is saved."""
     row = three.table[(three.table["test"] == "hsic") & (three.table["embedding"] == "b")].iloc[0]
-    nulls = three.nulls[three.nulls["embedding"] == "b"]["statistic"].to_numpy()
+    alone = dreval.hsic_test(
+        three.embeddings["b"],
+        three.labels,
+        kernel=("gaussian", "delta"),
+        n_resamples=39,
+        random_state=stream_seed(0, "test", "b", "hsic", "labels"),
+    )
+    counts, edges = np.histogram(alone.null_distribution, bins=6)
+    kept = three.nulls[three.nulls["embedding"] == "b"]
     figure = three.plot("null", embedding="b")
     loaded = dreval.load_results(three.save(tmp_path / "three.dreval"))
 
-    assert len(nulls) == row["n_resamples"] == 39
-    assert (np.sum(nulls >= row["statistic"]) + 1) / 40 == pytest.approx(row["p_value"])
-    assert sum(bar.get_height() for bar in figure.axes[0].patches) == 39
-    np.testing.assert_array_equal(loaded.nulls["statistic"], three.nulls["statistic"])
+    assert alone.statistic == pytest.approx(row["statistic"])
+    np.testing.assert_array_equal([bar.get_height() for bar in figure.axes[0].patches], counts)
+    np.testing.assert_allclose([bar.get_x() for bar in figure.axes[0].patches], edges[:-1])
+    assert figure.axes[0].lines[0].get_xdata()[0] == row["statistic"] or "far" in " ".join(texts(figure))
+    np.testing.assert_array_equal(kept["count"], counts)
+    pd.testing.assert_frame_equal(loaded.nulls, three.nulls)
     assert texts(loaded.plot("null")) == texts(three.plot("null"))
 
 

@@ -48,22 +48,34 @@ def results():
     return evaluation.run(["trustworthiness", "reconstruction_error"], tests, n_resamples=99)
 
 
-def test_nulls_are_those_of_the_plain_test(results):
-    """A result keeps the null distribution that the test itself gives for the same seed, and its mean is the chance."""
+def test_a_null_distribution_is_kept_in_cells(results):
+    """The counts of a test are its resamples, the cells have equal width, and the mean by chance lies within them."""
     rows = results.table[results.table["test"] != ""]
     assert len(rows) == 12
     for row in rows.to_dict("records"):
-        mine = results.nulls
+        cells = results.nulls
         for key in ("embedding", "test", "target"):
-            mine = mine[mine[key] == row[key]]
-        assert len(mine) == 99 == row["n_resamples"]
-        assert mine["statistic"].mean() == pytest.approx(row["chance"])
+            cells = cells[cells[key] == row[key]]
+        assert cells["count"].sum() == 99 == row["n_resamples"]
+        widths = cells["high"] - cells["low"]
+        assert widths.to_numpy() == pytest.approx(widths.mean())
+        assert cells["low"].min() < row["chance"] < cells["high"].max()
+        middle = (cells["low"] + cells["high"]) / 2
+        assert (middle * cells["count"]).sum() / 99 == pytest.approx(row["chance"], abs=widths.mean() / 2)
 
+
+def test_nulls_are_those_of_the_plain_test(results):
+    """The cells count the null distribution that the test itself gives for the same seed."""
     seed = stream_seed(7, "test", "given", "hsic", "labels")
     words = results.labels.astype(str)
     null = dreval.hsic_test(results.embeddings["given"], words, n_resamples=99, random_state=seed).null_distribution
-    kept = results.nulls[(results.nulls["embedding"] == "given") & (results.nulls["test"] == "hsic")]
-    assert kept.loc[kept["target"] == "labels", "statistic"].tolist() == null.tolist()
+    rows = results.nulls[(results.nulls["embedding"] == "given") & (results.nulls["test"] == "hsic")]
+    rows = rows[rows["target"] == "labels"]
+    edges = [*rows["low"], rows["high"].iloc[-1]]
+
+    assert rows["low"].iloc[0] == null.min()
+    assert rows["high"].iloc[-1] == null.max()
+    assert rows["count"].tolist() == np.histogram(null, edges)[0].tolist()
 
 
 def test_nulls_and_sources_are_saved(results, tmp_path):

@@ -13,11 +13,11 @@ from dreval.comparison._printing import direction_of
 from dreval.comparison.record import Comparison
 from dreval.comparison.within import point_differences
 from dreval.errors import InputError
+from dreval.report._clouds import PANEL
 from dreval.report._heads import SOFT, main_indices, setting_words
 from dreval.report._lines import LETTER
 from dreval.report._names import breadth, short_names
 from dreval.report._panels import Scale, colour_bar, draw_map, map_cells, scale_of_maps
-from dreval.report._points import PANEL
 from dreval.report._style import LIGHT, embedding_colour, grid, math_words
 from dreval.report.kinds._kind import figure
 

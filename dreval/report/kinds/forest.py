@@ -33,7 +33,7 @@ Pair = tuple[str, str]
 
 
 @figure("paired differences of all pairs with their intervals and adjusted p-values", of="comparison")
-def draw(comparison: Comparison, *, index: str | None = None) -> Figure:
+def draw(comparison: Comparison, *, index: str | None = None, titled: bool = True) -> Figure:
     """Advantages of all pairs with their intervals, the pairs in lines, a panel for each index."""
     parts = _parts(comparison, index)
     pairs = list(dict.fromkeys(pair for part in parts.values() for pair in part))
@@ -45,17 +45,19 @@ def draw(comparison: Comparison, *, index: str | None = None) -> Figure:
     width = left + columns * (PANEL + P_ROOM) + (columns - 1) * GAP + EDGE
     width = max(width, left + ACROSS * TITLE)
     foot = textwrap.wrap(_words(comparison), int((width - 2 * EDGE) / ACROSS))
-    band = HEAD + LINE * len(pairs) + FOOT
+    head = HEAD if titled else EDGE
+    band = head + LINE * len(pairs) + FOOT
     bands = -(-len(parts) // columns)
     height = bands * band + WORDS * len(foot) + 0.1
     made = new_figure(width, height)
     for place, (name, part) in enumerate(parts.items()):
         row, column = divmod(place, columns)
-        x, y = left + column * (PANEL + P_ROOM + GAP), height - row * band - HEAD - LINE * len(pairs)
+        x, y = left + column * (PANEL + P_ROOM + GAP), height - row * band - head - LINE * len(pairs)
         ax = made.add_axes((x / width, y / height, PANEL / width, LINE * len(pairs) / height))
         _panel(ax, part, pairs, names, comparison.recipe["alpha"])
         ax.set_yticks([-at for at in range(len(pairs))], [lines[pair] if column == 0 else "" for pair in pairs])
-        _name(ax, setting_words(comparison, name))
+        if titled:
+            _name(ax, setting_words(comparison, name))
     write_foot(made, EDGE / width, foot)
     return made
 

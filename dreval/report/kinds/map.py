@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from dreval.report._clouds import PANEL, title_points
 from dreval.report._heads import SOFT
 from dreval.report._maps import chance_mark, map_values, mapped_column
 from dreval.report._panels import colour_bar, draw_map, map_cells, scale_of_maps
-from dreval.report._points import PANEL, title_points
 from dreval.report._reading import Reading, parameter_words
 from dreval.report._style import LIGHT, grid, math_words
 from dreval.report.kinds._kind import figure

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.report._heads import WORDS, foot_lines, name_panel, write_foot
-from dreval.report._nulls import draw_panel
+from dreval.report._nulls import draw_panel, kept_null
 from dreval.report._numbers import p_words
 from dreval.report._reading import Reading
 from dreval.report._style import embedding_colour, grid
@@ -33,7 +33,7 @@ def draw(
     for ax, row in zip(axes, chosen, strict=True):
         name = row["embedding"]
         p = p_words(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"])
-        draw_panel(ax, _null(results, row), row["statistic"], embedding_colour(reading.names.index(name)), p)
+        draw_panel(ax, kept_null(results, row), row["statistic"], embedding_colour(reading.names.index(name)), p)
         name_panel(ax, reading, name, pad=18.0)
     write_foot(made, axes[0].get_position().x0, lines)
     return made
@@ -48,13 +48,6 @@ def _words(results: Results, chosen: list[Any]) -> str:
     return f"{words}; p adjusted ({adjust})." if held and adjust != "nothing" else f"{words}."
 
 
-def _null(results: Results, row: Any) -> Any:
-    """The statistics under permutation behind one row."""
-    nulls = results.nulls
-    mine = (nulls["embedding"] == row["embedding"]) & (nulls["test"] == row["test"])
-    return nulls.loc[mine & (nulls["target"] == row["target"]), "statistic"].to_numpy()
-
-
 def _chosen(results: Results, reading: Reading, names: list[str], test: str | None, target: str | None) -> list[Any]:
     """The rows of one test against one variable, of the embeddings that have permutations."""
     if not reading.tests:
@@ -67,7 +60,7 @@ def _chosen(results: Results, reading: Reading, names: list[str], test: str | No
     if target is not None:
         check_one_of(target, {row["target"] for row in rows}, "target")
         rows = [row for row in rows if row["target"] == target]
-    rows = [row for row in rows if len(_null(results, row))]
+    rows = [row for row in rows if len(kept_null(results, row).counts)]
     if not rows:
         cure = "Run the evaluation again with a test that permutes; an older file has not kept its permutations."
         raise InputError("results", "must hold statistics under permutation", "none of this test", cure)

@@ -6,8 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from dreval.report._panels import draw_points
-from dreval.report._points import (
+from dreval.report._clouds import (
     PANEL,
     Numbers,
     class_names,
@@ -17,6 +16,7 @@ from dreval.report._points import (
     write_legend,
     write_scale,
 )
+from dreval.report._panels import draw_points
 from dreval.report._reading import Reading
 from dreval.report._style import grid, grid_width
 from dreval.report.kinds._kind import figure
