@@ -18,6 +18,7 @@ from dreval.report._paired import paired_differences
 from dreval.report._reading import SCALE, Reading, parameter_words
 from dreval.report._tested import asked_rows, known_tests, test_groups, test_row, tests_said
 from dreval.report.words import verdicts
+from dreval.results.printing import failure_notes
 from dreval.results.table import Results
 
 __all__ = ["Footnotes", "TableCell", "content"]
@@ -122,7 +123,7 @@ def default_title(reading: Reading) -> str:
 
 def _notes(results: Results, reading: Reading) -> list[str]:
     """The notes of the summary but the reasons of failures, which cards and the first table say."""
-    said = {f"{name} failed: {reason}" for name, reason in reading.failed.items()}
+    said = set(failure_notes(reading.failed))
     return [note for note in results.summary().notes if note not in said]
 
 

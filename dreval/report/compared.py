@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from dreval.comparison._printing import heading
 from dreval.comparison.record import Comparison
 from dreval.errors import InputError
 from dreval.report._beside import Beside
@@ -129,4 +130,5 @@ def _figures(comparison: Comparison) -> Iterator[tuple[str, str, Any]]:
                 figure = comparison.plot(kind, **({} if index is None else {"index": index}))
             except InputError:
                 continue
-            yield f"{kind}-{index}" if index else kind, f"{words}: {index}" if index else words, figure
+            about = f": {heading(comparison, index)}" if index else ""
+            yield f"{kind}-{index}" if index else kind, f"{words}{about}", figure

@@ -132,7 +132,8 @@ class Block:
 
     def is_left(self, place: int) -> bool:
         """Whether a column stands at the left: names, words, and what has no heading."""
-        words = not any(letter.isdigit() for row in self.cells for letter in row[place])
+        cells = [row[place] for row in self.cells if row[place]]
+        words = bool(cells) and not any(letter.isdigit() for cell in cells for letter in cell)
         return place < self.names or not self.columns[place] or words
 
     def cut(self, rooms: dict[int, int]) -> Block:
@@ -201,7 +202,7 @@ class Block:
         for part in self.pieces(width - indent):
             sides = "".join("l" if part.is_left(place) else "r" for place in range(len(part.columns)))
             look = {"table_dec_above": None, "table_dec_below": None, "data_aligns": sides, "colsep": "  "}
-            cells = [[spread(cell) for cell in row] for row in (part.columns, *part.cells)]
+            cells = [[spread(printable(cell)) for cell in row] for row in (part.columns, *part.cells)]
             head, *rows = str(SimpleTable(cells, txt_fmt=look)).split("\n")
             if any(part.columns):
                 yield " " * indent + head.rstrip()
@@ -303,9 +304,10 @@ def told_apart(texts: Sequence[str], room: int) -> dict[str, str]:
         letters = enumerate(zip(*group, strict=False))
         begin = next((i for i, some in letters if len(set(some)) > 1), min(map(len, group)))
         short |= {text: shortened(f"…{text[begin:]}", room) for text in group}
-    for form in _repeated(short):
-        group = [text for text in short if short[text] == form]
-        short |= {text: f"{i}: {shortened(text, room - 3)}" for i, text in enumerate(group, 1)}
+    again = _repeated(short)
+    for place, text in enumerate(short, 1):
+        if short[text] in again:
+            short[text] = f"{place}: {shortened(text, room - len(str(place)) - 2)}"
     return short
 
 

@@ -15,7 +15,7 @@ from dreval.results.table import over_replicates
 if TYPE_CHECKING:
     from dreval.results.table import Results
 
-__all__ = ["index_title", "short_parameters", "summarise"]
+__all__ = ["failure_notes", "index_title", "short_parameters", "summarise"]
 
 COUNTED = ("n_transformations", "n_folds")  # parameters of which ``n_resamples`` is what was run
 FEW = 8  # names that a note lists before it counts
@@ -199,7 +199,7 @@ def _notes(results: Results) -> list[str]:
     """Notes on the data first, then those of rows, each once with what it concerns, then how to read."""
     recipe, table = results.recipe, results.table
     notes = list(recipe.get("notes", ()))
-    notes += [f"{who} failed: {why}" for why, who in _alike(results.failed).items()]
+    notes += failure_notes(results.failed)
     notes += list(_replicate_notes(table))
     marked = table[(table["note"] != "") & ~table["embedding"].isin(results.failed)]
     notes += _index_notes(marked[marked["test"] == ""], results)
@@ -219,12 +219,18 @@ def _nameless(name: str, note: str) -> str:
     return note.replace(f"embeddings[{name!r}]", "embeddings[...]")
 
 
-def _alike(failed: Mapping[str, str]) -> dict[str, str]:
-    """Embeddings by the reason of their failure; what differs in the name only is one reason."""
+def failure_notes(failed: Mapping[str, str]) -> list[str]:
+    """Which embeddings failed and why; reasons that differ in the name only are one.
+
+    Examples
+    --------
+    >>> failure_notes({"a": "no rows", "b": "no rows", "c": "no time"})
+    ['a, b failed: no rows', 'c failed: no time']
+    """
     reasons: dict[str, list[str]] = {}
     for name, reason in failed.items():
         reasons.setdefault(_nameless(name, reason), []).append(name)
-    return {failed[who[0]] if len(who) == 1 else why: _listed(who) for why, who in reasons.items()}
+    return [f"{_listed(who)} failed: {failed[who[0]] if len(who) == 1 else why}" for why, who in reasons.items()]
 
 
 def _index_notes(rows: Any, results: Results) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from dreval.results.base import Best, Small
@@ -22,7 +23,7 @@ STYLE = """<style>
 .dreval th,.dreval td{background:none;color:inherit;border:0;padding:.15em .7em .15em 0;text-align:right;
 vertical-align:baseline;font-weight:400;white-space:nowrap}
 .dreval th[scope=row],.dreval .l{text-align:left;white-space:normal;overflow-wrap:anywhere;max-width:26em}
-.dreval thead th{border-bottom:1px solid currentColor;font-weight:600}
+.dreval thead th,.dreval thead td{border-bottom:1px solid currentColor;font-weight:600}
 .dreval tbody th[scope=rowgroup]{text-align:left;font-style:italic;padding-top:.5em;white-space:normal}
 .dreval .s th[scope=row]{padding-left:1.2em}
 .dreval pre{white-space:pre-wrap;overflow-wrap:anywhere;background:none;color:inherit;margin:.4em 0}
@@ -35,8 +36,10 @@ def html(summary: Summary) -> str:
     parts = [f'<div class="dreval">{STYLE}', f"<h3>{_html(summary.title)}</h3>"]
     pairs = [(name, value) for name, value in summary.header if value]
     if pairs:
-        rows = "".join(f'<tr><th scope="row">{_html(a)}</th><td class="l">{_html(b)}</td></tr>' for a, b in pairs)
-        parts.append(f"<table><tbody>{rows}</tbody></table>")
+        cells = [f'<th scope="row">{_html(a)}</th><td class="l">{_html(b)}</td>' for a, b in pairs]
+        half = (len(cells) + 1) // 2
+        rows = zip_longest(cells[:half], cells[half:], fillvalue="")
+        parts.append(f"<table><tbody>{''.join(f'<tr>{a}{b}</tr>' for a, b in rows)}</tbody></table>")
     if summary.call:
         parts.append(f"<pre>{escape(printable(summary.call, keep=chr(10)))}</pre>")
     parts += list(_html_blocks(summary))

@@ -235,7 +235,14 @@ class Results(Printed):
         return wide[[name for name in self.names if name in wide]].rename_axis(columns=None)
 
     def summary(self) -> Summary:
-        """The printed result; it also has ``.as_html()``, ``.as_latex()`` and ``.as_markdown()``."""
+        """The printed result: what was evaluated, the call, the values of each index, tests, and notes.
+
+        Returns
+        -------
+        dreval.results.base.Summary
+            ``print`` shows it in 80 columns, with long names shortened; ``.as_html()``, ``.as_latex()`` and
+            ``.as_markdown()`` give the same content with all names whole.
+        """
         made: Summary = import_module("dreval.results.printing").summarise(self)
         return made
 

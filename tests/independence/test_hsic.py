@@ -275,7 +275,14 @@ def test_summary_is_readable_at_eighty_columns():
     text = str(found.summary())
     assert max(map(len, text.splitlines())) <= 80
     p, (low, high) = found.p_value, found.p_interval
-    for expected in (f"{p:.3f} **", f"[{low:.3f}, {high:.3f}]", "Kernel", "delta", "codes", f"{found.statistic:.5f}"):
+    for expected in (
+        f"{p:.3f}",
+        f"[{low:.3f}, {high:.3f}]  **\n",
+        "Kernel",
+        "delta",
+        "codes",
+        f"{found.statistic:.5f}",
+    ):
         assert expected in text
     assert "<table" in found.summary().as_html()
     assert not found.null_distribution.flags.writeable

@@ -114,9 +114,9 @@ def test_pdflatex_sets_summaries_in_the_usual_document(tmp_path: Path) -> None:
     wide = Block("Wide", ["", *(f"column {i}" for i in range(9))], [["e", *(f"{i:.4e}" for i in range(9))]] * 50)
     blocks = [Block("Values of rho_D & R_NX", ["", "value", "95 % interval", "n_1"], rows, foot="A foot_1."), wide]
     summary = Summary("A title_1", [("Data", NASTY[0])], blocks, ["y_" * 200, *NASTY], "f('a_b', \"q\")\n  --opt 'x'")
-    body = "\n\\clearpage\n".join(
-        [summary.as_latex(), within().summary().as_latex(), f"\\sloppy {across().paragraph('latex')}"]
-    )
+    summaries = (summary, within().summary(), evaluation().summary(), many().summary())
+    parts = [*(one.as_latex() for one in summaries), f"\\sloppy {across().paragraph('latex')}"]
+    body = "\n\\clearpage\n".join(parts)
     head = "\\documentclass{article}\n\\usepackage{booktabs,longtable}\n\\begin{document}\n"
     (tmp_path / "d.tex").write_text(f"{head}{body}\n\\end{{document}}\n", "utf-8")
     text = compile_pdf(tmp_path / "d.tex", times=3)

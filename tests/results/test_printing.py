@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 
 import dreval
 from dreval.glossary import terminal_width
-from dreval.results.base import Block, Summary, format_number, format_p, same_digits, significance_stars
+from dreval.results.base import (
+    Best,
+    Block,
+    Summary,
+    format_number,
+    format_p,
+    same_digits,
+    significance_stars,
+    told_apart,
+)
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
@@ -59,13 +68,14 @@ def test_long_names_are_cut_in_the_middle() -> None:
     assert re.search(r"^  an em\S*.*….*ers 2  ", text, re.M)
 
 
-@given(st.text(min_size=1, max_size=90).filter(str.isprintable), st.text(max_size=60).filter(str.isprintable))
+@given(st.text(min_size=1, max_size=90), st.text(max_size=60))
 def test_any_name_fits(name: str, value: str) -> None:
     """Blocks and headers of any text fit the width."""
     block = Block("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
     summary = Summary("Title", [("Data", value), ("n", "3")], [block], [name])
 
     assert max(map(len, summary.as_text().split("\n"))) <= 80
+    assert len(summary.as_text().split("\n\n")[1].split("\n")) == 5
 
 
 @given(st.text(min_size=1, max_size=90).filter(str.isprintable), st.text(max_size=200).filter(str.isprintable))
@@ -260,3 +270,59 @@ def test_broad_letters_keep_the_columns(name: str) -> None:
 def name_words(name: str) -> list[str]:
     """The words of a name as they are printed."""
     return unicodedata.normalize("NFC", name).split()
+
+
+@given(st.lists(st.text("ab=_", min_size=1, max_size=60), min_size=1, max_size=12), st.integers(8, 30))
+def test_short_forms_are_told_apart(names: list[str], room: int) -> None:
+    """No two names have one short form, and each form fits its room."""
+    short = told_apart(names, room)
+
+    assert len(set(short.values())) == len(set(names))
+    assert max(map(len, short.values())) <= room
+    assert all(short[name] == name for name in names if len(name) <= room and len(set(names)) == 1)
+
+
+def test_a_table_that_is_too_wide_is_broken() -> None:
+    """Its columns stand below each other with the names before them, and no number is lost or cut."""
+    row = [f"{i}.{i}23456789012345" for i in range(9)]
+    block = Block("", ["", *(f"c{i}" for i in range(8)), ""], [["a name", *row[:8], "***"]])
+    text = Summary("t", [], [block]).as_text()
+
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(text.count(number) == 1 for number in row[:8])
+    assert len(re.findall(r"^a name", text, re.M)) == 3
+    assert re.search(rf"{row[7]}  \*\*\*$", text, re.M)
+
+
+def test_the_best_is_bold_where_there_is_bold() -> None:
+    """The best value of each index and setting, as it is printed; none where all print alike or nothing is better."""
+    table = {"low": X[::-1, :2], "high": X[:, :2] + 1e-9, "same": X[:, :2]}
+    ev = dreval.Evaluation(X, table, n_neighbors=[3, 5], random_state=0)
+    block = ev.run(["trustworthiness", "k_max"], ci=None).summary().blocks[0]
+    best = [(row[0], row[1], str(row[2])) for row in block.cells if isinstance(row[2], Best)]
+
+    assert {row[:2] for row in best} == {(name, k) for name in ("high", "same") for k in ("k = 3", "k = 5")}
+
+
+def test_a_summary_says_call_and_components() -> None:
+    """As R's do; numbers of components that differ are all said, and a long call leaves its middle out."""
+    found = dreval.Evaluation(X, {"two": Y, "three": X[:, :3]}, n_neighbors=5, random_state=0).run("stress", ci=None)
+    many = dreval.Evaluation(X, {f"embedding {i}": Y for i in range(40)}, n_neighbors=5).run("stress", ci=None)
+
+    assert "\nCall:\n  dreval.Evaluation(data, {'two': two_coordinates" in str(found.summary())
+    assert re.search(r"Components d: +2, 3$", str(found.summary()), re.M)
+    assert str(many.summary()).partition("Call:")[2].partition("value")[0].count("\n") <= 8
+    assert "'embedding 39'" in many.summary().call
+
+
+def test_failures_alike_are_one_note() -> None:
+    """Embeddings that failed have no rows; their reason is said once, and the header counts them."""
+    ev = dreval.Evaluation(X, {"e": Y, "short": Y[:5], "brief": Y[:5]}, n_neighbors=5, random_state=0)
+    summary = ev.run("stress", ci=None).summary()
+
+    assert ("Embeddings", "3, 2 failed") in summary.header
+    assert [row[0] for row in summary.blocks[0].cells] == ["e"]
+    assert [note for note in summary.notes if "failed" in note] == [
+        note for note in summary.notes if note.startswith("short, brief failed: `embeddings[...]` must have one row")
+    ]
+    assert sum("failed" in note for note in summary.notes) == 1
