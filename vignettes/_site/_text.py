@@ -9,10 +9,11 @@ from pathlib import Path
 _MARKUP = re.compile(r"([\\*`|_])")
 _PIECE = re.compile(
     r"(?<![\w\\])(?P<base>[A-Za-z]|sum|prod|max|min|AUC|log)_"
-    r"(?P<low>\{[^}]*\}|[A-Za-z0-9]{1,3}(?:,opt)?|class)(?![A-Za-z0-9_])"
+    r"(?!nx\b)(?P<low>\{[^}]*\}|[A-Za-z0-9]{1,3}(?:,opt)?|class)(?![A-Za-z0-9_])"
     r"|(?P<power>(?<=[\w)\]|}])\^(?P<high>\{[^}]*\}|-?[\w']+))"
     r"|(?P<sign>>=|<=|!=|\bsum(?= ))"
 )
+_INSIDE = {"<=": "≤", ">=": "≥", "!=": "≠", " in ": " ∈ "}
 _SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", "sum": "∑", "prod": "∏"}
 
 
@@ -91,6 +92,11 @@ def has_formula(text: str) -> bool:
     return _PIECE.search(text) is not None
 
 
+def _inside(low: str) -> str:
+    """What stands low, with its own signs."""
+    return re.sub("|".join(_INSIDE), lambda sign: _INSIDE[sign[0]], low.strip("{}"))
+
+
 def formula_pieces(text: str) -> list[tuple[str, str]]:
     """Plain text in pieces: ``("low", ...)`` for an index, ``("high", ...)`` for a power, and ``("", ...)``.
 
@@ -108,6 +114,6 @@ def formula_pieces(text: str) -> list[tuple[str, str]]:
         elif piece["power"]:
             found.append(("high", piece["high"].strip("{}")))
         else:
-            found += [("", _SIGNS.get(piece["base"], piece["base"])), ("low", piece["low"].strip("{}"))]
+            found += [("", _SIGNS.get(piece["base"], piece["base"])), ("low", _inside(piece["low"]))]
         end = piece.end()
     return [(kind, part) for kind, part in [*found, ("", text[end:])] if part]
