@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+
+from dreval.glossary import COLUMNS
+from dreval.registry import INDICES, METHODS, TESTS
 
 _MARKUP = re.compile(r"([\\*`|_])")
 _PIECE = re.compile(
     r"(?<![\w\\])(?P<base>[A-Za-z]|sum|prod|max|min|AUC|log)_"
-    r"(?!nx\b)(?P<low>\{[^}]*\}|[A-Za-z0-9]{1,3}(?:,opt)?|class)(?![A-Za-z0-9_])"
+    r"(?P<low>\{[^}]*\}|[A-Za-z0-9]{1,3}(?:,opt)?|class)(?![A-Za-z0-9_])"
     r"|(?P<power>(?<=[\w)\]|}])\^(?P<high>\{[^}]*\}|-?[\w']+))"
     r"|(?P<sign>>=|<=|!=|\bsum(?= ))"
 )
@@ -87,9 +91,10 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def has_formula(text: str) -> bool:
-    """Whether the text has an index to set low, a power, or a sign."""
-    return _PIECE.search(text) is not None
+@cache
+def _names() -> frozenset[str]:
+    """What looks like a formula and is a name, as ``r_nx`` or ``k_max``."""
+    return frozenset((*INDICES, *METHODS, *TESTS, *COLUMNS))
 
 
 def _inside(low: str) -> str:
@@ -108,6 +113,8 @@ def formula_pieces(text: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     end = 0
     for piece in _PIECE.finditer(text):
+        if piece[0] in _names():
+            continue
         found.append(("", text[end : piece.start()]))
         if piece["sign"]:
             found.append(("", _SIGNS[piece["sign"]]))
