@@ -36,6 +36,7 @@ class Found:
     groups: list[dict[str, Any]] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
     shepard: Shepard | None = None
+    nulls: list[dict[str, Any]] = field(default_factory=list)
 
 
 def missing_row(name: str, task: IndexTask, reason: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._evaluation_plan import TestTask
+from dreval._evaluation_rows import Found
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, UndefinedIndex
 from dreval.geometry._refit import Refit
@@ -22,6 +23,7 @@ from dreval.registry import TESTS
 __all__ = ["TEST_POINTS", "evaluate_tests", "missing_test"]
 
 FloatArray = npt.NDArray[np.float64]
+NONE = np.zeros(0)  # of a test without permutations
 TEST_POINTS = 2000  # rows up to which n x n matrices are held; beyond, such a test has a random subset
 
 
@@ -37,9 +39,9 @@ def _effect(name: str) -> str:
 
 
 def evaluate_tests(
-    name: str, Y: FloatArray, tasks: Sequence[TestTask], root: int, n_jobs: int | None
-) -> list[dict[str, Any]]:
-    """One row per test of an embedding."""
+    found: Found, name: str, Y: FloatArray, tasks: Sequence[TestTask], root: int, n_jobs: int | None
+) -> None:
+    """Add one row per test of an embedding, and the statistics under permutation behind it."""
     warned: set[str] = set()  # what several tests say of one variable is said once
 
     @cache
@@ -47,18 +49,21 @@ def evaluate_tests(
         points = shown(data.dense(), Y, root)
         return points, fitted(points, RULE)
 
-    return [
-        _residual_row(name, task, learned, root, n_jobs)
-        if task.kind == "residual"
-        else _test_row(name, Y, task, root, n_jobs, warned)
-        for task in tasks
-    ]
+    for task in tasks:
+        row, null = (
+            _residual_row(name, task, learned, root, n_jobs)
+            if task.kind == "residual"
+            else _test_row(name, Y, task, root, n_jobs, warned)
+        )
+        found.rows.append(row)
+        key = {"embedding": name, "test": task.name, "target": task.target}
+        found.nulls += [{**key, "statistic": value} for value in null]
 
 
 def _test_row(
     name: str, Y: FloatArray, task: TestTask, root: int, n_jobs: int | None, warned: set[str]
-) -> dict[str, Any]:
-    """Statistic, p-value and effect of one test; what the test refuses is the reason in its row."""
+) -> tuple[dict[str, Any], FloatArray]:
+    """Statistic, p-value and effect of one test, and its null; what the test refuses is the reason in its row."""
     notes = [task.caveat] if task.caveat else []
     seed = stream_seed(root, "test", name, task.name, task.target)
     test = TESTS.get(task.name)
@@ -70,7 +75,7 @@ def _test_row(
             Y, values, options, sampled = _tested_rows(Y, values, test.card, options, root)
             got = test(Y, **{second: values}, random_state=seed, n_jobs=n_jobs, **options)
         except DrevalError as reason:
-            return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
+            return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task)), NONE
     for warning in caught:
         text = _in_words_of_the_caller(str(warning.message), name, task)
         if text not in warned:
@@ -80,7 +85,7 @@ def _test_row(
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
     row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name))
-    return row
+    return row, got.null_distribution
 
 
 def _variable(task: TestTask) -> tuple[Any, dict[str, Any], list[str]]:
@@ -149,7 +154,7 @@ def _pair(value: Any) -> Any:
 
 def _residual_row(
     name: str, task: TestTask, learned: Callable[[Data], tuple[Shown, Refit]], root: int, n_jobs: int | None
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], FloatArray]:
     """What a reconstruction leaves of the data against the embedding, as the certificate tests it."""
     try:
         if TESTS.card(task.name).second == "groups":
@@ -160,13 +165,13 @@ def _residual_row(
         count = int(task.options["n_resamples"])
         (found,) = residual_tests(refit, points.Y, [task.name], count, root, n_jobs)
     except DrevalError as reason:
-        return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
+        return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task)), NONE
     said = [*points.notes, *refit.map.notes]
     notes = [task.caveat, *_of_coordinates(task.variable), *(note.rstrip(".") for note in said), *_unused(task)]
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=found.statistic, p_value=found.p_value, effect_size=found.effect_size, n_resamples=count)
     row.update(chance=float(found.null_distribution.mean()))
-    return row
+    return row, found.null_distribution
 
 
 def _unused(task: TestTask) -> list[str]:

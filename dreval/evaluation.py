@@ -34,7 +34,7 @@ from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.metric import METRICS
 from dreval.inputs.source import Source, as_source
-from dreval.results.table import Results, curves_frame, groups_frame, tidy_frame
+from dreval.results.table import Results, curves_frame, groups_frame, nulls_frame, tidy_frame
 
 __all__ = ["Evaluation"]
 
@@ -323,7 +323,7 @@ class Evaluation:
         own = [task for task in plan if task.card.level != "algorithm"]
         found = evaluate_indices(name, view, own, intervals.kinds.get(name), self.seed)
         evaluate_algorithms(found, plan, self.sources[name], self.data, view.Y, self.seed, self.n_jobs, bar)
-        found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs)
+        evaluate_tests(found, name, view.Y, tests, self.seed, self.n_jobs)
         spent = seconds[name] + time.perf_counter() - began
         for row in found.rows:
             row["n_components"], row["seconds"] = view.Y.shape[1], spent
@@ -377,6 +377,7 @@ class Evaluation:
             points={name: pd.DataFrame(part.points, index=range(self.data.n)) for name, part in found.items()},
             groups=groups_frame([row for part in found.values() for row in part.groups]),
             curves=curves_frame([row for part in found.values() for row in part.curves]),
+            nulls=nulls_frame([row for part in found.values() for row in part.nulls]),
             shepard={name: part.shepard for name, part in found.items() if part.shepard is not None},
             embeddings=embedded,
             labels=None if self.data.labels is None else self.data.labels.values,

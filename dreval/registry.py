@@ -12,6 +12,7 @@ from dreval._check import check_one_of
 
 __all__ = [
     "DATASETS",
+    "FIGURES",
     "INDICES",
     "METHODS",
     "TESTS",
@@ -83,6 +84,7 @@ INDICES = Registry("dreval.indices", "index")
 TESTS = Registry("dreval.independence", "test", suffix="_test")
 METHODS = Registry("dreval.methods", "method")
 DATASETS = Registry("dreval.datasets", "data set")
+FIGURES = Registry("dreval.report.kinds", "kind")
 
 
 def list_indices() -> list[str]:

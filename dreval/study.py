@@ -271,6 +271,31 @@ class Study:
         made: Comparison = import_module("dreval.comparison.across").compare(table, **options)
         return made
 
+    def plot(self, kind: str = "critical_difference", **options: Any) -> Any:
+        """A figure of the methods compared across the data sets.
+
+        Parameters
+        ----------
+        kind : {"critical_difference", "wins", "forest"}
+            Mean ranks over data sets, with bars over those that Nemenyi's test cannot tell apart; on how many data
+            sets the method of a row beats that of a column; paired differences of all pairs, here of the mixed model.
+        **options
+            ``index``, ``titled`` (see ``Comparison.plot``), ``alpha`` and ``adjust`` (see ``dreval.compare``).
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Has ``savefig``; it is not registered with pyplot.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such kind, option or index.
+        InputError
+            If the study has one data set, or nothing of the kind.
+        """
+        return import_module("dreval.report.figures").plot_study(self, kind, **options)
+
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html) or text (.md): comparison, values as a heat map, status, recipe."""
         return Path(import_module("dreval.report.studies").write_study(self, check_path(path, "path"), title=title))

@@ -114,18 +114,44 @@ class Comparison:
         Parameters
         ----------
         kind : {"critical_difference", "forest", "difference_map", "wins"}
-            Mean ranks with the groups that the Nemenyi test cannot tell apart; advantages of all pairs with their
-            intervals; where on one data set the first of a pair is better than the second; on how many data sets each
-            embedding beats each other one. By default the first of them that the comparison has.
-        **options
-            ``index`` (name); ``pair`` (two names, for difference_map).
+            Over several data sets "critical_difference" by default: mean ranks, with bars over those that Nemenyi's
+            test cannot tell apart; and "wins": on how many data sets the embedding of a row beats that of a column.
+            On one data set "forest" by default: paired differences of all pairs with their intervals and adjusted
+            p-values (over several, those of ``tests="mixed"``); and "difference_map": where the first of a pair is
+            better than the second.
+        index : str, optional
+            The index; the first one that can be drawn by default, for "forest" all, unless there are more than 21
+            pairs.
+        pair : (str, str), optional
+            For "difference_map": the two embeddings, the first pair by default.
+        titled : bool
+            For "critical_difference" and "wins": whether the figure names its index; True by default.
 
         Returns
         -------
         matplotlib.figure.Figure
             Has ``savefig``; it is not registered with pyplot.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such kind, option, index or embedding; the nearest right name is given.
+        InputError
+            If the comparison has nothing of the kind.
+
+        Notes
+        -----
+        O(pairs x indices) time, and O(n) for "difference_map".
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> ev.run("continuity").compare().plot("difference_map", pair=("b", "a"))
+        <Figure size ...>
         """
-        return import_module("dreval.report.comparisons").plot_comparison(self, kind, **options)
+        return import_module("dreval.report.figures").plot_comparison(self, kind, **options)
 
     def __repr__(self) -> str:
         names = list(dict.fromkeys(self.standing["embedding"]))

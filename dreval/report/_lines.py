@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,7 +15,7 @@ from dreval.report._column import Column
 from dreval.report._names import breadth, short_names
 from dreval.report._numbers import fixed
 from dreval.report._reading import parameter
-from dreval.report._style import LIGHT, embedding_colour, math_words, one_axes
+from dreval.report._style import LIGHT, embedding_colour, embedding_dashes, math_words, one_axes
 
 __all__ = ["HEIGHT", "LETTER", "WIDTH", "curve_words", "draw_curves", "label_ends", "spread_labels"]
 
@@ -96,7 +97,8 @@ def _draw_line(
     high = np.array([math.nan if cell is None else cell.high for cell in cells])
     if np.isfinite(low).any():
         ax.fill_between(ks, low, high, color=colour, alpha=0.16, linewidth=0, gid=f"{mark}-0")
-    ax.plot(ks, values, color=colour, linewidth=1.6, marker="o", markersize=3.2, markeredgewidth=0, gid=f"{mark}-1")
+    look: dict[str, Any] = {"color": colour, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
+    ax.plot(ks, values, marker="o", markersize=3.2, markeredgewidth=0, gid=f"{mark}-1", **look)
     last = int(np.flatnonzero(np.isfinite(values))[-1])
     return ks[last], float(values[last]), label, colour
 

@@ -67,10 +67,18 @@ class Scale:
 
     def ends(self) -> tuple[str, str]:
         """The two ends in words, the worst first."""
+        (low, high), words = self._numbers(), (" or less" * self.clipped_low, " or more" * self.clipped_high)
+        return (low + words[0], high + words[1]) if self.higher else (high + words[1], low + words[0])
+
+    def marks(self) -> tuple[str, str]:
+        """The two ends as short as they can be said, the worst first."""
+        (low, high), signs = self._numbers(), ("≤ " * self.clipped_low, "≥ " * self.clipped_high)
+        return (signs[0] + low, signs[1] + high) if self.higher else (signs[1] + high, signs[0] + low)
+
+    def _numbers(self) -> tuple[str, str]:
+        """The smallest and the largest number."""
         places = decimals_for([self.low, self.high])
-        low = fixed(self.low, places) + (" or less" if self.clipped_low else "")
-        high = fixed(self.high, places) + (" or more" if self.clipped_high else "")
-        return (low, high) if self.higher else (high, low)
+        return fixed(self.low, places), fixed(self.high, places)
 
 
 def class_colours(labels: npt.NDArray[Any] | None) -> Classes | None:
@@ -171,11 +179,11 @@ def draw_map(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale) -> None:
             _squares(ax, chosen, RAMP[level])
 
 
-def colour_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42) -> Axes:
-    """The ramp from bad to good as a bar below a panel, that many inches long and above the end of the figure."""
+def colour_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42, ramp: Sequence[str] = RAMP) -> Axes:
+    """A ramp as a bar below a panel, that many inches long and above the end of the figure."""
     across, height = figure.get_size_inches()
     bar = figure.add_axes((ax.get_position().x0, bottom / height, width / across, 0.1 / height))
-    bar.imshow(np.arange(len(RAMP))[None], aspect="auto", cmap=ListedColormap(list(RAMP)), extent=(0, 1, 0, 1))
+    bar.imshow(np.arange(len(ramp))[None], aspect="auto", cmap=ListedColormap(list(ramp)), extent=(0, 1, 0, 1))
     bar.set(yticks=[], xticks=[])
     bar.spines["bottom"].set_visible(False)
     return bar

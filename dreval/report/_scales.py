@@ -19,7 +19,7 @@ from dreval.report._lines import HEIGHT, LETTER, WIDTH, label_ends
 from dreval.report._names import breadth, short_names
 from dreval.report._numbers import fixed
 from dreval.report._reading import Reading
-from dreval.report._style import LIGHT, embedding_colour, math_words, one_axes
+from dreval.report._style import LIGHT, embedding_colour, embedding_dashes, math_words, one_axes
 from dreval.results.table import Results
 
 __all__ = ["ScaleCurve", "draw_scales", "scale_curves", "scale_words"]
@@ -142,7 +142,8 @@ def _draw_line(ax: Axes, curve: ScaleCurve, name: str, place: int) -> None:
             curve.ks, curve.low[name], curve.high[name], color=colour, alpha=0.16, linewidth=0, gid=f"{mark}-0"
         )
     few: dict[str, Any] = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0} if len(curve.ks) < 8 else {}
-    ax.plot(curve.ks, curve.values[name], color=colour, linewidth=1.6, gid=f"{mark}-1", **few)
+    look: dict[str, Any] = {"color": colour, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
+    ax.plot(curve.ks, curve.values[name], gid=f"{mark}-1", **look, **few)
 
 
 def _references(curve: ScaleCurve) -> list[tuple[FloatArray, str, Any]]:

@@ -8,10 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 
+from dreval.report._heads import SOFT
+from dreval.report._lines import LETTER, spread_labels
 from dreval.report._style import LIGHT, drawing, embedding_colour, one_axes
 from dreval.results.sensitivity import Sensitivity
 
-__all__ = ["sensitivity_curve"]
+__all__ = ["draw_sensitivity", "mark_powers", "sensitivity_curve"]
+
+WIDTH, HEIGHT, LINE = 4.6, 2.5, 0.16
 
 
 def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None) -> Axes:
@@ -37,35 +41,58 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None) -> Axes:
     'kappa'
     """
     with drawing():
+        words = ("observed", "permuted, 95 %", "permuted, mean")
         if ax is None:
-            _, ax = one_axes(4.6, 2.7, 0.78, 0.3, 0.5, 0.62)
-        at, table = curve.table[curve.setting], curve.table
-        band = ax.fill_between(at, table["null_mean"], table["null_95"], color=LIGHT["soft"], alpha=0.3, linewidth=0)
-        (mean,) = ax.plot(at, table["null_mean"], color=LIGHT["soft"], linewidth=1.0)
-        (seen,) = ax.plot(at, table["statistic"], color=embedding_colour(1), linewidth=1.6, marker="o", markersize=3)
-        usual = ax.axvline(curve.usual, color=LIGHT["soft"], linewidth=0.8, linestyle=":")
-        ax.set_xscale("log")
-        _mark(ax, at.to_numpy())
+            right = 0.2 + LETTER * max(map(len, words))
+            _, ax = one_axes(WIDTH + right, HEIGHT, 0.78, right, 0.5, 0.42)
+        draw_sensitivity(ax, curve, embedding_colour(1))
+        mark_powers(ax, curve.table[curve.setting].to_numpy())
         ax.set_xlabel("kappa" if curve.setting == "kappa" else "bandwidth, in multiples of the median rule's")
         ax.set_ylabel("statistic")
-        ax.legend(
-            [seen, (band, mean), usual],
-            ["observed", "permuted: mean to 95 %", "default"],
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            ncols=3,
-            frameon=False,
-            fontsize=8,
-            borderpad=0.0,
-            borderaxespad=0.3,
-            handlelength=1.4,
-            columnspacing=1.2,
+        last = curve.table.iloc[-1]
+        _label(ax, [float(last[key]) for key in ("statistic", "null_95", "null_mean")], words)
+        ax.set_title(f"{curve.test}: sensitivity to {curve.setting}", loc="left", fontsize=9, fontweight="bold", pad=16)
+        look = {"ha": "center", "va": "bottom", **SOFT}
+        ax.annotate(
+            "default",
+            (curve.usual, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 2),
+            textcoords="offset points",
+            **look,  # type: ignore[arg-type]
         )
-        ax.set_title(f"{curve.test}: sensitivity to {curve.setting}", loc="left", fontsize=9, fontweight="bold", pad=20)
         return ax
 
 
-def _mark(ax: Axes, at: npt.NDArray[np.float64]) -> None:
+def draw_sensitivity(ax: Axes, curve: Sensitivity, colour: str) -> None:
+    """The statistic as a line with marks, its mean and 95 % under permutation in grey, and the usual setting."""
+    at, table = curve.table[curve.setting], curve.table
+    ax.fill_between(at, table["null_mean"], table["null_95"], color=LIGHT["soft"], alpha=0.3, linewidth=0)
+    ax.plot(at, table["null_mean"], color=LIGHT["soft"], linewidth=1.0)
+    ax.plot(at, table["statistic"], color=colour, linewidth=1.6, marker="o", markersize=3)
+    ax.axvline(curve.usual, color=LIGHT["soft"], linewidth=0.8, linestyle=":")
+    ax.set_xscale("log")
+
+
+def _label(ax: Axes, ends: list[float], words: tuple[str, ...]) -> None:
+    """The names of the lines behind their ends, apart from each other."""
+    height = ax.get_position().height * float(ax.figure.get_figheight())  # type: ignore[union-attr]
+    low, high = ax.get_ylim()
+    placed = spread_labels([(end - low) / (high - low) * height for end in ends], LINE, 0.0, height)
+    for text, place, colour in zip(words, placed, (embedding_colour(1), LIGHT["soft"], LIGHT["soft"]), strict=True):
+        ax.annotate(
+            text,
+            (1.0, place / height),
+            xycoords="axes fraction",
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center_baseline",
+            fontsize=8.5,
+            color=colour,
+        )
+
+
+def mark_powers(ax: Axes, at: npt.NDArray[np.float64]) -> None:
     """Plain numbers at round places of a log axis: powers of two over a short range, else of ten."""
     low, high = float(at.min()), float(at.max())
     base = 2.0 if high / low <= 2**8 else 10.0

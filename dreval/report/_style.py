@@ -24,9 +24,11 @@ __all__ = [
     "LIGHT",
     "PLAIN",
     "RAMP",
+    "SEQUENCE",
     "css_variables",
     "drawing",
     "embedding_colour",
+    "embedding_dashes",
     "grid",
     "grid_columns",
     "grid_width",
@@ -117,9 +119,29 @@ RAMP = (
     "#3f618d",
     "#1d5f8f",
 )
+# Numbers that are neither good nor bad, low to high: viridis (van der Walt & Smith), less its palest end.
+SEQUENCE = (
+    "#440154",
+    "#481769",
+    "#472a7a",
+    "#433d84",
+    "#3d4e8a",
+    "#355e8d",
+    "#2e6d8e",
+    "#297b8e",
+    "#23898e",
+    "#1f978b",
+    "#21a585",
+    "#2eb37c",
+    "#46c06f",
+    "#65cb5e",
+    "#89d548",
+    "#b0dd2f",
+)
 
 FONT = "DejaVu Sans"  # comes with matplotlib
-# Fonts with the letters of East Asia, the more usual ones first; those that are installed are used where FONT has none.
+# Fonts with the letters of East Asia, the more usual ones first, and with pictures; those that are installed are used
+# where FONT has none.
 FALLBACKS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -134,7 +156,10 @@ FALLBACKS = (
     "SimHei",
     "Malgun Gothic",
     "Arial Unicode MS",
+    "Noto Emoji",
+    "Symbola",
 )
+DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)))
 GAP = 0.16  # inches between two panels
 
 _RC = {
@@ -271,6 +296,11 @@ def grid(
 def embedding_colour(place: int) -> str:
     """Colour of the embedding that was added at that place."""
     return EMBEDDINGS_LIGHT[place % len(EMBEDDINGS_LIGHT)]
+
+
+def embedding_dashes(place: int) -> Any:
+    """Dashes of the line of the embedding that was added at that place: another kind for each round of colours."""
+    return DASHES[place // len(EMBEDDINGS_LIGHT) % len(DASHES)]
 
 
 def css_variables() -> dict[str, str]:

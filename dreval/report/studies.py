@@ -17,7 +17,7 @@ from dreval.report._column import Column
 from dreval.report._numbers import counted, fixed, half_width, in_words, ordered
 from dreval.report._reading import make_column, parameter_words, without
 from dreval.report._svg import inline_svg
-from dreval.report.comparisons import plot_comparison
+from dreval.report.figures import plot_comparison
 from dreval.report.page import is_page, page_target, write_page
 from dreval.results.base import format_duration
 from dreval.results.study_file import STATES, read_study_table
@@ -242,11 +242,9 @@ def _words(found: Comparison, name: str) -> str:
 def _figure(found: Comparison, family: Family, number: int) -> str:
     """The critical differences of one index; nothing where no data set has all methods."""
     try:
-        figure = plot_comparison(found, "critical_difference", index=family.key)
+        figure = plot_comparison(found, "critical_difference", index=family.key, titled=False)
     except InputError:
         return ""
-    for axes in figure.axes:
-        axes.set_title("", loc="left")  # the heading of the part says it
     return inline_svg(figure, f"c{number}", f"Mean ranks of the methods by {family.column.named}")
 
 

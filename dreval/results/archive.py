@@ -16,7 +16,7 @@ from dreval._check import check_path
 from dreval.errors import InputError
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.results.shepard import Shepard
-from dreval.results.table import Results, curves_frame, groups_frame, tidy_frame
+from dreval.results.table import Results, curves_frame, groups_frame, nulls_frame, tidy_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +55,7 @@ def _write_all(path: Path, results: Results, manifest: dict[str, Any]) -> None:
         _write(archive, "table.csv", results.table.to_csv(index=False))
         _write(archive, "groups.csv", results.groups.to_csv(index=False))
         _write(archive, "curves.csv", results.curves.to_csv(index=False))
+        _write(archive, "nulls.csv", results.nulls.to_csv(index=False))
         shepard = {name: table.plain() for name, table in results.shepard.items()}
         _write(archive, "shepard.json", json.dumps(shepard, ensure_ascii=False))
         for i, name in enumerate(manifest["embeddings"]):
@@ -130,6 +131,7 @@ def _read_all(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Results:
         recipe=manifest["recipe"],
         curves=_curves(archive),
         shepard=_shepard(archive),
+        nulls=_nulls(archive),
     )
 
 
@@ -142,6 +144,15 @@ def _curves(archive: zipfile.ZipFile) -> pd.DataFrame:
     numbers = [name for name in cells.columns if name not in ("embedding", "index")]
     cells[numbers] = _floats(cells[numbers])
     return curves_frame(_rows(cells))
+
+
+def _nulls(archive: zipfile.ZipFile) -> pd.DataFrame:
+    """The statistics under permutation; results saved before they were kept have none."""
+    if "nulls.csv" not in archive.namelist():
+        return nulls_frame([])
+    cells = _cells(archive, "nulls.csv")[list(nulls_frame([]).columns)]
+    cells[["statistic"]] = _floats(cells[["statistic"]])
+    return nulls_frame(_rows(cells))
 
 
 def _shepard(archive: zipfile.ZipFile) -> dict[str, Shepard]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import pandas as pd
@@ -80,7 +81,7 @@ class Sensitivity:
         note = "The p-values are not adjusted: a setting chosen because its p is small gives no test."
         return Summary(f"Sensitivity to {self.setting}", header, [Block("", words, rows)], [note])
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, *, ax: Any = None) -> Any:
         """The statistic against the setting, with its mean and 95 % quantile under permutation.
 
         Parameters
@@ -90,11 +91,17 @@ class Sensitivity:
 
         Returns
         -------
-        matplotlib Axes
-        """
-        from importlib import import_module
+        matplotlib.figure.Figure
+            Has ``savefig``; it is not registered with pyplot.
 
-        return import_module("dreval.report._sensitivity").sensitivity_curve(self, ax=ax)
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> x = np.linspace(-1, 1, 40)
+        >>> dreval.kappa_curve(x, x**2, kappas=[0.01, 0.1], n_resamples=19, random_state=0).plot()
+        <Figure size ...>
+        """
+        return import_module("dreval.report._sensitivity").sensitivity_curve(self, ax=ax).figure
 
     def __repr__(self) -> str:
         return f"Sensitivity({self.test}: {len(self.table)} values of {self.setting})"

@@ -14,7 +14,14 @@ import numpy.typing as npt
 
 from dreval._check import check_one_of, check_parameters, check_path
 from dreval.errors import InputError
-from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
+from dreval.results.frames import (
+    curves_frame,
+    groups_frame,
+    nulls_frame,
+    over_replicates,
+    point_column,
+    tidy_frame,
+)
 from dreval.results.value import Embedding
 
 if TYPE_CHECKING:
@@ -24,56 +31,15 @@ if TYPE_CHECKING:
     from dreval.results.certified import Certificate
     from dreval.results.shepard import Shepard
 
-__all__ = ["Results", "curves_frame", "groups_frame", "over_replicates", "point_column", "tidy_frame"]
-
-
-def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows as a table with the closed list of columns, in their order; what a row does not say is missing."""
-    import pandas as pd
-
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    for name in COLUMNS:
-        if name in NUMERIC_COLUMNS:
-            table[name] = pd.to_numeric(table[name]).astype("float64")
-        else:
-            table[name] = table[name].astype("object").where(table[name].notna(), "")
-    whole = {"replicate": 0, "n": 0, "n_components": 0, "n_resamples": 0}
-    return table.fillna(whole).astype(dict.fromkeys(whole, "int64"))
-
-
-def groups_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """The values behind intervals as a table, its types the same whether it has rows or not."""
-    import pandas as pd
-
-    kinds = {"embedding": "object", "index": "object", "parameters": "object", "group": "int64", "value": "float64"}
-    return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
-
-
-def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Curves over K as a table, its types the same whether it has rows or not."""
-    import pandas as pd
-
-    kinds = {"embedding": "object", "index": "object", "K": "int64", "value": "float64"} | dict.fromkeys(
-        ("ci_low", "ci_high"), "float64"
-    )
-    return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
-
-
-def over_replicates(table: pd.DataFrame) -> pd.DataFrame:
-    """One row for each embedding, index and setting: the first, with the mean of the values that the replicates have.
-
-    The intervals of replicates speak of this mean, and are the same on all their rows.
-    """
-    keys = ["dataset", "embedding", "index", "parameters", "test", "target"]
-    if not table["replicate"].any():
-        return table
-    means = table.groupby(keys, sort=False)["value"].transform("mean")
-    return table.assign(value=means).drop_duplicates(keys)
-
-
-def point_column(index: str, parameters: str) -> str:
-    """Name of the column of per-point values of an index, as ``trustworthiness(n_neighbors=15)``."""
-    return f"{index}({parameters})" if parameters else index
+__all__ = [
+    "Results",
+    "curves_frame",
+    "groups_frame",
+    "nulls_frame",
+    "over_replicates",
+    "point_column",
+    "tidy_frame",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +71,8 @@ class Results:
         95 % interval at each K (of each alone, not of the whole curve) up to K = n/2; see ``curve``.
     shepard : dict of str to Shepard
         Distances in each embedding against those in the data, counted in cells; where an index of pairs was run.
+    nulls : DataFrame
+        The statistics of tests under permutation: embedding, test, target, statistic, one row for each resample.
     """
 
     table: pd.DataFrame
@@ -117,6 +85,7 @@ class Results:
     data: Any = field(default=None, repr=False)
     curves: pd.DataFrame = field(default_factory=lambda: curves_frame([]))
     shepard: dict[str, Shepard] = field(default_factory=dict)
+    nulls: pd.DataFrame = field(default_factory=lambda: nulls_frame([]))
 
     @property
     def names(self) -> list[str]:
@@ -315,22 +284,88 @@ class Results:
         """
         return import_module("dreval.comparison.within").compare_pairs(self, names, **options)
 
-    def plot(self, kind: str = "embedding", **options: Any) -> Any:
-        """A figure of all embeddings or of some.
+    def plot(self, kind: str = "scatter", **options: Any) -> Any:
+        """A figure of all embeddings or of some; an embedding has the same colour in all of them.
 
         Parameters
         ----------
-        kind : {"embedding", "map", "curve", "shepard"}
-            Points coloured by class; points coloured by their contribution to an index; an index against the number
-            of neighbors; distances in the embedding against those in the data.
-        **options
-            ``names`` (list of embeddings), ``index`` (name, for map and curve), ``n_neighbors`` (for map),
-            ``embedding`` (name, for shepard).
+        kind : str
+            - "scatter" (or "embedding"): the points of each embedding, coloured by class or by ``color``.
+            - "map": the quality of an index where the points lie, from bad (orange) to good (blue).
+            - "curve": an index against the number of neighbors, one line for each embedding, with intervals and
+              chance; of an index with a value at every K (``r_nx``) on a log scale, with the value of a perfect copy.
+            - "shepard": distances in the embedding against those in the data, and their nearest ascending step
+              function.
+            - "heatmap": all embeddings by all indices: values with intervals, the best of each index bold, and chance.
+            - "forest": paired differences of all pairs with their intervals and adjusted p-values.
+            - "difference_map": where the first of a pair is better than the second, in both embeddings.
+            - "null": the statistic of a test of independence against its values under permutation.
+            - "coranking": how the ranks of neighbors in data and embedding go together, with the blocks up to
+              ``n_neighbors``.
+            - "kappa_curve": kernel canonical correlation (KCCA) with the classes over its regularisation kappa, above
+              permutations.
+            - "critical_difference" and "wins" need several data sets: they are refused here, with what to do.
+        names : list of str, optional
+            The embeddings to draw; all that were computed by default. Colours do not depend on it.
+        embedding : str, optional
+            The one embedding to draw, short for ``names=[embedding]``.
+        index : str, optional
+            For "map", "curve", "forest", "difference_map": the index; the first that can be drawn by default, for
+            "forest" all, unless there are more than 21 pairs. For "heatmap": one or a list; all by default.
+        n_neighbors : int, optional
+            For "map": the number of neighbors of the index; 15, the only, or the middle one by default. For
+            "coranking": where the blocks end; as for "map" by default.
+        color : array (n,), optional
+            For "scatter": what colours the points. Strings, booleans and integers are classes, floats are numbers on a
+            scale. The labels of the evaluation by default.
+        pair : (str, str), optional
+            For "difference_map": the two embeddings, the first pair by default.
+        alpha, adjust : float, str or None
+            For "forest" and "difference_map": as ``compare``.
+        test, target : str, optional
+            For "null": the test, and what it is against; the first with permutations by default.
+        kappas : list of float, optional
+            For "kappa_curve": values of kappa; 13 from 0.0002 to 2 by default.
+        n_resamples : int
+            For "kappa_curve": number of permutations, the same ones for all; 99 by default.
 
         Returns
         -------
         matplotlib.figure.Figure
             Has ``savefig``; it is not registered with pyplot.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such kind, option, index or embedding; the nearest right name is given.
+        InputError
+            If nothing was computed, or the result has not what the kind needs: values per point ("map"), several
+            numbers of neighbors ("curve"), an index of pairs ("shepard"), two embeddings and intervals ("forest",
+            "difference_map"), a test with permutations ("null"), the data in memory ("coranking"), labels
+            ("kappa_curve").
+
+        Notes
+        -----
+        Of embeddings with three and more columns the first two are shown, and the title says so; one column is drawn
+        as a strip, its height without meaning. Bands of a curve are intervals at each K alone. "shepard" draws a table
+        of counts that the evaluation made of the pairs which its indices had measured anyway, and "null" the
+        statistics that it kept: both are saved with the result.
+
+        O(n) time and memory for each embedding; "coranking" O(m n (p + log n)) for m points, all up to 2000, of more
+        that many drawn at random; "kappa_curve" a test of up to 1000 points for each kappa.
+
+        "coranking" counts, for every pair of ranks, the neighbors that have the first rank in the data and the second
+        in the embedding (Lee & Verleysen 2009), on log scales of both ranks and in multiples of what an unrelated
+        embedding has. Neighbors below the diagonal are nearer in the embedding than in the data. ``Q_NX`` is the share
+        of the n_neighbors nearest that stay so.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 4))
+        >>> res = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=[5, 10], random_state=0).run(ci=None)
+        >>> res.plot("map", index="continuity", n_neighbors=5)
+        <Figure size ...>
         """
         return import_module("dreval.report.figures").plot(self, kind, **options)
 

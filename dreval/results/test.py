@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import check_one_of
 from dreval.results.base import Block, Summary, format_number, format_p, significance_stars
 
 __all__ = ["IndependenceTest"]
@@ -155,21 +157,35 @@ class IndependenceTest:
         ]
         return [Block("Variables", ["", *map(_words, stems)], rows)] if stems else []
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, kind: str = "null", *, ax: Any = None) -> Any:
         """Histogram of the null distribution with the observed statistic.
 
         Parameters
         ----------
+        kind : {"null"}
+            The statistic against its values under permutation, or against the law that stands for them.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
         Returns
         -------
-        matplotlib Axes
-        """
-        from importlib import import_module
+        matplotlib.figure.Figure
+            Has ``savefig``; it is not registered with pyplot.
 
-        return import_module("dreval.report.figures").null_histogram(self, ax=ax)
+        Raises
+        ------
+        UnknownName
+            If there is no such kind.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> x = np.linspace(-1, 1, 40)
+        >>> dreval.hsic_test(x, x**2, random_state=0).plot("null")
+        <Figure size ...>
+        """
+        check_one_of(kind, ("null",), "kind")
+        return import_module("dreval.report._nulls").null_histogram(self, ax=ax).figure
 
     def __repr__(self) -> str:
         return f"IndependenceTest({self.test}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"

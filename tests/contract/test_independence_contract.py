@@ -176,4 +176,4 @@ def test_summary_fits_eighty_columns(name):
     X, Y = data()
     found = run(name, X, Y)
     assert max(map(len, str(found.summary()).splitlines())) <= 80
-    assert found.plot().get_xlabel() == "statistic of 39 permutations"
+    assert found.plot().axes[0].get_xlabel() == "statistic of 39 permutations"

@@ -52,12 +52,12 @@ def test_bandwidth_curve_is_the_test_at_every_bandwidth():
 def test_the_picture_shows_statistic_and_null():
     """The plot has a log scale, the statistic, and the permuted mean."""
     curve = dreval.kappa_curve(*sample(), kappas=[0.01, 0.1, 1], n_resamples=19, random_state=0)
-    ax = curve.plot()
+    (ax,) = curve.plot().axes
     assert ax.get_xscale() == "log"
     drawn = [line.get_ydata() for line in ax.get_lines()]
     assert any(np.array_equal(line, curve.table["statistic"]) for line in drawn if len(line) == 3)
     assert any(np.array_equal(line, curve.table["null_mean"]) for line in drawn if len(line) == 3)
-    assert curve.plot(ax) is ax
+    assert curve.plot(ax=ax) is ax.figure
 
 
 def cka(a, b):
@@ -120,16 +120,19 @@ def test_refusals(call, message):
     assert message in str(refused.value)
 
 
-def test_the_picture_marks_plain_numbers_and_its_legend_is_above():
-    """Ticks are powers of two as fractions, or of ten; no legend lies on the curves."""
+def test_the_picture_marks_plain_numbers_and_names_its_lines_at_their_ends():
+    """Ticks are powers of two as fractions, or of ten; the names stand right of the curves, apart from each other."""
     for curve, expected in (
         (dreval.bandwidth_curve(*sample(), n_resamples=9), ["1/8", "1/4", "1/2", "1", "2", "4", "8"]),
         (dreval.kappa_curve(*sample(), kappas=[0.001, 0.01, 3], n_resamples=9), ["0.001", "0.01", "0.1", "1"]),
     ):
-        ax = curve.plot()
+        (ax,) = curve.plot().axes
         ax.figure.draw_without_rendering()
         assert [tick.get_text() for tick in ax.get_xticklabels()] == expected
-        assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+        boxes = {text.get_text(): text.get_window_extent() for text in ax.texts if text.get_text() != "default"}
+        assert set(boxes) == {"observed", "permuted, 95 %", "permuted, mean"}
+        assert all(ax.get_window_extent().x1 < box.x0 < box.x1 <= ax.figure.bbox.x1 for box in boxes.values())
+        assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
 
 
 @pytest.mark.parametrize("method", ["gamma", "chi2"])
@@ -140,7 +143,7 @@ def test_the_picture_of_a_law_is_its_density(method):
     mean, sd = found.extra["null_mean"], found.extra["null_sd"]
     law = stats.gamma((mean / sd) ** 2, scale=sd**2 / mean)
     assert law.sf(found.statistic) == pytest.approx(found.p_value)
-    ax = found.plot()
+    (ax,) = found.plot().axes
     assert f"none: a {'gamma' if method == 'gamma' else 'chi-square'} law" in str(found.summary())
     assert ax.get_ylabel() == "density by chance"
     at, height = ax.collections[0].get_paths()[0].vertices.T

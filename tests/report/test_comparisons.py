@@ -14,7 +14,8 @@ from matplotlib.text import Text
 import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.report._svg import inline_svg
-from dreval.report.comparisons import COMPARISON_KINDS, rank_groups
+from dreval.report.figures import kinds
+from dreval.report.kinds.critical_difference import rank_groups
 
 X = np.random.default_rng(0).normal(size=(70, 4)) * [3, 2, 1, 1]
 
@@ -71,8 +72,7 @@ def test_a_forest_has_every_pair_of_every_index(within):
     texts(figure)
 
     assert len(figure.axes) == 3
-    for ax in figure.axes:
-        assert [label.get_text() for label in ax.get_yticklabels()] == ["x_1 - $b$", "x_1 - c", "$b$ - c"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["x_1 − $b$", "x_1 − c", "$b$ − c"]
     assert len(within.plot("forest", index="procrustes_rc").axes) == 1
     assert len(across(tests="mixed").plot("forest").axes) == 1
 
@@ -84,7 +84,7 @@ def test_a_difference_map_is_blue_where_the_first_is_better(within, index):
     said, turned = texts(figure), texts(within.plot("difference_map", index=index, pair=("c", "$b$")))
 
     assert {"$b$", "c", "$b$ better", "c better"} <= set(said)
-    ends = [t.removesuffix(" or less").removesuffix(" or more") for t in said if t[0].isdigit() or t[0] == "−"]
+    ends = [t.lstrip("≤≥ ") for t in said if t.lstrip("≤≥ ")[0] in "−0123456789" and t != "0"]
     assert ends[0] == f"−{ends[1]}"
     assert said.index("c better") < said.index("$b$ better")
     assert turned.index("$b$ better") < turned.index("c better")
@@ -113,13 +113,13 @@ def test_what_cannot_be_drawn_is_refused(within):
         within.plot("difference_map", pair=("c", "d"))
     with pytest.raises(InputError, match="must have values for single points"):
         within.plot("difference_map", index="procrustes_disparity")
-    with pytest.raises(InputError, match="without mean ranks"):
+    with pytest.raises(InputError, match="of one data set"):
         within.plot("critical_difference")
     with pytest.raises(InputError, match="over several data sets"):
         across().plot("difference_map")
     with pytest.raises(InputError, match="without intervals"):
         across().plot("forest")
-    assert set(COMPARISON_KINDS) == {"critical_difference", "forest", "difference_map", "wins"}
+    assert set(kinds("comparison")) == {"critical_difference", "forest", "difference_map", "wins"}
 
 
 @pytest.mark.parametrize("kind", ["critical_difference", "wins"])
@@ -132,7 +132,7 @@ def test_symbols_of_titles_stay_in_a_page(kind):
     said = ["".join(text.itertext()) for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
     low = [span for span in drawn.iter("{http://www.w3.org/2000/svg}tspan") if span.text == "D"]
 
-    assert any(words.startswith("Spearman correlation of distances (ρD), higher is better: ") for words in said)
+    assert any(words.startswith("Spearman correlation of distances (ρD), higher is better") for words in said)
     assert len(low) == 1
     assert float(low[0].get("dy")) > 0
     assert all(said)

@@ -152,6 +152,7 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
             "table.csv",
             "groups.csv",
             "curves.csv",
+            "nulls.csv",
             "shepard.json",
             "points_0.csv",
             "embedding_0.npy",

@@ -101,7 +101,7 @@ PICTURES: dict[str, Case] = {
     "a pair as text": lambda: RESULTS.compare().plot("difference_map", pair="umap"),
     "an unknown embedding of a pair": lambda: RESULTS.compare().plot("difference_map", pair=("umap", "tnse")),
     "a map of a whole": lambda: WIDE.compare().plot("difference_map", index="procrustes_disparity"),
-    "one of several settings": lambda: SEVERAL.plot("forest", index="continuity"),
+    "one of several settings": lambda: SEVERAL.plot("difference_map", index="continuity"),
 }
 INTERVALS: dict[str, Case] = {
     "replicates of coordinates": lambda: EV.run(ci="replicates"),

@@ -1,0 +1,122 @@
+"""The statistic of a test beside its values by chance: a histogram of permutations, or the law that stands for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from dreval.report._names import short_name
+from dreval.report._numbers import p_words
+from dreval.report._style import LIGHT, drawing, embedding_colour, one_axes
+from dreval.results.test import IndependenceTest
+
+__all__ = ["draw_panel", "null_histogram"]
+
+FloatArray = npt.NDArray[np.float64]
+FAR = 5.0  # lengths of the range by chance from which the statistic is beyond the axis, and an arrow points to it
+
+
+def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
+    """Draw the null distribution of a test as a histogram, and the observed statistic as a line.
+
+    Parameters
+    ----------
+    test : IndependenceTest
+        What a test gave.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default (``ax.figure``).
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Notes
+    -----
+    A statistic so far beyond all permutations that these would be one line is not drawn to scale: an arrow points to
+    it, with its value. Of a test without resampling the gamma or chi-square law that stands for it is drawn. O(m) time
+    and memory for m resamples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> null = np.array([0.1, 0.3, 0.2])
+    >>> test = IndependenceTest("hsic", "HSIC", 0.4, 0.25, null, 3, 0.5, "CKA", (0.0, 0.71))
+    >>> null_histogram(test).get_xlabel()
+    'statistic of 3 permutations'
+    """
+    with drawing():
+        if ax is None:
+            _, ax = one_axes(4.6, 2.5, 0.55, 0.3, 0.5, 0.6)
+        null = np.asarray(test.null_distribution, dtype=np.float64)
+        law = () if len(null) else _law(test)
+        draw_panel(ax, null, test.statistic, embedding_colour(1), p_words(test.p_value), law)
+        ax.set_ylabel("permutations" if len(null) else "density by chance" if len(law) else "")
+        ax.set_xlabel(f"statistic of {len(null):,} permutations" if len(null) else "statistic")
+        ax.set_title(short_name(test.title, 60), loc="left", fontsize=9, fontweight="bold", pad=18)
+        return ax
+
+
+def draw_panel(
+    ax: Axes, null: FloatArray, statistic: float, colour: str, aside: str = "", law: tuple[Any, ...] = ()
+) -> None:
+    """The values by chance in grey and the statistic in a colour, with its value and what else is to be said."""
+    look: dict[str, Any] = {"color": LIGHT["soft"], "alpha": 0.55, "linewidth": 0}
+    if len(null):
+        ax.hist(null, bins=min(40, max(5, int(len(null) ** 0.5))), **look)
+    elif len(law):
+        ax.fill_between(law[0], law[1], **look)
+        ax.set_ylim(0, 1.05 * float(law[1].max()))
+    chance = null if len(null) else np.asarray(law[0]) if len(law) else np.array([statistic])
+    low, high = float(chance.min()), float(chance.max())
+    far = statistic - high > FAR * (high - low) > 0
+    if far:
+        high += 0.5 * (high - low)
+    low, high = min(low, statistic), high if far else max(high, statistic)
+    pad = 0.04 * (high - low) or abs(high) or 1.0
+    ax.set_xlim(low - pad, high + pad)
+    words = ", ".join(filter(None, [f"observed {statistic:.4g}", aside]))
+    _mark(ax, statistic, far, colour, words)
+    ax.xaxis.set_major_locator(MaxNLocator(3))
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=bool(len(null))))
+    ax.ticklabel_format(axis="x", scilimits=(-4, 5), useMathText=False)
+    ax.xaxis.offsetText.set(fontsize=8, color=LIGHT["soft"])
+
+
+def _mark(ax: Axes, statistic: float, far: bool, colour: str, words: str) -> None:
+    """A line at the statistic, or an arrow towards one that is too far away, and its words above on its side."""
+    low, high = ax.get_xlim()
+    right = far or statistic > (low + high) / 2
+    if far:
+        inside = {"xycoords": ("data", "axes fraction"), "textcoords": ("data", "axes fraction")}
+        arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", (high, 0.5), (high - 0.22 * (high - low), 0.5), arrowprops=arrow, **inside)
+    else:
+        ax.axvline(statistic, color=colour, linewidth=1.6)
+    ax.annotate(
+        f"{words}, far beyond" if far else words,
+        (float(right), 1.0),
+        xycoords="axes fraction",
+        xytext=(0, 4),
+        textcoords="offset points",
+        ha="right" if right else "left",
+        va="bottom",
+        fontsize=8.5,
+        color=colour,
+    )
+
+
+def _law(test: IndependenceTest) -> tuple[Any, ...]:
+    """The gamma law with the mean and standard deviation that a test gives: values and density; else nothing."""
+    from scipy.stats import gamma
+
+    mean, sd = test.extra.get("null_mean", np.nan), test.extra.get("null_sd", np.nan)
+    if not (mean > 0 and sd > 0):
+        return ()
+    law = gamma((mean / sd) ** 2, scale=sd**2 / mean)
+    at = np.linspace(law.ppf(1e-3), law.ppf(0.9995), 300)
+    top = np.inf if mean > sd else law.pdf(law.ppf(0.1))  # the density has a pole at 0
+    return at, np.minimum(law.pdf(at), top)

@@ -1,0 +1,122 @@
+"""The points of embeddings side by side: their colours, what stands over a panel, and the legend below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dreval._check import check_rows
+from dreval.errors import InputError
+from dreval.report._heads import SOFT, name_panel
+from dreval.report._lines import LETTER
+from dreval.report._names import breadth, short_names
+from dreval.report._panels import Classes, class_colours, class_handles, colour_bar, scale_of_maps
+from dreval.report._reading import Reading
+from dreval.report._style import CLASS_COLOURS, SEQUENCE
+
+__all__ = [
+    "PANEL",
+    "Numbers",
+    "class_names",
+    "legend_columns",
+    "number_colours",
+    "point_colours",
+    "title_points",
+    "write_legend",
+    "write_scale",
+]
+
+PANEL = 2.3
+MARK = 0.32  # inches that a dot of a legend takes with the gaps beside it
+MOST = 13  # columns of a legend
+MISSING = CLASS_COLOURS[-1]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Points coloured by a number: the colours as classes, the words of both ends, and whether some are missing."""
+
+    classes: Classes
+    ends: tuple[str, str]
+    missing: bool
+
+
+def point_colours(labels: Any, n: int) -> Classes | Numbers | None:
+    """How points are coloured: by class, where floats are numbers on a scale."""
+    if labels is None:
+        return None
+    values = np.asarray(labels)
+    if values.ndim != 1:
+        raise InputError("color", "must be one value for each point", f"shape {values.shape}", "Pass one column.")
+    check_rows(len(values), n, "color")
+    return number_colours(values.astype(np.float64)) if values.dtype.kind == "f" else class_colours(values)
+
+
+def number_colours(values: npt.NDArray[np.float64]) -> Numbers:
+    """Colours of numbers, from dark for low to light for high; missing ones are grey."""
+    scale = scale_of_maps([values], True)
+    there = np.isfinite(values)
+    codes = np.full(len(values), len(SEQUENCE), np.int64)
+    share = (values[there] - scale.low) / (scale.high - scale.low)
+    codes[there] = np.clip((share * len(SEQUENCE)).astype(np.int64), 0, len(SEQUENCE) - 1)
+    names = tuple(map(str, range(len(SEQUENCE) + 1)))
+    return Numbers(Classes(codes, names, (*SEQUENCE, MISSING)), scale.marks(), not bool(there.all()))
+
+
+def title_points(ax: Axes, reading: Reading, name: str, embeddings: Mapping[str, Any]) -> None:
+    """Name of the embedding in its colour, and what is not shown of it."""
+    d = embeddings[name].shape[1]
+    wide = [n for n in reading.computed if embeddings[n].shape[1] != 2]
+    shown = {1: "one column"}.get(d, f"columns 1 and 2 of {d}" if d > 2 else "")
+    name_panel(ax, reading, name, shown, 11 if wide else 24)
+
+
+def legend_columns(names: Sequence[str], width: float) -> int:
+    """How many columns names of classes are set in, each as wide as its widest name, in so many inches."""
+    room = [MARK + LETTER * breadth(name) for name in names]
+    for columns in range(min(len(names), MOST), 1, -1):
+        rows = -(-len(names) // columns)
+        if sum(max(room[at : at + rows]) for at in range(0, len(names), rows)) <= width:
+            return -(-len(names) // rows)
+    return 1
+
+
+def class_names(classes: Classes) -> list[str]:
+    """Names of classes as a legend has room for them."""
+    return list(short_names(classes.names, 18).values())
+
+
+def write_legend(made: Figure, first: Axes, classes: Classes, columns: int) -> None:
+    """The names of the classes in rows below the panels, beginning at the first of them."""
+    handles = [
+        Line2D([], [], linestyle="", marker="o", markersize=5, markeredgewidth=0, color=colour)
+        for _, colour in class_handles(classes)
+    ]
+    made.legend(
+        handles,
+        class_names(classes),
+        loc="lower left",
+        bbox_to_anchor=(first.get_position().x0, 0.03 / made.get_figheight()),
+        ncols=columns,
+        frameon=False,
+        handletextpad=0.1,
+        columnspacing=1.2,
+        borderpad=0.0,
+        borderaxespad=0.0,
+    )
+
+
+def write_scale(made: Figure, first: Axes, numbers: Numbers) -> None:
+    """The scale of the numbers as a bar below the panels."""
+    bar = colour_bar(made, first, PANEL, 0.3, SEQUENCE)
+    bar.text(0, -0.5, numbers.ends[0], ha="left", va="top", transform=bar.transAxes, **SOFT)
+    bar.text(1, -0.5, numbers.ends[1], ha="right", va="top", transform=bar.transAxes, **SOFT)
+    if numbers.missing:
+        bar.text(0.5, -0.5, "grey: missing", ha="center", va="top", transform=bar.transAxes, **SOFT)

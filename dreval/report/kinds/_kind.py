@@ -1,0 +1,56 @@
+"""The card of a kind of figure, and the decorator that gives it to the function that draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Any
+
+from matplotlib.figure import Figure
+
+__all__ = ["FigureCard", "figure"]
+
+
+@dataclass(frozen=True)
+class FigureCard:
+    """What is known of a kind of figure without drawing one.
+
+    Attributes
+    ----------
+    name : str
+        The word of ``plot(kind)``.
+    sentence : str
+        What it shows.
+    of : str
+        What is drawn: "results" (its function takes a result, its reading and the names of embeddings) or
+        "comparison" (a comparison; a result and a study are compared first).
+    several : bool
+        Whether it needs a comparison over several data sets.
+    options : tuple of str
+        Keywords of its own.
+    aliases : tuple of str
+        Other words for it.
+    """
+
+    name: str
+    sentence: str
+    of: str
+    several: bool
+    options: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+
+
+def figure(
+    sentence: str, of: str = "results", several: bool = False, aliases: tuple[str, ...] = ()
+) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
+    """Give a drawing function its card; the kind is called as its file, its options are the keyword-only arguments."""
+
+    def carded(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+        parameters = signature(draw).parameters.values()
+        options = tuple(one.name for one in parameters if one.kind is Parameter.KEYWORD_ONLY)
+        thing: Any = draw
+        thing.card = FigureCard(draw.__module__.rpartition(".")[2], sentence, of, several, options, aliases)
+        return draw
+
+    return carded

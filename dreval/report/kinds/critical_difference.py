@@ -1,0 +1,93 @@
+"""Mean ranks over data sets with the critical difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dreval.comparison._printing import heading
+from dreval.comparison._ranks import critical_difference
+from dreval.comparison.record import Comparison
+from dreval.errors import InputError
+from dreval.report._heads import SOFT, title_inches, write_title
+from dreval.report._lines import LETTER
+from dreval.report._names import breadth, short_names
+from dreval.report._style import LIGHT, embedding_colour, one_axes
+from dreval.report.kinds._kind import figure
+
+__all__ = ["draw", "rank_groups"]
+
+AXIS = 3.2  # inches of the axis of ranks
+LINE = 0.2  # between two names
+BAR = 0.16  # between two bars
+TOP = 0.62  # above the axis, for its numbers and the critical difference
+
+
+def rank_groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
+    """Longest runs of ascending mean ranks that lie closer than ``difference``: first and last place of each.
+
+    Examples
+    --------
+    >>> rank_groups([1.0, 1.8, 2.5, 4.0], 1.6)
+    [(0, 2), (2, 3)]
+    """
+    ends = [max(j for j in range(i, len(ranks)) if ranks[j] - ranks[i] < difference) for i in range(len(ranks))]
+    runs = [(i, end) for i, end in enumerate(ends) if end > i]
+    return [run for run in runs if not any(other[0] < run[0] and other[1] >= run[1] for other in runs)]
+
+
+@figure(
+    "mean ranks over data sets, with bars over those that Nemenyi's test cannot tell apart",
+    of="comparison",
+    several=True,
+)
+def draw(comparison: Comparison, *, index: str | None = None, titled: bool = True) -> Figure:
+    """Mean ranks on a line, the best at the left, with bars over those that Nemenyi's test cannot tell apart."""
+    name = comparison.named(index)
+    standing = comparison.of(comparison.standing, name)
+    if standing["mean_rank"].isna().any():
+        cure = "Use dreval.compare over data sets that have every embedding, or plot('wins')."
+        raise InputError("kind", "must fit the comparison", "'critical_difference' without mean ranks", cure)
+    family = comparison.families[name]
+    ranks, names = standing["mean_rank"].to_numpy(), list(standing["embedding"])
+    n = int(family.cells.notna().all(axis=1).sum())
+    difference = critical_difference(n, len(names), comparison.recipe["alpha"])
+    groups, labels = rank_groups(ranks.tolist(), difference), short_names(names, 20)
+    title = [heading(comparison, name), f"mean ranks over {n} data sets; the best at the left"] if titled else []
+    half = (len(names) + 1) // 2
+    side = 0.3 + LETTER * (max(map(breadth, labels.values())) + 6)
+    depth = BAR * len(groups) + LINE * (half + 0.6)
+    width = max(AXIS + 2 * side, title_inches(title))
+    made, ax = one_axes(width, TOP + depth + 0.1 + 0.2 * len(title), side, width - side - AXIS, 0.1, 0.2 * len(title))
+    ax.set(xlim=(1, len(names)), ylim=(-depth, TOP), yticks=[], xticks=[])
+    ax.spines["bottom"].set_visible(False)
+    _rule(ax, len(names), difference)
+    order = {one: place for place, one in enumerate(family.names)}
+    for place, (one, rank) in enumerate(zip(names, ranks, strict=True)):
+        left = place < half
+        height = -BAR * len(groups) - LINE * ((place if left else len(names) - 1 - place) + 1)
+        colour, edge = embedding_colour(order[one]), 1 if left else len(names)
+        ax.plot([rank, rank, edge], [0, height, height], color=colour, linewidth=0.9, clip_on=False)
+        words = f"{labels[one]} {rank:.2f} " if left else f" {rank:.2f} {labels[one]}"
+        ax.text(edge, height, words, ha="right" if left else "left", va="center", fontsize=8.5, color=colour)
+    for line, (first, last) in enumerate(groups):
+        ends = [ranks[first] - 0.02, ranks[last] + 0.02]
+        look: dict[str, Any] = {"linewidth": 2.6, "solid_capstyle": "butt", "clip_on": False}
+        ax.plot(ends, [-0.1 - BAR * line] * 2, color=LIGHT["ink"], **look)
+    write_title(made, title)
+    return made
+
+
+def _rule(ax: Axes, k: int, difference: float) -> None:
+    """The axis of ranks, and the critical difference as a bar above the best; one longer than the axis is cut."""
+    ax.plot([1, k], [0, 0], color=LIGHT["ink"], linewidth=0.9, clip_on=False)
+    for rank in range(1, k + 1):
+        ax.plot([rank, rank], [0, 0.06], color=LIGHT["ink"], linewidth=0.9, clip_on=False)
+        ax.text(rank, 0.08, str(rank), ha="center", va="bottom", **SOFT)
+    shown = min(difference, k - 1)
+    ax.plot([1, 1 + shown], [0.36, 0.36], color=LIGHT["soft"], linewidth=1.6, clip_on=False)
+    cut = "" if shown == difference else " (longer than the axis)"
+    ax.text(1, 0.4, f"critical difference {difference:.2f}{cut}", va="bottom", **SOFT)

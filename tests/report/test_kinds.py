@@ -1,0 +1,357 @@
+"""Every kind of figure: drawn whole for any result, and its numbers are those of the tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from figure_reading import cut_off, overlapping, texts
+from matplotlib.figure import Figure
+from report_cases import index_row, make_results, simulated_results
+
+import dreval
+from dreval.errors import InputError, UnknownName
+from dreval.geometry.blocks import sweep
+from dreval.geometry.coranking import coranking
+from dreval.geometry.coranking_matrix import coranking_cells, rank_edges
+from dreval.registry import FIGURES
+from dreval.report import _style
+from dreval.report._numbers import fixed, probability
+from dreval.report._svg import inline_svg
+from dreval.report.figures import kinds, plot
+from dreval.report.kinds.coranking import CELLS, LOWEST
+from dreval.results.table import Results
+
+ASKED = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "spearman_distance"]
+DRAWN = sorted(name for name, card in kinds().items() if not card.several)
+ODD = ("a very long name of an embedding, with perplexity 30 and learning rate 200 " * 4, r"$\alpha_1$ is $x$", "c")
+
+
+def evaluated(names: tuple[str, ...], n: int = 60, d: int = 2, **options: object) -> Results:
+    """A small evaluation: pictures that lose more and more of the data."""
+    rng = np.random.default_rng(n + d)
+    labels = rng.integers(0, 3, n)
+    X = rng.normal(size=(n, 5)) * [3, 2, 1.5, 1, 1] + labels[:, None]
+    sources = {name: X[:, :d] + 0.6 * place * rng.normal(size=(n, d)) for place, name in enumerate(names)}
+    ev = dreval.Evaluation(X, sources, labels=labels, n_neighbors=[5, 15], random_state=0)
+    return ev.run(ASKED, "hsic", n_resamples=39, **options)
+
+
+@pytest.fixture(scope="module")
+def three() -> Results:
+    """Three embeddings of 60 points with classes."""
+    return evaluated(("a", "b", "c"))
+
+
+@pytest.fixture(scope="module")
+def odd() -> Results:
+    """Names that are long or look like mathematics, three columns, and one that failed."""
+    return dataclasses.replace(made := evaluated(ODD, d=3), recipe={**made.recipe, "failed": {"lost": "no memory"}})
+
+
+def test_every_kind_says_what_it_shows_and_every_option_is_on_the_page_of_plot():
+    """The registry is the folder; names, other words and options stand in the docstrings of the verbs."""
+    cards = kinds()
+    shown = {card.name: set(card.options) for card in cards.values()}
+
+    assert list(cards) == FIGURES.names()
+    for record, part in ((Results, cards), (dreval.comparison.record.Comparison, kinds("comparison"))):
+        page = record.plot.__doc__
+        for name, card in part.items():
+            assert f'"{name}"' in page
+            assert all(f'"{alias}"' in page for alias in card.aliases)
+            assert card.sentence[0].islower()
+            assert not card.sentence.endswith(".")
+            if not (record is Results and card.several):
+                assert all(
+                    f"{option} :" in page or f"{option}, " in page or f", {option} :" in page for option in shown[name]
+                )
+    for name in DRAWN:
+        assert " ".join(cards[name].sentence.replace("`", "").split()[:6]) in " ".join(
+            Results.plot.__doc__.replace("`", "").split()
+        )
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+@pytest.mark.parametrize("case", ["three", "odd"])
+def test_no_word_is_cut_off_or_lies_on_another(kind, case, request):
+    """All texts lie on the paper and apart from each other, for short names and for odd ones; every name is there."""
+    figure = request.getfixturevalue(case).plot(kind)
+
+    assert isinstance(figure, Figure)
+    assert cut_off(figure) == []
+    assert overlapping(figure) == []
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_every_kind_lives_in_a_page(kind, three):
+    """As SVG it has no colour of the light paper left, names no font, and parses."""
+    text = inline_svg(three.plot(kind), "x", kind)
+    ET.fromstring(text)
+
+    assert not [colour for colour in _style.css_variables() if colour in text]
+    assert "var(--" in text
+    assert "font-family" not in text
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_a_heatmap_of_any_number_is_whole(count):
+    """One embedding or twelve, slanted names or level ones."""
+    for names in (tuple(f"m{i}" for i in range(count)), tuple(f"a longer name of {i}" for i in range(count))):
+        figure = plot(simulated_results(names), "heatmap")
+
+        assert cut_off(figure) == []
+        assert overlapping(figure) == []
+
+
+def test_a_scatter_has_another_word(three):
+    """ "embedding" is "scatter"."""
+    words = [texts(three.plot(kind)) for kind in ("embedding", "scatter")]
+
+    assert words[0] == words[1]
+
+
+def test_points_are_coloured_by_numbers_or_classes(three):
+    """Floats have a scale with both ends, missing ones are grey and said; integers and words are classes."""
+    height = np.linspace(0, 1, 60)
+    plain, holes = three.plot(color=height), three.plot(color=np.where(height > 0.9, np.nan, height))
+
+    assert {"≤ 0.000", "1.000"} & set(texts(plain)) or any("1.00" in words for words in texts(plain))
+    assert "grey: missing" in texts(holes)
+    assert "grey: missing" not in texts(plain)
+    assert {"x", "y"} <= set(texts(three.plot(color=["x", "y"] * 30)))
+    with pytest.raises(InputError, match=r"`color` must"):
+        three.plot(color=height[:-1])
+    with pytest.raises(InputError, match="Pass one column"):
+        three.plot(color=np.ones((60, 2)))
+
+
+def test_a_heatmap_has_every_value_with_its_interval(three):
+    """Printed as in the first table; the best of each index is bold, and its cell has the deepest shade."""
+    figure = three.plot("heatmap")
+    ax, table = figure.axes[0], three.table[three.table["value"].notna()]
+    said, bold = texts(figure), [text.get_text() for text in ax.texts if text.get_fontweight() == "bold"]
+
+    for index, places in (("trustworthiness", 3), ("procrustes_disparity", 3)):
+        rows = table[(table["index"] == index) & ~table["parameters"].str.contains("=5")]
+        values = [fixed(value, places) for value in rows["value"]]
+        best = rows["value"].max() if index == "trustworthiness" else rows["value"].min()
+        assert set(values) <= set(said)
+        assert fixed(best, places) in bold
+        shades = {text: patch.get_alpha() for text, patch in zip(values, _row(ax, index), strict=True)}
+        assert max(shades, key=shades.get) == fixed(best, places)
+    assert sum(words.startswith("±") or " to " in words for words in said) >= 10
+    assert len(three.plot("heatmap", index=["trustworthiness"]).axes[0].patches) == 3
+    with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
+        three.plot("heatmap", index="trustworthines")
+
+
+def _row(ax, index):
+    """The cells of an index, left to right."""
+    order = [text.get_text() for text in ax.texts]
+    titles = {"trustworthiness": "Trustworthiness", "procrustes_disparity": "Procrustes disparity"}
+    heads = [text for text in ax.texts if text.get_text() == titles[index]]
+    assert heads, order
+    row = int(heads[0].get_position()[1])
+    return [patch for patch in ax.patches if int(patch.get_y()) == row]
+
+
+def test_what_failed_is_named_under_a_heatmap(odd):
+    """Its name, and that it was not computed."""
+    assert any(words.endswith("Not computed: lost.") for words in texts(odd.plot("heatmap")))
+
+
+def test_a_forest_is_the_table_of_the_comparison(three):
+    """Marks, ends of intervals and p-values are those of ``compare().tidy()``, and the colour is the better one's."""
+    table = three.compare().tidy()
+    figure = three.plot("forest")
+
+    assert len(figure.axes) == len(ASKED)
+    for ax, index in zip(figure.axes, ASKED, strict=True):
+        part = table[(table["index"] == index) & ~table["parameters"].str.contains("n_neighbors=5")]
+        marks = [line for line in ax.lines if line.get_marker() == "o"]
+        bars = [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_linewidth() == 1.4]
+        np.testing.assert_array_equal([mark.get_xdata()[0] for mark in marks], part["advantage"])
+        np.testing.assert_array_equal([bar.get_xdata() for bar in bars], part[["ci_low", "ci_high"]])
+        printed = [text.get_text() for text in ax.texts if text.get_position()[0] == 34]
+        assert [probability(p) for p in part["p_adjusted"]] == printed
+        for mark, row in zip(marks, part.to_dict("records"), strict=True):
+            wanted = _style.embedding_colour("abc".index(row["better"])) if row["better"] else _style.LIGHT["soft"]
+            assert mark.get_color() == wanted
+
+
+def test_a_forest_of_some_pairs_or_one_index(three):
+    """Names restrict the pairs, an index the panels (all its settings), and level and adjustment are those given."""
+    assert len(three.plot("forest", names=["a", "c"], index="procrustes_rc").axes) == 2
+    words = " ".join(reversed(texts(three.plot("forest", index="procrustes_disparity", alpha=0.1, adjust=None))))
+
+    assert "with 90 % intervals; at the right p. Filled" in words
+
+
+def test_many_pairs_have_one_panel():
+    """Of more than 21 pairs one index is drawn where none is asked for."""
+    many = evaluated(tuple("abcdefgh"), n=30)
+
+    assert len(many.plot("forest").axes) == 1
+    assert len(many.plot("forest").axes[0].get_yticklabels()) == 28
+
+
+def test_a_map_of_differences_is_at_the_scale_of_the_first_table(three):
+    """Without an index: trustworthiness at 15 neighbors, not at the first scale that was run."""
+    assert any("k\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}15" in words for words in texts(three.plot("difference_map")))
+
+
+def test_the_permutations_behind_a_test_are_kept_and_drawn(three, tmp_path):
+    """They give p again, are saved, and all of them are in the histogram."""
+    row = three.table[(three.table["test"] == "hsic") & (three.table["embedding"] == "b")].iloc[0]
+    nulls = three.nulls[three.nulls["embedding"] == "b"]["statistic"].to_numpy()
+    figure = three.plot("null", embedding="b")
+    loaded = dreval.load_results(three.save(tmp_path / "three.dreval"))
+
+    assert len(nulls) == row["n_resamples"] == 39
+    assert (np.sum(nulls >= row["statistic"]) + 1) / 40 == pytest.approx(row["p_value"])
+    assert sum(bar.get_height() for bar in figure.axes[0].patches) == 39
+    np.testing.assert_array_equal(loaded.nulls["statistic"], three.nulls["statistic"])
+    assert texts(loaded.plot("null")) == texts(three.plot("null"))
+
+
+def test_a_statistic_far_beyond_chance_is_pointed_at():
+    """Where permutations would be one line, the axis keeps them and an arrow shows the way."""
+    test = dreval.hsic_test(np.arange(80.0), np.arange(80.0), n_resamples=39, random_state=0)
+    (ax,) = test.plot("null").axes
+
+    assert ax.get_xlim()[1] < test.statistic
+    assert any("far beyond" in text.get_text() for text in ax.texts)
+    assert not [line for line in ax.lines if line.get_xdata()[0] == test.statistic]
+    with pytest.raises(UnknownName, match="Known: null"):
+        test.plot("scatter")
+
+
+def test_tests_that_were_not_run_or_kept_have_a_cure(three):
+    """No test, unknown ones, and permutations that an older file has not."""
+    with pytest.raises(InputError, match=r"run\(tests='hsic'\)"):
+        simulated_results(tests=False).plot("null")
+    with pytest.raises(InputError, match="an older file has not kept"):
+        simulated_results().plot("null")
+    with pytest.raises(UnknownName, match="Did you mean 'hsic'"):
+        three.plot("null", test="hsics")
+    with pytest.raises(UnknownName, match="Did you mean 'labels'"):
+        three.plot("null", target="label")
+
+
+def test_a_coranking_picture_is_the_matrix(three):
+    """The share that stays is Q_NX of the same view; shades rise with the counts, and empty cells are clear."""
+    figure, X = three.plot("coranking", n_neighbors=7), three.data
+    for name, ax in zip("abc", figure.axes, strict=False):
+        kept = coranking(sweep(X, {name: three.embeddings[name]}, k=1)[name]).q_nx()[6]
+        assert ax.get_title(loc="right").endswith(fixed(kept, 3))
+        edges = rank_edges(60, CELLS, 7)
+        counts = coranking_cells(X, three.embeddings[name], edges)
+        opacity = np.asarray(ax.images[0].get_array())[..., 3]
+        ends = np.log(edges) / math.log(60) * len(opacity)
+        middle = ((ends[:-1] + ends[1:]) / 2).astype(int)
+        shown = opacity[np.ix_(middle, middle)]
+        ratio = counts * 59 / (60 * np.outer(np.diff(edges), np.diff(edges)))
+        assert ((shown == 0) == (counts == 0)).all()
+        order = np.argsort(ratio[ratio > LOWEST], axis=None)
+        assert (np.diff(shown[ratio > LOWEST].ravel()[order]) >= -1e-12).all()
+        lines = [line for line in ax.lines if line.get_color() == _style.LIGHT["ink"]]
+        assert {float(value) for line in lines for value in line.get_xdata()} >= {math.log(8)}
+
+
+def test_a_coranking_needs_the_data_and_says_what_it_saw(three, monkeypatch):
+    """A loaded result is refused with the cure; of many points a part is seen, and the words say so."""
+    with pytest.raises(InputError, match=r"dataclasses.replace\(results, data=X\)"):
+        dataclasses.replace(three, data=None).plot("coranking")
+    with pytest.raises(InputError, match="n_neighbors"):
+        three.plot("coranking", n_neighbors=59)
+    monkeypatch.setattr("dreval.report.kinds.coranking.ROWS", 20)
+    assert any("20 of 60 points" in words for words in texts(three.plot("coranking", embedding="a")))
+
+
+def test_a_coranking_of_four_points_is_the_least():
+    """Fewer have no matrix worth the name."""
+    Y = np.arange(8.0).reshape(4, 2) ** 2
+    rows = [index_row("a", "procrustes_disparity", "", 0.5, 1.0)]
+    assert dataclasses.replace(make_results(rows, {"a": Y}), data=Y).plot("coranking")
+    with pytest.raises(InputError, match="at least 4 points"):
+        dataclasses.replace(make_results(rows, {"a": Y[:3]}), data=Y[:3]).plot("coranking")
+
+
+def test_a_curve_over_kappa_is_that_of_the_function(three):
+    """The line of each embedding, all from the same permutations."""
+    figure = three.plot("kappa_curve", kappas=[0.01, 0.1], n_resamples=9)
+    for name, ax in zip("abc", figure.axes, strict=True):
+        found = dreval.kappa_curve(
+            three.embeddings[name], three.labels, kappas=[0.01, 0.1], n_resamples=1, kernel=("gaussian", "delta")
+        )
+        line = next(line for line in ax.lines if line.get_marker() == "o")
+        np.testing.assert_allclose(line.get_ydata(), found.table["statistic"], rtol=1e-10)
+    with pytest.raises(InputError, match="Pass labels to Evaluation"):
+        simulated_results(classes=0).plot("kappa_curve")
+
+
+def test_figures_over_data_sets_are_refused_for_one(three):
+    """With what to do; the cure draws what was asked for."""
+    others = evaluated(("a", "b", "c"), n=30, ci=None)
+    for kind in ("critical_difference", "wins"):
+        with pytest.raises(InputError, match=rf"dreval\.compare\(\[results, others\]\)\.plot\('{kind}'\)"):
+            three.plot(kind)
+        found = dreval.compare([three, others], index="trustworthiness")
+        figure = found.plot(kind, index=found.indices[0])
+        assert cut_off(figure) == []
+
+
+@pytest.mark.parametrize("k", [2, 12])
+def test_titles_over_few_ranks_stay_on_the_paper(k):
+    """Two embeddings or twelve, long names or short: nothing is cut off."""
+    rng = np.random.default_rng(k)
+    for names in ([f"m{j}" for j in range(k)], [f"{j} {ODD[0]}" for j in range(k)]):
+        rows = [(f"d{i}", name, "procrustes_rn_opt", rng.random()) for i in range(9) for name in names]
+        found = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "index", "value"]))
+        for kind in ("critical_difference", "wins"):
+            assert cut_off(found.plot(kind)) == []
+            assert not [words for words in texts(found.plot(kind, titled=False)) if "Procrustes" in words]
+
+
+def test_a_failed_embedding_is_refused_with_its_reason(odd):
+    """By name; the others are drawn without it."""
+    with pytest.raises(InputError, match="It failed: no memory"):
+        odd.plot("scatter", names=["lost"])
+
+
+def test_a_second_round_of_colours_is_dashed():
+    """The eleventh embedding has the colour of the first and other dashes."""
+    figure = plot(simulated_results(tuple(f"m{i}" for i in range(12)), ks=(5, 15)), "curve")
+    lines = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
+
+    assert lines[0].get_color() == lines[10].get_color()
+    assert lines[0].get_linestyle() == "-"
+    assert lines[10].get_linestyle() != "-"
+
+
+def test_colours_of_numbers_rise_in_lightness():
+    """From dark to light, so that they keep their order in print."""
+    parts = np.array([mpl.colors.to_rgb(colour) for colour in _style.SEQUENCE])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+    assert (np.diff(linear @ [0.2126, 0.7152, 0.0722]) > 0).all()
+
+
+def test_a_study_takes_the_same_words(tmp_path):
+    """Its figures are those of its comparison; a forest is that of the mixed model; others are refused by name."""
+    data = {f"set {i}": np.random.default_rng(i).normal(size=(20, 4)) * [3, 2, 1, 1] for i in range(4)}
+    methods = {"first": "pca", "last": lambda X, n_components: X[:, -n_components:]}
+    study = dreval.Study(tmp_path / "s.dreval", data, methods, indices="trustworthiness", n_neighbors=4, random_state=0)
+    study.run()
+
+    assert texts(study.plot()) == texts(study.compare().plot("critical_difference"))
+    assert texts(study.plot("wins", titled=False)) == texts(study.compare().plot("wins", titled=False))
+    assert texts(study.plot("forest")) == texts(study.compare(tests="mixed").plot("forest"))
+    with pytest.raises(UnknownName, match="Known: critical_difference, difference_map, forest, wins"):
+        study.plot("heatmap")
