@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,54 +10,61 @@ import pandas as pd
 
 import dreval
 from _site._family import evaluated, pictures, sheet
-from _site._text import page, raw, title, write
+from _site._text import page, plain, raw, title, write
 from dreval.report._svg import inline_svg
-from dreval.report.comparisons import COMPARISON_KINDS
-from dreval.report.figures import KINDS
+from dreval.report.figures import kinds
 
 SHOWN = ("unrolled", "PCA", "torn")
-OPTIONS = {"curve": {"index": "r_nx"}}
+INDICES = ("trustworthiness", "continuity", "procrustes_rc")
+CURVES = {"curve": {"index": "r_nx"}}
 SETS = ("swiss_roll", "cylinder", "hemisphere", "sphere", "s3", "s4", "trefoil")
 METHODS = ("pca", "isomap", "classical_mds", "laplacian_eigenmaps")
+
+WORDS = (
+    "``Results.plot(kind)`` and ``Comparison.plot(kind)`` give a matplotlib figure: a notebook shows it, "
+    "``savefig(path)`` keeps it. A result and a study are compared first where a kind needs that."
+)
 
 
 def write_figures(folder: Path) -> list[str]:
     """Write the page; its name below the folder."""
     pieces = [
         title("Figures"),
-        "``Results.plot(kind)`` and ``Comparison.plot(kind)`` give a matplotlib figure: save it with ``savefig``.",
-        *_drawn("Results.plot", ((kind, _of_results(kind)) for kind in KINDS)),
-        *_drawn("Comparison.plot", ((kind, _of_comparison(kind)) for kind in COMPARISON_KINDS)),
-        title("Reference", "-"),
-        ".. autofunction:: dreval.report.figures.plot",
-        ".. autofunction:: dreval.report.comparisons.plot_comparison",
+        WORDS,
     ]
+    for card in sorted(kinds().values(), key=lambda card: (card.of != "results", card.several)):
+        drawn = inline_svg(_figure(card), card.name.replace("_", ""), f"A figure of the kind {card.name}")
+        pieces += [title(card.name, "-"), f"{card.sentence[0].upper()}{plain(card.sentence[1:])}.", _options(card)]
+        pieces.append(raw(f'<div class="drawn">{drawn}</div>'))
     write(folder / "figures.rst", page(*pieces))
     return ["figures"]
 
 
-def _drawn(verb: str, figures: Iterator[tuple[str, Any]]) -> Iterator[str]:
-    for kind, figure in figures:
-        prefix = kind.replace("_", "")
-        yield title(f'{verb}("{kind}")', "-")
-        yield raw(f'<div class="drawn">{inline_svg(figure, prefix, f"A figure of the kind {kind}")}</div>')
+def _options(card: Any) -> str:
+    others = f"Also called {', '.join(f'``{name}``' for name in card.aliases)}. " if card.aliases else ""
+    own = f"Options: {', '.join(f'``{name}``' for name in card.options)}." if card.options else ""
+    return others + own
 
 
-def _of_results(kind: str) -> Any:
-    return evaluated().plot(kind, names=list(SHOWN), **OPTIONS.get(kind, {}))
+def _figure(card: Any) -> Any:
+    """A figure of the kind: of the family's evaluation where that has all its parts, else of one with tests."""
+    if card.several:
+        return _across().plot(card.name)
+    if card.name in CURVES:
+        return evaluated().plot(card.name, names=list(SHOWN), **CURVES[card.name])
+    return _within().plot(card.name)
 
 
-def _of_comparison(kind: str) -> Any:
-    return (_within() if kind in ("forest", "difference_map") else _across()).plot(kind)
-
-
+@cache
 def _within() -> Any:
-    """The shown pictures compared at their points."""
+    """Three of the six pictures, with intervals and tests."""
+    data, _, labels = sheet()
     shown = {name: pictures()[name] for name in SHOWN}
-    evaluation = dreval.Evaluation(sheet()[0], shown, random_state=0)
-    return evaluation.run(["trustworthiness", "continuity"], tests=None).compare()
+    evaluation = dreval.Evaluation(data, shown, labels=labels, random_state=0)
+    return evaluation.run([*INDICES, "spearman_distance"], n_resamples=199)
 
 
+@cache
 def _across() -> Any:
     """Methods compared over simulated data sets."""
     tables = []

@@ -85,7 +85,7 @@ def test_page(name: str, card: Any, rates: dict[str, int]) -> str:
         fields({"function": f"``dreval.{name}``"} | card_fields(card, "name")),
         title("One example", "-"),
         f"{N} rows: {words}. The observed statistic beside those of 499 permutations (p = {found.p_value:.3f}).",
-        raw(f'<div class="histogram">{inline_svg(found.plot().figure, card.name, label)}</div>'),
+        raw(f'<div class="histogram">{inline_svg(found.plot(), card.name, label)}</div>'),
         title("How often it rejects", "-"),
         f"Of {RUNS} simulations with {N} rows each, those rejected at the level 0.05 by {RESAMPLES} permutations. The "
         "first line is the size, where 5 are to be expected, the others are powers.",
