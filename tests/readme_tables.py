@@ -42,12 +42,12 @@ def _contents() -> str:
 
 def _questions() -> str:
     """The titles of the vignettes, in the order of the site."""
-    vignettes = _site("_vignettes")
+    vignettes = site_module("_vignettes")
     texts = (text for section in vignettes.SECTIONS for text in vignettes.vignettes(VIGNETTES, section))
     return "\n".join(f"- [{text.title}](vignettes/{text.name}.md)" for text in texts)
 
 
-def _site(module: str) -> Any:
+def site_module(module: str) -> Any:
     """A module of the site's own code, which lies beside the vignettes."""
     from importlib import import_module
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -208,7 +209,15 @@ def _quiet() -> Iterator[None]:
 
 
 class _Quiet(Figure):
-    """A figure that warns of no letters when it is drawn."""
+    """A figure that warns of no letters when it is drawn, and shows itself in a notebook.
+
+    Notebooks show the figures of pyplot, once it has been imported; these are none of its.
+    """
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png")
+        return buffer.getvalue()
 
     def draw(self, renderer: Any) -> None:
         with _quiet():

@@ -14,6 +14,7 @@ import numpy as np
 
 import dreval
 from _site import _drawing as draw
+from _site._docstrings import keep_plain
 from _site._text import page, plain, raw, table, title, write
 from dreval import errors, glossary
 from dreval.registry import DATASETS, INDICES, TESTS
@@ -57,8 +58,10 @@ def _page(place: str, name: str, thing: Any) -> str:
 
 
 def first_sentence(thing: Any) -> str:
-    """The first line of a documentation."""
-    return plain((inspect.getdoc(thing) or "").split("\n\n")[0])
+    """The first paragraph of a documentation."""
+    lines = (inspect.getdoc(thing) or "").split("\n\n")[0].splitlines()
+    keep_plain(lines)
+    return " ".join(lines)
 
 
 def records() -> list[tuple[str, str]]:
@@ -109,13 +112,14 @@ def _datasets() -> str:
     for kind, words in kinds.items():
         found = [card for card in cards if card.kind == kind]
         pieces += [title(words, "-"), how[kind], raw(_panels(found)) if kind == "simulated" else ""]
-        rows = ((f"``{c.name}``", plain(c.title), f"{c.n} x {c.p}", _parameters(c), plain(c.reference)) for c in found)
-        pieces.append(table(["name", "what it is", "n x p", "parameters", "reference"], rows, "18 24 10 20 28"))
+        rows = ((f"``{c.name}``", _described(c), f"{c.n} x {c.p}", plain(c.reference)) for c in found)
+        pieces.append(table(["name", "what it is", "n x p", "reference"], rows, "18 34 12 36"))
     return page(*pieces)
 
 
-def _parameters(card: Any) -> str:
-    return ", ".join(f"``{name}={value!r}``" for name, value in card.parameters.items())
+def _described(card: Any) -> str:
+    """Title of a data set, with the parameters of a simulation."""
+    return ", ".join([plain(card.title), *(f"``{name}={value!r}``" for name, value in card.parameters.items())])
 
 
 def _panels(cards: list[Any]) -> str:

@@ -1,32 +1,75 @@
-"""The page of figures: every kind that a result can draw, drawn from the same evaluation."""
+"""The page of figures: every kind that a result or a comparison can draw, each drawn from a small evaluation."""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from _site._family import evaluated
-from _site._text import page, raw, title, write
+import pandas as pd
+
+import dreval
+from _site._family import evaluated, pictures, sheet
+from _site._text import page, plain, raw, title, write
 from dreval.report._svg import inline_svg
-from dreval.report.figures import KINDS
+from dreval.report.figures import kinds
 
 SHOWN = ("unrolled", "PCA", "torn")
+INDICES = ("trustworthiness", "continuity", "procrustes_rc")
 CURVES = {"curve": {"index": "r_nx"}}
+SETS = ("swiss_roll", "cylinder", "hemisphere", "sphere", "s3", "s4", "trefoil")
+METHODS = ("pca", "isomap", "classical_mds", "laplacian_eigenmaps")
+
+WORDS = (
+    "``Results.plot(kind)`` and ``Comparison.plot(kind)`` give a matplotlib figure: a notebook shows it, "
+    "``savefig(path)`` keeps it. A result and a study are compared first where a kind needs that."
+)
 
 
 def write_figures(folder: Path) -> list[str]:
     """Write the page; its name below the folder."""
     pieces = [
         title("Figures"),
-        "``Results.plot(kind)`` gives a matplotlib figure, which knows no global list: save it with ``savefig``.",
+        WORDS,
     ]
-    for kind in KINDS:
-        figure = evaluated().plot(kind, names=list(SHOWN), **CURVES.get(kind, {}))
-        drawn = inline_svg(figure, f"kind{kind}", f"A figure of the kind {kind}")
-        pieces += [title(f'"{kind}"', "-"), raw(f'<div class="drawn">{drawn}</div>')]
-    pieces += [
-        title("Reference", "-"),
-        ".. autofunction:: dreval.report.figures.plot",
-        ".. autofunction:: dreval.report.comparisons.plot_comparison",
-    ]
+    for card in sorted(kinds().values(), key=lambda card: (card.of != "results", card.several)):
+        drawn = inline_svg(_figure(card), card.name.replace("_", ""), f"A figure of the kind {card.name}")
+        pieces += [title(card.name, "-"), f"{card.sentence[0].upper()}{plain(card.sentence[1:])}.", _options(card)]
+        pieces.append(raw(f'<div class="drawn">{drawn}</div>'))
     write(folder / "figures.rst", page(*pieces))
     return ["figures"]
+
+
+def _options(card: Any) -> str:
+    others = f"Also called {', '.join(f'``{name}``' for name in card.aliases)}. " if card.aliases else ""
+    own = f"Options: {', '.join(f'``{name}``' for name in card.options)}." if card.options else ""
+    return others + own
+
+
+def _figure(card: Any) -> Any:
+    """A figure of the kind: of the family's evaluation where that has all its parts, else of one with tests."""
+    if card.several:
+        return _across().plot(card.name)
+    if card.name in CURVES:
+        return evaluated().plot(card.name, names=list(SHOWN), **CURVES[card.name])
+    return _within().plot(card.name)
+
+
+@cache
+def _within() -> Any:
+    """Three of the six pictures, with intervals and tests."""
+    data, _, labels = sheet()
+    shown = {name: pictures()[name] for name in SHOWN}
+    evaluation = dreval.Evaluation(data, shown, labels=labels, random_state=0)
+    return evaluation.run([*INDICES, "spearman_distance"], n_resamples=199)
+
+
+@cache
+def _across() -> Any:
+    """Methods compared over simulated data sets."""
+    tables = []
+    for name in SETS:
+        data = dreval.simulate(name, n=150, random_state=0).data
+        evaluation = dreval.Evaluation(data, {method: method for method in METHODS}, random_state=0)
+        tables.append(evaluation.run(["trustworthiness"], tests=None, ci=None).tidy().assign(dataset=name))
+    return dreval.compare(pd.concat(tables))

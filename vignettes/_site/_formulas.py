@@ -8,7 +8,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from _site._text import formula_pieces, has_formula
+from _site._text import formula_pieces
 
 _CODE = (
     nodes.literal,
@@ -34,8 +34,9 @@ class Formulas(SphinxPostTransform):
         if not self.env.docname.startswith("reference/"):
             return
         for node in list(self.document.findall(nodes.Text)):
-            if has_formula(node.astext()) and not _in_code(node):
-                node.parent.replace(node, typeset(node.astext()))
+            made = typeset(node.astext())
+            if len(made) > 1 and not _in_code(node):
+                node.parent.replace(node, made)
 
 
 def _in_code(node: nodes.Node) -> bool:

@@ -97,7 +97,8 @@ def _point_colours(card: Any, rows: pd.DataFrame) -> dict[str, list[str]]:
 def _curve(card: Any, name: str) -> str:
     values = evaluated().curve(card.name)[name].to_numpy(dtype=float)
     pooled = evaluated().curve(card.name).to_numpy(dtype=float)
-    span = (min(0.0, float(np.nanmin(pooled))), max(1.0 if card.bounds[1] == 1 else 0.0, float(np.nanmax(pooled))))
+    ceiling = 1.0 if card.direction == "higher" else 0.0
+    span = (min(0.0, float(np.nanmin(pooled))), max(ceiling, float(np.nanmax(pooled))))
     return draw.curve(values, span, 0.0, f"{card.title} of {name} for K = 1 to {len(values)}")
 
 

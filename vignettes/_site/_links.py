@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from docutils import nodes
@@ -10,6 +11,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
 _NAME = re.compile(r"^(?:dreval\.)?([A-Za-z_][\w.]*)(\(.*\))?$")
+TYPES = ("class", "exception")
 
 
 class CodeLinks(SphinxPostTransform):
@@ -19,19 +21,29 @@ class CodeLinks(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Go through all inline code that is not in a link or a heading yet."""
-        objects = self.env.domains.python_domain.objects
-        for node in list(self.document.findall(nodes.literal)):
-            name = _NAME.match(node.astext())
-            target = _found(objects, name[1]) if name else None
+        pieces = [(node, _NAME.match(node.astext())) for node in self.document.findall(nodes.literal)]
+        known = documented(self.env.domains.python_domain.objects)
+        for node, name in pieces:
+            target = known.get(name[1]) if name else None
             if target is None or target.docname == self.env.docname or _linked(node):
                 continue
             link = make_refnode(self.app.builder, self.env.docname, target.docname, target.node_id, node.deepcopy())
             node.replace_self(link)
 
 
-def _found(objects: Any, name: str) -> Any:
-    """The documented thing of that name, or the method class."""
-    return objects.get(f"dreval.{name}") or objects.get(f"dreval.methods.{name}")
+def documented(objects: Mapping[str, Any]) -> dict[str, Any]:
+    """What is documented, by the names that texts use.
+
+    That is all that lies behind ``dreval.``, and of classes, wherever they are defined, their own name with and without
+    that of a method.
+    """
+    known = {}
+    for name, found in objects.items():
+        if found.objtype in TYPES:
+            known[name.rpartition(".")[2]] = found
+        elif found.objtype in ("method", "property"):
+            known[".".join(name.split(".")[-2:])] = found
+    return known | {name.removeprefix("dreval."): found for name, found in objects.items()}
 
 
 def _linked(node: nodes.Node) -> bool:

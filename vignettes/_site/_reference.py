@@ -9,6 +9,7 @@ from time import perf_counter
 from sphinx.util import logging
 
 import dreval
+from _site._citation import write_citation
 from _site._classes import first_sentence, public_names, records, write_classes
 from _site._commands import write_commands
 from _site._figures import write_figures
@@ -17,7 +18,7 @@ from _site._methods import write_methods
 from _site._tests import write_tests
 from _site._text import page, table, title, toctree, write
 
-PARTS = (write_classes, write_commands, write_figures, write_indices, write_methods, write_tests)
+PARTS = (write_citation, write_classes, write_commands, write_figures, write_indices, write_methods, write_tests)
 
 
 def write_reference(folder: Path) -> None:
@@ -49,6 +50,7 @@ def _overview() -> str:
                 ("Columns of the tables", ":doc:`columns`"),
                 ("Errors and warnings", ":doc:`errors`"),
                 ("Command line", ":doc:`commands`"),
+                ("How to cite", ":doc:`citation`"),
             ],
         ),
         title("Classes", "-"),
@@ -59,7 +61,7 @@ def _overview() -> str:
         table(["function", "what it does"], _listed(functions)),
         toctree(
             [
-                *("tests/index", "methods/index", "datasets", "figures", "columns", "errors", "commands"),
+                *("tests/index", "methods/index", "datasets", "figures", "columns", "errors", "commands", "citation"),
                 *(f"names/{name}" for name in (*classes, *functions)),
                 *(f"records/{name}" for name, _ in records()),
             ],

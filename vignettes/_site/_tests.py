@@ -13,7 +13,6 @@ import numpy.typing as npt
 import dreval
 from _site._text import card_fields, fields, page, plain, raw, table, title, toctree, write
 from dreval.registry import TESTS
-from dreval.report._style import new_figure
 from dreval.report._svg import inline_svg
 
 FloatArray = npt.NDArray[np.float64]
@@ -80,15 +79,13 @@ def test_page(name: str, card: Any, rates: dict[str, int]) -> str:
     test = TESTS.get(card.name)
     words, draw = list(CASES[card.second].items())[2]
     found = test(*draw(0), n_resamples=499, random_state=0)
-    figure = new_figure(5.6, 2.6)
-    found.plot(ax=figure.add_axes((0.02, 0.22, 0.96, 0.7)))
     label = f"Null distribution of {card.title} and the observed statistic"
     return page(
         title(plain(card.title)),
         fields({"function": f"``dreval.{name}``"} | card_fields(card, "name")),
         title("One example", "-"),
         f"{N} rows: {words}. The observed statistic beside those of 499 permutations (p = {found.p_value:.3f}).",
-        raw(f'<div class="histogram">{inline_svg(figure, card.name, label)}</div>'),
+        raw(f'<div class="histogram">{inline_svg(found.plot(), card.name, label)}</div>'),
         title("How often it rejects", "-"),
         f"Of {RUNS} simulations with {N} rows each, those rejected at the level 0.05 by {RESAMPLES} permutations. The "
         "first line is the size, where 5 are to be expected, the others are powers.",

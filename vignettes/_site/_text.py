@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+
+from dreval.glossary import COLUMNS
+from dreval.registry import INDICES, METHODS, TESTS
 
 _MARKUP = re.compile(r"([\\*`|_])")
 _PIECE = re.compile(
@@ -13,6 +17,7 @@ _PIECE = re.compile(
     r"|(?P<power>(?<=[\w)\]|}])\^(?P<high>\{[^}]*\}|-?[\w']+))"
     r"|(?P<sign>>=|<=|!=|\bsum(?= ))"
 )
+_INSIDE = {"<=": "≤", ">=": "≥", "!=": "≠", " in ": " ∈ "}
 _SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", "sum": "∑", "prod": "∏"}
 
 
@@ -86,9 +91,15 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def has_formula(text: str) -> bool:
-    """Whether the text has an index to set low, a power, or a sign."""
-    return _PIECE.search(text) is not None
+@cache
+def _names() -> frozenset[str]:
+    """What looks like a formula and is a name, as ``r_nx`` or ``k_max``."""
+    return frozenset((*INDICES, *METHODS, *TESTS, *COLUMNS))
+
+
+def _inside(low: str) -> str:
+    """What stands low, with its own signs."""
+    return re.sub("|".join(_INSIDE), lambda sign: _INSIDE[sign[0]], low.strip("{}"))
 
 
 def formula_pieces(text: str) -> list[tuple[str, str]]:
@@ -102,12 +113,14 @@ def formula_pieces(text: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     end = 0
     for piece in _PIECE.finditer(text):
+        if piece[0] in _names():
+            continue
         found.append(("", text[end : piece.start()]))
         if piece["sign"]:
             found.append(("", _SIGNS[piece["sign"]]))
         elif piece["power"]:
             found.append(("high", piece["high"].strip("{}")))
         else:
-            found += [("", _SIGNS.get(piece["base"], piece["base"])), ("low", piece["low"].strip("{}"))]
+            found += [("", _SIGNS.get(piece["base"], piece["base"])), ("low", _inside(piece["low"]))]
         end = piece.end()
     return [(kind, part) for kind, part in [*found, ("", text[end:])] if part]

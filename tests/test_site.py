@@ -1,0 +1,201 @@
+"""What the site makes of the registries and the texts, as far as it needs no sphinx."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from readme_tables import VIGNETTES, site_module
+
+from dreval import glossary
+from dreval.registry import INDICES, METHODS, TESTS
+
+DRAWING, TEXT, LISTING = (site_module(name) for name in ("_drawing", "_text", "_vignettes"))
+CARDS = [*INDICES.cards(), *METHODS.cards(), *TESTS.cards()]
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
+def test_card_fields_say_what_the_card_prints(card: object) -> None:
+    """Every name that a card prints is a field, and all its words are there, but for their markup and line breaks."""
+    found = TEXT.card_fields(card)
+
+    printed = " ".join(" ".join(repr(card).splitlines()[1:]).split())
+    assert " ".join(f"{name}: {words}" for name, words in found.items()).replace("\\", "") == printed
+    assert "reference" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("r_ij", [("", "r"), ("low", "ij")]),
+        ("R_N,opt of x", [("", "R"), ("low", "N,opt"), ("", " of x")]),
+        ("O(n^2 (p + d))", [("", "O(n"), ("high", "2"), ("", " (p + d))")]),
+        ("sum_{j in M_k(i)} k", [("", "∑"), ("low", "j ∈ M_k(i)"), ("", " k")]),
+        ("k >= n/2", [("", "k "), ("", "≥"), ("", " n/2")]),
+        ("m_class(i)", [("", "m"), ("low", "class"), ("", "(i)")]),
+    ],
+)
+def test_formulas_are_set(text: str, pieces: list[tuple[str, str]]) -> None:
+    """An index stands low, a power high, a sign is one letter, and nothing else changes."""
+    assert TEXT.formula_pieces(text) == pieces
+
+
+@pytest.mark.parametrize("name", [*INDICES, *METHODS, *TESTS.public_names(), *glossary.COLUMNS, "n_neighbors", "mean_"])
+def test_names_are_no_formulas(name: str) -> None:
+    """Names of the package with an underscore are left as they are."""
+    assert TEXT.formula_pieces(name) == [("", name)]
+
+
+def test_docstrings_keep_examples_and_formulas() -> None:
+    """Bars and trailing underscores are escaped in prose, and nowhere else."""
+    lines = [
+        "|a & b| of mean_ and ``|c|``",
+        ".. math:: |x_i|",
+        "   |y|",
+        "",
+        "Then |d|.",
+        ">>> a | b_",
+        "| c |",
+        "",
+        "e_",
+    ]
+
+    site_module("_docstrings").keep_plain("autodoc", lines)
+
+    assert lines == [
+        r"\|a & b\| of mean\_ and ``|c|``", ".. math:: |x_i|", "   |y|", "", r"Then \|d\|.", ">>> a | b_", "| c |", "",
+        r"e\_",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 5])
+def test_scatter_draws_every_point_within_the_picture(columns: int) -> None:
+    """A picture has one mark for each point, in its colour, and is valid XML with a description."""
+    points = np.random.default_rng(0).normal(size=(30, columns)) * 1e6
+    colours = ["#111111"] * 10 + ["#222222"] * 20
+
+    root = ET.fromstring(DRAWING.scatter(points, colours, 'a "label" & more'))
+
+    paths = {path.get("stroke"): path.get("d") for path in root.iter("path")}
+    marks = {colour: re.findall(r"M(\S+) (\S+)h0", d) for colour, d in paths.items()}
+    assert {colour: len(found) for colour, found in marks.items()} == {"#111111": 10, "#222222": 20}
+    assert all(0 <= float(number) <= DRAWING.SIDE for found in marks.values() for mark in found for number in mark)
+    assert root.get("aria-label") == 'a "label" & more'
+
+
+def test_colours_run_from_bad_to_good() -> None:
+    """The worst value has the first colour of the ramp, the best the last, whichever way is better; none has none."""
+    values = np.array([0.0, 0.5, 1.0, np.nan])
+
+    higher, lower = (DRAWING.from_bad_to_good(values, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
+
+    assert higher[:3] == lower[2::-1]
+    assert higher[0] == DRAWING.RAMP[0]
+    assert higher[2] == DRAWING.RAMP[-1]
+    assert higher[3] not in DRAWING.RAMP
+
+
+def test_family_has_a_perfect_copy_and_one_without_relation() -> None:
+    """The six pictures have the points of the sheet: the first is the data, the last has rows exchanged."""
+    family = site_module("_family")
+
+    data, latent, labels = family.sheet()
+    found = family.pictures()
+
+    assert list(found) == list(family.WORDS)
+    assert np.array_equal(found["copy"], data)
+    assert np.array_equal(np.sort(found["random"], axis=0), np.sort(latent, axis=0))
+    assert all(len(points) == len(labels) for points in found.values())
+
+
+def test_command_page_has_every_option_of_the_parser(tmp_path: Path) -> None:
+    """Every command and every option of the command line is on its page."""
+    commands = site_module("_commands")
+    commands.write_commands(tmp_path)
+    text = (tmp_path / "commands.rst").read_text("utf-8")
+
+    leaves = list(commands._leaves(commands._parser()))
+    assert len(leaves) > 8
+    for parser in leaves:
+        assert f"\n{parser.prog}\n---" in text
+        options = [option for action in parser._actions for option in action.option_strings if action.dest != "help"]
+        assert [option for option in options if not re.search(rf"``{option}[` ]", text)] == []
+        assert not any(isinstance(action, argparse._SubParsersAction) for action in parser._actions)
+
+
+def _vignette(folder: Path, name: str, line: str = "", body: str = "# Title\n\nFirst. Second? Third.\n") -> Path:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"---\njupytext:\n  x: y\n{line}---\n\n{body}")
+    return path
+
+
+def test_vignettes_are_ordered_by_their_line(tmp_path: Path) -> None:
+    """A vignette lies where its line says; without one it is the last task, and one in `papers` is a paper's."""
+    _vignette(tmp_path, "b.md", "dreval: {section: task, order: 1}\n")
+    _vignette(tmp_path, "a.md", "dreval: {section: task, order: 2}\n")
+    _vignette(tmp_path, "c.md")
+    _vignette(tmp_path, "papers/d.md")
+    _vignette(tmp_path, "_site/e.md")
+    (tmp_path / "index.md").write_text("# No notebook\n")
+
+    names = {section: [text.name for text in LISTING.vignettes(tmp_path, section)] for section in LISTING.SECTIONS}
+
+    assert names == {"start": [], "task": ["b", "a", "c"], "papers": ["papers/d"]}
+
+
+def test_vignette_gives_its_title_and_first_sentences(tmp_path: Path) -> None:
+    """Headings in code are no titles, and a list shows two sentences."""
+    body = "```{code-cell} python\n# a comment\n```\n\n# The title\n\nOne is\nfirst. Is two second? Three.\n"
+
+    found = LISTING.read_vignette(_vignette(tmp_path, "a.md", body=body), tmp_path)
+
+    assert (found.title, found.opening) == ("The title", "One is first. Is two second?")
+
+
+def test_unknown_section_is_refused(tmp_path: Path) -> None:
+    """A wrong word in the head of a vignette names the right ones."""
+    path = _vignette(tmp_path, "a.md", "dreval: {section: tasks}\n")
+
+    with pytest.raises(ValueError, match=r"must be one of start, task, papers: got 'tasks'"):
+        LISTING.read_vignette(path, tmp_path)
+
+
+def test_sections_of_the_vignettes_have_no_ties() -> None:
+    """Every vignette says where it belongs, and no two of a section claim one place."""
+    for section in LISTING.SECTIONS:
+        orders = [text.order for text in LISTING.vignettes(VIGNETTES, section)]
+        assert orders
+        assert len(set(orders)) == len(orders)
+        assert max(orders) < LISTING.LAST
+
+
+def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Links to missing files, missing places and places outside are told; good ones and those of others are not."""
+    check = site_module("check_links")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "_static" / "template.html").write_text('<a href="{{ x }}">x</a>')
+    (tmp_path / "index.html").write_text(
+        '<h1 id="a">x</h1><a href="#a">1</a><a href="sub/b.html#c%20d">2</a><a href="https://x.org/y">3</a>'
+        '<a href="sub/">no index</a><a href="#b">no place</a><img src="gone.png"><a href="../outside.html">out</a>'
+    )
+    (tmp_path / "sub" / "b.html").write_text('<p id="c d"></p><a href="../index.html">up</a>')
+    (tmp_path.parent / "outside.html").write_text("")
+
+    assert check.main(str(tmp_path)) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "index.html: sub/ leads to no file",
+        "index.html: #b leads to no place on its page",
+        "index.html: gone.png leads to no file",
+        "index.html: ../outside.html leads to no file",
+    ]
+
+
+def test_site_without_pages_is_no_success(tmp_path: Path) -> None:
+    """An empty folder has no broken link, and yet the check fails."""
+    assert site_module("check_links").main(str(tmp_path)) == 1
