@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from io import BytesIO
 from typing import Any
 
 from matplotlib import rc_context
@@ -162,6 +163,7 @@ FALLBACKS = (
 )
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)))
 GAP = 0.16  # inches between two panels
+PIXELS_PER_INCH = 96  # of a page, by the definition of CSS
 
 _RC = {
     "text.usetex": False,
@@ -229,6 +231,12 @@ class _Quiet(Figure):
 
     def __repr__(self) -> str:
         return super().__repr__().replace("_Quiet", "Figure", 1)
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """What a notebook shows, where pyplot has not taught it figures: the picture, and its width there."""
+        target = BytesIO()
+        self.savefig(target, format="png")
+        return target.getvalue(), {"width": round(PIXELS_PER_INCH * self.get_figwidth())}
 
 
 @cache

@@ -87,6 +87,14 @@ def test_nothing_of_matplotlib_is_changed_and_no_figure_is_registered():
     assert plt.get_fignums() == figures
 
 
+def test_a_notebook_shows_a_figure_without_pyplot():
+    """A figure gives its picture to whoever shows it, as wide as its inches are on a page."""
+    figure = plot(simulated_results())
+    picture, said = figure._repr_png_()
+    assert picture.startswith(b"\x89PNG")
+    assert said == {"width": round(96 * figure.get_figwidth())}
+
+
 def test_the_settings_of_the_user_do_not_change_a_figure():
     """A figure is the same whatever style the user has chosen for their own."""
     plain = drawn(plot(simulated_results(), "map"))
