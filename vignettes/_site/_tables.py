@@ -1,4 +1,4 @@
-"""The tables that ``make papers`` writes, on the pages of the papers: shown where they lie, else a line that says how."""
+"""The tables that ``make papers`` writes, on the pages of the papers; where none lie, a line that says how."""
 
 from __future__ import annotations
 
