@@ -24,7 +24,7 @@ from dreval.results.store import Store, cell_key
 
 VERSIONS = ("dreval", "numpy", "scipy", "scikit-learn")
 BESIDE = "Beside the paper"
-COLUMNS = ["of", "paper", "ours", "difference", "tolerance", "reproduces", "note"]
+COLUMNS = ["of", "reproduces", "paper", "ours", "difference", "tolerance", "note"]
 LEFT_OUT = 3  # exit status: real data that are not here; the rest was made
 Tables = dict[str, pd.DataFrame]
 
@@ -38,13 +38,13 @@ def number(of: str, paper: float, ours: float, tolerance: float | None, note: st
     difference = ours - paper
     holds = "not compared" if tolerance is None else "yes" if abs(difference) <= tolerance else "no"
     shown = [f"{value:.{digits}f}" for value in (ours, difference)]
-    return [of, f"{paper:g}", *shown, "" if tolerance is None else f"{tolerance:g}", holds, note]
+    return [of, holds, f"{paper:g}", *shown, "" if tolerance is None else f"{tolerance:g}", note]
 
 
 def claim(of: str, paper: str, ours: str, holds: bool | str, note: str = "") -> list[Any]:
     """A row of ``BESIDE`` for a sentence; ``holds`` is yes, no, or words such as "in part"."""
     said = holds if isinstance(holds, str) else "yes" if holds else "no"
-    return [of, paper, ours, "", "", said, note]
+    return [of, said, paper, ours, "", "", note]
 
 
 def beside(rows: Iterable[list[Any]]) -> pd.DataFrame:
@@ -111,8 +111,12 @@ def show(title: str, frame: pd.DataFrame, digits: int = 3) -> None:
 
 
 def as_markdown(frame: pd.DataFrame, digits: int = 3) -> str:
-    """A table as Markdown; levels of an index become columns, levels of columns are joined."""
-    flat = frame if list(frame.columns) == COLUMNS else frame.reset_index()
+    """A table as Markdown; levels of an index become columns, levels of columns are joined.
+
+    Of a table of what is beside what the columns in which nothing is said are left out.
+    """
+    ours = list(frame.columns) == COLUMNS
+    flat = frame.loc[:, (frame != "").any()] if ours else frame.reset_index()
     heads = [", ".join(str(part) for part in np.atleast_1d(np.array(head, object)) if str(part)) for head in flat]
     lines = [heads, ["---"] * len(heads), *([_cell(value, digits) for value in row] for row in flat.to_numpy(object))]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"

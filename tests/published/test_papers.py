@@ -17,10 +17,10 @@ import dreval
 
 def test_a_number_is_compared_only_with_a_tolerance():
     """Within: yes; beyond: no; without a tolerance nothing is claimed."""
-    assert tables.number("a", 0.25, 0.27, 0.03)[2:6] == ["0.270", "0.020", "0.03", "yes"]
-    assert tables.number("a", 0.25, 0.29, 0.03)[5] == "no"
-    assert tables.number("a", 0.25, 9.0, None)[4:6] == ["", "not compared"]
-    assert [tables.claim("a", "b", "c", holds)[5] for holds in (True, False, "in part")] == ["yes", "no", "in part"]
+    assert tables.number("a", 0.25, 0.27, 0.03)[:6] == ["a", "yes", "0.25", "0.270", "0.020", "0.03"]
+    assert tables.number("a", 0.25, 0.29, 0.03)[1] == "no"
+    assert tables.number("a", 0.25, 9.0, None)[1] == "not compared"
+    assert [tables.claim("a", "b", "c", holds)[1] for holds in (True, False, "in part")] == ["yes", "no", "in part"]
 
 
 def test_markdown_has_a_line_per_row_and_joined_heads():
@@ -29,6 +29,8 @@ def test_markdown_has_a_line_per_row_and_joined_heads():
 
     lines = tables.as_markdown(frame).splitlines()
 
+    rows = tables.beside([tables.claim("a", "b", "c", True)])
+    assert tables.as_markdown(rows).splitlines()[0] == "| of | reproduces | paper | ours |"
     assert lines == ["| method | r, 20 |", "| --- | --- |", "| a\\|b | 0.123 |", "| c |  |"]
 
 
@@ -70,7 +72,7 @@ def test_the_driver_writes_tables_and_says_what_is_missing(tmp_path, monkeypatch
     folder = tmp_path / "small"
     summary = (folder / "summary.md").read_text("utf-8")
     assert status == tables.LEFT_OUT
-    assert "| Hammer, Figure 1 | PCA projects the clusters onto each other" in summary
+    assert "| Hammer, Figure 1 | yes | PCA projects the clusters onto each other" in summary
     assert "Roy, Figure 10: real data are not here" in summary
     assert all((folder / f"{name}.md").read_text("utf-8").startswith("Python") for name in pieces)
     assert "reduction_mappings: made" in capsys.readouterr().out

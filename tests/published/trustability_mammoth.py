@@ -2,9 +2,11 @@
 
 ``python tests/published/trustability_mammoth.py`` prints indices of the three pictures; with ``--write FOLDER`` it also
 draws them. The paper has 10,000 points and a picture, and says that t-SNE and UMAP keep the local structure "extremely
-well" but tear the surface, and that LSDR "seems to outperform" them by continuity. Ours are 1500 of the points
-(metric scaling in LSDR needs all pairs of them, many times). Continuity is low where neighbors of the data are torn
-apart.
+well" but tear the surface, and that LSDR "seems to outperform" them by continuity. Ours are 4000 of the points,
+since LSDR holds all pairs of them (640 MB). Continuity is low where neighbors of the data are torn apart.
+
+Found: LSDR has the highest continuity of the three, .9974 (UMAP .9963), and the lowest trustworthiness, .979 (.999): it
+keeps together what belongs together by laying other parts over it.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ METHODS = {
     "LSDR": lambda: LSDR(2),
     "PCA": lambda: PCA(2),
 }
-POINTS, SMALL = 1500, 300
+POINTS, SMALL = 4000, 300
 INDICES = ("trustworthiness", "continuity", "spearman_distance", "procrustes_rc", "procrustes_disparity")
 
 
