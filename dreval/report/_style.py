@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -215,11 +214,6 @@ class _Quiet(Figure):
 
     Notebooks show the figures of pyplot, once it has been imported; these are none of its.
     """
-
-    def _repr_png_(self) -> bytes:
-        buffer = io.BytesIO()
-        self.savefig(buffer, format="png")
-        return buffer.getvalue()
 
     def draw(self, renderer: Any) -> None:
         with _quiet():

@@ -37,14 +37,6 @@ def drawn(figure):
     return buffer.getvalue()
 
 
-def test_figures_show_themselves_in_a_notebook():
-    """A notebook that never imported pyplot gets the picture as PNG."""
-    figure = plot(simulated_results(), "map")
-
-    assert figure._repr_png_().startswith(b"\x89PNG")
-    assert len(figure._repr_png_()) > 5000
-
-
 def texts(figure):
     """All texts of a figure, titles on both sides included."""
     return [t.get_text() for t in figure.findobj(mpl.text.Text) if t.get_text() and t.get_visible()]

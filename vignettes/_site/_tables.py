@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""The tables that ``make papers`` writes, on the pages of the papers; where there are none, a line that says how."""
-=======
 """The tables that ``make papers`` writes, on the pages of the papers; where none lie, a line that says how."""
->>>>>>> h_rg
 
 from __future__ import annotations
 
