@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import test_other_tools as names_elsewhere
 from oracles import digits_numbers, two_clouds
 from oracles.names import Names
 from oracles.two_clouds import CLOUDS, cloud
@@ -53,6 +54,14 @@ ITSELF = _rows("The point itself")
 
 def _label(row: Row) -> str:
     return f"{row.program}: {row.theirs}"
+
+
+def _explained_as(row: names_elsewhere.Row) -> str:
+    """A row of the names in other tools as this page calls it."""
+    return f"{row.tool.split()[0].strip(',')}, {row.theirs.removeprefix('cm.')}"
+
+
+EXPLAINED = [row for row in names_elsewhere.COMPARED if f'"{_explained_as(row)}": lambda' in TEXT]
 
 
 @pytest.fixture(scope="module")
@@ -133,29 +142,22 @@ def test_what_is_said_of_another_number_gives_that_number(row: Row, explanations
         assert explained(*PICTURED[picture][:2], K) == pytest.approx(theirs, abs=TIES)
 
 
-def test_every_explanation_has_a_row(explanations: dict[str, Any]) -> None:
-    """No function without a number that it explains."""
-    assert sorted(explanations) == sorted(f"{row.program}, {row.theirs}" for row in OTHER)
+def test_every_difference_is_explained(explanations: dict[str, Any]) -> None:
+    """Those of this page, and every row of the names in other tools that says so; and nothing else is."""
+    here = {f"{row.program}, {row.theirs}" for row in OTHER}
+    there = {_explained_as(row) for row in names_elsewhere.COMPARED if row.numbers == "different"}
+    assert set(explanations) == here | there == {_explained_as(row) for row in EXPLAINED}
 
 
-@pytest.mark.parametrize(
-    ("explanation", "file", "name"),
-    [
-        ("ZADU, proc: procrustes", "zadu", "proc: procrustes"),
-        ("ZADU, nm_stress: non_metric_stress", "zadu", "nm_stress: non_metric_stress"),
-        *((f"pyDRMetrics, {name}", "pydrmetrics", name) for name in ("T", "C", "Vr", "Vrs", "Qglobal", "AUC")),
-        ("dimRed, Q_global", "dimred", "Q_global"),
-        ("coRanking, W_nu", "coranking", "cm.W_nu"),
-    ],
-)
-def test_explanations_are_exact_where_there_are_no_ties(
-    explanation: str, file: str, name: str, explanations: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("row", EXPLAINED, ids=_explained_as)
+def test_explanations_are_exact_where_there_are_no_ties(row: names_elsewhere.Row, explanations: dict[str, Any]) -> None:
     """On the two small clouds each has the program's number to 9 digits; Vrs to 6: its distances are not symmetric."""
+    explained = explanations[_explained_as(row)]
     for small in CLOUDS:
         data = cloud(small)
-        found = explanations[explanation](data.X, data.Y, two_clouds.N_NEIGHBORS)
-        assert found == pytest.approx(two_clouds.read(file)[small][name], rel=1e-6 if name == "Vrs" else 1e-9)
+        theirs = two_clouds.read(names_elsewhere.STORED[row.tool])[small][row.theirs]
+        digits = 1e-6 if row.theirs == "Vrs" else 1e-9
+        assert explained(data.X, data.Y, two_clouds.N_NEIGHBORS) == pytest.approx(theirs, rel=digits)
 
 
 def test_seeds_of_a_random_measure_differ_as_printed() -> None:
