@@ -11,7 +11,7 @@ import pandas as pd
 
 import dreval
 from _site._family import evaluated, pictures, sheet
-from _site._text import page, plain, raw, title, write
+from _site._text import page, raw, title, write
 from dreval.report._svg import inline_svg
 from dreval.report.figures import kinds
 
@@ -43,7 +43,7 @@ def write_figures(folder: Path) -> list[str]:
 
 def _sentence(words: str) -> str:
     """What a card says, as a sentence, with names between backticks as code."""
-    return re.sub(r"\\`(\w+)\\`", r"``\1``", f"{words[0].upper()}{plain(words[1:])}.")
+    return re.sub(r"`(\w+)`", r"``\1``", f"{words[0].upper()}{words[1:]}.")
 
 
 def _options(card: Any) -> str:
