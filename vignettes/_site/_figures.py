@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pandas as pd
 
 import dreval
 from _site._family import evaluated, pictures, sheet
-from _site._text import page, plain, raw, title, write
+from _site._text import page, raw, title, write
 from dreval.report._svg import inline_svg
 from dreval.report.figures import kinds
 
@@ -34,10 +35,15 @@ def write_figures(folder: Path) -> list[str]:
     ]
     for card in sorted(kinds().values(), key=lambda card: (card.of != "results", card.several)):
         drawn = inline_svg(_figure(card), card.name.replace("_", ""), f"A figure of the kind {card.name}")
-        pieces += [title(card.name, "-"), f"{card.sentence[0].upper()}{plain(card.sentence[1:])}.", _options(card)]
+        pieces += [title(card.name, "-"), _sentence(card.sentence), _options(card)]
         pieces.append(raw(f'<div class="drawn">{drawn}</div>'))
     write(folder / "figures.rst", page(*pieces))
     return ["figures"]
+
+
+def _sentence(words: str) -> str:
+    """What a card says, as a sentence, with names between backticks as code."""
+    return re.sub(r"`(\w+)`", r"``\1``", f"{words[0].upper()}{words[1:]}.")
 
 
 def _options(card: Any) -> str:
