@@ -151,10 +151,10 @@ def _plots(options: Any, read: list[str | None]) -> list[tuple[str, Path]]:
     """The figures asked for: their kinds, and where they go."""
     asked = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
     if asked:
-        from dreval.report.figures import KINDS
+        from dreval.report.figures import kind_card
 
         for kind, path in asked:
-            check_one_of(kind, KINDS, "--plot")
+            kind_card(kind, argument="--plot")
             check_output(path, "--plot", read, FIGURES)
     return asked
 

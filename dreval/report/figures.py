@@ -18,7 +18,7 @@ from dreval.report._style import drawing, unknown_letters
 from dreval.report.kinds._kind import FigureCard
 from dreval.results.table import Results
 
-__all__ = ["kinds", "plot", "plot_comparison", "plot_study"]
+__all__ = ["kind_card", "kinds", "plot", "plot_comparison", "plot_study"]
 
 CHOICE = ("names", "embedding")  # options of every figure of a result
 COMPARED = ("alpha", "adjust")  # what a result that is compared first takes besides
@@ -35,12 +35,12 @@ def kinds(of: str | None = None) -> dict[str, FigureCard]:
     return {card.name: card for card in FIGURES.cards() if of in (None, card.of)}
 
 
-def _card(kind: str, of: str | None = None) -> FigureCard:
+def kind_card(kind: str, of: str | None = None, argument: str = "kind") -> FigureCard:
     """The card of a kind, by its name or by another word for it."""
     known = kinds(of)
     others = {alias: card.name for card in known.values() for alias in card.aliases}
     name = others.get(kind, kind) if isinstance(kind, str) else kind
-    return known[check_one_of(name, known, "kind")]
+    return known[check_one_of(name, known, argument)]
 
 
 def plot(results: Results, kind: str = "scatter", **options: Any) -> Figure:
@@ -54,7 +54,7 @@ def plot(results: Results, kind: str = "scatter", **options: Any) -> Figure:
     >>> plot(res, "map", index="continuity", n_neighbors=5)
     <Figure size ...>
     """
-    card = _card(kind)
+    card = kind_card(kind)
     if card.several:
         raise InputError(
             "kind",
@@ -84,7 +84,7 @@ def plot_comparison(comparison: Comparison, kind: str | None = None, **options: 
     >>> plot_comparison(res.compare(), "difference_map", pair=("b", "a"))
     <Figure size ...>
     """
-    card = _card(kind or ("critical_difference" if comparison.families else "forest"), "comparison")
+    card = kind_card(kind or ("critical_difference" if comparison.families else "forest"), "comparison")
     check_parameters(options, card.options, card.name)
     if card.several and not comparison.families:
         cure = "Use dreval.compare over several data sets, or plot('forest')."
@@ -95,7 +95,7 @@ def plot_comparison(comparison: Comparison, kind: str | None = None, **options: 
 
 def plot_study(study: Any, kind: str = "critical_difference", **options: Any) -> Figure:
     """Draw the comparison of a study; see ``Study.plot``. A forest is that of the mixed model."""
-    card = _card(kind, "comparison")
+    card = kind_card(kind, "comparison")
     check_parameters(options, (*COMPARED, *card.options), card.name)
     asked = {key: options.pop(key) for key in COMPARED if key in options}
     asked |= {"tests": "mixed"} if card.name == "forest" else {}
