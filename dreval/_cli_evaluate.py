@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dreval._check import check_one_of
 from dreval._cli_words import (
     DATA,
     DONE,
