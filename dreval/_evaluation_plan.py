@@ -119,7 +119,8 @@ def plan_indices(
         if name in INDICES:
             planned(name)
     names = _names(wanted, "indices", INDICES, _index_groups(labelled, latent))
-    return [task for name in names for task in planned(name)]
+    curves = [curve for name in names if (curve := INDICES.card(name).area_of)]  # what an area is of is kept with it
+    return [task for name in dict.fromkeys([*names, *curves]) for task in planned(name)]
 
 
 def _plan_index(

@@ -84,7 +84,8 @@ def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str 
                 continue
             found.rows.append(_index_row(name, view, task, left, ci, root, found))
         except DrevalError as reason:  # what one index cannot answer loses no other
-            found.rows.append(missing_row(name, task, str(reason)))
+            if not any(other.card.area_of == task.name for other in tasks):  # said of the area already
+                found.rows.append(missing_row(name, task, str(reason)))
     found.shepard = shepard(view)
     return found
 

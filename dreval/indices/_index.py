@@ -67,6 +67,8 @@ class IndexCard:
         parameters; it may give None where no order matters.
     curve : bool
         Whether it has a value for every K = 1, 2, ... and no single one.
+    area_of : str
+        The curve whose area this is; an evaluation keeps it with the value.
     ceiling : function of (n, k) or None
         Value of a perfect copy where it depends on k; None where it is the better end of ``bounds``.
     expected : function of the view or None
@@ -104,6 +106,7 @@ class IndexCard:
     ties: TieRule | None = None
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     curve: bool = False
+    area_of: str = ""
     ceiling: Callable[[int, int], float] | None = None
     expected: Callable[[View], float] | None = None
     quadratic: bool = False

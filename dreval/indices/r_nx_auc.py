@@ -18,6 +18,7 @@ from dreval.indices._index import FloatArray, index
     bounds=(-1.0, 1.0),
     chance=0.0,
     default=4,
+    area_of="r_nx",
     ties=over_ties(lambda found: found.areas),
     reference=(
         "Lee, Peluffo-Ordonez & Verleysen (2015), Multi-scale similarities in stochastic neighbour embedding,\n"
