@@ -15,14 +15,7 @@ import numpy.typing as npt
 from dreval._check import check_one_of, check_parameters, check_path
 from dreval.errors import InputError
 from dreval.results.base import Printed
-from dreval.results.frames import (
-    curves_frame,
-    groups_frame,
-    nulls_frame,
-    over_replicates,
-    point_column,
-    tidy_frame,
-)
+from dreval.results.frames import curves_frame, groups_frame, nulls_frame, over_replicates, point_column, tidy_frame
 from dreval.results.value import Embedding
 
 if TYPE_CHECKING:
@@ -32,15 +25,7 @@ if TYPE_CHECKING:
     from dreval.results.certified import Certificate
     from dreval.results.shepard import Shepard
 
-__all__ = [
-    "Results",
-    "curves_frame",
-    "groups_frame",
-    "nulls_frame",
-    "over_replicates",
-    "point_column",
-    "tidy_frame",
-]
+__all__ = ["Results", "curves_frame", "groups_frame", "nulls_frame", "over_replicates", "point_column", "tidy_frame"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,6 +57,7 @@ def test_every_form_has_words_numbers_and_figures(kind: str, request: pytest.Fix
     forms = {suffix: found.report(tmp_path / f"r{suffix}").read_text("utf-8") for suffix in (".html", ".md", ".tex")}
     tables = "".join(path.read_text("utf-8") for path in (tmp_path / "r-figures").glob("*.tex"))
     numbers = re.findall(r"\d\.\d{4}\b", found.summary().as_text())
+    values = found.pairs["advantage"].dropna()
     page = Tags()
     page.feed(forms[".html"])
 
@@ -64,10 +65,13 @@ def test_every_form_has_words_numbers_and_figures(kind: str, request: pytest.Fix
     assert NAME in "".join(page.texts)
     assert "<i>" not in forms[".html"]
     for number in numbers:
-        assert number in forms[".html"]
         assert number in forms[".md"]
         assert number in tables
-    assert forms[".html"].count("<svg") == forms[".md"].count("![") == forms[".tex"].count(r"\includegraphics") > 0
+    assert len(values) > 0
+    for value in values:
+        assert f"{abs(value):.3g}" in forms[".html"]
+    assert forms[".html"].count("<svg") > 0
+    assert forms[".md"].count("![") == forms[".tex"].count(r"\includegraphics") > 0
     assert found.paragraph("latex").split("\n\n")[0] in forms[".tex"]
     assert found.paragraph("markdown").split("\n\n")[0] in forms[".md"]
 
