@@ -57,11 +57,9 @@ def _directions(text: str) -> str | dict[str, str]:
 
 
 def _compare(options: Any, say: Say) -> int:
-    """Compare, draw, and say what came out."""
+    """Compare, say what came out, and draw it: a figure that is refused leaves the answer."""
     check_output(options.plot, "--plot", options.results, FIGURES)
     found = _found(options)
-    if options.plot:
-        found.plot().savefig(options.plot)
     if options.paragraph:
         say(found.paragraph(options.paragraph))
     elif options.json:
@@ -69,6 +67,8 @@ def _compare(options: Any, say: Say) -> int:
     else:
         summary = found.summary()
         say(summary.as_markdown() if options.markdown else summary.as_latex() if options.latex else str(summary))
+    if options.plot:
+        found.plot().savefig(options.plot)
     return DONE
 
 

@@ -70,6 +70,19 @@ def test_a_table_made_elsewhere(run: Any) -> None:
     assert document["recipe"]["kind"] == "datasets"
 
 
+def test_a_figure_that_is_refused_leaves_the_tables(run: Any) -> None:
+    """Of one picture twice there is no interval to draw: the comparison is printed, then the reason."""
+    X = np.random.default_rng(0).normal(size=(24, 3))
+    same = dreval.Evaluation(X, {"one": X[:, :2], "again": X[:, :2]}, n_neighbors=3, random_state=0)
+    same.run("continuity", None).save("same.dreval")
+    code, out, err = run("same.dreval", "--plot", "forest.svg")
+
+    assert code == 2
+    assert "no difference in any group of points" in out
+    assert "since every difference is 0" in err
+    assert not Path("forest.svg").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

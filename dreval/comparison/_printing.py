@@ -37,7 +37,7 @@ PAIR_TITLES = {
     "": "not tested",
 }
 TESTED = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "p adj."))
-PAIRED = (*TESTED, ("effect_size", "effect"), ("superiority", "superior"))
+PAIRED = (*TESTED, ("effect_size", "effect"), ("superiority", "P sup."))
 PAIR_COLUMNS = {
     **dict.fromkeys(("jackknife", "anchors", "subsampling", "seeds", "subsamples", "draws", ""), PAIRED),
     "nemenyi": (("advantage", "ranks"), ("p_adjusted", "p")),
@@ -140,11 +140,13 @@ def _pairs(comparison: Comparison, test: str) -> Block | None:
         p = row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]
         having = known[point_column(row["index"], row["parameters"])]
         cells = [_cell(key, row[key]) or "missing" * (key in having) for key, _ in shown]
-        return [row["first"], row["second"], *cells, *([] if test == "bayes" else [_stars(p)])]
+        return [row["first"], row["second"], *cells, "" if test == "bayes" else _stars(p)]
 
     lines = _sections(comparison, rows, line)
-    columns = ["first", "second", *(title for _, title in shown), *([] if test == "bayes" else [""])]
-    return Block(f"Pairs: {PAIR_TITLES[test]}", columns, lines, 2, "" if test == "bayes" else _foot(lines))
+    columns, foot = ["first", "second", *(title for _, title in shown), ""], _foot(lines)
+    if not foot:  # no stars
+        columns, lines = columns[:-1], [row[:-1] if len(row) > 1 else row for row in lines]
+    return Block(f"Pairs: {PAIR_TITLES[test]}", columns, lines, 2, foot)
 
 
 def _foot(lines: list[list[str]]) -> str:

@@ -139,6 +139,8 @@ def _one_sided(ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: 
     if ids is not None and _renumbers(ids):
         what = "has the row numbers 0, 1, 2, ... in another order, and the data have no row names"
         return f"`{argument}` {what}: rows were matched by position."
+    if ids is not None:
+        return f"Row names of `{argument}` were not used, since the data have none: rows were matched by position."
     if data.ids_given and ids is None:
         return f"The data have ids and `{argument}` has none: rows were matched by position."
     return None

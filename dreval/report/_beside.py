@@ -16,9 +16,10 @@ from dreval.errors import DrevalWarning, InputError
 from dreval.report._layout import table_parts
 from dreval.report._reading import Reading, parameter_words
 from dreval.report._style import drawing
-from dreval.results.base import Best, Block, Small, Summary, told_apart
-from dreval.results.latex import latex_table, latex_title
+from dreval.results.base import Best, Block, Small, Summary
+from dreval.results.latex import in_line, latex_table, latex_title
 from dreval.results.markup import known_letters
+from dreval.results.short import told_apart
 from dreval.results.table import Results
 
 __all__ = ["Beside", "beside_results", "check_folder"]
@@ -76,17 +77,25 @@ class Beside:
 
     def table(self, block: Block, name: str, caption: str) -> Markup:
         r"""Save a table, and give the ``\input`` of it; nothing where the text is no LaTeX."""
-        if not self.tex:
-            return Markup("")
-        path = self._place(name, ".tex")
-        text = latex_table(block, latex_title(caption), f"tab:{path.stem}", WIDE)
-        path.write_text(f"{text}\n", encoding="utf-8", newline="\n")
-        return Markup(rf"\input{{{self.folder.name}/{path.stem}}}")
+        return self.tables([block], [name], [caption])[0]
 
-    def tables(self, summary: Summary, names: Sequence[str]) -> list[Markup]:
+    def tables(self, blocks: Sequence[Block], names: Sequence[str], captions: Sequence[str]) -> list[Markup]:
+        """Save tables under these names; a long name of theirs has the same short form in all."""
+        if not self.tex:
+            return [Markup("")] * len(blocks)
+        made = []
+        for fitted, name, caption in zip(in_line(blocks, WIDE), names, captions, strict=True):
+            path = self._place(name, ".tex")
+            text = latex_table(fitted, latex_title(caption), f"tab:{path.stem}")
+            path.write_text(f"{text}\n", encoding="utf-8", newline="\n")
+            made.append(Markup(rf"\input{{{self.folder.name}/{path.stem}}}"))
+        return made
+
+    def summary(self, summary: Summary, names: Sequence[str]) -> list[Markup]:
         """Save the tables of a summary under these names."""
-        pairs = zip(summary.blocks, [*names, *["table"] * len(summary.blocks)], strict=False)
-        return [self.table(block, name, block.title or summary.title) for block, name in pairs]
+        blocks = summary.blocks
+        taken = [*names, *["table"] * len(blocks)][: len(blocks)]
+        return self.tables(blocks, taken, [block.title or summary.title for block in blocks])
 
 
 def beside_results(results: Results, reading: Reading, page: Mapping[str, Any], target: Path) -> dict[str, Any]:
@@ -106,8 +115,8 @@ def beside_results(results: Results, reading: Reading, page: Mapping[str, Any], 
         block = _values_below(page, reading) if len(page["rows"]) > ACROSS else _values_across(page)
         made["values"] = beside.table(block, "values", "How well each picture keeps the data")
     if reading.computed:
-        named = {block.title or "All values": block for block in summary.blocks}
-        made["every"] = [beside.table(block, title, title) for title, block in named.items()]
+        titles = [block.title or "All values" for block in summary.blocks]
+        made["every"] = beside.tables(summary.blocks, titles, titles)
     return made
 
 

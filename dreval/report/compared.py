@@ -118,7 +118,7 @@ def _pictured(comparison: Comparison, summary: Summary, target: Path) -> dict[st
     """Figures beside a text, and tables in its form."""
     beside = Beside(target)
     figures = [beside.figure(figure, name, words) for name, words, figure in _figures(comparison)]
-    tables = "\n\n".join(beside.tables(summary, ())) if beside.tex else markdown_tables(summary)
+    tables = "\n\n".join(beside.summary(summary, ())) if beside.tex else markdown_tables(summary)
     return {"figures": figures, "tables": Markup(tables)}
 
 

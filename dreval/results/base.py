@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import textwrap
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
 from dreval.glossary import MARK, spread, terminal_width
 from dreval.results.markup import printable
+from dreval.results.short import in_short, shortened
 from dreval.results.symbols import plain_symbols
 
 __all__ = [
@@ -26,12 +26,11 @@ __all__ = [
     "format_number",
     "format_p",
     "same_digits",
-    "shortened",
     "significance_stars",
-    "told_apart",
 ]
 
 WIDTH = 78
+TERMINAL = 80  # columns, all of which a table may take
 LEAST = 8  # columns of a terminal that a name keeps
 WIDE = 24  # of a table that is broken into several each name keeps so many
 CALL_LINES = 5  # of a longer call the middle is left out
@@ -111,7 +110,8 @@ class Block:
     """One table of a summary: a heading, column names and rows of text.
 
     A row of one cell is a heading of the rows below it. The first ``names`` columns hold names, which are shortened
-    where there is no room, as are columns without a heading; numbers never are. ``foot`` stands below the table.
+    where there is no room, as are columns without a heading, by one map of short forms for all tables of a summary;
+    numbers never are. ``foot`` stands below the table.
     """
 
     title: str
@@ -136,41 +136,44 @@ class Block:
         words = bool(cells) and not any(letter.isdigit() for cell in cells for letter in cell)
         return place < self.names or not self.columns[place] or words
 
-    def cut(self, rooms: dict[int, int]) -> Block:
-        """The same table with the cells of these columns shortened to their rooms, different names kept apart."""
-        short = {i: told_apart([row[i] for row in self.cells], room) for i, room in rooms.items()}
+    @property
+    def free(self) -> list[int]:
+        """The columns that may be shortened: those of names, and those without a heading."""
+        return [i for i, heading in enumerate(self.columns) if i < self.names or not heading]
+
+    @property
+    def longest(self) -> int:
+        """Columns of a terminal that the longest cell takes that may be shortened."""
+        return max((terminal_width(row[i]) for row in self.cells for i in self.free), default=0)
+
+    def renamed(self, short: Mapping[str, str]) -> Block:
+        """The same table with the short forms of what may be shortened."""
+        free = self.free
         rows = [
-            row if len(row) < len(self.columns) else [short[i][c] if i in short else c for i, c in enumerate(row)]
+            row if len(row) < len(self.columns) else [short[c] if i in free else c for i, c in enumerate(row)]
             for row in self.rows
         ]
         return replace(self, rows=rows)
 
-    def fitted(self, width: int) -> Block:
-        """The same table with names shortened, the widest column first, where it is wider."""
-        widths = self._widths()
-        free = [i for i, heading in enumerate(self.columns) if i < self.names or not heading]
-        rooms = {i: widths[i] for i in free}
-        over = sum(widths) + 2 * (len(widths) - 1) - width
-        for _ in range(max(over, 0)):
-            widest = max(rooms, key=lambda i: rooms[i])
-            rooms[widest] -= rooms[widest] > LEAST
-        return self.cut({i: room for i, room in rooms.items() if room < widths[i]})
+    def width(self, room: int) -> int:
+        """Columns of a terminal that the table takes where a name has so many at most."""
+        heads, widths, free = list(map(terminal_width, self.columns)), self._widths(), self.free
+        cut = [max(heads[i], min(wide, room)) if i in free else wide for i, wide in enumerate(widths)]
+        return sum(cut) + 2 * (len(cut) - 1)
 
-    @property
-    def width(self) -> int:
-        """Columns of a terminal that the cells of a row take, without the gaps between them."""
-        return sum(self._widths())
+    def room(self, width: int) -> int:
+        """Columns that each name has where the table is to fit; WIDE where its numbers alone are wider."""
+        longest = self.longest
+        fitting = (room for room in range(longest, LEAST - 1, -1) if self.width(room) <= width)
+        return next(fitting, min(longest, WIDE))
 
     def _widths(self) -> list[int]:
         columns = zip(self.columns, *self.cells, strict=True)
         return [max(map(terminal_width, column)) for column in columns]
 
     def pieces(self, width: int) -> Iterator[Block]:
-        """The table, fitted; where numbers alone are wider its columns below each other, names repeated, as R does."""
-        fitted = self.fitted(width)
-        if fitted.width + 2 * (len(self.columns) - 1) > width:
-            fitted = self.cut(dict.fromkeys(range(self.names), WIDE))
-        widths = fitted._widths()
+        """The table; where it is wider its columns below each other, names repeated, as R does."""
+        widths = self._widths()
         first = sum(widths[: self.names]) + 2 * (self.names - 1)
         groups: list[list[int]] = []  # a column without a heading stays with the one before it
         for place in range(self.names, len(widths)):
@@ -181,10 +184,10 @@ class Block:
         for group in groups:
             wide = sum(widths[place] + 2 for place in group)
             if used + wide > width and group[0] > begin:
-                yield fitted._columns(begin, group[0])
+                yield self._columns(begin, group[0])
                 used, begin = first, group[0]
             used += wide
-        yield fitted._columns(begin, len(widths))
+        yield self._columns(begin, len(widths))
 
     def _columns(self, begin: int, end: int) -> Block:
         """The names with some of the other columns."""
@@ -227,7 +230,10 @@ class Summary:
     call: str = ""
 
     def as_text(self) -> str:
-        """Plain text, for a terminal of 80 columns; of a long call the middle, and of long names, is left out."""
+        """Plain text, for a terminal of 80 columns; of a long call the middle is left out.
+
+        So it is of names where a table has no room for them; what they stand for is said below the tables.
+        """
         pairs = [(name, value) for name, value in self.header if value]
         half = (len(pairs) + 1) // 2
         left, right = pairs[:half], [*pairs[half:], ("", "")][:half]
@@ -235,9 +241,11 @@ class Summary:
         lines += [f"{_pair(*a)}  {_pair(*b)}".rstrip() for a, b in zip(left, right, strict=True)]
         if self.call:
             lines += ["", "Call:", *_call_lines(self.call)]
-        for block in self.blocks:
-            lines += ["", *textwrap.wrap(plain_symbols(block.title), WIDTH), *block.lines(WIDTH)]
+        blocks, short = in_short(self.blocks, [block.room(TERMINAL - 2 * block.sectioned) for block in self.blocks])
+        for block in blocks:
+            lines += ["", *textwrap.wrap(plain_symbols(block.title), WIDTH), *block.lines(TERMINAL)]
             lines += ["---", *textwrap.wrap(block.foot, WIDTH)] if block.foot else []
+        lines += ["", "Names", *_key_lines(short)] if short else []
         if self.notes:
             lines += ["", "Notes"]
             for i, note in enumerate(self.notes, 1):
@@ -253,13 +261,25 @@ class Summary:
         """A part of a page: tables with captions and headings that say what they head, in the colours around it."""
         return str(import_module("dreval.results.snippets").html(self))
 
-    def as_latex(self) -> str:
+    def as_latex(self, label: str | None = None) -> str:
         r"""Tables with captions and labels for ``\input``; needs the packages booktabs and longtable.
 
         Letters that pdfLaTeX does not know by itself are set by XeLaTeX and LuaLaTeX; pdfLaTeX shows their code
-        points, as U+5D4C. Long names are shortened in the tables and stand in full below them.
+        points, as U+5D4C. A name for which a line has no room is shortened, in all tables alike, and stands in full
+        below the table.
+
+        Parameters
+        ----------
+        label : str, optional
+            What tells these tables from others of the document: ``label="wdbc"`` gives ``tab:wdbc-1`` and so on. The
+            words of the title by default, which are the same for every result of its kind.
+
+        Raises
+        ------
+        InputError
+            For a label with other signs than letters, digits, ``.``, ``:`` and ``-``.
         """
-        return str(import_module("dreval.results.latex").latex(self))
+        return str(import_module("dreval.results.latex").latex(self, label))
 
     def __str__(self) -> str:
         return self.as_text()
@@ -282,40 +302,6 @@ class Printed(ABC):
         return self.summary().as_html()
 
 
-def shortened(text: str, room: int) -> str:
-    """The text without its middle, where it takes more columns of a terminal than there is room."""
-    text = spread(text)
-    tail = (room - 1) // 2
-    made = text if len(text) <= room else f"{text[: room - 1 - tail]}…{text[len(text) - tail :].lstrip(MARK)}"
-    return made.replace(MARK, "")
-
-
-def told_apart(texts: Sequence[str], room: int) -> dict[str, str]:
-    """Short forms of all texts, no two the same: where only middles differ these are shown, or a number.
-
-    Examples
-    --------
-    >>> told_apart(["perplexity=30, seed=0, exact", "perplexity=50, seed=0, exact", "pca"], 12)
-    {'perplexity=30, seed=0, exact': '…30, s…exact', 'perplexity=50, seed=0, exact': '…50, s…exact', 'pca': 'pca'}
-    """
-    short = {text: shortened(text, room) for text in texts}
-    for form in _repeated(short):
-        group = [text for text in short if short[text] == form]
-        letters = enumerate(zip(*group, strict=False))
-        begin = next((i for i, some in letters if len(set(some)) > 1), min(map(len, group)))
-        short |= {text: shortened(f"…{text[begin:]}", room) for text in group}
-    again = _repeated(short)
-    for place, text in enumerate(short, 1):
-        if short[text] in again:
-            short[text] = f"{place}: {shortened(text, room - len(str(place)) - 2)}"
-    return short
-
-
-def _repeated(short: dict[str, str]) -> list[str]:
-    """Forms that more than one text has."""
-    return [form for form, count in Counter(short.values()).items() if count > 1]
-
-
 def _call_lines(call: str) -> list[str]:
     """The call, indented; of a long one the middle is left out."""
     lines: list[str] = []
@@ -324,6 +310,14 @@ def _call_lines(call: str) -> list[str]:
         lines += textwrap.wrap(spread(line), WIDTH, **look)  # type: ignore[arg-type]
     tail = CALL_LINES // 2
     return lines if len(lines) <= CALL_LINES else [*lines[: CALL_LINES - tail - 1], "    ...", *lines[-tail:]]
+
+
+def _key_lines(short: Mapping[str, str]) -> Iterator[str]:
+    """What each short form stands for."""
+    for form, whole in short.items():
+        said = spread(printable(f"{form}: {whole}"))
+        look = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
+        yield from textwrap.wrap(said, WIDTH, **look)  # type: ignore[arg-type]
 
 
 def _pair(name: str, value: str) -> str:

@@ -3,18 +3,20 @@ r"""A printed result as LaTeX: tables that a document takes in by ``\input``."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dreval.errors import InputError
 from dreval.results.base import Best, Small
 from dreval.results.markup import known_letters, latex_text
+from dreval.results.short import in_short
 from dreval.results.symbols import latex_symbols
 
 if TYPE_CHECKING:
     from dreval.results.base import Block, Summary
 
-__all__ = ["latex", "latex_table", "latex_title"]
+__all__ = ["Fitted", "in_line", "latex", "latex_table", "latex_title"]
 
 LINE = 320.0  # points of a line of the usual text, and some to spare
 SIZES = (("small", 5.1), ("footnotesize", 4.7), ("scriptsize", 4.3))  # points of a letter, where the text has 11
@@ -24,18 +26,35 @@ HEADED = 0.9  # part of a line that is counted on where words are wider than the
 NAME = 30  # letters of a name
 
 
-def latex(summary: Summary) -> str:
+@dataclass(frozen=True)
+class Fitted:
+    """A table as it fits a line: the size of its letters, how many a line has, and what its short forms stand for."""
+
+    block: Block
+    size: str
+    room: int
+    short: Mapping[str, str]
+
+
+def latex(summary: Summary, label: str | None = None) -> str:
     """A table for each block, the header in the caption of the first, and the call and the notes below the last."""
-    words = re.sub(r"[^a-z0-9]+", "-", summary.title.lower()).strip("-")
+    prefix = re.sub(r"[^a-z0-9]+", "-", summary.title.lower()).strip("-") if label is None else _checked(label)
     about = "; ".join(f"{latex_text(a)}: {latex_text(b, breaks=True)}" for a, b in summary.header if b)
     parts = [f"% {' '.join(summary.title.split())}; needs \\usepackage{{booktabs,longtable}}"]
-    for number, block in enumerate(summary.blocks, 1):
+    for number, (block, fitted) in enumerate(zip(summary.blocks, in_line(summary.blocks), strict=True), 1):
         caption = latex_title(block.title).rstrip(".")
         caption = ". ".join(filter(None, [latex_title(summary.title), about, caption]) if number == 1 else [caption])
-        parts.append(latex_table(block, f"{caption}.", f"tab:{words}-{number}"))
+        parts.append(latex_table(fitted, f"{caption}.", f"tab:{prefix}-{number}"))
     if not summary.blocks:
         parts.append(f"\\noindent {latex_title(summary.title)}. {about}.\\par")
     return "\n\n".join([*parts, *_below(summary)]) + "\n"
+
+
+def _checked(label: str) -> str:
+    """A label that LaTeX takes as it is."""
+    if not isinstance(label, str) or not re.fullmatch(r"[A-Za-z0-9.:-]+", label):
+        raise InputError("label", "must be letters, digits and . : -", repr(label), "Write it as in label='wdbc'.")
+    return label
 
 
 def latex_title(text: str, breaks: bool = False) -> str:
@@ -70,12 +89,25 @@ def _below(summary: Summary) -> Iterator[str]:
         yield f"{{\\footnotesize\\raggedright\n{notes}\n}}"
 
 
-def latex_table(block: Block, caption: str, label: str, line: float = LINE) -> str:
-    """One table with booktabs: small enough for a line of so many points, over several pages where it is long."""
-    size, room, fitted = _sized(_shown(block), line)
-    parts = list(fitted.pieces(room))
-    foot = " ".join(filter(None, [latex_title(block.foot, breaks=True), _full_names(block, parts[0])]))
-    begin = f"\\{size}\\setlength{{\\tabcolsep}}{{{GAP / 2:g}pt}}"
+def in_line(blocks: Sequence[Block], line: float = LINE) -> list[Fitted]:
+    """Tables of one document as they fit a line of so many points, a long name with the same short form in all."""
+    shown = [_shown(block) for block in blocks]
+    sized = [_sized(block, line) for block in shown]
+    short_blocks, short = in_short(shown, [names for _, _, names in sized])
+    made = []
+    for whole, block, (size, room, _) in zip(shown, short_blocks, sized, strict=True):
+        cells = {} if block is whole else {row[i] for row in block.cells for i in block.free}
+        made.append(Fitted(block, size, room, {form: name for form, name in short.items() if form in cells}))
+    return made
+
+
+def latex_table(fitted: Fitted, caption: str, label: str) -> str:
+    """One table with booktabs: small enough for its line, over several pages where it is long."""
+    block = fitted.block
+    parts = list(block.pieces(fitted.room))
+    key = " ".join(f"{latex_text(form)}: {latex_text(name, breaks=True)}." for form, name in fitted.short.items())
+    foot = " ".join(filter(None, [latex_title(block.foot, breaks=True), key]))
+    begin = f"\\{fitted.size}\\setlength{{\\tabcolsep}}{{{GAP / 2:g}pt}}"
     named = f"\\caption{{{caption}}}\\label{{{label}}}"
     if len(parts) * (len(block.rows) + 3) > ROWS:
         tables = "\n".join(_long_table(part, "" if i else named) for i, part in enumerate(parts))
@@ -141,22 +173,14 @@ def _shown(block: Block) -> Block:
     return replace(block, columns=[known_letters(name) for name in block.columns], rows=rows)
 
 
-def _sized(block: Block, line: float) -> tuple[str, int, Block]:
-    """The size of letters in which the table fits a line, how many of them a line has, and names that are not long."""
+def _sized(block: Block, line: float) -> tuple[str, int, int]:
+    """The size of letters in which the table fits a line, how many of them a line has, and how many each name."""
     heads = [len(name) for name in block.columns[block.names :]]
     cells = [max(map(len, column), default=0) for column in list(zip(*block.cells, strict=True))[block.names :]]
     line *= HEADED if any(head > cell for head, cell in zip(heads, cells, strict=False)) else 1.0
     for names in (2 * NAME, NAME):
-        cut = block.cut(dict.fromkeys(range(block.names), names))
         for size, letter in SIZES:
             room = int(line / letter) - 2 * block.sectioned
-            if cut.width + 2 * (len(block.columns) - 1) <= room and (names == NAME or size != "scriptsize"):
-                return size, room, cut
-    return size, room, cut
-
-
-def _full_names(block: Block, short: Block) -> str:
-    """The names that were shortened, in full."""
-    pairs = zip(block.cells, short.cells, strict=True)
-    cut = {b[i]: a[i] for a, b in pairs for i in range(block.names) if a[i] != b[i]}
-    return " ".join(f"{latex_text(b)}: {latex_text(a, breaks=True)}." for b, a in cut.items())
+            if block.width(names) <= room and (names == NAME or size != "scriptsize"):
+                return size, room, min(names, block.longest)
+    return size, room, min(NAME, block.room(room))

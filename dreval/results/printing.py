@@ -39,7 +39,9 @@ def summarise(results: Results) -> Summary:
 
 def _header(results: Results) -> list[tuple[str, str]]:
     recipe = results.recipe
-    failed = f", {len(results.failed)} failed" if results.failed else ""
+    counted = format_number(len(results.names) - len(results.failed))
+    if results.failed:
+        counted += f" of {format_number(len(results.names))} ({format_number(len(results.failed))} failed)"
     anchors, sizes = recipe.get("anchors"), {Y.shape[1] for Y in results.embeddings.values()}
     return [
         ("Data", str(recipe.get("dataset") or "(array)")),
@@ -47,7 +49,7 @@ def _header(results: Results) -> list[tuple[str, str]]:
         ("Columns p", format_number(recipe.get("p"))),
         ("Metric", str(recipe.get("metric", ""))),
         ("Anchors", format_number(anchors) if anchors else "all points"),
-        ("Embeddings", format_number(len(results.names)) + failed),
+        ("Embeddings", counted),
         ("Components d", ", ".join(map(str, sorted(sizes)))),
         ("Seed", str(recipe.get("random_state", ""))),
         ("dreval", str(recipe.get("versions", {}).get("dreval", ""))),

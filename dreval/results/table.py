@@ -225,8 +225,9 @@ class Results(Printed):
         Returns
         -------
         dreval.results.base.Summary
-            ``print`` shows it in 80 columns, with long names shortened; ``.as_html()``, ``.as_latex()`` and
-            ``.as_markdown()`` give the same content with all names whole.
+            ``print`` shows it in 80 columns; ``.as_html()``, ``.as_markdown()`` and ``.as_latex()`` give the same
+            content elsewhere. A name for which a table has no room is shortened in print and in LaTeX, and stands in
+            full below; in HTML and Markdown all names are whole.
         """
         made: Summary = import_module("dreval.results.printing").summarise(self)
         return made

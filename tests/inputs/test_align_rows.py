@@ -143,6 +143,9 @@ def test_ids_on_one_side_are_said() -> None:
     assert as_source(named, "e", as_data(X), ids="cell").notes == (
         "`embeddings['e']` has ids and the data have none: rows were matched by position.",
     )
+    assert as_source(pd.DataFrame(Y, index=NAMES), "e", as_data(X)).notes == (
+        "Row names of `embeddings['e']` were not used, since the data have none: rows were matched by position.",
+    )
 
 
 @pytest.mark.parametrize("index", [NAMES[:5], [*NAMES[:5], "new"], [*NAMES, "new"], [*NAMES[:5], NAMES[0]]])

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dreval
+from dreval.errors import InputError
 from dreval.glossary import terminal_width
 from dreval.results.base import (
     Best,
@@ -23,8 +24,8 @@ from dreval.results.base import (
     format_p,
     same_digits,
     significance_stars,
-    told_apart,
 )
+from dreval.results.short import told_apart
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
@@ -169,7 +170,7 @@ def test_names_are_no_markup() -> None:
     cells = "\n".join(line for line in summary.as_latex().splitlines() if not line.startswith("%"))
     for kind in ("tabular", "longtable", "table"):
         assert cells.count(rf"\begin{{{kind}}}") == cells.count(rf"\end{{{kind}}}")
-    assert cells.count(r"\caption{") == len(summary.blocks)
+    assert cells.count(r"\label{") == len(summary.blocks)  # a table that is broken has one, too
     assert not re.search(r"(?<!\\)[%#]", cells)
     assert r"\textbackslash{}end\{tabular\}" in cells
 
@@ -282,6 +283,66 @@ def test_short_forms_are_told_apart(names: list[str], room: int) -> None:
     assert all(short[name] == name for name in names if len(name) <= room and len(set(names)) == 1)
 
 
+SEEDS = [f"pbmc_umap_min_dist_0.{i}_seed_{j}" for i in (1, 5) for j in (0, 1)]
+
+
+def pairs_summary(names: list[str]) -> Summary:
+    """A table of names with room for them, and one of pairs without; in either column every name but one."""
+    numbers = ["-0.0015", "-0.05", "0.961", "1.000", "-0.015", "0.487"]
+    pairs = [[a, b, *numbers] for i, a in enumerate(names) for b in names[i + 1 :]]
+    headings = ["first", "second", "advantage", "t", "p", "p adj.", "effect", "P sup."]
+    values = Block("Values", ["", "value"], [[name, "0.5"] for name in names])
+    return Summary("Title", [], [values, Block("Pairs", headings, pairs, 2)])
+
+
+def test_a_short_form_is_one_name_wherever_it_stands() -> None:
+    """Both columns of pairs shorten alike in text and LaTeX, and a key says what each form stands for."""
+    summary = pairs_summary(SEEDS)
+    text, latex = summary.as_text(), summary.as_latex().replace(r"\_", "_").replace(r"\allowbreak{}", "")
+    key = dict(re.findall(r"^  (\S+): (\S+)$", text.partition("\nNames\n")[2], re.M))
+    shown = re.findall(r"^(\S+)  (\S+) +-0\.0015", text, re.M)
+    tex_key = dict(re.findall(r"(\S+…\S*): (\S+)\.(?= |\\par)", latex))
+    tex_shown = re.findall(r"^(\S+) & (\S+) & \$-\$0\.0015", latex, re.M)
+    expected = [(a, b) for i, a in enumerate(SEEDS) for b in SEEDS[i + 1 :]]
+
+    assert sorted(key.values()) == sorted(tex_key.values()) == sorted(SEEDS)
+    assert [(key[a], key[b]) for a, b in shown] == expected
+    assert [(tex_key[a], tex_key[b]) for a, b in tex_shown] == expected
+    assert all(re.search(rf"^{name} +0\.5$", text, re.M) for name in SEEDS)
+
+
+def test_tables_of_several_kinds_have_one_form_for_a_name() -> None:
+    """The tightest table sets the form for all that have no room."""
+    wide = [f"c{i:09d}" for i in range(4)]
+    blocks = [Block("", ["", *wide[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
+    text = Summary("t", [], blocks).as_text().partition("\nNames\n")
+    forms = re.findall(r"^(\S+) +0\.1", text[0], re.M)
+
+    assert forms[:4] == forms[4:]
+    assert len(set(forms)) == 4
+    assert "Names" not in pairs_summary(["umap", "tsne"]).as_text()
+
+
+def test_names_stay_whole_where_the_row_fits() -> None:
+    """The table of pairs has room for names of fourteen letters in 80 columns."""
+    names = ["umap_n15_seed1", "umap_n15_seed2", "umap_n50_seed1"]
+    text = pairs_summary(names).as_text()
+
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_labels_of_two_summaries_differ() -> None:
+    """A label of its own stands before the number of each table; what LaTeX would not take is refused."""
+    summary = pairs_summary(["umap", "tsne"])
+
+    assert re.findall(r"\\label\{(.*?)\}", summary.as_latex()) == ["tab:title-1", "tab:title-2"]
+    assert re.findall(r"\\label\{(.*?)\}", summary.as_latex(label="wdbc")) == ["tab:wdbc-1", "tab:wdbc-2"]
+    for bad in ("a b", "", "x_{", 3):
+        with pytest.raises(InputError, match="`label` must be letters"):
+            summary.as_latex(label=bad)  # type: ignore[arg-type]
+
+
 def test_a_table_that_is_too_wide_is_broken() -> None:
     """Its columns stand below each other with the names before them, and no number is lost or cut."""
     row = [f"{i}.{i}23456789012345" for i in range(9)]
@@ -320,7 +381,7 @@ def test_failures_alike_are_one_note() -> None:
     ev = dreval.Evaluation(X, {"e": Y, "short": Y[:5], "brief": Y[:5]}, n_neighbors=5, random_state=0)
     summary = ev.run("stress", ci=None).summary()
 
-    assert ("Embeddings", "3, 2 failed") in summary.header
+    assert ("Embeddings", "1 of 3 (2 failed)") in summary.header
     assert [row[0] for row in summary.blocks[0].cells] == ["e"]
     assert [note for note in summary.notes if "failed" in note] == [
         note for note in summary.notes if note.startswith("short, brief failed: `embeddings[...]` must have one row")

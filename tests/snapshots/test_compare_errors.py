@@ -24,6 +24,11 @@ EV = dreval.Evaluation(X, SOURCES, n_neighbors=3, random_state=0)
 RESULTS = EV.add("short", X[:5, :2]).run("continuity", None)
 WIDE = EV.run("procrustes_disparity", None)
 SEVERAL = dreval.Evaluation(X, SOURCES, n_neighbors=[3, 5], random_state=0).run("continuity", None).compare()
+TWICE = (
+    dreval.Evaluation(X, {"umap": X[:, :2], "again": X[:, :2]}, n_neighbors=3, random_state=0)
+    .run("continuity", None)
+    .compare()
+)
 TABLE = pd.DataFrame(
     {
         "dataset": np.repeat(list("abcde"), 2),
@@ -95,6 +100,7 @@ PICTURES: dict[str, Case] = {
     "ranks on one data set": lambda: RESULTS.compare().plot("critical_difference"),
     "ranks with empty cells": lambda: HOLES.plot("critical_difference"),
     "intervals of ranks": lambda: ACROSS.plot("forest"),
+    "intervals of one picture twice": lambda: TWICE.plot("forest"),
     "a map over data sets": lambda: ACROSS.plot("difference_map"),
     "wins without data sets": lambda: RESULTS.compare().plot("wins"),
     "a pair of one": lambda: RESULTS.compare().plot("difference_map", pair=("umap",)),

@@ -75,10 +75,22 @@ def _parts(comparison: Comparison, index: str | None) -> dict[str, dict[Pair, Ma
                 (str(row["first"]), str(row["second"])): {str(k): v for k, v in row.items()} for row in found
             }
     if not parts:
-        cure = "Use results.compare() of one data set, or dreval.compare(..., tests='mixed')."
-        raise InputError("kind", "must fit the comparison", "'forest' without intervals", cure)
+        raise _refusal(comparison)
     first = next(iter(parts))
     return {first: parts[first]} if index is None and len(parts[first]) > MANY else parts
+
+
+def _refusal(comparison: Comparison) -> InputError:
+    """Why there is no interval to draw."""
+    got = "'forest' without intervals"
+    if comparison.families:
+        cure = "Use results.compare() of one data set, or dreval.compare(..., tests='mixed')."
+    elif (comparison.pairs["advantage"] == 0).all():
+        got += ", since every difference is 0"
+        cure = "Compare embeddings that differ; the table of the comparison has these."
+    else:
+        cure = "The notes of the comparison say why no pair has one."
+    return InputError("kind", "must fit the comparison", got, cure)
 
 
 def _places(comparison: Comparison) -> dict[str, int]:
