@@ -44,3 +44,8 @@ def call(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     except SystemExit as stop:
         code = int(stop.code or 0)
     return (code, *capfd.readouterr())
+
+
+def without_call(printed: str) -> list[str]:
+    """The parts of a summary but its call, which on the command line is that of the command line."""
+    return [part for part in printed.split("\n\n") if not part.startswith("Call:")]
