@@ -11,7 +11,7 @@ from dreval.cli import _parser
 
 WORDS = (
     "The same words and defaults as in Python. ``dreval`` exits with 0 when all is done, with 1 when some embedding "
-    "failed (the others are still evaluated), with 2 when the input was refused, with 3 after a defect in dreval itself, "
+    "failed (the others are still evaluated), with 2 when the input was refused, with 3 after a defect in dreval, "
     "and with 130 when it was stopped by Ctrl-C; every refusal says what was wrong, where, and what to do."
 )
 
