@@ -19,9 +19,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
     from _site._links import CodeLinks
     from _site._listing import VignetteList
     from _site._mathml import add_renderer
+    from _site._tables import PaperTables
 
     add_renderer(app)
     app.add_directive("vignettes", VignetteList)
+    app.add_directive("paper-tables", PaperTables)
     app.add_post_transform(CodeLinks)
     app.add_post_transform(Formulas)
     app.connect("builder-inited", _write_reference)

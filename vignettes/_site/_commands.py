@@ -11,8 +11,8 @@ from dreval.cli import _parser
 
 WORDS = (
     "The same words and defaults as in Python. ``dreval`` exits with 0 when all is done, with 1 when some embedding "
-    "failed (the others are still evaluated), and with 2 when the input was refused; every refusal says what was "
-    "wrong, where, and what to do."
+    "failed (the others are still evaluated), with 2 when the input was refused, with 3 after a defect in dreval, "
+    "and with 130 when it was stopped by Ctrl-C; every refusal says what was wrong, where, and what to do."
 )
 
 
@@ -27,7 +27,7 @@ def write_commands(folder: Path) -> list[str]:
         rows = [(_named(action), plain(_help(action))) for action in parser._actions if action.dest != "help"]
         pieces.append(table(["argument", "what it is"], rows, "32 68"))
         if parser.epilog:
-            pieces.append("::\n\n" + "\n".join(f"    {line}" for line in parser.epilog.splitlines()))
+            pieces.append(".. code-block:: sh\n\n" + "\n".join(f"    {line}" for line in parser.epilog.splitlines()))
     write(folder / "commands.rst", page(*pieces))
     return ["commands"]
 
