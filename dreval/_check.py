@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import numbers
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -116,12 +117,25 @@ def _bounds_words(low: float | None, high: float | None) -> str:
     return f" {' and '.join(words)}" if words else ""
 
 
+def _nearest(value: Any, low: float | None, high: float | None) -> str:
+    """The cure of a number that is refused: the nearest that is accepted."""
+    plain = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and np.isfinite(float(value))
+    if not plain:
+        return f"Pass a number, such as {low if low is not None else high if high is not None else 1}."
+    if low is not None and value < low:
+        return f"The smallest is {low}."
+    if high is not None and value > high:
+        return f"The largest is {high}."
+    near = dict.fromkeys((math.floor(value), math.ceil(value)))
+    return f"Choose {' or '.join(map(str, near))}{', as an int' if len(near) == 1 else ''}."
+
+
 def check_int(value: Any, argument: str, low: int | None = None, high: int | None = None) -> int:
     """An integer within [low, high]."""
     bounds = _bounds_words(low, high)
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
     if not whole or (low is not None and value < low) or (high is not None and value > high):
-        raise InputError(argument, f"must be an integer{bounds}", describe(value), f"Choose an integer{bounds}.")
+        raise InputError(argument, f"must be an integer{bounds}", describe(value), _nearest(value, low, high))
     return int(value)
 
 
@@ -130,7 +144,7 @@ def check_float(value: Any, argument: str, low: float | None = None, high: float
     bounds = _bounds_words(low, high)
     real = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and np.isfinite(float(value))
     if not real or (low is not None and value < low) or (high is not None and value > high):
-        raise InputError(argument, f"must be a finite number{bounds}", describe(value), f"Choose a number{bounds}.")
+        raise InputError(argument, f"must be a finite number{bounds}", describe(value), _nearest(value, low, high))
     return float(value)
 
 

@@ -81,7 +81,9 @@ def test_an_unrelated_picture_meets_the_definition_and_tells_nothing():
     )
     seen = replace(found, tests=tuple(test._replace(p_value=0.01) for test in found.tests))
     assert seen.verdict.startswith("sheet does not meet Definition 1: the residual depends on the embedding (HSIC")
-    assert seen.verdict.endswith(f"). It also tells next to nothing of held-out points (error {found.held_out:.2f} of 1).")
+    assert seen.verdict.endswith(
+        f"). It also tells next to nothing of held-out points (error {found.held_out:.2f} of 1)."
+    )
 
 
 def test_the_numbers_are_those_of_their_parts():

@@ -249,7 +249,7 @@ class Results(Printed):
     def compare(self, names: Any = None, **options: Any) -> Any:
         """Which embedding is better here: paired differences of every pair, for each index.
 
-        The two embeddings are judged at the same points, so their indices rise and fall together; the standard error
+        The two embeddings are judged at the same points, so their indices are not independent; the standard error
         is that of the difference, with the same groups of points left out of both (delete-a-group jackknife with
         recomputation), or of the differences at the anchors. Student's t with the number of groups less one (or of
         anchors less one) as degrees of freedom. The jackknife errs upwards, so the test is conservative. It speaks of
@@ -257,6 +257,10 @@ class Results(Printed):
         ``run(ci="subsampling")`` and for methods run on halves the same halves are taken of both; methods run with
         other seeds are compared by Welch's t of their runs. A pair whose intervals speak of different things has no
         test.
+
+        The groups of the jackknife are drawn at random: another ``random_state`` of the evaluation gives another
+        partition of the points into groups, and another p. Of two pictures of 260 digits p for trustworthiness was .09
+        to .31 over 20 seeds. No decision should rest on a p close to the level.
 
         Parameters
         ----------
