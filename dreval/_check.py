@@ -117,11 +117,10 @@ def _bounds_words(low: float | None, high: float | None) -> str:
     return f" {' and '.join(words)}" if words else ""
 
 
-def _nearest(value: Any, low: float | None, high: float | None) -> str:
-    """The cure of a number that is refused: the nearest that is accepted."""
-    plain = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and np.isfinite(float(value))
-    if not plain:
-        return f"Pass a number, such as {low if low is not None else high if high is not None else 1}."
+def _nearest(value: Any, low: int | None, high: int | None) -> str:
+    """The cure of what is refused as an integer: the nearest that is accepted."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_) or not np.isfinite(float(value)):
+        return "Pass an int."
     if low is not None and value < low:
         return f"The smallest is {low}."
     if high is not None and value > high:
@@ -144,7 +143,7 @@ def check_float(value: Any, argument: str, low: float | None = None, high: float
     bounds = _bounds_words(low, high)
     real = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and np.isfinite(float(value))
     if not real or (low is not None and value < low) or (high is not None and value > high):
-        raise InputError(argument, f"must be a finite number{bounds}", describe(value), _nearest(value, low, high))
+        raise InputError(argument, f"must be a finite number{bounds}", describe(value), f"Choose a number{bounds}.")
     return float(value)
 
 

@@ -140,14 +140,14 @@ def test_integers_and_floats_at_their_bounds() -> None:
         (0, "The smallest is 1."),
         (0.5, "The smallest is 1."),
         (9, "The largest is 3."),
-        ("2", "Pass a number, such as 1."),
-        (None, "Pass a number, such as 1."),
-        (math.nan, "Pass a number, such as 1."),
-        (True, "Pass a number, such as 1."),
+        ("2", "Pass an int."),
+        (None, "Pass an int."),
+        (math.nan, "Pass an int."),
+        (True, "Pass an int."),
     ],
 )
 def test_the_cure_of_a_number_names_one_that_is_accepted(value: Any, cure: str) -> None:
-    """The rule is not said again: the nearest integer, the bound that was passed, or any number of the range."""
+    """The rule is not said again: the nearest integer, the bound that was passed, or the type."""
     with pytest.raises(InputError, match="must be an integer") as caught:
         check_int(value, "v", 1, 3)
     assert str(caught.value).endswith(f". {cure}")

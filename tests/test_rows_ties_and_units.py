@@ -74,10 +74,7 @@ def test_ties_of_decimal_data_are_ties() -> None:
 
 
 def test_an_order_of_ties_that_flatters_is_said() -> None:
-    """Repeated rows of data and picture come in the same order in both, the best for the area: no such word of others.
-
-    The area is as good as it can be, far from the worst; class shares of the same ties lie inside of their range.
-    """
+    """The area of repeated rows is the best over all orders, far from the worst; a class share inside its range is not."""
     data = np.repeat(X[:6], 5, axis=0)
     ev = dreval.Evaluation(data, {"e": data[:, :2]}, n_neighbors=4, labels=list("abc") * 10, random_state=0)
     results = ev.run(["r_nx_auc", "knn_accuracy"], None, None)
