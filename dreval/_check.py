@@ -121,11 +121,12 @@ def _nearest(value: Any, low: int | None, high: int | None) -> str:
     """The cure of what is refused as an integer: the nearest that is accepted."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_) or not np.isfinite(float(value)):
         return "Pass an int."
-    if low is not None and value < low:
+    number = float(value)
+    if low is not None and number < low:
         return f"The smallest is {low}."
-    if high is not None and value > high:
+    if high is not None and number > high:
         return f"The largest is {high}."
-    near = dict.fromkeys((math.floor(value), math.ceil(value)))
+    near = dict.fromkeys((math.floor(number), math.ceil(number)))
     return f"Choose {' or '.join(map(str, near))}{', as an int' if len(near) == 1 else ''}."
 
 

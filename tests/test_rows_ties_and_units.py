@@ -74,7 +74,7 @@ def test_ties_of_decimal_data_are_ties() -> None:
 
 
 def test_an_order_of_ties_that_flatters_is_said() -> None:
-    """The area of repeated rows is the best over all orders, far from the worst; a class share inside its range is not."""
+    """The area of repeated rows is the best over all orders, far from the worst; an accuracy is inside its range."""
     data = np.repeat(X[:6], 5, axis=0)
     ev = dreval.Evaluation(data, {"e": data[:, :2]}, n_neighbors=4, labels=list("abc") * 10, random_state=0)
     results = ev.run(["r_nx_auc", "knn_accuracy"], None, None)
