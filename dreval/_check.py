@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import numbers
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -116,12 +117,25 @@ def _bounds_words(low: float | None, high: float | None) -> str:
     return f" {' and '.join(words)}" if words else ""
 
 
+def _nearest(value: Any, low: int | None, high: int | None) -> str:
+    """The cure of what is refused as an integer: the nearest that is accepted."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_) or not np.isfinite(float(value)):
+        return "Pass an int."
+    number = float(value)
+    if low is not None and number < low:
+        return f"The smallest is {low}."
+    if high is not None and number > high:
+        return f"The largest is {high}."
+    near = dict.fromkeys((math.floor(number), math.ceil(number)))
+    return f"Choose {' or '.join(map(str, near))}{', as an int' if len(near) == 1 else ''}."
+
+
 def check_int(value: Any, argument: str, low: int | None = None, high: int | None = None) -> int:
     """An integer within [low, high]."""
     bounds = _bounds_words(low, high)
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
     if not whole or (low is not None and value < low) or (high is not None and value > high):
-        raise InputError(argument, f"must be an integer{bounds}", describe(value), f"Choose an integer{bounds}.")
+        raise InputError(argument, f"must be an integer{bounds}", describe(value), _nearest(value, low, high))
     return int(value)
 
 

@@ -22,6 +22,7 @@ from dreval.results.table import point_column
 
 __all__ = ["Found", "add_note", "evaluate_indices", "missing_row", "set_interval"]
 
+WIDE = 0.05  # between the worst and the best order of equal distances
 CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
 
 ANCHOR_GROUPS = "anchors drawn without replacement, left out in groups, finite-population corrected"
@@ -137,7 +138,9 @@ def _add_ties(row: dict[str, Any], task: IndexTask, view: View) -> None:
     worst, best = bounds
     if worst != best:
         row["worst"], row["best"] = worst, best
-        add_note(row, "equal distances are ordered by index; worst and best are over all orders")
+        flatters = abs(best - worst) > WIDE and bool(np.isclose(row["value"], best, rtol=0, atol=1e-9))
+        how = " in both spaces alike, which flatters here" if flatters else ""
+        add_note(row, f"equal distances are ordered by index{how}; worst and best are over all orders")
 
 
 def _spread(points: npt.NDArray[np.float64], view: View) -> npt.NDArray[np.float64]:

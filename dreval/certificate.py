@@ -55,7 +55,8 @@ def certify(
     -------
     Certificate
         Errors, the mean of the held-out residuals, the tests (HSIC, and KCCA where it is there) with the effect size
-        first and p adjusted by Holm for their number, and ``verdict``, a sentence that says what failed.
+        first and p adjusted by Holm for their number, and ``verdict``, which says what failed, and whether the picture
+        tells anything at all: one of noise meets the definition, with a constant f and a held-out error near 1.
 
     Raises
     ------

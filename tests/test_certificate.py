@@ -69,12 +69,21 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
     assert "40 points have no 41 folds: each is one of its own." in few
 
 
-def test_an_unrelated_picture_tells_nothing():
-    """Held-out points of an unrelated picture have error 1, which is said."""
+def test_an_unrelated_picture_meets_the_definition_and_tells_nothing():
+    """Held-out points of an unrelated picture have error 1; f is constant, so that is no objection, but it is said."""
     _, X = latents_and_data()
     found = certificate(np.random.default_rng(9).normal(size=(80, 2)), X)
     assert found.held_out == pytest.approx(1.0, abs=0.05)
-    assert "tells next to nothing of held-out points" in found.verdict
+    assert found.failed == ()
+    assert found.verdict == (
+        "Nothing here speaks against Definition 1, but sheet tells next to nothing of held-out points (error "
+        f"{found.held_out:.2f} of 1): a picture unrelated to the data meets it, with a constant f."
+    )
+    seen = replace(found, tests=tuple(test._replace(p_value=0.01) for test in found.tests))
+    assert seen.verdict.startswith("sheet does not meet Definition 1: the residual depends on the embedding (HSIC")
+    assert seen.verdict.endswith(
+        f"). It also tells next to nothing of held-out points (error {found.held_out:.2f} of 1)."
+    )
 
 
 def test_the_numbers_are_those_of_their_parts():

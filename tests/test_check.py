@@ -132,6 +132,27 @@ def test_integers_and_floats_at_their_bounds() -> None:
             check_float(wrong, "v", 0.5, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("value", "cure"),
+    [
+        (1.5, "Choose 1 or 2."),
+        (2.0, "Choose 2, as an int."),
+        (0, "The smallest is 1."),
+        (0.5, "The smallest is 1."),
+        (9, "The largest is 3."),
+        ("2", "Pass an int."),
+        (None, "Pass an int."),
+        (math.nan, "Pass an int."),
+        (True, "Pass an int."),
+    ],
+)
+def test_the_cure_of_a_number_names_one_that_is_accepted(value: Any, cure: str) -> None:
+    """The rule is not said again: the nearest integer, the bound that was passed, or the type."""
+    with pytest.raises(InputError, match="must be an integer") as caught:
+        check_int(value, "v", 1, 3)
+    assert str(caught.value).endswith(f". {cure}")
+
+
 @given(st.lists(st.text("abcdef", min_size=4, max_size=9), min_size=1, max_size=6, unique=True), st.data())
 def test_the_nearest_name_is_offered(names: list[str], data: st.DataObject) -> None:
     """A right name passes; with one letter wrong, a name is offered, and the known ones are listed in order."""

@@ -218,3 +218,18 @@ def test_refusals_at_the_door_are_no_rows() -> None:
     ):
         with pytest.raises(DrevalError):
             wrong()
+
+
+@pytest.mark.parametrize("call", ["run", "function"])
+def test_a_defect_of_an_index_names_the_index(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """An exception that is not ours goes on as it is, with the index in its notes."""
+
+    def broken(view: Any, n_neighbors: int) -> Any:
+        return view.X[:, 99]
+
+    monkeypatch.setattr(module.trustworthiness, "rule", broken)
+    evaluation = dreval.Evaluation(X, {"e": Y}, n_neighbors=5, random_state=0)
+    run = {"run": lambda: evaluation.run(CHOSEN[:2], None), "function": lambda: dreval.trustworthiness(X, Y)}[call]
+    with pytest.raises(IndexError, match="out of bounds") as caught:
+        run()
+    assert caught.value.__notes__ == ["Raised by the index 'trustworthiness'."]

@@ -73,6 +73,21 @@ def test_ties_of_decimal_data_are_ties() -> None:
         assert exact["worst"] <= decimal["value"] <= exact["best"]
 
 
+def test_an_order_of_ties_that_flatters_is_said() -> None:
+    """The area of repeated rows is the best over all orders, far from the worst; an accuracy is inside its range."""
+    data = np.repeat(X[:6], 5, axis=0)
+    ev = dreval.Evaluation(data, {"e": data[:, :2]}, n_neighbors=4, labels=list("abc") * 10, random_state=0)
+    results = ev.run(["r_nx_auc", "knn_accuracy"], None, None)
+    area, accuracy = (row for _, row in results.tidy().iterrows())
+    word = "equal distances are ordered by index in both spaces alike, which flatters here"
+    assert_allclose(area["value"], area["best"], rtol=1e-12)
+    assert area["best"] - area["worst"] > 0.05
+    assert area["note"] == f"{word}; worst and best are over all orders"
+    assert accuracy["value"] < accuracy["best"]
+    assert accuracy["note"] == "equal distances are ordered by index; worst and best are over all orders"
+    assert f"{word} (worst, best: over all orders)." in " ".join(str(results.summary()).split())
+
+
 @pytest.mark.parametrize("unit", [1e-150, 1e-85, 1e80, 1e150])
 def test_extreme_units_change_nothing(unit: float) -> None:
     """Relative local Procrustes measures do not depend on the unit, where squares would overflow or vanish too."""

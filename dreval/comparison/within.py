@@ -83,7 +83,7 @@ def compare_pairs(
         standing=pd.DataFrame(standing, columns=list(STANDING_COLUMNS)),
         results=results,
         recipe=recipe,
-        notes=tuple(_notes(pairs)),
+        notes=tuple(_notes(pairs, results)),
     )
 
 
@@ -245,7 +245,7 @@ def _standing(rows: pd.DataFrame, pairs: pd.DataFrame, alpha: float) -> list[dic
     ]
 
 
-def _notes(pairs: pd.DataFrame) -> Iterator[str]:
+def _notes(pairs: pd.DataFrame, results: Results) -> Iterator[str]:
     """What the tests speak of."""
     kinds = {test: kind for kind, test in TEST_NAMES.items()}
     for test in filter(None, dict.fromkeys(pairs["test"])):
@@ -254,5 +254,7 @@ def _notes(pairs: pd.DataFrame) -> Iterator[str]:
             yield f"Differences of means over runs with other seeds, for {TARGETS[kind]}; Welch's t."
         else:
             yield f"Paired differences: {METHODS[kind]}, for {TARGETS[kind]}; Student's t."
+        if kind == "points" and results.groups["group"].nunique() < results.recipe["n"]:
+            yield "Groups are drawn at random: another random_state gives another partition into groups, and another p."
     for note, part in pairs[pairs["note"] != ""].groupby("note", sort=False):
         yield f"{', '.join(dict.fromkeys(part['index']))}: {note}."

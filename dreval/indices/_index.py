@@ -170,9 +170,20 @@ def index(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return attach
 
 
+def _ruled(thing: Callable[..., Any], view: View, **parameters: Any) -> Any:
+    """What the rule of an index gives; an exception that is a defect of the rule says in which index it was raised."""
+    try:
+        return thing.rule(view, **parameters)  # type: ignore[attr-defined]
+    except DrevalError:
+        raise
+    except Exception as defect:
+        defect.add_note(f"Raised by the index {thing.card.name!r}.")  # type: ignore[attr-defined]
+        raise
+
+
 def answer(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> Answer:
     """Apply an index to a view."""
-    got = thing.rule(view, **parameters)  # type: ignore[attr-defined]
+    got = _ruled(thing, view, **parameters)
     if isinstance(got, Estimate):
         return Answer(got.value, None, got.note, got.left_out, got.sampling_se)
     got, note = got if isinstance(got, tuple) else (got, "")
@@ -183,7 +194,7 @@ def answer(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) ->
 
 def curve_values(thing: Callable[..., Any], view: View) -> tuple[FloatArray, str]:
     """The values of a curve index for K = 1, 2, ..., and a note."""
-    values, note = thing.rule(view)  # type: ignore[attr-defined]
+    values, note = _ruled(thing, view)
     return values, note
 
 

@@ -101,7 +101,7 @@ def align(
     The index of a frame that only counts its rows (``counted``, ``data.counted``) is none beside another such index or
     an array; beside row names that are numbers too it is one, since rows dropped on one side would shift all others.
     """
-    known, counts = data.ids, False
+    known, counts, own = data.ids, False, ids
     if ids is None or known is None:
         check_rows(n, data.n, argument)
         if ids is not None and known is None and data.counted and not given:
@@ -117,7 +117,7 @@ def align(
     if matches == 0 and not (given and data.ids_given):
         check_rows(n, data.n, argument)
         apart = f"Row names of `{argument}` and of the data have nothing in common: rows were matched by position."
-        return None, None if counts else apart
+        return None, _one_sided(own, given, data, argument) if counts else apart
     if not counts:
         check_unique(left, argument if given else f"row names of {argument}")
         check_unique(right, "ids" if data.ids_given else "row names of the data")
@@ -133,7 +133,7 @@ def _renumbers(index: pd.Index[Any]) -> bool:
 
 
 def _one_sided(ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: str) -> str | None:
-    """The note when only one side has ids that were asked for, or an array meets a frame in another order."""
+    """The note when only the data have names, or only a table has ids that were asked for or rows in another order."""
     if ids is not None and given:
         return f"`{argument}` has ids and the data have none: rows were matched by position."
     if ids is not None and _renumbers(ids):
@@ -141,8 +141,9 @@ def _one_sided(ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: 
         return f"`{argument}` {what}: rows were matched by position."
     if ids is not None:
         return f"Row names of `{argument}` were not used, since the data have none: rows were matched by position."
-    if data.ids_given and ids is None:
-        return f"The data have ids and `{argument}` has none: rows were matched by position."
+    if data.ids is not None:
+        what = "ids" if data.ids_given else "row names"
+        return f"The data have {what} and `{argument}` has none: rows were matched by position."
     return None
 
 

@@ -150,7 +150,8 @@ def callable_source(value: Callable[..., Any], name: str, argument: str, options
 def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
     """The table of coordinates: an array of ``obsm``, what is named of an AnnData object, or whatever holds numbers."""
     if isinstance(value, str) and value in data.obsm:
-        return unpack(data.obsm[value], argument, layer)
+        raw = unpack(data.obsm[value], argument, layer)
+        return raw if raw.index is not None else replace(raw, index=data.ids)  # its rows are those of the data
     if layer is None and (is_anndata(value) or (stored_anndata(value) and split_member(os.fspath(value))[1] is None)):
         how = "a path 'file.h5ad:obsm:X_umap'" if stored_anndata(value) else "layer='obsm:X_umap' as an option of `add`"
         cure = f"Name its coordinates: {how}; those of the data themselves by their key, 'X_umap'."

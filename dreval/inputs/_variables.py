@@ -140,7 +140,7 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     value = as_numpy(value, argument)
     array = value if isinstance(value, pd.api.extensions.ExtensionArray | pd.Index) else _vector(value, argument)
     _, note = align(len(array), None, rows, argument)
-    return pd.Series(array), () if note is None or isinstance(value, np.ndarray | list | tuple) else (note,)
+    return pd.Series(array), () if note is None else (note,)
 
 
 def _with_index(frame: pd.DataFrame, named: bool) -> Raw:
@@ -165,8 +165,8 @@ def _from_table(table: Table, rows: HasRows, argument: str) -> tuple[pd.Series[A
     """One variable from a file; a first row that is one of the values below it was no header."""
     if not isinstance(table.values, pd.DataFrame):
         series = pd.Series(_vector(table.values, argument))
-        align(len(series), None, rows, argument)
-        return series, table.notes
+        _, note = align(len(series), None, rows, argument)
+        return series, (*table.notes, *(() if note is None else (note,)))
     frame, notes = table.values, table.notes
     name = table.columns[0] if table.columns and frame.shape[1] == 1 else None
     if name is not None and len(frame) == rows.n - 1 and (frame.iloc[:, 0] == name).any():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
@@ -28,6 +28,7 @@ __all__ = [
     "draw_points",
     "map_cells",
     "place_points",
+    "ramp_between",
     "scale_of_maps",
 ]
 
@@ -38,6 +39,7 @@ CELLS_ABOVE = 600  # points of a map are drawn one by one up to here
 RASTER_ABOVE = 4000  # points of a panel are pixels inside the drawing beyond
 LAYERS = 6  # classes are drawn in so many interleaved layers, so that none always lies on top
 EDGE = 1.06
+NEITHER = "#cdd3da"  # the middle of a ramp between two colours: seen on light and on dark panels
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,14 @@ def map_cells(Y: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray
     return (places + 0.5) * 2 / CELLS - 1, means
 
 
-def draw_map(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale) -> None:
+def ramp_between(low: str, high: str) -> tuple[str, ...]:
+    """A ramp from one colour over a light grey to another; the usual one where both are the same."""
+    if low == high:
+        return RAMP
+    return tuple(map(to_hex, LinearSegmentedColormap.from_list("", [low, NEITHER, high])(np.linspace(0, 1, len(RAMP)))))
+
+
+def draw_map(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Sequence[str] = RAMP) -> None:
     """Draw the quality of an index where the points lie."""
     _prepare(ax)
     centres, shown = map_cells(Y, values)
@@ -174,9 +183,9 @@ def draw_map(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale) -> None:
     for level in np.unique(levels):
         chosen = centres[levels == level]
         if count <= CELLS_ABOVE:
-            _dots(ax, chosen, RAMP[level], _dot(count), count)
+            _dots(ax, chosen, ramp[level], _dot(count), count)
         else:
-            _squares(ax, chosen, RAMP[level])
+            _squares(ax, chosen, ramp[level])
 
 
 def colour_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42, ramp: Sequence[str] = RAMP) -> Axes:

@@ -38,7 +38,9 @@ class Certificate(Printed):
     """Definition 1, asked of one embedding: x = f(y) + e with e of mean zero and independent of y.
 
     The verdict objects where a p-value adjusted by Holm for the number of tests is at most .05, so that it objects
-    wrongly to at most about one in twenty embeddings for which the definition holds.
+    wrongly to at most about one in twenty embeddings for which the definition holds. An embedding that is independent
+    of the data meets the definition, with a constant f: it is not objected to, but where the held-out error is at least
+    .95 the verdict says that the picture tells next to nothing.
 
     Attributes
     ----------
@@ -95,17 +97,25 @@ class Certificate(Printed):
             for t, p in zip(self.tests, self.p_adjusted, strict=True)
             if p <= LEVEL
         ]
-        found = [f"the residual depends on the embedding ({'; '.join(seen)})"] if seen else []
-        if self.held_out >= EMPTY:
-            found.append(f"the embedding tells next to nothing of held-out points (error {self.held_out:.2f} of 1)")
-        return tuple(found)
+        return (f"the residual depends on the embedding ({'; '.join(seen)})",) if seen else ()
+
+    @property
+    def _empty(self) -> str:
+        """What is said of a picture that tells nothing of the data; empty where it tells something."""
+        if self.held_out < EMPTY:
+            return ""
+        return f"tells next to nothing of held-out points (error {self.held_out:.2f} of 1)"
 
     @property
     def verdict(self) -> str:
-        """One sentence that says what failed."""
-        if not self.failed:
-            return "Nothing here speaks against Definition 1; that is no proof of it."
-        return f"{self.name} does not meet Definition 1: {'; '.join(self.failed)}."
+        """What failed, and whether the picture tells anything at all."""
+        if self.failed:
+            also = f" It also {self._empty}." if self._empty else ""
+            return f"{self.name} does not meet Definition 1: {'; '.join(self.failed)}.{also}"
+        if self._empty:
+            met = "a picture unrelated to the data meets it, with a constant f"
+            return f"Nothing here speaks against Definition 1, but {self.name} {self._empty}: {met}."
+        return "Nothing here speaks against Definition 1; that is no proof of it."
 
     def to_frame(self) -> pd.DataFrame:
         """One row per test, with the errors beside it."""

@@ -19,8 +19,8 @@ __all__ = ["failure_notes", "index_title", "short_parameters", "summarise"]
 
 COUNTED = ("n_transformations", "n_folds")  # parameters of which ``n_resamples`` is what was run
 FEW = 8  # names that a note lists before it counts
-_TIES = "equal distances are ordered by index; worst and best are over all orders"
-_TIES_SHORT = "equal distances are ordered by index (worst, best: over all orders)"
+_TIES = "; worst and best are over all orders"
+_TIES_SHORT = " (worst, best: over all orders)"
 _JOINT = re.compile(r"; (?=no interval: |equal distances are ordered)")  # where notes of a row were put together
 
 

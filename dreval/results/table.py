@@ -235,14 +235,13 @@ class Results(Printed):
     def compare(self, names: Any = None, **options: Any) -> Any:
         """Which embedding is better here: paired differences of every pair, for each index.
 
-        The two embeddings are judged at the same points, so their indices rise and fall together; the standard error
-        is that of the difference, with the same groups of points left out of both (delete-a-group jackknife with
-        recomputation), or of the differences at the anchors. Student's t with the number of groups less one (or of
-        anchors less one) as degrees of freedom. The jackknife errs upwards, so the test is conservative. It speaks of
-        other points for the same two pictures; for other data sets see ``dreval.compare``. After
-        ``run(ci="subsampling")`` and for methods run on halves the same halves are taken of both; methods run with
-        other seeds are compared by Welch's t of their runs. A pair whose intervals speak of different things has no
-        test.
+        The two are judged at the same points, so their indices are not independent; the standard error is that of the
+        difference, with the same groups of points left out of both (delete-a-group jackknife with recomputation; it
+        errs upwards), or of the differences at the anchors. Student's t, degrees of freedom one less than groups or
+        anchors. It speaks of other points for the same pictures; for other data sets see ``dreval.compare``. Halves of
+        ``ci="subsampling"`` are the same for both; runs with other seeds have Welch's t. A pair whose intervals speak
+        of different things has no test. Groups are drawn at random: another ``random_state`` gives another partition,
+        and another p (.09 to .31 over 20 seeds for trustworthiness of two pictures of 260 digits).
 
         Parameters
         ----------
@@ -260,7 +259,7 @@ class Results(Printed):
         dreval.comparison.record.Comparison
             ``tidy()`` has one row per index and pair: ``advantage`` (how much better the first is, whichever way the
             index points), interval, p, effect size (advantage over the standard deviation of the differences of
-            points) and probability of superiority (share of points at which the first is better).
+            points) and probability of superiority (share of points at which the first is better, ties as halves).
 
         Raises
         ------
@@ -269,8 +268,7 @@ class Results(Printed):
 
         Examples
         --------
-        >>> import numpy as np, dreval
-        >>> X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
+        >>> import numpy as np, dreval; X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
         >>> ev = dreval.Evaluation(X, {"first two": X[:, :2], "last two": X[:, 2:]}, n_neighbors=8, random_state=0)
         >>> found = ev.run("trustworthiness").compare()
         >>> found.tidy()[["first", "second", "advantage", "better"]].round(2)

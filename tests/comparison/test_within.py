@@ -51,6 +51,20 @@ def test_the_test_is_the_jackknife_of_the_difference(results, found):
         assert_allclose([row["ci_low"], row["ci_high"]], [interval.low, interval.high], rtol=1e-10)
 
 
+def test_that_the_groups_are_drawn_at_random_is_said(results, found):
+    """Another seed gives other groups and another p for the same value, which is noted; groups of one point do not."""
+    word = "Groups are drawn at random: another random_state gives another partition into groups, and another p."
+    other = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=1).run("trustworthiness", None).compare()
+    mine = found.of(found.pairs, "trustworthiness")
+    few = dreval.Evaluation(X[:12], {n: Y[:12] for n, Y in SOURCES.items()}, n_neighbors=3).run("trustworthiness", None)
+
+    assert_allclose(other.pairs["advantage"], mine["advantage"], rtol=1e-12)
+    assert (other.pairs["p_value"].to_numpy() != mine["p_value"].to_numpy()).all()
+    assert word in found.notes
+    assert word in other.notes
+    assert word not in few.compare().notes
+
+
 def test_effects_are_those_of_the_points(results, found):
     """Effect size and probability of superiority from the contributions of points; none for an index of the whole."""
     column = "trustworthiness(n_neighbors=6)"

@@ -80,10 +80,10 @@ def test_whole_floats_and_text_are_the_same_ids() -> None:
     [
         (None, None, 0),
         (None, NAMES, 0),
-        (NAMES, None, 0),
+        (NAMES, None, 1),
         (NAMES, NAMES, 0),
         (NAMES, [9, 8, 7, 6, 5, 4], 1),
-        ([12, 13, 15, 17, 18, 19], None, 0),
+        ([12, 13, 15, 17, 18, 19], None, 1),
         (None, [12, 13, 15, 17, 18, 19], 0),
         (["a", "a", "b", "b", "c", "c"], ["a", "a", "b", "b", "c", "c"], 0),
     ],
@@ -146,6 +146,23 @@ def test_ids_on_one_side_are_said() -> None:
     assert as_source(pd.DataFrame(Y, index=NAMES), "e", as_data(X)).notes == (
         "Row names of `embeddings['e']` were not used, since the data have none: rows were matched by position.",
     )
+
+
+@pytest.mark.parametrize("many", [list, np.array, pd.Series, pd.Index])
+def test_names_that_only_the_data_have_are_said_once_for_each_thing(many: Any, tmp_path: Path) -> None:
+    """Labels, covariates, latent variables and pictures without row names go by position, each with one note."""
+    np.save(tmp_path / "y.npy", Y)
+    np.save(tmp_path / "kinds.npy", np.array([0, 1, 0, 1, 0, 1]))
+    data = pd.DataFrame(X, index=NAMES)
+    words = "The data have row names and `{}` has none: rows were matched by position."
+    record = as_data(data, labels=many(list("abcabc")), covariates={"age": many(np.arange(6.0))}, latent=Y)
+    things = ("labels", "covariates['age']", "latent")
+    assert record.notes[:3] == tuple(words.format(thing) for thing in things)
+    for picture in (Y, pd.DataFrame(Y), str(tmp_path / "y.npy")):
+        assert as_source(picture, "e", record).notes == (words.format("embeddings['e']"),)
+    assert words.format("labels") in as_data(data, labels=str(tmp_path / "kinds.npy")).notes
+    column = as_data(data.assign(kind=list("abcabc")), labels="kind")
+    assert not any("has none" in note for note in (*column.notes, *as_source("pca", "p", record).notes))
 
 
 @pytest.mark.parametrize("index", [NAMES[:5], [*NAMES[:5], "new"], [*NAMES, "new"], [*NAMES[:5], NAMES[0]]])

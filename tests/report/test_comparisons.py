@@ -9,10 +9,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 
 import dreval
 from dreval.errors import InputError, UnknownName
+from dreval.report._panels import ramp_between
+from dreval.report._style import RAMP
 from dreval.report._svg import inline_svg
 from dreval.report.figures import kinds
 from dreval.report.kinds.critical_difference import rank_groups
@@ -78,8 +81,8 @@ def test_a_forest_has_every_pair_of_every_index(within):
 
 
 @pytest.mark.parametrize("index", ["trustworthiness", "procrustes_rc"])
-def test_a_difference_map_is_blue_where_the_first_is_better(within, index):
-    """The scale is as long on both sides of 0, and turning the pair turns the ends."""
+def test_a_difference_map_has_the_colour_of_the_better_one(within, index):
+    """The scale is as long on both sides of 0, and turning the pair turns the ends, which have the names' colours."""
     figure = within.plot("difference_map", index=index, pair=("$b$", "c"))
     said, turned = texts(figure), texts(within.plot("difference_map", index=index, pair=("c", "$b$")))
 
@@ -88,6 +91,23 @@ def test_a_difference_map_is_blue_where_the_first_is_better(within, index):
     assert ends[0] == f"−{ends[1]}"
     assert said.index("c better") < said.index("$b$ better")
     assert turned.index("$b$ better") < turned.index("c better")
+    bar = figure.axes[-1]
+    ends = [to_hex(bar.images[0].cmap(share)) for share in (0.0, 1.0)]
+    words = {text.get_text(): to_hex(text.get_color()) for text in bar.texts}
+    titles = {ax.get_title(loc="left"): to_hex(ax._left_title.get_color()) for ax in figure.axes[:2]}
+    assert ends == [words["c better"], words["$b$ better"]] == [titles["c"], titles["$b$"]]
+    drawn = {to_hex(patch.get_edgecolor()) for ax in figure.axes[:2] for patch in ax.patches}
+    assert drawn <= set(map(to_hex, bar.images[0].cmap.colors))
+
+
+def test_a_ramp_between_two_colours_passes_through_a_light_grey():
+    """Ends are the colours, the middle is lighter and without a hue; two equal colours have the usual ramp."""
+    ramp = np.array([to_rgb(colour) for colour in ramp_between("#0b62a4", "#c2410c")])
+    middle = ramp[len(ramp) // 2 - 1 : len(ramp) // 2 + 1].mean(axis=0)
+    assert [to_hex(ramp[0]), to_hex(ramp[-1])] == ["#0b62a4", "#c2410c"]
+    assert np.ptp(middle) < 0.06
+    assert middle.sum() >= ramp.sum(axis=1).max() - 0.15
+    assert ramp_between("#0b62a4", "#0b62a4") is RAMP
 
 
 @pytest.mark.parametrize("k", [2, 5])

@@ -17,8 +17,8 @@ from dreval.report._clouds import PANEL
 from dreval.report._heads import SOFT, main_indices, setting_words
 from dreval.report._lines import LETTER
 from dreval.report._names import breadth, short_names
-from dreval.report._panels import Scale, colour_bar, draw_map, map_cells, scale_of_maps
-from dreval.report._style import LIGHT, embedding_colour, grid, math_words
+from dreval.report._panels import Scale, colour_bar, draw_map, map_cells, ramp_between, scale_of_maps
+from dreval.report._style import LIGHT, RAMP, embedding_colour, grid, math_words
 from dreval.report.kinds._kind import figure
 
 __all__ = ["draw"]
@@ -26,7 +26,10 @@ __all__ = ["draw"]
 
 @figure("where the first of a pair is better than the second, in both embeddings", of="comparison")
 def draw(comparison: Comparison, *, index: str | None = None, pair: tuple[str, str] | None = None) -> Figure:
-    """The difference of the contributions of each point, in both embeddings of a pair, on one scale around 0."""
+    """The difference of the contributions of each point, in both embeddings of a pair, on one scale around 0.
+
+    A place where one of them is better has the colour of that embedding.
+    """
     results = comparison.results
     if results is None:
         cure = "Use results.compare() of one data set."
@@ -40,11 +43,14 @@ def draw(comparison: Comparison, *, index: str | None = None, pair: tuple[str, s
     words = [f"{labels[one]} better" for one in (second, first)]
     below = 1.5 * (LETTER * sum(map(breadth, words)) > PANEL)  # long words stand on two lines, in heights of the bar
     made, axes = grid(2, PANEL, 0.0, 0.8 + 0.1 * below)
+    colours = {one: embedding_colour(results.names.index(one)) for one in (second, first)}
+    ramp = ramp_between(*colours.values())
     for ax, one in zip(axes, (first, second), strict=True):
-        draw_map(ax, results.embeddings[one], values, scale)
-        colour = embedding_colour(results.names.index(one))
-        ax.set_title(labels[one], loc="left", fontsize=10, fontweight="bold", color=colour, pad=5)
-    bar = colour_bar(made, axes[0], PANEL, 0.42 + 0.1 * below)
+        draw_map(ax, results.embeddings[one], values, scale, ramp)
+        ax.set_title(labels[one], loc="left", fontsize=10, fontweight="bold", color=colours[one], pad=5)
+    if ramp is RAMP:  # of ten embeddings further on, which has the same colour
+        colours = dict.fromkeys(colours, LIGHT["ink"])
+    bar = colour_bar(made, axes[0], PANEL, 0.42 + 0.1 * below, ramp)
     for x, side, number, one, word, low in zip(
         (0, 1), ("left", "right"), scale.marks(), (second, first), words, (0, below), strict=True
     ):
@@ -52,7 +58,7 @@ def draw(comparison: Comparison, *, index: str | None = None, pair: tuple[str, s
         bar.text(x, -0.5, number, ha=side, color=LIGHT["soft"], **look)
         near = {"x": 0, "ha": "left"} if below else {"x": x, "ha": side}
         mark = {"": "", "left": "← ", "right": "→ "}[side if below else ""]
-        bar.text(y=-1.9 - low, s=mark + word, color=embedding_colour(results.names.index(one)), **near, **look)
+        bar.text(y=-1.9 - low, s=mark + word, color=colours[one], **near, **look)
     bar.text(0.5, -0.5, "0", ha="center", va="top", transform=bar.transAxes, **SOFT)
     said = math_words(f"{setting_words(comparison, name)}: which is better", True)
     bar.text(0, 1.5, said.pop("label"), ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes, **said)
