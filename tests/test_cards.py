@@ -57,6 +57,7 @@ MAY_BE_EMPTY = {
     ("indices", "default"): "computed on request only",
     ("independence", "tolerance"): "the test has no low-rank factors",
     ("indices", "choices"): "no parameter is a word",
+    ("indices", "area_of"): "it is no area under a curve",
     ("indices", "ceiling"): "the value of a perfect copy is the better bound",
     ("indices", "ties"): "ties cannot matter, or have no exact bounds",
     ("indices", "parameters"): "the index has no parameter",

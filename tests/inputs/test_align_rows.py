@@ -79,12 +79,12 @@ def test_whole_floats_and_text_are_the_same_ids() -> None:
     ("index", "embedding", "notes"),
     [
         (None, None, 0),
-        (None, NAMES, 0),
+        (None, NAMES, 1),
         (NAMES, None, 1),
         (NAMES, NAMES, 0),
         (NAMES, [9, 8, 7, 6, 5, 4], 1),
         ([12, 13, 15, 17, 18, 19], None, 1),
-        (None, [12, 13, 15, 17, 18, 19], 0),
+        (None, [12, 13, 15, 17, 18, 19], 1),
         (["a", "a", "b", "b", "c", "c"], ["a", "a", "b", "b", "c", "c"], 0),
     ],
 )

@@ -2,7 +2,8 @@
 
 Pictures come by column (d, n), so that the inner loops run over points that lie side by side; gradients are written in
 the same form. Each function goes over the pairs i < j, point by point: squared distances to the points behind, what the
-cost makes of them, and the pull that follows.
+cost makes of them, and the pull that follows. Sums are taken in order: with permission to reorder them, code that was
+just compiled and the same code from the cache gave numbers that differ in the last digits, and a search ends elsewhere.
 """
 
 from __future__ import annotations
@@ -11,10 +12,8 @@ import numpy as np
 
 from dreval.geometry._loops._jit import loop
 
-SUMS = {"reassoc", "contract", "nsz"}  # sums may be taken in lanes; nothing is assumed about infinities
 
-
-@loop(fastmath=SUMS)
+@loop()
 def _squares(columns, i, line):
     """Squared distances of point i to the points behind it."""
     for c in range(columns.shape[0]):
@@ -27,7 +26,7 @@ def _squares(columns, i, line):
                 line[t] += (own - others[t]) ** 2
 
 
-@loop(fastmath=SUMS)
+@loop()
 def _pull(columns, i, line, gradient):
     """Add line[t] (y_i - y_j) to the gradient at i, and take it from that at the points j behind it."""
     for c in range(columns.shape[0]):
@@ -40,7 +39,7 @@ def _pull(columns, i, line, gradient):
         gradient[c, i] += total
 
 
-@loop(fastmath=SUMS)
+@loop()
 def _misfit(line, wanted, inverse):
     """Weighted sum of squared misfits of a line; the line becomes what they pull with."""
     total = 0.0
@@ -69,7 +68,7 @@ def stress(columns, wanted, inverse, gradient):
     return total
 
 
-@loop(fastmath=SUMS)
+@loop()
 def _student(line, dof):
     """Sum of w = (1 + s / dof)^(-(dof + 1) / 2) over a line, which becomes w / (1 + s / dof)."""
     total = 0.0
