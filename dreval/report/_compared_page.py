@@ -20,7 +20,7 @@ from dreval.report._reading import make_column, parameter_words
 from dreval.report._standing import ABSENT, HeatCell, index_words, leading, rank_lines
 from dreval.report._svg import inline_svg
 from dreval.report._tested import ADJUSTMENTS
-from dreval.report.figures import plot_comparison
+from dreval.report.figures import draw_comparison
 
 __all__ = ["comparison_page"]
 
@@ -110,7 +110,7 @@ def _figure(found: Comparison, name: str, column: Column, number: int) -> str:
     """Mean ranks over data sets, or the forest of one; nothing where the comparison has not what it takes."""
     kind, words = FIGURES[bool(found.families)]
     try:
-        figure = plot_comparison(found, kind, index=name, titled=False)
+        figure = draw_comparison(found, kind, index=name, titled=False)
     except InputError:
         return ""
     return inline_svg(figure, f"c{number}", f"{words} by {column.named}")

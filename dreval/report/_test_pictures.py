@@ -13,7 +13,7 @@ from dreval.report._numbers import p_words
 from dreval.report._reading import Reading, parameter_words
 from dreval.report._style import drawing, embedding_colour, one_axes
 from dreval.report._svg import inline_svg
-from dreval.report.figures import plot_comparison
+from dreval.report.figures import draw_comparison
 from dreval.results.markup import printable
 from dreval.results.table import Results, point_column
 
@@ -34,7 +34,7 @@ def forests(found: Comparison | None, reading: Reading) -> list[dict[str, str]]:
     chosen = [c for name in FORESTS for c in columns if c.index == name] or columns[:2]
     made = []
     for number, column in enumerate(chosen):
-        figure = plot_comparison(found, "forest", index=point_column(column.index, column.parameters), titled=False)
+        figure = draw_comparison(found, "forest", index=point_column(column.index, column.parameters), titled=False)
         label = f"Paired differences in {column.named}: advantage of the first of each pair, with its interval"
         aside = parameter_words(column.parameters)
         made.append({"title": column.title, "aside": aside, "drawing": inline_svg(figure, f"f{number}", label)})

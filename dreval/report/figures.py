@@ -18,7 +18,7 @@ from dreval.report._style import drawing, unknown_letters
 from dreval.report.kinds._kind import FigureCard
 from dreval.results.table import Results
 
-__all__ = ["kind_card", "kinds", "plot", "plot_comparison", "plot_study"]
+__all__ = ["draw_comparison", "kind_card", "kinds", "plot", "plot_comparison", "plot_study"]
 
 CHOICE = ("names", "embedding")  # options of every figure of a result
 COMPARED = ("alpha", "adjust")  # what a result that is compared first takes besides
@@ -84,13 +84,19 @@ def plot_comparison(comparison: Comparison, kind: str | None = None, **options: 
     >>> plot_comparison(res.compare(), "difference_map", pair=("b", "a"))
     <Figure size ...>
     """
+    return _read(draw_comparison(comparison, kind, **options))
+
+
+def draw_comparison(comparison: Comparison, kind: str | None = None, **options: Any) -> Figure:
+    """The same for a page, whose letters are those of the reader's browser: no word of fonts."""
     card = kind_card(kind or ("critical_difference" if comparison.families else "forest"), "comparison")
     check_parameters(options, card.options, card.name)
     if card.several and not comparison.families:
         cure = "Use dreval.compare over several data sets, or plot('forest')."
         raise InputError("kind", "must fit the comparison", f"{card.name!r} of one data set", cure)
     with drawing():
-        return _read(FIGURES.get(card.name)(comparison, **options))
+        made: Figure = FIGURES.get(card.name)(comparison, **options)
+    return made
 
 
 def plot_study(study: Any, kind: str = "critical_difference", **options: Any) -> Figure:

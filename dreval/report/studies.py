@@ -27,7 +27,7 @@ from dreval.report._study_words import (
     study_title,
 )
 from dreval.report._svg import inline_svg
-from dreval.report.figures import plot_comparison
+from dreval.report.figures import draw_comparison
 from dreval.report.page import is_page, page_target, write_page
 from dreval.results.study_file import STATES, read_study_table
 
@@ -125,7 +125,7 @@ def _parts(reading: StudyReading, found: Comparison | None, beside: Beside | Non
 def _figure(found: Comparison, family: Family, number: int, beside: Beside | None) -> Any:
     """The critical differences of one index; nothing where no data set has all methods."""
     try:
-        figure = plot_comparison(found, "critical_difference", index=family.key, titled=False)
+        figure = draw_comparison(found, "critical_difference", index=family.key, titled=False)
     except InputError:
         return ""
     words = f"Mean ranks of the methods by {family.column.named}"
