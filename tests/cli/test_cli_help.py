@@ -7,32 +7,17 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from cli_runs import EVALUATE, KINDS, X, Y, call, fill
+from cli_runs import EVALUATE, KINDS, X, Y
 from protocol_runs import play, projection
 
 import dreval
 from dreval._cli_words import Verb, json_text
 from dreval.cli import _parser, main
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with what the examples name."""
-    fill(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run the command line; gives exit code, stdout and stderr."""
-    return partial(call, capfd)
 
 
 def parsers(parser: Verb, name: str = "dreval") -> Iterator[tuple[str, Verb]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from pandas.testing import assert_frame_equal
 import dreval
 import dreval.study
 
+VERB = "study"
 SMALL = ("--indices", "procrustes_disparity", "-k", "3", "--random-state", "0")
 RUN = ("run", "s.dreval", "-x", "a.csv", "-x", "other=b.csv", "-x", "c.csv", "-m", "pca", "-m", "mds=classical_mds")
 
@@ -28,12 +28,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         X = np.random.default_rng(seed).normal(size=(12 + seed, 3))
         pd.DataFrame(X, columns=list("xyz")).to_csv(f"{name}.csv", index=False)
     return tmp_path
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run the command line; gives exit code, stdout and stderr."""
-    return partial(call, capfd, "study")
 
 
 def test_run_goes_on_where_it_stopped(run: Any) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from cli_runs import call
 
 import dreval
+
+VERB = "compare"
 
 
 @pytest.fixture(autouse=True)
@@ -28,12 +28,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     table = [f"{row['dataset']},{row['embedding']},{row['value']!r}" for row in parts if row["index"] == "continuity"]
     Path("table.csv").write_text("\n".join(["problem,embedding,value", *table]), encoding="utf-8")
     return tmp_path
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run the command line; gives exit code, stdout and stderr."""
-    return partial(call, capfd, "compare")
 
 
 def test_one_result_is_compared_by_its_points(run: Any) -> None:

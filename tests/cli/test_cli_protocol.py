@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import inspect
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import call
 from protocol_runs import X, play, projection
 
 import dreval
@@ -27,12 +25,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame(X, columns=list("abc")).assign(kind=list("ab" * 18), cell=[f"c{i}" for i in range(36)])
     frame.to_csv(tmp_path / "data.csv", index=False)
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run the command line; gives exit code, stdout and stderr."""
-    return partial(call, capfd)
 
 
 def test_from_the_first_export_to_the_indices(run: Any) -> None:

@@ -5,31 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import EVALUATE, Y, call, fill, without_call
+from cli_runs import EVALUATE, Y, without_call
 
 import dreval
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with data, embeddings and labels."""
-    fill(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run the command line; gives exit code, stdout and stderr."""
-    return partial(call, capfd)
-
 
 # evaluate
 

@@ -6,32 +6,16 @@ import json
 import os
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import EVALUATE, IDS, call, fill
+from cli_runs import EVALUATE, IDS
 
 import dreval
 from dreval.registry import DATASETS, INDICES, METHODS, TESTS
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with data, embeddings and labels."""
-    fill(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run the command line; gives exit code, stdout and stderr."""
-    return partial(call, capfd)
-
 
 # embed and list
 
