@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dreval._cli_words import DONE, FIGURES, Say, Verb, add_answer, check_output, json_text, pairs, words
+from dreval._cli_words import (
+    DONE,
+    FIGURES,
+    Say,
+    Verb,
+    add_answer,
+    check_output,
+    check_report,
+    json_text,
+    pairs,
+    with_command,
+    words,
+    write_files,
+)
 from dreval.errors import InputError
 
 __all__ = ["add_compare"]
@@ -16,6 +30,7 @@ EPILOG = """examples:
   dreval compare iris.dreval wine.dreval table.csv --rope 0.01
   dreval compare wine.dreval --index trustworthiness --plot forest.svg
   dreval compare study.dreval --paragraph latex
+  dreval compare study.dreval --report out.html
 
 One saved result is compared by its points; a study, several files, or a table
 with the columns dataset, embedding and value, across data sets.
@@ -42,6 +57,7 @@ def add_compare(add: Callable[..., Verb]) -> None:
     verb.add_argument("--alpha", type=float, default=0.05, help="level (0.05)")
     verb.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed of the draws of bayes (0)")
+    verb.add_argument("--report", type=Path, metavar="PATH", help="write a report; the suffix says its form, as .html")
     verb.add_argument("--plot", type=Path, metavar="PATH", help="write the first figure (.png .svg .pdf)")
     output = add_answer(verb, "recipe, pairs, overall, standing, notes", apart=True)
     output.add_argument(
@@ -57,9 +73,10 @@ def _directions(text: str) -> str | dict[str, str]:
 
 
 def _compare(options: Any, say: Say) -> int:
-    """Compare, say what came out, and draw it: a figure that is refused leaves the answer."""
+    """Compare, say what came out, report and draw it: a figure that is refused leaves the answer."""
+    check_report(options.report, "--report", options.results)
     check_output(options.plot, "--plot", options.results, FIGURES)
-    found = _found(options)
+    found = with_command(_found(options), options)
     if options.paragraph:
         say(found.paragraph(options.paragraph))
     elif options.json:
@@ -67,9 +84,14 @@ def _compare(options: Any, say: Say) -> int:
     else:
         summary = found.summary()
         say(summary.as_markdown() if options.markdown else summary.as_latex() if options.latex else str(summary))
-    if options.plot:
-        found.plot().savefig(options.plot)
+    wanted = [(options.report, found.report, "report"), (options.plot, partial(_draw, found), "figure")]
+    write_files(wanted, say, bool(options.json or options.paragraph))
     return DONE
+
+
+def _draw(found: Any, path: Path) -> None:
+    """Write the first figure of its kind."""
+    found.plot().savefig(path)
 
 
 def _found(options: Any) -> Any:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,8 +21,10 @@ from dreval._cli_words import (
     json_text,
     numbers,
     pairs,
+    with_command,
     words,
     words_or_none,
+    write_files,
 )
 from dreval.errors import InputError
 from dreval.inference.intervals import CI_WORDS
@@ -128,21 +128,16 @@ def _evaluate(options: Any, say: Say) -> int:
     check_report(options.report, "--report", read)
     check_output(options.save, "--save", read)
     plots = _plots(options, read)
-    results = _with_command(_results(options, sources), options)
+    results = _results(options, sources)
+    seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
+    results = with_command(results, options, *seed)
     if options.json:
         say(json_text({"recipe": dict(results.recipe), "table": results.tidy()}))
     else:
         say(str(results.summary()))
     figures = [(path, partial(_draw, results, kind), "figure") for kind, path in plots]
-    for path, write, what in (
-        (options.save, results.save, "result"),
-        (options.report, results.report, "report"),
-        *figures,
-    ):
-        if path:
-            write(path)
-        if path and not options.json:
-            say(f"\n{what} written to {path}")
+    saved = [(options.save, results.save, "result"), (options.report, results.report, "report")]
+    write_files([*saved, *figures], say, options.json)
     return NOT_ALL if results.failed else DONE
 
 
@@ -181,11 +176,3 @@ def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
         options=replicates,
         progress=False if options.quiet else None,
     )
-
-
-def _with_command(results: Any, options: Any) -> Any:
-    """The result with the command line that makes it again, the seed included."""
-    said = ["dreval", *options.words]
-    if options.random_state is None:
-        said += ["--random-state", str(results.recipe["random_state"])]
-    return replace(results, recipe={**results.recipe, "call": shlex.join(said)})

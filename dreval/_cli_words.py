@@ -6,7 +6,9 @@ import argparse
 import json
 import math
 import os
+import shlex
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,8 +31,10 @@ __all__ = [
     "json_text",
     "numbers",
     "pairs",
+    "with_command",
     "words",
     "words_or_none",
+    "write_files",
 ]
 
 DONE, NOT_ALL, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130
@@ -145,6 +149,21 @@ def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -
         page_target(path)
     except InputError as error:
         raise InputError(argument, error.rule, error.got, error.cure) from error
+
+
+def with_command(made: Any, options: Any, *more: str) -> Any:
+    """A result or comparison whose recipe holds the command line that makes it again."""
+    call = shlex.join(["dreval", *options.words, *more])
+    return replace(made, recipe={**made.recipe, "call": call})
+
+
+def write_files(wanted: Iterable[tuple[Path | None, Callable[[Path], Any], str]], say: Say, quiet: bool) -> None:
+    """Write the files that were asked for, each by its function, and say where it lies."""
+    for path, write, what in wanted:
+        if path:
+            write(path)
+        if path and not quiet:
+            say(f"\n{what} written to {path}")
 
 
 def json_text(document: dict[str, Any]) -> str:

@@ -48,4 +48,4 @@ def call(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 def without_call(printed: str) -> list[str]:
     """The parts of a summary but its call, which on the command line is that of the command line."""
-    return [part for part in printed.split("\n\n") if not part.startswith("Call:")]
+    return [part for part in printed.split("\n\n") if not ("Call:" in part[:60] or part.startswith("```"))]

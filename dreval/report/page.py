@@ -20,7 +20,7 @@ from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT
 from dreval.report._test_pictures import add_nulls, forests
 from dreval.report._tex import tex_environment
 from dreval.results.markup import markdown_text, printable
-from dreval.results.snippets import markdown_code
+from dreval.results.snippets import markdown_call
 from dreval.results.symbols import html_symbols, plain_symbols
 from dreval.results.table import Results
 
@@ -166,6 +166,6 @@ def _lines(value: Any) -> Markup:
     return Markup("\n").join(escape(printable(line)) for line in str(value).splitlines())
 
 
-def _code(value: Any, language: str) -> Markup:
-    """A block of code."""
-    return Markup(markdown_code(str(value), language))
+def _code(value: Any) -> Markup:
+    """A call as a block of code."""
+    return Markup(markdown_call(str(value)))

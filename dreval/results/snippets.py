@@ -14,7 +14,7 @@ from dreval.results.symbols import html_symbols, plain_symbols
 if TYPE_CHECKING:
     from dreval.results.base import Block, Summary
 
-__all__ = ["html", "html_tables", "markdown", "markdown_code", "markdown_tables"]
+__all__ = ["html", "html_tables", "markdown", "markdown_call", "markdown_tables"]
 
 # No colour but those around it, so that it looks right on light and dark ground.
 STYLE = """<style>
@@ -108,9 +108,7 @@ def markdown(summary: Summary) -> str:
     parts = [f"## {markdown_text(summary.title)}"]
     pairs = [(markdown_text(a), markdown_text(b)) for a, b in summary.header if b]
     parts += ["\n".join(f"- **{a}:** {b}" for a, b in pairs)] if pairs else []
-    parts += [markdown_code(summary.call, "sh" if summary.call.startswith("dreval ") else "python")] * bool(
-        summary.call
-    )
+    parts += [markdown_call(summary.call)] if summary.call else []
     parts += [markdown_tables(summary)] if summary.blocks else []
     notes = [f"{i}. {markdown_text(note)}" for i, note in enumerate(summary.notes, 1)]
     return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])]) + "\n"
@@ -125,9 +123,10 @@ def markdown_tables(summary: Summary) -> str:
     return "\n\n".join(parts)
 
 
-def markdown_code(code: str, language: str) -> str:
-    """A block of code that its content cannot end."""
-    text = "\n".join(printable(line) for line in code.splitlines())
+def markdown_call(call: str) -> str:
+    """A call, of the command line or of Python, as a block of code that its content cannot end."""
+    language = "sh" if call.startswith("dreval ") else "python"
+    text = "\n".join(printable(line) for line in call.splitlines())
     longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
