@@ -281,7 +281,8 @@ class Study:
             Mean ranks over data sets, with bars over those that Nemenyi's test cannot tell apart; on how many data
             sets the method of a row beats that of a column; paired differences of all pairs, here of the mixed model.
         **options
-            ``index``, ``titled`` (see ``Comparison.plot``), ``alpha`` and ``adjust`` (see ``dreval.compare``).
+            ``index``, ``titled``, ``explained`` (see ``Comparison.plot``), ``alpha`` and ``adjust`` (see
+            ``dreval.compare``).
 
         Returns
         -------

@@ -128,6 +128,8 @@ class Comparison(Printed):
             For "difference_map": the two embeddings, the first pair by default.
         titled : bool
             Whether the figure names its index (not "difference_map"); True by default.
+        explained : bool
+            For "forest": whether the words below say what the marks are; True by default.
 
         Returns
         -------

@@ -15,16 +15,20 @@ from dreval.errors import InputError
 from dreval.report._cautions import index_words_of
 from dreval.report._column import Cell, Column
 from dreval.report._numbers import counted, fixed, probability
-from dreval.report._paired import pair_rows
+from dreval.report._paired import pair_rows, posterior_rows
 from dreval.report._reading import make_column, parameter_words
 from dreval.report._standing import ABSENT, HeatCell, index_words, leading, rank_lines
 from dreval.report._svg import inline_svg
 from dreval.report._tested import ADJUSTMENTS
 from dreval.report.figures import draw_comparison
+from dreval.report.kinds.forest import forest_words
 
 __all__ = ["comparison_page"]
 
-FIGURES = {True: ("critical_difference", "Mean ranks"), False: ("forest", "Advantages of all pairs")}
+FIGURES: dict[bool, tuple[str, str, dict[str, bool]]] = {
+    True: ("critical_difference", "Mean ranks", {}),
+    False: ("forest", "Advantages of all pairs", {"explained": False}),
+}
 MAX_FIGURES = 12
 
 
@@ -34,6 +38,7 @@ def comparison_page(found: Comparison) -> dict[str, Any]:
     names = list(dict.fromkeys(found.standing["embedding"]))
     across = bool(found.families)
     lines = rank_lines(found, found.indices, names) if across else _value_lines(found, columns, names)
+    parts = list(_parts(found, columns))
     said = leading(lines, [column.named for column in columns.values()])
     return {
         "meta": _meta(found),
@@ -43,9 +48,12 @@ def comparison_page(found: Comparison) -> dict[str, Any]:
             "lines": lines,
             "said": said if across else said.replace("Best mean rank", "Best value"),
         },
-        "parts": list(_parts(found, columns)),
+        "parts": parts,
         "overall": _overall(found, columns),
         "pairs": pair_rows(found),
+        "posterior": posterior_rows(found),
+        "rope": f"{found.recipe['rope'] or 0:g}",
+        "marks": "" if across or not any(part["figure"] for part in parts) else forest_words(found),
         "glossary": [index_words_of(column) for column in columns.values()],
     }
 
@@ -108,9 +116,9 @@ def _parts(found: Comparison, columns: dict[str, Column]) -> Iterator[dict[str, 
 
 def _figure(found: Comparison, name: str, column: Column, number: int) -> str:
     """Mean ranks over data sets, or the forest of one; nothing where the comparison has not what it takes."""
-    kind, words = FIGURES[bool(found.families)]
+    kind, words, options = FIGURES[bool(found.families)]
     try:
-        figure = draw_comparison(found, kind, index=name, titled=False)
+        figure = draw_comparison(found, kind, index=name, titled=False, **options)
     except InputError:
         return ""
     return inline_svg(figure, f"c{number}", f"{words} by {column.named}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from dreval.comparison._printing import PAIR_TITLES
 from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError
 from dreval.registry import INDICES
@@ -18,10 +19,12 @@ from dreval.report._reading import Reading, parameter_words
 from dreval.report._tested import ADJUSTMENTS
 from dreval.results.table import Results, point_column
 
-__all__ = ["Paired", "interval_words", "pair_rows", "paired_differences"]
+__all__ = ["Paired", "interval_words", "pair_rows", "paired_differences", "posterior_rows"]
 
 ABSENT = "—"
+POSTERIOR = ("p_first", "p_rope", "p_second")
 OPEN = "open"
+EQUAL = "equal in practice"
 BASELINE = "pca"  # the bundled method beside which all others are set
 
 
@@ -50,13 +53,30 @@ def paired_differences(results: Results, reading: Reading) -> Paired:
 
 
 def pair_rows(found: Comparison) -> list[dict[str, Any]]:
-    """The rows of the table of pairs, in their order."""
-    adjusted = bool(found.pairs["p_adjusted"].notna().any())
-    places = {key: decimals_for(part["advantage"].dropna(), ()) for key, part in found.pairs.groupby(["index", "test"])}
-    level = interval_words(found)
+    """The rows of the table of pairs that have a p-value, or might have one, in their order."""
+    pairs = found.pairs[found.pairs["test"] != "bayes"]
+    adjusted = bool(pairs["p_adjusted"].notna().any())
+    level, places = interval_words(found), _places(pairs)
+    return [_pair_row(row, places[(row["index"], row["test"])], adjusted, level) for row in pairs.to_dict("records")]
+
+
+def posterior_rows(found: Comparison) -> list[dict[str, Any]]:
+    """The rows of the table of pairs with posterior probabilities, in their order."""
+    pairs = found.pairs[found.pairs["test"] == "bayes"]
+    places = _places(pairs)
     return [
-        _pair_row(row, places[(row["index"], row["test"])], adjusted, level) for row in found.pairs.to_dict("records")
+        {
+            **_named_pair(row, places[(row["index"], row["test"])]),
+            "chances": [ABSENT if math.isnan(row[key]) else fixed(row[key], 3) for key in POSTERIOR],
+            "open": row["note"] or (EQUAL if row["p_rope"] > 1 - found.recipe["alpha"] else OPEN),
+        }
+        for row in pairs.to_dict("records")
     ]
+
+
+def _places(pairs: pd.DataFrame) -> dict[Any, int]:
+    """Decimals of the advantages of each index and test."""
+    return {key: decimals_for(part["advantage"].dropna(), ()) for key, part in pairs.groupby(["index", "test"])}
 
 
 def interval_words(found: Comparison) -> str:
@@ -66,16 +86,9 @@ def interval_words(found: Comparison) -> str:
 
 def _pair_row(row: Mapping[str, Any], places: int, adjusted: bool, level: str) -> dict[str, Any]:
     """One pair by one index."""
-    title = INDICES.card(row["index"]).title if row["index"] in INDICES else row["index"]
-    parameters = parameter_words(row["parameters"])
     p = row["p_adjusted"] if adjusted else row["p_value"]
     return {
-        "index": f"{title}, {parameters}" if parameters else title,
-        "first": row["first"],
-        "second": row["second"],
-        "test": row["test"],
-        "advantage": _signed(row["advantage"], places),
-        "sort": _sort(row["advantage"]),
+        **_named_pair(row, places),
         "interval": _ends(row["ci_low"], row["ci_high"], places),
         "level": level,
         "effect": _signed(row["effect_size"], 2),
@@ -84,8 +97,22 @@ def _pair_row(row: Mapping[str, Any], places: int, adjusted: bool, level: str) -
         "p_sort": _sort(row["p_value"]),
         "adjusted": probability(row["p_adjusted"]) if adjusted else None,
         "adjusted_sort": _sort(row["p_adjusted"]),
-        "better": row["better"],
         "open": "" if row["better"] else OPEN if not math.isnan(p) else row["note"] or "not tested",
+    }
+
+
+def _named_pair(row: Mapping[str, Any], places: int) -> dict[str, Any]:
+    """Who is compared, by what, and by how much the first is ahead."""
+    title = INDICES.card(row["index"]).title if row["index"] in INDICES else row["index"]
+    parameters = parameter_words(row["parameters"])
+    return {
+        "index": f"{title}, {parameters}" if parameters else title,
+        "first": row["first"],
+        "second": row["second"],
+        "test": PAIR_TITLES[row["test"]],
+        "advantage": _signed(row["advantage"], places),
+        "sort": _sort(row["advantage"]),
+        "better": row["better"],
         "note": row["note"],
     }
 

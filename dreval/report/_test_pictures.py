@@ -34,7 +34,8 @@ def forests(found: Comparison | None, reading: Reading) -> list[dict[str, str]]:
     chosen = [c for name in FORESTS for c in columns if c.index == name] or columns[:2]
     made = []
     for number, column in enumerate(chosen):
-        figure = draw_comparison(found, "forest", index=point_column(column.index, column.parameters), titled=False)
+        key = point_column(column.index, column.parameters)
+        figure = draw_comparison(found, "forest", index=key, titled=False, explained=False)
         label = f"Paired differences in {column.named}: advantage of the first of each pair, with its interval"
         aside = parameter_words(column.parameters)
         made.append({"title": column.title, "aside": aside, "drawing": inline_svg(figure, f"f{number}", label)})

@@ -19,6 +19,7 @@ from dreval.report._reading import read_results
 from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT
 from dreval.report._test_pictures import add_nulls, forests
 from dreval.report._tex import tex_environment
+from dreval.report.kinds.forest import forest_words
 from dreval.results.markup import markdown_text, printable
 from dreval.results.snippets import markdown_call
 from dreval.results.symbols import html_symbols, plain_symbols
@@ -74,7 +75,9 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     page.update(beside_results(results, reading, page, target))
     if is_page(target):
         page.update(pictures(results, reading))
-        page["forests"] = forests(page["paired"].found, reading)
+        found = page["paired"].found
+        page["forests"] = forests(found, reading)
+        page["marks"] = forest_words(found) if found is not None else ""
         add_nulls(page["test_groups"], results, reading)
     return write_page(target, "page", page)
 

@@ -317,6 +317,8 @@ class Results(Printed):
             For "forest" and "difference_map": as ``compare``.
         titled : bool
             For "forest": whether panels name their index; True by default.
+        explained : bool
+            For "forest": whether the words below say what the marks are; True by default.
         test, target : str, optional
             For "null": the test, and what it is against; the first with permutations by default.
         kappas : list of float, optional

@@ -46,6 +46,7 @@ def test_every_pair_stands_with_its_numbers(within, tmp_path):
         assert f'data-sort="{row["advantage"]!r}"' in rows
         assert f'data-sort="{row["p_adjusted"]!r}"' in rows
     assert rows.count("<tr>") == 1 + len(within.pairs)
+    assert page.count("Advantage of the first over the second") == 1
     assert rows.count(">open<") == (within.pairs["better"] == "").sum()
 
 
@@ -77,6 +78,30 @@ def test_over_data_sets_ranks_values_and_overall_tests_are_shown(across, tmp_pat
     assert page.count("<svg") == 2
     assert "Friedman" in page
     assert "7 data sets · level 0.05 · p adjusted by Holm" in page
+
+
+def test_posterior_probabilities_have_a_table_of_their_own(tmp_path):
+    """Each pair with its three probabilities; a pair that is equal in practice says so, and none is "not tested"."""
+    rng = np.random.default_rng(1)
+    tables = [
+        {"dataset": f"set {i}", "embedding": name, "index": "trustworthiness", "value": 0.5 + gap + rng.random() / 999}
+        for i in range(12)
+        for name, gap in {"one": 0.0, "like one": 0.0, "better": 0.1}.items()
+    ]
+    found = dreval.compare(pd.DataFrame(tables), tests=["wilcoxon", "bayes"], rope=0.01, random_state=0)
+    page = page_of(found, tmp_path)
+    rows = page.partition('<section id="posterior"')[2].partition("</section>")[0]
+    bayes = found.pairs[found.pairs["test"] == "bayes"]
+
+    assert rows.count("<tr>") == 1 + 3
+    assert "better by more than 0.01" in rows
+    for row in bayes.to_dict("records"):
+        assert "".join(f"<td>{row[key]:.3f}</td>" for key in ("p_first", "p_rope", "p_second")) in rows
+    assert list(bayes["better"]) == ["", "better", "better"]
+    assert rows.count(">equal in practice<") == 1
+    assert rows.count(">better</bdi></td>") == 2
+    assert "not tested" not in page
+    assert page.partition('<section id="pairs"')[2].partition("</section>")[0].count("<tr>") == 1 + 3
 
 
 @pytest.mark.parametrize("kind", ["within", "across"])

@@ -194,6 +194,7 @@ def test_a_forest_of_some_pairs_or_one_index(three):
     assert "with 90 % intervals; at the right p. Filled" in words
     assert "Procrustes" in words
     assert "Procrustes" not in " ".join(texts(three.plot("forest", index="procrustes_disparity", titled=False)))
+    assert "whichever way" not in " ".join(texts(three.plot("forest", index="procrustes_disparity", explained=False)))
 
 
 def test_many_pairs_have_one_panel():

@@ -20,7 +20,7 @@ from dreval.report._numbers import probability
 from dreval.report._style import LIGHT, embedding_colour, math_words, new_figure
 from dreval.report.kinds._kind import figure
 
-__all__ = ["draw"]
+__all__ = ["draw", "forest_words"]
 
 INTERVALS = ("jackknife", "anchors", "subsampling", "seeds", "subsamples", "draws", "mixed")
 MANY = 21  # pairs; of more, one index is drawn where none is asked for
@@ -33,7 +33,7 @@ Pair = tuple[str, str]
 
 
 @figure("paired differences of all pairs with their intervals and adjusted p-values", of="comparison")
-def draw(comparison: Comparison, *, index: str | None = None, titled: bool = True) -> Figure:
+def draw(comparison: Comparison, *, index: str | None = None, titled: bool = True, explained: bool = True) -> Figure:
     """Advantages of all pairs with their intervals, the pairs in lines, a panel for each index."""
     parts = _parts(comparison, index)
     pairs = list(dict.fromkeys(pair for part in parts.values() for pair in part))
@@ -44,11 +44,11 @@ def draw(comparison: Comparison, *, index: str | None = None, titled: bool = Tru
     columns = min(ACROSS_BAND, len(parts))
     width = left + columns * (PANEL + P_ROOM) + (columns - 1) * GAP + EDGE
     width = max(width, left + ACROSS * TITLE)
-    foot = textwrap.wrap(_words(comparison), int((width - 2 * EDGE) / ACROSS))
+    foot = textwrap.wrap(forest_words(comparison), int((width - 2 * EDGE) / ACROSS)) if explained else []
     head = HEAD if titled else EDGE
     band = head + LINE * len(pairs) + FOOT
     bands = -(-len(parts) // columns)
-    height = bands * band + WORDS * len(foot) + 0.1
+    height = bands * band + (WORDS * len(foot) + 0.1 if foot else 0.2 - FOOT / 2)
     made = new_figure(width, height)
     for place, (name, part) in enumerate(parts.items()):
         row, column = divmod(place, columns)
@@ -58,7 +58,8 @@ def draw(comparison: Comparison, *, index: str | None = None, titled: bool = Tru
         ax.set_yticks([-at for at in range(len(pairs))], [lines[pair] if column == 0 else "" for pair in pairs])
         if titled:
             _name(ax, setting_words(comparison, name))
-    write_foot(made, EDGE / width, foot)
+    if foot:
+        write_foot(made, EDGE / width, foot)
     return made
 
 
@@ -101,7 +102,7 @@ def _places(comparison: Comparison) -> dict[str, int]:
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
-def _words(comparison: Comparison) -> str:
+def forest_words(comparison: Comparison) -> str:
     """What the marks are."""
     alpha, adjust = comparison.recipe["alpha"], comparison.recipe["adjust"]
     p = "p" if adjust == "nothing" else f"p adjusted ({adjust})"
