@@ -107,19 +107,24 @@ def show(title: str, frame: pd.DataFrame, digits: int = 3) -> None:
     """A table as text."""
     wide = {"display.width": 250, "display.max_columns": 40, "display.max_rows": 500, "display.max_colwidth": None}
     with pd.option_context(*(part for pair in wide.items() for part in pair)):
-        print(f"\n{title}\n{frame.round(digits).to_string(index=title != BESIDE)}", flush=True)
+        print(f"\n{title}\n{frame.round(digits).to_string(index=not _numbered(frame))}", flush=True)
 
 
 def as_markdown(frame: pd.DataFrame, digits: int = 3) -> str:
-    """A table as Markdown; levels of an index become columns, levels of columns are joined.
+    """A table as Markdown; levels of an index become columns, but for numbers of rows, levels of columns are joined.
 
     Of a table of what is beside what the columns in which nothing is said are left out.
     """
     ours = list(frame.columns) == COLUMNS
-    flat = frame.loc[:, (frame != "").any()] if ours else frame.reset_index()
+    flat = frame.loc[:, (frame != "").any()] if ours else frame.reset_index(drop=_numbered(frame))
     heads = [", ".join(str(part) for part in np.atleast_1d(np.array(head, object)) if str(part)) for head in flat]
     lines = [heads, ["---"] * len(heads), *([_cell(value, digits) for value in row] for row in flat.to_numpy(object))]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def _numbered(frame: pd.DataFrame) -> bool:
+    """Whether the index of a table only counts its rows."""
+    return isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
 
 
 def _cell(value: Any, digits: int) -> str:

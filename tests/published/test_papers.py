@@ -31,6 +31,7 @@ def test_markdown_has_a_line_per_row_and_joined_heads():
 
     rows = tables.beside([tables.claim("a", "b", "c", True)])
     assert tables.as_markdown(rows).splitlines()[0] == "| of | reproduces | paper | ours |"
+    assert tables.as_markdown(frame.reset_index(drop=True)).splitlines()[0] == "| r, 20 |"
     assert lines == ["| method | r, 20 |", "| --- | --- |", "| a\\|b | 0.123 |", "| c |  |"]
 
 

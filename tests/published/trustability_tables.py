@@ -184,7 +184,9 @@ def tables(options: argparse.Namespace) -> Tables:
         "Table 2, ours without unit: largest u": grid_of(consistent, "u"),
         "Points, columns, transformations tried and failed": consistent.groupby(["data", "method"], sort=False)[
             ["n", "p", "tried", "failed"]
-        ].first(),
+        ]
+        .first()
+        .astype(int),
         "Seconds": grid_of(consistent, "seconds").add(grid_of(trust, "seconds")),
         "Not possible": absent.set_index(["which", "data", "method"])[["why not"]] if len(absent) else pd.DataFrame(),
     }
