@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
-from jupyter_client.connect import ConnectionFileMixin
+from jupyter_client.manager import KernelManager
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -21,8 +20,8 @@ extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb", "_site"]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}
 exclude_patterns = ["_*", "**/_*", "**/.*"]
 
-if os.name == "posix":  # kernels are spoken to over the file system, since they warn of an open port
-    ConnectionFileMixin.transport.default_value = "ipc"
+if hasattr(KernelManager, "transport_encryption"):  # newer kernels warn where they are spoken to in plain text
+    KernelManager.transport_encryption.default_value = "auto"
 # Every vignette is executed at every build, in a folder of its own; what fails, warns or writes to stderr ends it.
 nb_execution_mode = "force"
 nb_execution_in_temp = True
