@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_k, check_one_of, check_random_state
-from dreval._random import root_seed, stream
+from dreval._random import root_seed
 from dreval.errors import ApproximationWarning, DrevalError, InputError, UndefinedIndex
 from dreval.geometry.blocks import View, sweep
-from dreval.geometry.pairs import Estimate, n_pairs, remember_data
+from dreval.geometry.pairs import Estimate, n_pairs
+from dreval.indices._exchanged import exchanged
 from dreval.indices._page import described, docstring, signature
 from dreval.inputs.data import as_data
 from dreval.inputs.metric import METRICS
@@ -217,15 +218,9 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
             pairs = n_pairs(view) if card.level == "pair" else view.n * len(view.rows) // 2
             draws = min(draws, CHANCE_PAIRS // max(pairs, 1))
         draws = max(1, draws)
-        return float(np.mean([answer(thing, _exchanged(view, root, b), parameters).value for b in range(draws)]))
+        k = int(parameters.get("n_neighbors", 1)) if "ranks" in card.needs else 0
+        return float(np.mean([answer(thing, exchanged(view, root, b, k), parameters).value for b in range(draws)]))
     return float(chance(view.n, parameters["n_neighbors"]) if callable(chance) else chance)
-
-
-def _exchanged(view: View, root: int, b: int) -> View:
-    """The b-th view with exchanged points; all indices of an embedding read the same ones."""
-    exchanged: View = view.once(("exchanged", root, b), lambda: view.shuffled(stream(root, "chance", b)))
-    remember_data(exchanged, view)
-    return exchanged
 
 
 def tie_values(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:

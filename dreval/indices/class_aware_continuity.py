@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.indices._class_ranks import class_aware_share, ranked
+from dreval.indices._class_ranks import class_aware_share
 from dreval.indices._index import FloatArray, index
 
 
@@ -41,5 +41,4 @@ def class_aware_continuity(view: View, n_neighbors: int = 15) -> FloatArray:
     >>> dreval.class_aware_continuity(X, X[:, :2], labels=np.arange(200))
     1.0
     """
-    seen = ranked(view, n_neighbors)
-    return class_aware_share(seen, seen.nearest_data, seen.embedding_rank, n_neighbors, same=True)
+    return class_aware_share(view, view.nearest_data, view.embedding_rank, n_neighbors, same=True)
