@@ -90,6 +90,7 @@ def summary(folder: Path, ran: list[Ran], small: bool) -> str:
         for piece in ran
         if piece.status in (0, LEFT_OUT)
     }
+    seconds = pd.Series({PIECES[name]: frame.pop("seconds").iloc[0] for name, frame in frames.items()}, dtype=object)
     rows = [frame.assign(of=PIECES[name].split(",")[0] + ", " + frame["of"]) for name, frame in frames.items()]
     parts = [f"{made_with()}.{' Small sizes: no results.' if small else ''}\n"]
     if rows:
@@ -97,7 +98,6 @@ def summary(folder: Path, ran: list[Ran], small: bool) -> str:
         counts = pd.DataFrame(
             {PIECES[name]: frame["reproduces"].value_counts() for name, frame in frames.items()}, dtype="Int64"
         ).T.fillna(0)
-        seconds = pd.Series({PIECES[piece.name]: f"{piece.seconds:.0f}" for piece in ran if piece.name in frames})
         counted = counts.assign(seconds=seconds).rename_axis("of")
         parts += [as_markdown(counted), as_markdown(every)]
     for piece in ran:

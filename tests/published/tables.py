@@ -25,6 +25,7 @@ from dreval.results.store import Store, cell_key
 VERSIONS = ("dreval", "numpy", "scipy", "scikit-learn")
 BESIDE = "Beside the paper"
 COLUMNS = ["of", "reproduces", "paper", "ours", "difference", "tolerance", "note"]
+TOOK = "seconds to find"  # of a cell, in the journal
 LEFT_OUT = 3  # exit status: real data that are not here; the rest was made
 Tables = dict[str, pd.DataFrame]
 
@@ -71,7 +72,8 @@ def collect(
 ) -> pd.DataFrame:
     """One row per wanted cell: its words and what ``one(**words)`` found; what the journal has is not found again.
 
-    Cells whose real data are not here are left out, and counted in ``options.left_out``.
+    Cells whose real data are not here are left out, and counted in ``options.left_out``; the seconds that all others
+    took when they were found are added to ``options.seconds``.
     """
     rows = []
     with Store(options.store or ":memory:") as journal:
@@ -82,14 +84,18 @@ def collect(
             if cell is None and options.found:
                 continue
             if cell is None:
+                start = perf_counter()
                 try:
-                    journal.put(run, key, one(**words))
+                    found = one(**words)
+                    journal.put(run, key, {**found, TOOK: perf_counter() - start})
                 except Missing as missing:
                     options.left_out[str(missing)] = options.left_out.get(str(missing), 0) + 1
                     continue
                 print(".", end="", file=sys.stderr, flush=True)
                 cell = journal.get(run, key)
-            rows.append({**words, **cell[0]})
+            value = dict(cell[0])
+            options.seconds += value.pop(TOOK, 0.0)
+            rows.append({**words, **value})
     if options.found:
         print(f"{name}: {len(rows)} cells are there")
     return pd.DataFrame(rows)
@@ -141,21 +147,20 @@ def options_of(description: str | None, arguments: list[str] | None = None) -> a
     parser.add_argument("--found", action="store_true", help="print what the journal has, compute nothing")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="write the tables there, as Markdown and CSV")
     options = parser.parse_args(arguments)
-    options.left_out = {}
+    options.left_out, options.seconds = {}, 0.0
     return options
 
 
 def main(script: str, description: str | None, tables: Callable[[argparse.Namespace], Tables]) -> None:
     """Make, print and write the tables of a script; leave with ``LEFT_OUT`` where real data are not here."""
-    options, start = options_of(description), perf_counter()
+    options = options_of(description)
     made = tables(options)
-    took = f"{made_with()}; this run took {perf_counter() - start:.0f} s"
     for title, frame in made.items():
         show(title, frame)
     for name, count in options.left_out.items():
         print(f"left out: {count} cells, for {name} is not in the folder of real data")
     if options.write:
-        write(options.write, Path(script).stem, made, options.left_out, took)
+        write(options.write, Path(script).stem, made, options.left_out, options.seconds)
     sys.exit(LEFT_OUT if options.left_out else 0)
 
 
@@ -164,14 +169,14 @@ def made_with() -> str:
     return ", ".join([f"Python {platform.python_version()}", *(f"{tool} {version(tool)}" for tool in VERSIONS)])
 
 
-def write(folder: Path, name: str, made: Tables, left_out: Mapping[str, int], took: str) -> None:
-    """``name.md`` with all tables, and ``name.csv`` with what is beside what."""
+def write(folder: Path, name: str, made: Tables, left_out: Mapping[str, int], seconds: float) -> None:
+    """``name.md`` with all tables, and ``name.csv`` with what is beside what, and the seconds."""
     folder.mkdir(parents=True, exist_ok=True)
-    said = [f"{took}.\n"]
+    said = [f"{made_with()}; found in {seconds:.0f} s.\n"]
     said += [f"Left out, for its data are not here: {data} ({count} cells).\n" for data, count in left_out.items()]
     parts = [f"**{title}**\n\n{as_markdown(frame)}" for title, frame in made.items() if len(frame)]
     (folder / f"{name}.md").write_text("\n".join([*said, *parts]), "utf-8")
-    made[BESIDE].to_csv(folder / f"{name}.csv", index=False)
+    made[BESIDE].assign(seconds=f"{seconds:.0f}").to_csv(folder / f"{name}.csv", index=False)
 
 
 def real(name: str) -> Mapping[str, Any]:

@@ -37,7 +37,7 @@ def test_markdown_has_a_line_per_row_and_joined_heads():
 
 def test_cells_are_found_once_and_missing_data_are_counted(tmp_path):
     """A second run reads the journal; cells without their data are left out, and said."""
-    calls = []
+    calls, seconds = [], []
 
     def one(name, size):
         calls.append(name)
@@ -52,7 +52,9 @@ def test_cells_are_found_once_and_missing_data_are_counted(tmp_path):
 
         assert found.to_dict("list") == {"name": ["here"] * 2, "size": [1, 2], "value": [2.0, 4.0]}
         assert options.left_out == {"absent.npz": 2}
+        seconds.append(options.seconds)
     assert calls.count("here") == 2
+    assert seconds[0] == seconds[1] > 0
 
 
 def test_real_data_that_are_not_here_are_said_to_be_missing(tmp_path, monkeypatch):
