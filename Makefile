@@ -5,7 +5,7 @@
 #   make lint    ruff (rules and format) and mypy
 #   make bench   dreval beside other tools: ratios of time and memory, in one run
 #   make site    the reference site in _build/site: every vignette is executed, and any warning is an error
-#   make papers  the published comparisons at full size (hours), whose tables the next `make site` shows
+#   make papers  the published comparisons at full size (half an hour to one), whose tables the next `make site` shows
 
 PYTHON ?= python3
 VENV := .venv
