@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -137,8 +137,10 @@ def versions() -> dict[str, str]:
 def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
     """The Python that makes a result again, where ``data`` and the other names stand for what was passed."""
     data = evaluation.data
-    made = ", ".join(f"{name!r}: {describe_source(source)}" for name, source in evaluation.sources.items())
-    head = f"data, {{{made}}}"
+    sources = list(evaluation.sources.items())
+    first = next((place for place, (_, source) in enumerate(sources) if source.given), len(sources))
+    made = ", ".join(f"{name!r}: {describe_source(source)}" for name, source in sources[:first])
+    head = f"data, {{{made}}}" if first else "data"
     head += "" if data.labels is None else ", labels=labels"
     head += "" if data.latent is None else ", latent=latent"
     head += ", covariates=covariates" if data.covariates else ""
@@ -154,4 +156,11 @@ def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
         "options": {},
     }
     run = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value != usual[key])
-    return f"dreval.Evaluation({head}).run({run})"
+    added = "".join(f".add({', '.join(_added(name, source))})" for name, source in sources[first:])
+    return f"dreval.Evaluation({head}){added}.run({run})"
+
+
+def _added(name: str, source: Source) -> Iterator[str]:
+    """The arguments by which one embedding is added, its options with it."""
+    yield from (repr(name), describe_source(source))
+    yield from (f"{key}={ADDRESS.sub('', reprlib.repr(value))}" for key, value in source.given.items())

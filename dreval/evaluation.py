@@ -165,7 +165,7 @@ class Evaluation:
         except UnknownName:
             raise
         except DrevalError as error:
-            return Refused(name, error)
+            return Refused(name, error, given=options)
 
     def add(self, name: str, source: Any, **options: Any) -> Evaluation:
         """A copy with one more embedding.

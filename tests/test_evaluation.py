@@ -256,6 +256,25 @@ def test_the_recipe_makes_the_result_again() -> None:
     assert dreval.Evaluation(X + 1, {"e": Y}).run("continuity").recipe["data_sha256"] != recipe["data_sha256"]
 
 
+def test_the_call_makes_the_same_result_with_the_options_of_every_embedding():
+    """Two settings of one method, a function with an option and coordinates: run as written, the same values."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+
+    def scaled(X, n_components, factor=1.0):
+        return X[:, :n_components] ** factor
+
+    ev = dreval.Evaluation(X, {"xy": X[:, :2]}, n_neighbors=5, random_state=0)
+    ev = ev.add("k = 5", "isomap", n_neighbors=5).add("k = 20", "isomap", n_neighbors=20).add("pca", "pca")
+    results = ev.add("cubes", scaled, factor=3).run(["continuity", "procrustes_rc"])
+    call = results.recipe["call"]
+    again = eval(call, {"dreval": dreval, "data": X, "xy_coordinates": X[:, :2], "cubes_callable": scaled})
+
+    assert ".add('k = 20', 'isomap', n_neighbors=20)" in call
+    assert again.recipe["call"] == call
+    pd.testing.assert_frame_equal(again.table.drop(columns="seconds"), results.table.drop(columns="seconds"))
+    assert results.tidy()["value"].nunique() == 10
+
+
 def test_the_call_is_in_the_recipe() -> None:
     """The recipe's call names the settings that are not the default, and only those."""
     results = evaluation(anchors=9).run("continuity", None, n_resamples=9, options={"continuity": {"n_neighbors": 2}})

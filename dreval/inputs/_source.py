@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -39,6 +40,8 @@ class Source:
         Name of the embedding.
     notes : tuple of str
         What was assumed.
+    given : mapping of str
+        The options with which it was brought.
     kind : str
         "coordinates", "estimator", "callable", "method" or "recorded".
     can_embed : bool
@@ -57,6 +60,7 @@ class Source:
 
     name: str
     notes: tuple[str, ...] = field(default=(), kw_only=True)
+    given: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     kind: ClassVar[str] = "coordinates"
 
     def __repr__(self) -> str:

@@ -95,7 +95,8 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     (20, 1)
     """
     argument = f"embeddings[{name!r}]"
-    made = _made(value, name, data, argument, ids, options)
+    made = _made(value, name, data, argument, ids, dict(options))
+    made = replace(made, given=options) if options else made
     return made.on_distances() if data.metric == "precomputed" and made.can_embed else made
 
 
