@@ -22,7 +22,7 @@ from dreval.errors import InputError
 from dreval.inputs.data import Data
 from dreval.inputs.metric import METRICS
 from dreval.inputs.source import Source
-from dreval.results.study_file import DATASETS, METHODS, Cell, StudyFile, is_new, is_study, no_states
+from dreval.results.study_file import DATASETS, METHODS, Cell, StudyFile, is_new, is_study, no_states, with_waiting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,11 +214,12 @@ class Study:
 
     def status(self) -> StudyStatus:
         """How far the study is: cells done, failed, running and waiting, by data set and method."""
+        cells = self._cells() if self.settings is not None else []
         if is_new(self.path):
-            return StudyStatus(self.path.name, no_states())
+            return StudyStatus(self.path.name, with_waiting(no_states(), cells))
         with StudyFile(self.path) as file:
             same = [name for name, about in file.parts(METHODS).items() if about.get("deterministic")]
-            return StudyStatus(self.path.name, file.states(), tuple(same))
+            return StudyStatus(self.path.name, with_waiting(file.states(), cells), tuple(same))
 
     def table(self) -> pd.DataFrame:
         """The tidy table of all cells of the file that are done or failed; see ``dreval.glossary.COLUMNS``.

@@ -143,7 +143,8 @@ def test_what_is_added_later_costs_only_its_own_cells(make, calls):
 def test_a_limit_and_the_status(make):
     """Cells done, failed, running and waiting are those of the file; what another one is at is running."""
     study = make(replicates=2)
-    assert len(study.status().cells) == 0
+    assert study.status().cells["state"].tolist() == ["waiting"] * 8
+    assert not study.status().complete
     study.run(limit=3)
     status = study.status()
     with StudyFile(study.path, study._recipe(study.settings)) as file, file.claims() as others:
@@ -320,7 +321,7 @@ def test_a_file_of_a_process_that_was_ended_at_once_is_new(make, tmp_path):
         pass
     for name in ("empty.dreval", "tables.dreval"):
         study = make(name)
-        assert len(study.status().cells) == 0
+        assert study.status().cells["state"].tolist() == ["waiting"] * 4
         assert study.run().status().count("done") == 4
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +22,18 @@ from dreval.results.table import tidy_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DATASETS", "METHODS", "STATES", "Cell", "StudyFile", "is_new", "is_study", "no_states", "read_study_table"]
+__all__ = [
+    "DATASETS",
+    "METHODS",
+    "STATES",
+    "Cell",
+    "StudyFile",
+    "is_new",
+    "is_study",
+    "no_states",
+    "read_study_table",
+    "with_waiting",
+]
 
 ABOUT, DATASETS, METHODS, CELLS = "study", "study data sets", "study methods", "study cells"
 STATES = ("done", "failed", "running", "waiting")
@@ -222,6 +233,17 @@ def no_states() -> pd.DataFrame:
     kinds = dict.fromkeys(("dataset", "embedding", "state", "reason", "warnings"), "object")
     kinds |= {"n_components": "int64", "replicate": "int64", "seconds": "float64"}
     return pd.DataFrame(columns=[*KEYS, "state", "seconds", "reason", "warnings"]).astype(kinds)
+
+
+def with_waiting(states: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
+    """The table of states with those of the cells that were not asked for yet."""
+    import pandas as pd
+
+    known = set(states[list(KEYS)].itertuples(index=False, name=None))
+    keys = [(c.dataset, c.method, c.n_components, c.replicate) for c in cells]
+    rows = [(*key, *_state(None, False)) for key in keys if key not in known]
+    more = pd.DataFrame(rows, columns=list(states.columns)).astype(states.dtypes)
+    return states if more.empty else more if states.empty else pd.concat([states, more], ignore_index=True)
 
 
 def _state(answer: Mapping[str, Any] | None, is_running: bool) -> tuple[str, float, str, str]:
