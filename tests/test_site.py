@@ -14,7 +14,7 @@ from readme_tables import VIGNETTES, site_module
 from dreval import glossary
 from dreval.registry import INDICES, METHODS, TESTS
 
-DRAWING, TEXT, LISTING = (site_module(name) for name in ("_drawing", "_text", "_vignettes"))
+ALTERNATIVES, DRAWING, TEXT, LISTING = map(site_module, ("_alternatives", "_drawing", "_text", "_vignettes"))
 CARDS = [*INDICES.cards(), *METHODS.cards(), *TESTS.cards()]
 
 
@@ -26,6 +26,25 @@ def test_card_fields_say_what_the_card_prints(card: object) -> None:
     printed = " ".join(" ".join(repr(card).splitlines()[1:]).split())
     assert " ".join(f"{name}: {words}" for name, words in found.items()).replace("\\", "") == printed
     assert "reference" in found
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (
+            "x = 1\nresults.plot(\n    'map', index='continuity'\n)",
+            "Figure drawn by results.plot('map', index='continuity')",
+        ),
+        ("figure = a.plot('curve')\nfigure.savefig('f.pdf')\nfigure", "Figure drawn by a.plot('curve')"),
+        ("for ax in axes:\n    ax.plot(x)", "Figure drawn by the code above"),
+        ("figure", "Figure drawn by the code above"),
+        ("!ls", "Figure drawn by the code above"),
+        ("", "Figure drawn by the code above"),
+    ],
+)
+def test_figures_are_described_by_the_call_that_drew_them(code: str, words: str) -> None:
+    """What is shown last, or what made it; no name of a file."""
+    assert ALTERNATIVES.figure_words(code) == words
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ DARK_PAGE = 'html[data-theme="dark"]'
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Join the build. What needs sphinx is imported here, so that the tests can read the rest without it."""
+    from _site._alternatives import describe_figures
     from _site._docstrings import keep_plain
     from _site._formulas import Formulas
     from _site._links import CodeLinks
@@ -27,6 +28,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(CodeLinks)
     app.add_post_transform(Formulas)
     app.connect("builder-inited", _write_reference)
+    app.connect("doctree-resolved", describe_figures)
     app.connect("html-page-context", _add_colours)
     app.connect("autodoc-process-docstring", keep_plain, priority=900)  # behind numpydoc
     return {"parallel_read_safe": True, "parallel_write_safe": True}
