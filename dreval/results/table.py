@@ -75,6 +75,11 @@ class Results(Printed):
     nulls: pd.DataFrame = field(default_factory=lambda: nulls_frame([]))
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed of the data; notes on single values are in the column ``note`` of the table."""
+        return tuple(self.recipe.get("notes", ()))
+
+    @property
     def names(self) -> list[str]:
         """Names of the embeddings, in the order in which they were added; failed ones too."""
         return list(dict.fromkeys([*self.table["embedding"], *self.embeddings, *self.failed]))
