@@ -284,7 +284,7 @@ class Results(Printed):
         ----------
         kind : str
             - "scatter" (or "embedding"): the points of each embedding, coloured by class or by ``color``.
-            - "map": the quality of an index where the points lie, from bad (orange) to good (blue).
+            - "map": the quality of an index where the points lie, from worse (orange) to better (blue).
             - "curve": an index against the number of neighbors, one line for each embedding, with intervals and
               chance; of an index with a value at every K (``r_nx``) on a log scale, with the value of a perfect copy.
             - "shepard": distances in the embedding against those in the data, and their nearest ascending step
