@@ -19,7 +19,7 @@ from dreval.results.test import IndependenceTest
 __all__ = ["EDGE", "Bars", "draw_panel", "kept_null", "null_histogram"]
 
 FloatArray = npt.NDArray[np.float64]
-DIGIT = 0.068  # inches of a digit of a tick
+DIGIT = 0.079  # inches of a digit of a tick
 EDGE = 0.2  # inches beside the axis that any panel has
 FAR = 5.0  # lengths of the range by chance from which the statistic is beyond the axis, and an arrow points to it
 

@@ -310,7 +310,7 @@ class Results(Printed):
             "coranking": where the blocks end; as for "map" by default.
         color : array (n,), optional
             For "scatter": what colours the points. Strings, booleans and integers are classes, floats are numbers on a
-            scale. The labels of the evaluation by default.
+            scale, over which the name of a pandas Series stands. The labels of the evaluation by default.
         pair : (str, str), optional
             For "difference_map": the two embeddings, the first pair by default.
         alpha, adjust : float, str or None
