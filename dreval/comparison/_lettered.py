@@ -39,8 +39,8 @@ def letter_test(tests: Collection[str], n: int, alpha: float) -> str:
     >>> letter_test(["nemenyi", "wilcoxon"], 9, 0.05), letter_test(["nemenyi", "wilcoxon"], 5, 0.05)
     ('wilcoxon', 'nemenyi')
     """
-    order = ("nemenyi", "mixed", "wilcoxon")
-    order = ("wilcoxon", *order) if signed_ranks_can_tell(n, alpha) else order
+    others = ("nemenyi", "mixed")
+    order = ("wilcoxon", *others) if signed_ranks_can_tell(n, alpha) else (*others, "wilcoxon")
     return next((test for test in order if test in tests), "")
 
 

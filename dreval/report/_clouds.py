@@ -122,6 +122,14 @@ def write_scale(made: Figure, first: Axes, numbers: Numbers) -> None:
     bar.text(0, -0.5, numbers.ends[0], ha="left", va="top", transform=bar.transAxes, **SOFT)
     bar.text(1, -0.5, numbers.ends[1], ha="right", va="top", transform=bar.transAxes, **SOFT)
     if numbers.title:
-        bar.text(0, 1.5, short_name(numbers.title, int(PANEL / LETTER)), ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes)
+        bar.text(
+            0,
+            1.5,
+            short_name(numbers.title, int(PANEL / LETTER)),
+            ha="left",
+            va="bottom",
+            fontsize=8.5,
+            transform=bar.transAxes,
+        )
     if numbers.missing:
         bar.text(0.5, -0.5, "grey: missing", ha="center", va="top", transform=bar.transAxes, **SOFT)

@@ -430,10 +430,18 @@ def test_letters_part_what_nemenyi_parts_on_four_data_sets():
 @pytest.mark.parametrize(
     ("tests", "adjust", "words"),
     [
-        ("wilcoxon", "holm", "Wilcoxon signed-rank tests across data sets (too few for signed ranks to tell any apart), "),
+        (
+            "wilcoxon",
+            "holm",
+            "Wilcoxon signed-rank tests across data sets (too few for signed ranks to tell any apart), ",
+        ),
         ("nemenyi", "holm", "by Nemenyi's test across data sets."),
         ("mixed", None, "by the mixed model across data sets, not adjusted."),
-        (["wilcoxon", "mixed"], "benjamini_hochberg", "by the mixed model across data sets (too few for signed ranks to "),
+        (
+            ["wilcoxon", "mixed"],
+            "benjamini_hochberg",
+            "by the mixed model across data sets (too few for signed ranks to ",
+        ),
     ],
 )
 def test_letters_name_the_test_that_was_run(tests, adjust, words):

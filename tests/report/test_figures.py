@@ -224,8 +224,8 @@ def test_points_are_placed_inside_the_panel_at_one_scale(Y):
         ("procrustes_rc", 0.9, "by chance 0.900, beyond the worse end", None),
     ],
 )
-def test_a_map_says_which_end_is_bad_and_where_chance_lies(index, chance, words, share):
-    """The worse end of the bar is at the left whichever way the index goes, and chance is marked where it is in reach."""
+def test_a_map_says_which_end_is_worse_and_where_chance_lies(index, chance, words, share):
+    """The worse end of the bar is at the left whichever way the index goes, and chance is marked where in reach."""
     values = np.linspace(0.3, 0.7, 41).round(9)
     spots = {"a": np.column_stack([values, values])}
     points = {"a": pd.DataFrame({f"{index}(n_neighbors=15)": values})}

@@ -75,7 +75,7 @@ def test_intervals_that_overlap_are_named_where_nothing_was_tested(reading):
 def test_where_paired_tests_are_nothing_goes_by_intervals(reading, clear):
     """The same tests decide on the card and in the full text, whatever the intervals; both count the same indices."""
     found = {} if clear is None else {column.index: clear for column in reading.main}
-    tested = Decided({name: found for name in reading.names})
+    tested = Decided(dict.fromkeys(reading.names, found))
     for verdict in verdicts(reading, tested):
         said = " ".join(verdict.standing)
         assert verdict.clear == (verdict.best if clear else ())
