@@ -106,11 +106,11 @@ def test_scatter_draws_every_point_within_the_picture(columns: int) -> None:
     assert root.get("aria-label") == 'a "label" & more'
 
 
-def test_colours_run_from_bad_to_good() -> None:
+def test_colours_run_from_worse_to_better() -> None:
     """The worst value has the first colour of the ramp, the best the last, whichever way is better; none has none."""
     values = np.array([0.0, 0.5, 1.0, np.nan])
 
-    higher, lower = (DRAWING.from_bad_to_good(values, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
+    higher, lower = (DRAWING.from_worse_to_better(values, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
 
     assert higher[:3] == lower[2::-1]
     assert higher[0] == DRAWING.RAMP[0]

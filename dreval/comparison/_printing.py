@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from dreval.comparison._lettered import letter_words
 from dreval.results.base import CODES, Block, Summary, format_number, format_p, significance_stars
 from dreval.results.printing import index_title, short_parameters
 from dreval.results.table import point_column
@@ -186,8 +187,9 @@ def _notes(comparison: Comparison) -> Iterator[str]:
 
 def _letter_notes(comparison: Comparison) -> Iterator[str]:
     """How letters are read, and where there are none because a pair that they need has no test."""
-    if (comparison.standing["letters"] != "").any():
-        yield "Embeddings that share a letter do not differ significantly."
+    said = letter_words(comparison)
+    if said:
+        yield said
     tested = [name for name in comparison.indices if (comparison.of(comparison.pairs, name)["test"] != "bayes").any()]
     without = [name for name in tested if (comparison.of(comparison.standing, name)["letters"] == "").all()]
     if without:

@@ -12,6 +12,7 @@ import pandas as pd
 from dreval._check import check_float, check_one_of
 from dreval._random import root_seed, stream
 from dreval.comparison._cells import Family, families
+from dreval.comparison._lettered import letter_test
 from dreval.comparison._mixed import mixed_rows
 from dreval.comparison._pairs import (
     letters_of,
@@ -33,7 +34,7 @@ from dreval.results.table import Results, point_column
 __all__ = ["ACROSS_TESTS", "compare"]
 
 ACROSS_TESTS = ("friedman", "nemenyi", "wilcoxon", "mixed", "bayes")
-LETTERS_BY = ("wilcoxon", "nemenyi", "mixed")
+INSTEAD = {"nemenyi": "; letters go by Nemenyi's test", "mixed": "; letters go by the mixed model"}
 DEFAULT = ("friedman", "nemenyi", "wilcoxon")
 
 
@@ -99,8 +100,9 @@ def compare(
     -----
     Pairs are compared on the data sets that have both embeddings; mean ranks, Nemenyi and the critical difference use
     the data sets that have all. Letters go by the adjusted Wilcoxon tests where they are run, which unlike Nemenyi do
-    not depend on what else is compared (Benavoli, Corani and Mangili 2016). Values that agree to 12 digits are ties.
-    With N data sets no exact Wilcoxon p is below 2 / 2^N.
+    not depend on what else is compared (Benavoli, Corani and Mangili 2016). With N data sets no exact Wilcoxon p is
+    below 2 / 2^N: where that is above ``alpha`` these tests can part no pair, and letters go by Nemenyi's test, else by
+    the mixed model, if one was run; a note says so. Values that agree to 12 digits are ties.
     O(N k^2) time; "bayes" O(50,000 N^2) for each pair.
 
     References
@@ -150,7 +152,7 @@ def compare(
         standing=standing[list(STANDING_COLUMNS)],
         families={point_column(f.index, f.parameters): f for f in found},
         recipe=recipe,
-        notes=tuple(dict.fromkeys([*notes, *_notes(found, wanted, alpha)])),
+        notes=tuple(dict.fromkeys([*notes, *_notes(found, frame, alpha)])),
     )
 
 
@@ -198,9 +200,9 @@ def _standing(family: Family, pairs: pd.DataFrame, alpha: float) -> list[dict[st
     k = len(family.names)
     ranks = block_ranks(whole).mean(axis=0) if len(whole) else np.full(k, np.nan)
     order = np.lexsort((-np.nanmean(family.goodness, axis=0), ranks))
-    mine = pairs[(pairs["index"] == family.index) & (pairs["parameters"] == family.parameters)]
+    mine = _of(pairs, family)
     names = [family.names[place] for place in order]
-    by = next((test for test in LETTERS_BY if (mine["test"] == test).any()), "")
+    by = letter_test(set(mine["test"]), len(family.cells), alpha)
     letters = letters_of(names, mine[mine["test"] == by], alpha)
     return [
         {
@@ -216,7 +218,7 @@ def _standing(family: Family, pairs: pd.DataFrame, alpha: float) -> list[dict[st
     ]
 
 
-def _notes(found: list[Family], wanted: Sequence[str], alpha: float) -> Iterable[str]:
+def _notes(found: list[Family], pairs: pd.DataFrame, alpha: float) -> Iterable[str]:
     """What must be known to read the comparison."""
     for family in found:
         name = point_column(family.index, family.parameters)
@@ -227,5 +229,12 @@ def _notes(found: list[Family], wanted: Sequence[str], alpha: float) -> Iterable
                 f"{name}: {whole} of {n} data sets have a value of every embedding; mean ranks and Nemenyi use these, "
                 "each pair the data sets that have both"
             )
-        if "wilcoxon" in wanted and not signed_ranks_can_tell(n, alpha):
-            yield f"{name}: with {n} data sets no signed-rank test can be significant at the level {alpha:g}"
+        tests = set(_of(pairs, family)["test"])
+        if "wilcoxon" in tests and not signed_ranks_can_tell(n, alpha):
+            said = f"{name}: with {n} data sets no signed-rank test can be significant at the level {alpha:g}"
+            yield said + INSTEAD.get(letter_test(tests, n, alpha), "")
+
+
+def _of(pairs: pd.DataFrame, family: Family) -> pd.DataFrame:
+    """The pairs of one index."""
+    return pairs[(pairs["index"] == family.index) & (pairs["parameters"] == family.parameters)]

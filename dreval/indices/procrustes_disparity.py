@@ -38,5 +38,6 @@ def procrustes_disparity(view: View) -> tuple[float, str]:
     >>> dreval.procrustes_disparity(X, 5 * X[:, ::-1]) < 1e-12
     True
     """
-    note = "d < p: not Definition 3 of the trustability index" if view.Y.shape[1] < view.X.shape[1] else ""
+    note = "fewer columns than the data: judges the embedding, not its method as trustability_index does"
+    note = note if view.Y.shape[1] < view.X.shape[1] else ""
     return disparity(view.X[view.population], view.Y[view.population]), note

@@ -31,7 +31,7 @@ ACROSS = 6  # embeddings that stand beside each other
 HEADING = 16  # letters of a name over a column
 WORDS = {
     "embedding": "The points of each embedding, coloured by class where there are classes",
-    "map": "The quality of an index where the points lie, from bad (orange) to good (blue)",
+    "map": "The quality of an index where the points lie, from worse (orange) to better (blue)",
     "curve": "{} against the number of neighbors",
     "shepard": "Distances in each embedding against those in the data",
 }

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
+from dreval.report._decided import Decided
 from dreval.report._judges import CHANCE, FAIR, GOOD, POOR
 from dreval.report._numbers import in_words, ordered
 from dreval.report._reading import Reading
 from dreval.report._rules import RULES, grade
 from dreval.report.words import Verdict, spoken_indices
 
-__all__ = ["MOST_WORDS", "Decided", "card_lines"]
+__all__ = ["MOST_WORDS", "card_lines"]
 
 MOST_WORDS = 45
 TRUSTED = "Trust"
@@ -19,19 +19,6 @@ DOUBTED = "Distrust"
 LEADS = {"r_nx_auc": "neighborhood_overlap"}  # what the first sentence of another index says already
 NAMED = 2  # words of an index that is named; one of more is counted
 Topics = tuple[list[str], list[str]]
-
-
-@dataclass(frozen=True)
-class Decided:
-    """What paired tests found: for each embedding the indices by which it is better than all others.
-
-    ``clear`` is None where nothing was tested; ``beaten`` counts the indices by which an embedding is better than the
-    baseline, and those by which the two were tested.
-    """
-
-    clear: Mapping[str, Collection[str]] | None = None
-    baseline: str = ""
-    beaten: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def card_lines(reading: Reading, said: Verdict, tested: Decided) -> list[tuple[str, str]]:
@@ -95,8 +82,8 @@ def _standing(reading: Reading, said: Verdict, tested: Decided) -> str:
         return ""
     parts = []
     if best:
-        parts.append(f"best on {_counted(best, compared, reading)}{_surely(_clear(reading, said, tested), len(best))}")
-    if said.last and crowd > 2:
+        parts.append(f"best on {_counted(best, compared, reading)}{_surely(_clear(said, tested), len(best))}")
+    if said.last and (crowd > 2 or not best):  # of two, who is not best is last
         parts.append(f"last on {_counted(said.last, compared, reading, short=bool(best))}")
     words = "; ".join(parts) or f"neither best nor last of {in_words(crowd)}"
     return f"{words[0].upper()}{words[1:]}."
@@ -117,13 +104,12 @@ def _against(said: Verdict, tested: Decided) -> str:
     return f"Beats {tested.baseline} on {in_words(wins)}." if wins else f"Never beats {tested.baseline}."
 
 
-def _clear(reading: Reading, said: Verdict, tested: Decided) -> int | None:
-    """On how many of its best indices it is clearly best: by paired tests, else by intervals; None without both."""
-    if tested.clear is not None:
-        return len(set(said.best) & set(tested.clear.get(said.name, ())))
-    columns = [column for column in reading.main if column.index in said.best]
-    judged = [column.apart(said.name) for column in columns]
-    return None if not judged or None in judged else sum(map(bool, judged))
+def _clear(said: Verdict, tested: Decided) -> int | None:
+    """On how many of its best indices it is clearly best; None where nothing was tested and not all can be judged."""
+    judged = len(said.clear) + len(said.unsettled)
+    if tested.clear is None and (not judged or judged < len(said.best)):
+        return None
+    return len(said.clear)
 
 
 def _counted(indices: Sequence[str], compared: Sequence[str], reading: Reading, short: bool = False) -> str:

@@ -37,7 +37,7 @@ def cautions(reading: Reading, dimensions: dict[str, int], paired: bool = False)
             several,
             "“Best” means the best value in this table"
             + (
-                "; “clearly” that paired tests tell it from all others."
+                "; “clearly” that paired tests tell it from all others; where they do not, the order is open."
                 if paired
                 else ". Nothing here tests whether two embeddings differ."
             ),
@@ -230,8 +230,9 @@ def _verdict_words(reading: Reading) -> list[tuple[str, str]]:
             (
                 "clearly, beats",
                 (
-                    "Paired tests tell it from every other embedding, or from the one named (adjusted p ≤ .05). "
-                    "Without such tests “clearly” says that no interval and no order of ties reaches another one."
+                    "Paired tests tell it from every other embedding, or from the one named (adjusted p ≤ .05), and "
+                    "where distances are equal no order of these lets another one reach it. Where no such tests were "
+                    "run “clearly” says that no interval and no order of ties reaches another one."
                 ),
             )
         )

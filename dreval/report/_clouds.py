@@ -16,10 +16,10 @@ from dreval._check import check_rows
 from dreval.errors import InputError
 from dreval.report._heads import SOFT, name_panel
 from dreval.report._lines import LETTER
-from dreval.report._names import breadth, short_names
+from dreval.report._names import breadth, short_name, short_names
 from dreval.report._panels import Classes, class_colours, class_handles, colour_bar, scale_of_maps
 from dreval.report._reading import Reading
-from dreval.report._style import CLASS_COLOURS, SEQUENCE
+from dreval.report._style import CLASS_COLOURS, SEQUENCE, printable
 
 __all__ = [
     "PANEL",
@@ -41,25 +41,28 @@ MISSING = CLASS_COLOURS[-1]
 
 @dataclass(frozen=True)
 class Numbers:
-    """Points coloured by a number: the colours as classes, the words of both ends, and whether some are missing."""
+    """Points coloured by a number: the colours as classes, the words of both ends, whether some are missing, a name."""
 
     classes: Classes
     ends: tuple[str, str]
     missing: bool
+    title: str = ""
 
 
 def point_colours(labels: Any, n: int) -> Classes | Numbers | None:
-    """How points are coloured: by class, where floats are numbers on a scale."""
+    """How points are coloured: by class, where floats are numbers on a scale, which a series gives its name."""
     if labels is None:
         return None
-    values = np.asarray(labels)
+    values, title = np.asarray(labels), getattr(labels, "name", None)
     if values.ndim != 1:
         raise InputError("color", "must be one value for each point", f"shape {values.shape}", "Pass one column.")
     check_rows(len(values), n, "color")
-    return number_colours(values.astype(np.float64)) if values.dtype.kind == "f" else class_colours(values)
+    if values.dtype.kind != "f":
+        return class_colours(values)
+    return number_colours(values.astype(np.float64), "" if title is None else printable(title))
 
 
-def number_colours(values: npt.NDArray[np.float64]) -> Numbers:
+def number_colours(values: npt.NDArray[np.float64], title: str = "") -> Numbers:
     """Colours of numbers, from dark for low to light for high; missing ones are grey."""
     scale = scale_of_maps([values], True)
     there = np.isfinite(values)
@@ -67,7 +70,7 @@ def number_colours(values: npt.NDArray[np.float64]) -> Numbers:
     share = (values[there] - scale.low) / (scale.high - scale.low)
     codes[there] = np.clip((share * len(SEQUENCE)).astype(np.int64), 0, len(SEQUENCE) - 1)
     names = tuple(map(str, range(len(SEQUENCE) + 1)))
-    return Numbers(Classes(codes, names, (*SEQUENCE, MISSING)), scale.marks(), not bool(there.all()))
+    return Numbers(Classes(codes, names, (*SEQUENCE, MISSING)), scale.marks(), not bool(there.all()), title)
 
 
 def title_points(ax: Axes, reading: Reading, name: str, embeddings: Mapping[str, Any]) -> None:
@@ -118,5 +121,15 @@ def write_scale(made: Figure, first: Axes, numbers: Numbers) -> None:
     bar = colour_bar(made, first, PANEL, 0.3, SEQUENCE)
     bar.text(0, -0.5, numbers.ends[0], ha="left", va="top", transform=bar.transAxes, **SOFT)
     bar.text(1, -0.5, numbers.ends[1], ha="right", va="top", transform=bar.transAxes, **SOFT)
+    if numbers.title:
+        bar.text(
+            0,
+            1.5,
+            short_name(numbers.title, int(PANEL / LETTER)),
+            ha="left",
+            va="bottom",
+            fontsize=8.5,
+            transform=bar.transAxes,
+        )
     if numbers.missing:
         bar.text(0.5, -0.5, "grey: missing", ha="center", va="top", transform=bar.transAxes, **SOFT)

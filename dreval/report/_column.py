@@ -135,22 +135,20 @@ class Column:
         top = max(self.values.values()) if self.higher == best else min(self.values.values())
         return tuple(name for name, text in printed.items() if text == self.shown(top))
 
-    def apart(self, name: str) -> bool | None:
-        """Whether neither intervals nor orders of ties let another embedding reach this one; None without both."""
-        cells = [cell for cell in self.cells.values() if not cell.missing]
-        if all(cell.has_interval for cell in cells):
-            return not self.intervals_overlap(name) and not self._ties_overlap(name)
-        return not self._ties_overlap(name) if any(cell.has_ties for cell in cells) else None
+    @property
+    def has_intervals(self) -> bool:
+        """Whether all values have intervals."""
+        return all(cell.has_interval for cell in self.cells.values() if not cell.missing)
 
     def intervals_overlap(self, name: str) -> bool:
         """Whether all have intervals, and that of an embedding overlaps another one."""
-        cells = {other: cell for other, cell in self.cells.items() if not cell.missing}
-        if not all(cell.has_interval for cell in cells.values()):
+        if not self.has_intervals:
             return False
+        cells = {other: cell for other, cell in self.cells.items() if not cell.missing}
         mine = cells[name]
         return any(mine.low <= c.high and c.low <= mine.high for other, c in cells.items() if other != name)
 
-    def _ties_overlap(self, name: str) -> bool:
+    def ties_overlap(self, name: str) -> bool:
         """Whether another order of equal distances lets another embedding reach this one."""
         spans = {other: _span(cell) for other, cell in self.cells.items() if not cell.missing}
         low, high = spans[name]

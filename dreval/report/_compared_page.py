@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from dreval.comparison._lettered import letter_words
 from dreval.comparison._printing import OVERALL_TITLES, direction_of
 from dreval.comparison.record import Comparison
 from dreval.errors import InputError
@@ -47,6 +48,7 @@ def comparison_page(found: Comparison) -> dict[str, Any]:
             "heads": [{"title": column.title, "below": _below(column)} for column in columns.values()],
             "lines": lines,
             "said": said if across else said.replace("Best mean rank", "Best value"),
+            "letters": letter_words(found),
         },
         "parts": parts,
         "overall": _overall(found, columns),

@@ -75,7 +75,7 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
         "meta": head_line(reading, dimensions),
         "verdicts": [
             {"place": i, "said": said, "card": card_lines(reading, said, paired.tested)}
-            for i, said in enumerate(verdicts(reading))
+            for i, said in enumerate(verdicts(reading, paired.tested))
         ],
         "grid": {"cards": balanced(count, 5, 3), "panels": balanced(count, 5, 3), "diagrams": balanced(count, 4, 3)},
         "paired": paired,

@@ -43,12 +43,12 @@ def mapped_column(results: Results, reading: Reading, index: str | None, n_neigh
 
 
 def chance_mark(column: Column, scale: Scale) -> tuple[float | None, str]:
-    """Where the value by chance lies on the bar of a map (0 the bad end, 1 the good), and the words beside it."""
+    """Where the value by chance lies on the bar of a map (0 the worse end, 1 the better), and the words beside it."""
     if not column.chance:
         return None, ""
     low, high = column.chances[0], column.chances[-1]
     if not scale.low <= low <= high <= scale.high:
-        side = "bad" if column.better(scale.low if column.higher else scale.high, (low + high) / 2) else "good"
+        side = "worse" if column.better(scale.low if column.higher else scale.high, (low + high) / 2) else "better"
         beyond = high < scale.low or low > scale.high
         return None, f"by chance {column.chance}" + (f", beyond the {side} end" if beyond else "")
     share = ((low + high) / 2 - scale.low) / (scale.high - scale.low)

@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from dreval.report._names import short_name
-from dreval.report._numbers import p_words
+from dreval.report._numbers import p_words, plain_numbers
 from dreval.report._style import LIGHT, drawing, embedding_colour, one_axes
 from dreval.results.table import Results
 from dreval.results.test import IndependenceTest
 
-__all__ = ["Bars", "draw_panel", "kept_null", "null_histogram"]
+__all__ = ["EDGE", "Bars", "draw_panel", "kept_null", "null_histogram"]
 
 FloatArray = npt.NDArray[np.float64]
+DIGIT = 0.079  # inches of a digit of a tick
+EDGE = 0.2  # inches beside the axis that any panel has
 FAR = 5.0  # lengths of the range by chance from which the statistic is beyond the axis, and an arrow points to it
 
 
@@ -93,7 +95,10 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
 
 
 def draw_panel(ax: Axes, null: Bars, statistic: float, colour: str, aside: str = "", law: tuple[Any, ...] = ()) -> None:
-    """The values by chance in grey and the statistic in a colour, with its value and what else is to be said."""
+    """The values by chance in grey and the statistic in a colour, with its value and what else is to be said.
+
+    What is to be said stands behind the value, or below it where it begins with a new line.
+    """
     look: dict[str, Any] = {"color": LIGHT["soft"], "alpha": 0.55, "linewidth": 0}
     if len(null.counts):
         ax.bar(null.low, null.counts, null.high - null.low, align="edge", **look)
@@ -107,12 +112,26 @@ def draw_panel(ax: Axes, null: Bars, statistic: float, colour: str, aside: str =
     low, high = min(low, statistic), high if far else max(high, statistic)
     pad = 0.04 * (high - low) or abs(high) or 1.0
     ax.set_xlim(low - pad, high + pad)
-    words = ", ".join(filter(None, [f"observed {statistic:.4g}", aside]))
-    _mark(ax, statistic, far, colour, words)
-    ax.xaxis.set_major_locator(MaxNLocator(3))
+    words = f"observed {statistic:.4g}{', far beyond' if far else ''}"
+    _mark(ax, statistic, far, colour, words + (aside if aside.startswith("\n") or not aside else f", {aside}"))
+    _number_ticks(ax)
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=bool(len(null.counts))))
-    ax.ticklabel_format(axis="x", scilimits=(-4, 5), useMathText=False)
-    ax.xaxis.offsetText.set(fontsize=8, color=LIGHT["soft"])
+
+
+def _number_ticks(ax: Axes) -> None:
+    """Ticks with plain numbers that have room beside each other and within the drawing."""
+    inches = ax.get_position().width * ax.figure.get_figwidth()  # type: ignore[union-attr]
+    low, high = ax.get_xlim()
+    for count in (3, 2, 1):
+        at = [x for x in MaxNLocator(count).tick_values(low, high) if low <= x <= high]
+        labels = plain_numbers(at)
+        widest = DIGIT * max(map(len, labels), default=0)
+        if (widest + DIGIT) * len(labels) <= inches:
+            break
+    reach = (widest / 2 - EDGE) * (high - low) / inches
+    shown = [one for one in zip(at, labels, strict=True) if low + reach <= one[0] <= high - reach]
+    ax.xaxis.set_major_locator(FixedLocator([x for x, _ in shown]))
+    ax.xaxis.set_major_formatter(FixedFormatter([label for _, label in shown]))
 
 
 def _mark(ax: Axes, statistic: float, far: bool, colour: str, words: str) -> None:
@@ -126,7 +145,7 @@ def _mark(ax: Axes, statistic: float, far: bool, colour: str, words: str) -> Non
     else:
         ax.axvline(statistic, color=colour, linewidth=1.6)
     ax.annotate(
-        f"{words}, far beyond" if far else words,
+        words,
         (float(right), 1.0),
         xycoords="axes fraction",
         xytext=(0, 4),

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 __all__ = [
     "counted",
     "decimals_for",
+    "decisive_p",
     "fixed",
     "half_width",
     "in_words",
     "of_hundred",
     "ordered",
     "p_words",
+    "plain_numbers",
     "probability",
 ]
 
@@ -45,6 +49,25 @@ def fixed(value: float, places: int) -> str:
         else f"{round(value, places) + 0.0:,.{places}f}"
     )
     return text.replace("-", "−")
+
+
+def plain_numbers(values: Sequence[float]) -> list[str]:
+    """Evenly spaced numbers with the same places, as few as tell them apart; nought is 0.
+
+    Very small and very large ones have a power of ten each, so that no power stands apart from them.
+
+    Examples
+    --------
+    >>> plain_numbers([0.0, 0.0004, 0.0008]), plain_numbers([0.0, 2e-7])
+    (['0', '0.0004', '0.0008'], ['0', '2e−7'])
+    """
+    largest = max(map(abs, values), default=0.0)
+    if largest and not 1e-4 <= largest < 1e5:
+        texts = [re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.3g}") if value else "0" for value in values]
+    else:
+        places = next((d for d in range(8) if all(abs(v - round(v, d)) < 1e-6 * largest for v in values)), 8)
+        texts = [f"{value:,.{places}f}" if value else "0" for value in values]
+    return [text.replace("-", "\N{MINUS SIGN}") for text in texts]
 
 
 def half_width(value: float, low: float, high: float, places: int) -> str:
@@ -85,6 +108,12 @@ def p_words(p: float) -> str:
     """A p-value in a sentence."""
     text = probability(p)
     return f"p < {text[1:].strip()}" if text.startswith("<") else f"p = {text}"
+
+
+def decisive_p(row: Mapping[str, Any]) -> str:
+    """The p of a test that decides, in a sentence: the adjusted one where there is one, and which it is."""
+    adjusted = float(row["p_adjusted"])
+    return p_words(float(row["p_value"])) if math.isnan(adjusted) else f"adjusted {p_words(adjusted)}"
 
 
 def in_words(count: int) -> str:

@@ -13,7 +13,7 @@ from dreval.comparison._printing import PAIR_TITLES
 from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError
 from dreval.registry import INDICES
-from dreval.report._card import Decided
+from dreval.report._decided import Decided
 from dreval.report._numbers import counted, decimals_for, fixed, probability
 from dreval.report._reading import Reading, parameter_words
 from dreval.report._tested import ADJUSTMENTS
@@ -144,19 +144,20 @@ def _said(known: pd.DataFrame, found: Comparison) -> str:
 
 
 def _tested(results: Results, reading: Reading, known: pd.DataFrame) -> Decided:
-    """By which indices of the first table each embedding is better than all others, and than the baseline."""
+    """Whether each embedding is better than all others by each index of the first table, and than the baseline."""
     main = {point_column(c.index, c.parameters): c for c in reading.main if c.leaders}
     rows = known.assign(key=[point_column(i, p) for i, p in zip(known["index"], known["parameters"], strict=True)])
     rows = rows[rows["key"].isin(main)]
-    clear: dict[str, set[str]] = {name: set() for name in reading.computed}
+    clear: dict[str, dict[str, bool]] = {name: {} for name in reading.computed}
     baseline = _baseline(results, reading)
     beaten = {name: [0, 0] for name in reading.computed if name != baseline and baseline}
     for key, part in rows.groupby("key", sort=False):
         column = main[str(key)]
         for name in column.values:
             mine = part[(part["first"] == name) | (part["second"] == name)]
-            if len(mine) == len(column.values) - 1 and (mine["better"] == name).all():
-                clear[name].add(column.index)
+            ahead = bool((mine["better"] == name).all())
+            if not ahead or len(mine) == len(column.values) - 1:  # else it is ahead of some, the others not tested
+                clear[name][column.index] = ahead
             if name in beaten:
                 against = mine[(mine["first"] == baseline) | (mine["second"] == baseline)]
                 beaten[name][0] += int((against["better"] == name).sum())

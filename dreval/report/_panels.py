@@ -53,7 +53,7 @@ class Classes:
 
 @dataclass(frozen=True)
 class Scale:
-    """The colour scale that maps share: its ends, and whether high values are the good ones."""
+    """The colour scale that maps share: its ends, and whether high values are the better ones."""
 
     low: float
     high: float

@@ -94,7 +94,7 @@ def _panel(
     if column is not None and scale is not None:
         figure, ax = _square()
         draw_map(ax, Y, values[name], scale)
-        label = f"{column.title} over the points of {printable(name)}, from low quality (orange) to high (blue)"
+        label = f"{column.title} over the points of {printable(name)}, from worse (orange) to better (blue)"
         made["map"] = inline_svg(figure, f"m{place}", label)
     return made
 
@@ -140,5 +140,5 @@ def _legend(column: Column, scale: Scale) -> dict[str, Any]:
     """Words and colours of the scale that maps share."""
     worst, best = scale.ends()
     words = f"{column.named}, {parameter_words(column.parameters)}" if column.parameters else column.named
-    ends = {"worst": f"bad, {worst}", "best": f"{best}, good"}
+    ends = {"worst": f"worse, {worst}", "best": f"{best}, better"}
     return {"words": words, "chance": f"by chance {column.chance}" if column.chance else "", "ramp": list(RAMP), **ends}

@@ -8,8 +8,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from dreval.comparison.record import Comparison
-from dreval.report._nulls import Bars, draw_panel, kept_null
-from dreval.report._numbers import p_words
+from dreval.report._nulls import EDGE, Bars, draw_panel, kept_null
+from dreval.report._numbers import decisive_p
 from dreval.report._reading import Reading, parameter_words
 from dreval.report._style import drawing, embedding_colour, one_axes
 from dreval.report._svg import inline_svg
@@ -56,18 +56,17 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
                 figure = _histogram(null, row, embedding_colour(place))
             name, test = printable(row["embedding"]), str(row["test"]).upper()
             about = f"{test} of {name} and {printable(row['target'])}: observed {row['statistic']:.4g}, by chance "
-            about += f"{row['chance']:.4g} on average, {p_words(float(row['p_value']))}"
+            about += f"{row['chance']:.4g} on average, {decisive_p(row)}"
             drawn = inline_svg(figure, f"h{number}", about)
-            aside = (
-                f"{test}, {printable(row['target'])}: by chance {row['chance']:.3g}; {p_words(float(row['p_value']))}"
-            )
+            aside = f"{test}, {printable(row['target'])}: by chance {row['chance']:.3g}; "
+            aside += decisive_p(row).replace(" ", "\N{NO-BREAK SPACE}")
             group["nulls"].append({"title": name, "aside": aside, "drawing": drawn})
             number += 1
 
 
 def _histogram(null: Bars, row: Mapping[str, Any], colour: str) -> Figure:
     """The null distribution and the observed statistic."""
-    figure, ax = one_axes(WIDTH, HEIGHT, 0.12, 0.12, 0.3, 0.3)
+    figure, ax = one_axes(WIDTH, HEIGHT, EDGE, EDGE, 0.3, 0.3)
     draw_panel(ax, null, float(row["statistic"]), colour)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)

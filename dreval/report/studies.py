@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dreval.comparison._lettered import letter_words
 from dreval.comparison.across import compare
 from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError, InputError
@@ -104,7 +105,8 @@ def _standing(reading: StudyReading, found: Comparison | None) -> dict[str, Any]
     heads = [family for family in reading.families if family.key in found.indices]
     lines = rank_lines(found, [family.key for family in heads], reading.methods)
     made = [{"title": one.column.title, "below": one.below} for one in heads]
-    return {"heads": made, "lines": lines, "said": leading(lines, [one.column.named for one in heads])}
+    said = leading(lines, [one.column.named for one in heads])
+    return {"heads": made, "lines": lines, "said": said, "letters": letter_words(found, "Methods")}
 
 
 def _parts(reading: StudyReading, found: Comparison | None, beside: Beside | None) -> Iterator[dict[str, Any]]:

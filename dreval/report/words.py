@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dreval.report._column import Column
+from dreval.report._decided import Decided
 from dreval.report._numbers import in_words, ordered
 from dreval.report._reading import Reading
 from dreval.report._rules import ALIKE, RULES, say
@@ -13,6 +14,7 @@ from dreval.report._rules import ALIKE, RULES, say
 __all__ = ["Verdict", "spoken_indices", "verdicts"]
 
 LISTED = 3
+Lead = tuple[bool | None, str]
 
 
 @dataclass(frozen=True)
@@ -31,9 +33,11 @@ class Verdict:
         The comparison with the other embeddings.
     missing : tuple of str
         What has no value, with the reason.
-    best, shared, unsettled, last : tuple of str
-        The indices that `standing` names: alone the best, best with others in print, best though the order is open
-        (a part of `best`), alone or with others the worst and, where there are intervals, apart from all others.
+    best, shared, last : tuple of str
+        The indices that `standing` names, by the values as they are printed: alone the best, best with others, alone
+        or with others the worst.
+    clear, unsettled : tuple of str
+        Two parts of `best`: told from all others, and not told from all others. What is in neither was not judged.
     """
 
     name: str
@@ -44,47 +48,51 @@ class Verdict:
     missing: tuple[str, ...] = ()
     best: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
-    unsettled: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
+    clear: tuple[str, ...] = ()
+    unsettled: tuple[str, ...] = ()
 
 
-def verdicts(reading: Reading) -> list[Verdict]:
+def verdicts(reading: Reading, tested: Decided | None = None) -> list[Verdict]:
     """The verdict on every embedding, in their order.
 
     Parameters
     ----------
     reading : Reading
         What ``read_results`` made of a result.
+    tested : Decided, optional
+        What paired tests found; nothing by default.
 
     Returns
     -------
     list of Verdict
-        Words compare values as they are printed: embeddings that print the same share a place. Nothing is called
-        significant; where intervals, or values over the orders of ties, overlap the order is called open.
+        Words compare values as they are printed: embeddings that print the same share a place, and best and last go by
+        nothing else. Whether the best is clearly so, paired tests say; without them intervals that overlap are named.
+        Where values over the orders of ties overlap the order is called open. Nothing is called significant.
     """
-    return [_verdict(reading, name) for name in reading.names]
+    return [_verdict(reading, name, tested or Decided()) for name in reading.names]
 
 
-def _verdict(reading: Reading, name: str) -> Verdict:
+def _verdict(reading: Reading, name: str, tested: Decided) -> Verdict:
     """The verdict on one embedding."""
     if name in reading.failed:
         return Verdict(name, f"Could not be computed: {reading.failed[name]}")
     lead, trust, doubt = _read(reading, name)
-    best = {c.index: c for c in reading.main if c.leaders == (name,)}
-    shared = {c.index: c for c in reading.main if name in c.leaders and len(c.leaders) > 1}
-    last = {c.index: c for c in reading.main if name in c.last and c.apart(name) is not False}
-    unsettled = {index: c for index, c in best.items() if c.apart(name) is False}
+    best = {c.index: tested.lead(c, name) for c in reading.main if c.leaders == (name,)}
+    shared = tuple(c.index for c in reading.main if name in c.leaders and len(c.leaders) > 1)
+    last = tuple(c.index for c in reading.main if name in c.last)
     return Verdict(
         name=name,
         lead=lead or "None of the indices that the words read was computed.",
         trust=tuple(trust),
         doubt=tuple(doubt),
-        standing=tuple(_standing(reading, best, shared, unsettled, last)),
+        standing=tuple(_standing(reading, best, shared, last)),
         missing=tuple(_missing(reading, name)),
         best=tuple(best),
-        shared=tuple(shared),
-        unsettled=tuple(unsettled),
-        last=tuple(last),
+        shared=shared,
+        last=last,
+        clear=tuple(index for index, (clear, _) in best.items() if clear),
+        unsettled=tuple(index for index, (clear, _) in best.items() if clear is False),
     )
 
 
@@ -127,47 +135,23 @@ def _has(reading: Reading, index: str | None, name: str) -> bool:
 
 
 def _standing(
-    reading: Reading,
-    best: dict[str, Column],
-    shared: dict[str, Column],
-    unsettled: dict[str, Column],
-    last: dict[str, Column],
-) -> list[str]:
+    reading: Reading, best: Mapping[str, Lead], shared: Collection[str], last: Collection[str]
+) -> Iterator[str]:
     """The comparison with the others; columns that compare another number of embeddings are said apart."""
-    said = []
     for count in sorted({len(c.values) for c in reading.main if c.leaders}, reverse=True):
         compared = [c for c in reading.main if c.leaders and len(c.values) == count]
         crowd = f"of the {in_words(count)}" + ("" if count == len(reading.computed) else " that have a value")
-        settled = [c for c in compared if c.index in best and c.index not in unsettled]
-        within = [c for c in compared if c.index in unsettled]
+        mine = [c for c in compared if c.index in best]
+        for clear, reason in sorted({best[c.index] for c in mine}, key=lambda one: (one[0] is not True, one[1])):
+            alike = [c for c in mine if best[c.index] == (clear, reason)]
+            but = f", but {reason}" if reason else ""
+            yield f"{'Clearly best' if clear else 'Best'} {crowd} on {_listed(alike, compared)}{but}."
         tied = [c for c in compared if c.index in shared]
-        bottom = [c for c in compared if c.index in last] if count > 2 else []
-        if settled:
-            said.append(f"Best {crowd} on {_listed(settled, compared)}.")
-        said += [f"Ahead {_others(crowd, count)} on {words}" for words in _open(within, compared)]
         if tied:
-            said.append(f"Shares the best value {crowd} on {_listed(tied, compared)}.")
-        if bottom:
-            said.append(f"Last {crowd} on {_listed(bottom, compared)}.")
-    return said
-
-
-def _others(crowd: str, count: int) -> str:
-    """The crowd without the one that is spoken of."""
-    if count == 2:
-        return crowd.replace("the two", "the other", 1).replace("that have", "that has")
-    return crowd.replace(f"the {in_words(count)}", f"the other {in_words(count - 1)}", 1)
-
-
-def _open(within: Sequence[Column], compared: Sequence[Column]) -> list[str]:
-    """Indices on which the order is open, and why it is."""
-    by_intervals = [c for c in within if c.intervals_overlap(c.leaders[0])]
-    by_ties = [c for c in within if c not in by_intervals]
-    reasons = (
-        (by_intervals, "intervals overlap: the order is open"),
-        (by_ties, "equal distances leave the order open"),
-    )
-    return [f"{_listed(columns, compared)}, but {reason}." for columns, reason in reasons if columns]
+            yield f"Shares the best value {crowd} on {_listed(tied, compared)}."
+        bottom = [c for c in compared if c.index in last]
+        if bottom and (count > 2 or not (mine or tied)):  # of two, who is not best is last
+            yield f"Last {crowd} on {_listed(bottom, compared)}."
 
 
 def _listed(columns: Sequence[Column], compared: Sequence[Column]) -> str:

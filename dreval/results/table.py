@@ -289,7 +289,7 @@ class Results(Printed):
         ----------
         kind : str
             - "scatter" (or "embedding"): the points of each embedding, coloured by class or by ``color``.
-            - "map": the quality of an index where the points lie, from bad (orange) to good (blue).
+            - "map": the quality of an index where the points lie, from worse (orange) to better (blue).
             - "curve": an index against the number of neighbors, one line for each embedding, with intervals and
               chance; of an index with a value at every K (``r_nx``) on a log scale, with the value of a perfect copy.
             - "shepard": distances in the embedding against those in the data, and their nearest ascending step
@@ -315,7 +315,7 @@ class Results(Printed):
             "coranking": where the blocks end; as for "map" by default.
         color : array (n,), optional
             For "scatter": what colours the points. Strings, booleans and integers are classes, floats are numbers on a
-            scale. The labels of the evaluation by default.
+            scale, over which the name of a pandas Series stands. The labels of the evaluation by default.
         pair : (str, str), optional
             For "difference_map": the two embeddings, the first pair by default.
         alpha, adjust : float, str or None

@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose
 
 import dreval
 from dreval.comparison._bayes import bayesian_signed_rank, region_shares
+from dreval.comparison._lettered import letter_words
 from dreval.errors import InputError, UnknownName
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS, STANDING_COLUMNS
 
@@ -391,3 +392,68 @@ def test_any_choice_of_tests_is_printed(tests):
     assert all((summary.as_markdown(), summary.as_html(), summary.as_latex()))
     assert ("Any difference" in str(summary)) == (tests in ("friedman", ["mixed"]))
     assert set(found.pairs["test"]) == ({"nemenyi"} & {tests} if isinstance(tests, str) else set(tests))
+
+
+def test_letters_go_by_a_test_that_can_tell():
+    """With too few data sets for signed ranks by Nemenyi, which a note and the sentence on letters say; else not."""
+    few, many = compared(table(n=5)), compared(table(n=9))
+    for found, by in ((few, "nemenyi"), (many, "wilcoxon")):
+        rows = found.pairs[found.pairs["test"] == by]
+        letters = found.standing.set_index("embedding")["letters"]
+        for row in rows.to_dict("records"):
+            shared = bool(set(letters[row["first"]]) & set(letters[row["second"]]))
+            assert shared == (row["p_adjusted"] > 0.05)
+
+    note = "with 5 data sets no signed-rank test can be significant at the level 0.05; letters go by Nemenyi's test"
+    assert note in " ".join(few.notes)
+    assert "letters go" not in " ".join(many.notes)
+    assert letter_words(few) == (
+        "Embeddings that share a letter do not differ significantly by Nemenyi's test across data sets (too few for "
+        "signed ranks to tell any apart)."
+    )
+    assert letter_words(many, "Methods") == (
+        "Methods that share a letter do not differ significantly by Wilcoxon signed-rank tests across data sets, "
+        "adjusted by Holm."
+    )
+
+
+def test_letters_part_what_nemenyi_parts_on_four_data_sets():
+    """The same order on four data sets: signed ranks have p = 1/8 at best, Nemenyi parts the ends of four."""
+    rows = [(f"data {i}", f"m{j}", 0.9 - j / 10 - i / 100) for i in range(4) for j in range(4)]
+    found = compared(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]).assign(index="accuracy"))
+    letters = found.standing.set_index("embedding")["letters"]
+
+    assert (found.pairs.loc[found.pairs["test"] == "wilcoxon", "p_value"] == 0.125).all()
+    assert letters.to_dict() == {"m0": "a", "m1": "ab", "m2": "ab", "m3": "b"}
+
+
+@pytest.mark.parametrize(
+    ("tests", "adjust", "words"),
+    [
+        (
+            "wilcoxon",
+            "holm",
+            "Wilcoxon signed-rank tests across data sets (too few for signed ranks to tell any apart), ",
+        ),
+        ("nemenyi", "holm", "by Nemenyi's test across data sets."),
+        ("mixed", None, "by the mixed model across data sets, not adjusted."),
+        (
+            ["wilcoxon", "mixed"],
+            "benjamini_hochberg",
+            "by the mixed model across data sets (too few for signed ranks to ",
+        ),
+    ],
+)
+def test_letters_name_the_test_that_was_run(tests, adjust, words):
+    """Where one test was asked for, letters go by it, or by the one of them that can tell."""
+    assert words in letter_words(compared(table(n=5), tests=tests, adjust=adjust))
+
+
+def test_letters_of_several_indices_name_the_test_of_each():
+    """One index has five data sets and one nine: each has its own test."""
+    frame = pd.concat([table(n=5).assign(index="few"), table(n=9).assign(index="many")])
+    words = letter_words(compared(frame))
+
+    assert "share a letter on an index" in words
+    assert "Nemenyi's test across data sets (too few for signed ranks to tell any apart) (few); by " in words
+    assert words.endswith("adjusted by Holm (many).")

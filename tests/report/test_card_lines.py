@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from report_cases import index_row, make_results, readings
 
 import dreval
-from dreval.report._card import DOUBTED, MOST_WORDS, TRUSTED, Decided, card_lines
+from dreval.report._card import DOUBTED, MOST_WORDS, TRUSTED, card_lines
+from dreval.report._decided import Decided
 from dreval.report._judges import CHANCE, FAIR, GOOD, POOR
 from dreval.report._layout import balanced
 from dreval.report._paired import paired_differences
@@ -74,8 +75,8 @@ def test_clearly_best_is_better_than_all_others_by_the_paired_tests(results):
     for index in ("trustworthiness", "continuity"):
         better = pairs.loc[pairs["index"] == index, "better"]
         clear = [name for name in results.names if (better == name).sum() == 2]
-        assert clear == [name for name in results.names if index in paired.tested.clear[name]]
-    assert paired.tested.clear["linear"] == {"trustworthiness", "continuity"}
+        assert clear == [name for name in results.names if paired.tested.clear[name][index]]
+    assert paired.tested.clear["linear"] == {"trustworthiness": True, "continuity": True}
     assert f"{(pairs['better'] != '').sum()} differences of 6 with adjusted p (Holm) ≤ 0.05" in paired.said
 
 
@@ -83,7 +84,7 @@ def test_the_baseline_is_the_bundled_linear_method(results):
     """Cards of the others count where they beat it, by the same tests; its own does not."""
     reading = read_results(results)
     tested = paired_differences(results, reading).tested
-    cards = {said.name: dict(card_lines(reading, said, tested)) for said in verdicts(reading)}
+    cards = {said.name: dict(card_lines(reading, said, tested)) for said in verdicts(reading, tested)}
 
     assert tested.baseline == "linear"
     assert tested.beaten == {"near": (0, 2), "noise": (0, 2)}

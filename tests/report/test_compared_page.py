@@ -58,6 +58,8 @@ def test_the_best_is_marked_and_carries_its_letters(within, tmp_path):
     assert re.search(r"Best value: first on two indices\.", head)
     for letters in within.standing["letters"]:
         assert f"<small>{letters}</small>" in head
+    said = "do not differ significantly by paired tests at the same points, adjusted by Holm."
+    assert f"Embeddings that share a letter on an index {said}" in head
 
 
 def test_over_data_sets_ranks_values_and_overall_tests_are_shown(across, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -55,6 +56,20 @@ def test_critical_differences_name_every_embedding_and_its_rank(k):
         assert f"{row['mean_rank']:.2f}" in said
     assert "critical difference" in said
     assert "over 9 data sets" in said
+
+
+def test_names_of_critical_differences_keep_off_their_lines():
+    """Between a name with its rank and the line that leads to it there is room, on either side."""
+    figure = across(k=5).plot("critical_difference")
+    figure.draw_without_rendering()
+    ax = figure.axes[0]
+    led = [line.get_window_extent() for line in ax.lines if len(line.get_xdata()) == 3]
+    words = [text.get_window_extent() for text in ax.texts if re.search(r"\d\.\d\d", text.get_text())][-5:]
+
+    assert len(led) == len(words) == 5
+    for line, word in zip(led, words, strict=True):
+        gap = max(line.x0 - word.x1, word.x0 - line.x1) * 72 / figure.dpi
+        assert 3 <= gap <= 8
 
 
 @given(st.lists(st.floats(1, 9), min_size=1, max_size=8), st.floats(0.1, 5))

@@ -217,26 +217,26 @@ def test_points_are_placed_inside_the_panel_at_one_scale(Y):
 @pytest.mark.parametrize(
     ("index", "chance", "words", "share"),
     [
-        ("trustworthiness", 0.2, "by chance 0.200, beyond the bad end", None),
+        ("trustworthiness", 0.2, "by chance 0.200, beyond the worse end", None),
         ("trustworthiness", 0.5, "mark: by chance 0.500", 0.5),
         ("procrustes_rc", 0.5, "mark: by chance 0.500", 0.5),
         ("procrustes_rc", 0.41, "mark: by chance 0.410", 0.75),
-        ("procrustes_rc", 0.9, "by chance 0.900, beyond the bad end", None),
+        ("procrustes_rc", 0.9, "by chance 0.900, beyond the worse end", None),
     ],
 )
-def test_a_map_says_which_end_is_bad_and_where_chance_lies(index, chance, words, share):
-    """The bad end of the bar is at the left whichever way the index goes, and chance is marked where it is in reach."""
+def test_a_map_says_which_end_is_worse_and_where_chance_lies(index, chance, words, share):
+    """The worse end of the bar is at the left whichever way the index goes, and chance is marked where in reach."""
     values = np.linspace(0.3, 0.7, 41).round(9)
     spots = {"a": np.column_stack([values, values])}
     points = {"a": pd.DataFrame({f"{index}(n_neighbors=15)": values})}
     results = make_results([index_row("a", index, "n_neighbors=15", 0.75, chance)], spots, points=points)
     figure = plot(results, "map", index=index)
     bar = figure.axes[-1]
-    bad, good = ("≤ 0.320", "≥ 0.680") if index == "trustworthiness" else ("≥ 0.680", "≤ 0.320")
+    worse, better = ("≤ 0.320", "≥ 0.680") if index == "trustworthiness" else ("≥ 0.680", "≤ 0.320")
     seen = {t.get_text(): t.get_position()[0] for t in bar.texts}
 
     assert words in seen
-    assert seen[f"{bad} (bad)"] < seen[f"{good} (good)"]
+    assert seen[f"{worse} (worse)"] < seen[f"{better} (better)"]
     assert len(bar.lines) == (share is not None)
     if share is not None:
         np.testing.assert_allclose(bar.lines[0].get_xdata(), share, atol=0.02)

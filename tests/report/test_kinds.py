@@ -132,6 +132,17 @@ def test_points_are_coloured_by_numbers_or_classes(three):
         three.plot(color=np.ones((60, 2)))
 
 
+def test_a_scale_of_numbers_has_the_name_of_its_series(three):
+    """The name of a series stands over the bar; an array has none, and a series of words is classes."""
+    height = pd.Series(np.linspace(0, 1, 60), name="body height")
+    named, bare = three.plot(color=height), three.plot(color=height.to_numpy())
+
+    assert "body height" in texts(named)
+    assert set(texts(named)) - set(texts(bare)) == {"body height"}
+    assert overlapping(named) == []
+    assert "body height" not in texts(three.plot(color=(height > 0.5).rename("body height")))
+
+
 def test_a_heatmap_has_every_value_with_its_interval(three):
     """Printed as in the first table; the best of each index is bold, and its cell has the deepest shade."""
     figure = three.plot("heatmap")

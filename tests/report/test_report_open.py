@@ -56,12 +56,12 @@ def test_ties_are_said_in_the_card():
 
 
 def test_an_order_that_ties_can_turn_is_open():
-    """The best value is not called best where another order of equal distances puts it behind."""
+    """The best value is not called clear where another order of equal distances puts it behind."""
     reading = tied(0.24, 0.01, 0.6)
     said = verdicts(reading)[0]
 
     assert said.unsettled == ("neighborhood_overlap",)
-    assert said.standing == ("Ahead of the other on neighborhood overlap, but equal distances leave the order open.",)
+    assert said.standing == ("Best of the two on neighborhood overlap, but equal distances leave the order open.",)
     assert verdicts(tied(0.24, 0.2, 0.6))[0].standing == ("Best of the two on neighborhood overlap.",)
 
 

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_cases import index_row, make_results, readings, simulated_results
 
+from dreval.report._card import card_lines
 from dreval.report._cautions import cautions, definitions, head_line
+from dreval.report._decided import Decided
 from dreval.report._judges import in_chance
 from dreval.report._numbers import decimals_for, fixed, half_width, in_words, of_hundred, ordered, probability
 from dreval.report._reading import read_results
@@ -55,17 +57,83 @@ def test_every_column_with_a_difference_has_a_leader(reading):
 
 
 @given(readings(intervals=True))
-def test_an_order_within_intervals_is_called_open(reading):
-    """A best whose interval overlaps another one is said to be ahead, and the order open; it is not called best."""
+def test_intervals_that_overlap_are_named_where_nothing_was_tested(reading):
+    """A best whose interval overlaps another one is the best in print; the words say so, and claim nothing of order."""
     for verdict in verdicts(reading):
         for index in verdict.best:
             cells = {n: c for n, c in reading.find(index).cells.items() if not c.missing}
             mine = cells[verdict.name]
             overlap = any(mine.low <= c.high and c.low <= mine.high for n, c in cells.items() if n != verdict.name)
             assert (index in verdict.unsettled) == overlap
-        assert any("the order is open" in s for s in verdict.standing) == bool(verdict.unsettled)
-        if set(verdict.best) == set(verdict.unsettled):
-            assert not any(s.startswith("Best") for s in verdict.standing)
+            assert (index in verdict.clear) == (not overlap)
+        assert any("no paired test was run" in s for s in verdict.standing) == bool(verdict.unsettled)
+        assert any(s.startswith("Clearly best") for s in verdict.standing) == bool(verdict.clear)
+        assert "order" not in " ".join(verdict.standing)
+
+
+@given(readings(intervals=True), st.sampled_from([True, False, None]))
+def test_where_paired_tests_are_nothing_goes_by_intervals(reading, clear):
+    """The same tests decide on the card and in the full text, whatever the intervals; both count the same indices."""
+    found = {} if clear is None else {column.index: clear for column in reading.main}
+    tested = Decided(dict.fromkeys(reading.names, found))
+    for verdict in verdicts(reading, tested):
+        said = " ".join(verdict.standing)
+        assert verdict.clear == (verdict.best if clear else ())
+        assert verdict.unsettled == (verdict.best if clear is False else ())
+        assert "intervals" not in said
+        assert ("paired tests leave the order open" in said) == bool(verdict.unsettled)
+        assert ("Clearly best" in said) == bool(verdict.clear)
+        card = " ".join(words for _, words in card_lines(reading, verdict, tested))
+        if verdict.best:
+            assert ("not clearly" in card) == (not clear)
+
+
+@given(readings(intervals=True))
+def test_neither_best_nor_last_is_neither(reading):
+    """A card counts as last what is last in print, all of it, and says "neither" of nobody who is."""
+    for verdict in verdicts(reading):
+        last = tuple(c.index for c in reading.main if verdict.name in c.last)
+        words = " ".join(words for _, words in card_lines(reading, verdict, Decided()))
+        assert verdict.last == last
+        assert not ("either best nor last" in words and (last or verdict.best or verdict.shared))
+
+
+def test_of_two_the_one_that_is_never_best_is_last():
+    """The card of the loser of two says so, and the full text as well."""
+    rows = [index_row(n, "trustworthiness", "", v, 0.5) for n, v in (("a", 0.9), ("b", 0.8))]
+    reading = read_results(make_results(rows, {n: np.eye(5)[:, :2] for n in "ab"}))
+    first, second = verdicts(reading)
+
+    assert (first.standing, second.standing) == (
+        ("Best of the two on trustworthiness.",),
+        ("Last of the two on trustworthiness.",),
+    )
+    assert dict(card_lines(reading, second, Decided()))[""] == "Last on trustworthiness."
+
+
+def test_last_by_paired_tests_with_intervals_that_overlap():
+    """Last on all in print, with wide intervals: it is last, and the best is clear where the paired tests say so."""
+    names = ("trustworthiness", "continuity")
+    rows = [
+        index_row(n, index, "", v, 0.5, ci_low=v - 0.1, ci_high=v + 0.1)
+        for index in names
+        for n, v in (("a", 0.91), ("b", 0.90), ("c", 0.89))
+    ]
+    reading = read_results(make_results(rows, {n: np.eye(5)[:, :2] for n in "abc"}))
+    tested = Decided({"a": {"trustworthiness": True, "continuity": False}, "b": {}, "c": dict.fromkeys(names, False)})
+    first, middle, last = verdicts(reading, tested)
+    cards = [dict(card_lines(reading, said, tested))[""] for said in (first, middle, last)]
+
+    assert first.standing == (
+        "Clearly best of the three on trustworthiness.",
+        "Best of the three on continuity, but paired tests leave the order open.",
+    )
+    assert last.standing == ("Last of the three on both indices.",)
+    assert cards == [
+        "Best on both indices, one clearly.",
+        "Neither best nor last of three.",
+        "Last on both indices.",
+    ]
 
 
 @given(readings())
@@ -74,19 +142,15 @@ def test_all_indices_are_claimed_only_by_who_leads_all(reading):
     computed = len(reading.computed)
     for verdict in verdicts(reading):
         for sentence in verdict.standing:
-            crowd = re.search(r"of the (other ?)?(\w*)( that ha(?:ve|s) a value)?", sentence)
+            crowd = re.search(r"of the (\w+)( that have a value)?", sentence)
             counts = {len(c.values) for c in reading.main if c.leaders}
-            others = bool(crowd.group(1))
-            assert others == sentence.startswith("Ahead")
-            numbers = (c for c in range(6) if in_words(c) == crowd.group(2))
-            count = others + next(numbers, 1)
+            count = next(c for c in range(6) if in_words(c) == crowd.group(1))
             assert count in counts
             assert (count < computed) == ("that ha" in sentence)
             if "all " in sentence or "both " in sentence:
                 compared = {c.index for c in reading.main if c.leaders and len(c.values) == count}
                 kind = next(k for start, k in KINDS.items() if sentence.startswith(start))
-                held = set(getattr(verdict, kind)) - (set(verdict.unsettled) if sentence.startswith("Best") else set())
-                assert compared <= held
+                assert compared <= set(getattr(verdict, kind))
 
 
 def said_of(index, value, chance):
@@ -132,7 +196,7 @@ def test_an_index_that_answers_the_same_question_is_silent():
         assert said.count("Do not read distances") == count
 
 
-KINDS = {"Best": "best", "Ahead": "unsettled", "Shares": "shared", "Last": "last"}
+KINDS = {"Clearly best": "clear", "Best": "best", "Shares": "shared", "Last": "last"}
 
 
 @given(readings())
@@ -235,7 +299,7 @@ def test_a_failed_embedding_is_said_to_have_failed_and_counts_for_nothing():
 
     assert said[-1].lead == "Could not be computed: no memory"
     assert said[-1].standing == ()
-    assert "Best of the three" in " ".join(said[0].standing)
+    assert "Clearly best of the three" in " ".join(said[0].standing)
 
 
 def test_one_embedding_is_best_of_nothing():

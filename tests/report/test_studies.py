@@ -80,6 +80,9 @@ def test_the_page_has_what_the_text_has(study: dreval.Study, tmp_path: Path) -> 
     assert [head for _, head in toc] == ["Ahead", "Data sets", "State", "Limits", "Again", "Words"]
     assert "Venna &amp; Kaski (2001)" in page
     assert page.count("<svg") == 2  # k_max ranks nothing
+    assert page.count('<div class="scroll cd"') == 2  # with the shade of tables
+    for text in (page, text_of(study, tmp_path, ".md"), " ".join(text_of(study, tmp_path, ".tex").split())):
+        assert "Methods that share a letter on an index do not differ significantly by " in text
     assert "no &lt;i&gt;luck&lt;/i&gt; with 22" in page
     assert f"SHA-256 {study.datasets['set 1'].sha256()}" in page
     assert "The 4 data sets are the sample." in page

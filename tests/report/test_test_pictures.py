@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 from report_cases import simulated_results
 
 import dreval
 from dreval._random import stream_seed
 from dreval.report._hover import MOST, STEPS, point_data
+from dreval.report._nulls import Bars
+from dreval.report._numbers import decisive_p, p_words
 from dreval.report._panels import place_points
 from dreval.report._reading import read_results
+from dreval.report._test_pictures import _histogram, add_nulls
+from dreval.report._tested import test_groups as groups_of_tests
 
 
 class Doubled:
@@ -92,12 +99,51 @@ def test_the_page_draws_every_null_and_the_certificate(results, tmp_path):
     page = results.report(tmp_path / "r.html").read_text("utf-8")
     certificate = page.partition('<section id="certificate"')[2].partition("</section>")[0]
 
-    assert len(re.findall(r"by chance [\d.e-]+ on average, p = ", page)) == 12
+    assert len(re.findall(r"by chance [\d.e-]+ on average, adjusted p = ", page)) == 12
+    assert "line at its mean" not in page
     assert certificate.count("<svg") == 4
     assert "Certificate of Definition 1" in certificate
     assert "Reconstruction error" in certificate
     assert "train " in certificate
     assert "residual bootstrap" in certificate
+
+
+def test_a_panel_says_the_p_that_decides(results):
+    """The panels of a page and of a figure say the adjusted p and call it so; without adjustment the p itself."""
+    reading = read_results(results)
+    groups = groups_of_tests(reading)
+    add_nulls(groups, results, reading)
+    rows = results.table[(results.table["test"] == "hsic") & (results.table["target"] == "labels")]
+    wanted = {row["embedding"]: f"adjusted {p_words(row['p_adjusted'])}" for row in rows.to_dict("records")}
+    drawn = [one for group in groups for one in group["nulls"] if one["aside"].startswith("HSIC, labels:")]
+    figure = results.plot("null", test="hsic", target="labels")
+    seen = [text.get_text().split("\n")[1] for text in figure.findobj(Text) if "observed" in text.get_text()]
+    bare = {"p_value": 0.02, "p_adjusted": math.nan}
+
+    assert {one["title"]: one["aside"].partition("; ")[2].replace("\xa0", " ") for one in drawn} == wanted
+    assert seen == [wanted[name] for name in results.names]
+    assert decisive_p(bare) == "p = .020"
+
+
+@pytest.mark.parametrize("size", [3e-7, 2e-4, 0.05, 40.0, 8e6])
+def test_numbers_of_a_null_have_room(size):
+    """Every label of the small panels lies within the drawing and beside the next one; no power stands apart."""
+    values = size * (1 + np.random.default_rng(0).gamma(3.0, size=500))
+    counts, edges = np.histogram(values, 20)
+    figure = _histogram(Bars(edges[:-1], edges[1:], counts), {"statistic": 1.3 * values.max()}, "#0a6aa6")
+    figure.draw_without_rendering()
+    ax = figure.axes[0]
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+
+    assert len(boxes) >= 2
+    assert ax.xaxis.get_offset_text().get_text() == ""
+    assert boxes[0].x0 >= 0
+    assert boxes[-1].x1 <= figure.bbox.width
+    assert min(box.y0 for box in boxes) >= 0
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+    low, high = ax.get_xlim()
+    numbers = [float(label.get_text().replace("−", "-").replace(",", "")) for label in ax.get_xticklabels()]
+    assert all(low <= number <= high for number in numbers)
 
 
 def test_parameters_are_those_of_the_run(results, tmp_path):

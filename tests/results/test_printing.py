@@ -196,7 +196,7 @@ def test_notes_are_said_once() -> None:
     text = results(["e", "f"]).summary().as_text()
     notes = re.sub(r"\s+", " ", text.split("\nNotes\n")[1])
 
-    assert notes.count("not Definition 3") == 1
+    assert notes.count("not its method as trustability_index does") == 1
     assert "procrustes_disparity of e, f:" in notes
     assert ".." not in notes.replace("[...]", "")
     assert re.findall(r"\[(\d+)\]", notes) == [str(i + 1) for i in range(len(re.findall(r"\[(\d+)\]", notes)))]

@@ -17,7 +17,7 @@ SIDE, EDGE = 100.0, 4.0
 ALONG = tuple(to_hex(colormaps["viridis"](share)) for share in np.linspace(0.02, 0.92, 24))  # along a latent variable
 VIEW = np.array([[0.88, 0.48, 0.0], [-0.21, 0.38, 0.90]])  # from where three columns are seen
 
-__all__ = ["along", "by_class", "curve", "figure", "from_bad_to_good", "scatter"]
+__all__ = ["along", "by_class", "curve", "figure", "from_worse_to_better", "scatter"]
 
 
 def along(values: npt.ArrayLike) -> list[str]:
@@ -32,7 +32,7 @@ def by_class(labels: Sequence[object]) -> list[str]:
     return [CLASS_COLOURS[kinds.index(str(label)) % len(CLASS_COLOURS)] for label in labels]
 
 
-def from_bad_to_good(values: FloatArray, worst: float, best: float) -> list[str]:
+def from_worse_to_better(values: FloatArray, worst: float, best: float) -> list[str]:
     """Colours of points by how good their values are, on the scale of the package's own maps."""
     span = best - worst
     share = (values - worst) / span if span else np.ones_like(values)

@@ -91,7 +91,7 @@ def _point_colours(card: Any, rows: pd.DataFrame) -> dict[str, list[str]]:
     pooled = np.concatenate(list(values.values()))
     low, high = np.nanquantile(pooled, [0.02, 0.98])
     worst, best = (low, high) if card.direction == "higher" else (high, low)
-    return {name: draw.from_bad_to_good(found, worst, best) for name, found in values.items()}
+    return {name: draw.from_worse_to_better(found, worst, best) for name, found in values.items()}
 
 
 def _curve(card: Any, name: str) -> str:
@@ -106,7 +106,7 @@ def _key(card: Any, rows: pd.DataFrame, mapped: bool) -> str:
     """What the pictures show, and by which value they are to be read."""
     said = []
     if mapped:
-        said.append("Points are coloured by what they contribute, from bad (orange) to good (blue).")
+        said.append("Points are coloured by what they contribute, from worse (orange) to better (blue).")
     elif "labels" in card.needs:
         said.append("Colours are the classes.")
     else:

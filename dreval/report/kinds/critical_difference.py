@@ -23,6 +23,7 @@ __all__ = ["draw", "rank_groups"]
 AXIS = 3.2  # inches of the axis of ranks
 LINE = 0.2  # between two names
 BAR = 0.16  # between two bars
+APART = 5  # points between a name and its line
 TOP = 0.62  # above the axis, for its numbers and the critical difference
 
 
@@ -71,8 +72,10 @@ def draw(comparison: Comparison, *, index: str | None = None, titled: bool = Tru
         height = -BAR * len(groups) - LINE * ((place if left else len(names) - 1 - place) + 1)
         colour, edge = embedding_colour(order[one]), 1 if left else len(names)
         ax.plot([rank, rank, edge], [0, height, height], color=colour, linewidth=0.9, clip_on=False)
-        words = f"{labels[one]} {rank:.2f} " if left else f" {rank:.2f} {labels[one]}"
-        ax.text(edge, height, words, ha="right" if left else "left", va="center", fontsize=8.5, color=colour)
+        words = f"{labels[one]} {rank:.2f}" if left else f"{rank:.2f} {labels[one]}"
+        away: dict[str, Any] = {"xytext": (-APART if left else APART, 0), "textcoords": "offset points"}
+        ha, where = "right" if left else "left", (edge, height)
+        ax.annotate(words, where, ha=ha, va="center", fontsize=8.5, color=colour, annotation_clip=False, **away)
     for line, (first, last) in enumerate(groups):
         ends = [ranks[first] - 0.02, ranks[last] + 0.02]
         look: dict[str, Any] = {"linewidth": 2.6, "solid_capstyle": "butt", "clip_on": False}

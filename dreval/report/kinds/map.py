@@ -1,4 +1,4 @@
-"""Where in an embedding an index is good and where it is bad."""
+"""Where in an embedding an index is better and where it is worse."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dreval.results.table import Results
 __all__ = ["draw"]
 
 
-@figure("the quality of an index where the points lie, from bad (orange) to good (blue)")
+@figure("the quality of an index where the points lie, from worse (orange) to better (blue)")
 def draw(
     results: Results, reading: Reading, names: list[str], *, index: str | None = None, n_neighbors: int | None = None
 ) -> Figure:
@@ -31,8 +31,8 @@ def draw(
         title_points(ax, reading, name, results.embeddings)
     bar = colour_bar(made, axes[0], PANEL)
     worst, best = scale.marks()
-    bar.text(0, -0.5, f"{worst} (bad)", ha="left", va="top", transform=bar.transAxes, **SOFT)
-    bar.text(1, -0.5, f"{best} (good)", ha="right", va="top", transform=bar.transAxes, **SOFT)
+    bar.text(0, -0.5, f"{worst} (worse)", ha="left", va="top", transform=bar.transAxes, **SOFT)
+    bar.text(1, -0.5, f"{best} (better)", ha="right", va="top", transform=bar.transAxes, **SOFT)
     at, chance = chance_mark(column, scale)
     if at is not None:
         bar.plot([at, at], [-0.35, 1.35], color=LIGHT["ink"], linewidth=1.2, clip_on=False, transform=bar.transAxes)

@@ -10,7 +10,7 @@ from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.report._heads import WORDS, foot_lines, name_panel, write_foot
 from dreval.report._nulls import draw_panel, kept_null
-from dreval.report._numbers import p_words
+from dreval.report._numbers import decisive_p
 from dreval.report._reading import Reading
 from dreval.report._style import embedding_colour, grid
 from dreval.report.kinds._kind import figure
@@ -19,7 +19,7 @@ from dreval.results.table import Results
 __all__ = ["draw"]
 
 SIDE, BESIDE, BELOW = 2.3, 0.34, 0.26
-HEAD = 0.16  # for the words over a line
+HEAD = 0.32  # for the two lines of words over a line
 
 
 @figure("the statistic of a test of independence against its values under permutation")
@@ -29,18 +29,19 @@ def draw(
     """Small multiples of one test: a histogram for each embedding, and a line at the observed statistic."""
     chosen = _chosen(results, reading, names, test, target)
     lines = foot_lines(_words(results, chosen), len(chosen), SIDE + BESIDE)
-    made, axes = grid(len(chosen), SIDE, HEAD, 0.08 + WORDS * len(lines), beside=BESIDE, below=BELOW + HEAD)
+    foot = 0.12 + WORDS * len(lines) - HEAD  # below the last row nothing stands over a line
+    made, axes = grid(len(chosen), SIDE, HEAD, foot, beside=BESIDE, below=BELOW + HEAD)
     for ax, row in zip(axes, chosen, strict=True):
         name = row["embedding"]
-        p = p_words(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"])
+        p = f"\n{decisive_p(row)}"
         draw_panel(ax, kept_null(results, row), row["statistic"], embedding_colour(reading.names.index(name)), p)
-        name_panel(ax, reading, name, pad=18.0)
+        name_panel(ax, reading, name, pad=30.0)
     write_foot(made, axes[0].get_position().x0, lines)
     return made
 
 
 def _words(results: Results, chosen: list[Any]) -> str:
-    """Which test it is, and what p is."""
+    """Which test it is, and how p was adjusted."""
     first, adjust = chosen[0], results.recipe.get("adjust")
     held = any(row["p_adjusted"] == row["p_adjusted"] for row in chosen)
     drawn = "bootstrap resamples" if first["target"] == "residual" else "permutations"

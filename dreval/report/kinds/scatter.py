@@ -31,7 +31,7 @@ def draw(results: Results, reading: Reading, names: list[str], *, color: Any = N
     n = len(results.embeddings[names[0]])
     colours = point_colours(results.labels if color is None else color, n)
     if isinstance(colours, Numbers):
-        made, axes = grid(len(names), PANEL, 0.0, 0.4)
+        made, axes = grid(len(names), PANEL, 0.0, 0.6 if colours.title else 0.4)
         write_scale(made, axes[0], colours)
         classes = colours.classes
     else:
