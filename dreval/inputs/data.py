@@ -134,10 +134,12 @@ def as_data(
     latent : array-like or path, optional
         True latent variables (n, q).
     covariates : dict, DataFrame, str or list of str, optional
-        Other variables, by name; strings name columns of the data (or of ``obs``) or a file. A named column is no
-        feature. Floats are numbers; integers, booleans and text are classes, as for labels.
+        Other variables, by name; strings name columns of the data (or of ``obs``), columns of files
+        (``["a.csv:x", "a.csv:y"]``) or a whole file. A named column of the data is no feature. Floats are numbers;
+        integers, booleans and text are classes, as for labels.
     ids : array-like or str, optional
-        Names of the rows, or the column that holds them. Embeddings and label files are matched by them.
+        Names of the rows, or the column that holds them. Embeddings and variables are matched by them, where they have
+        ids or row names too; row names that only count are none beside them.
     name : str, optional
         Name of the data in tables; by default the file's or data set's name, else ``"data"``.
     layer : str, optional
@@ -163,6 +165,11 @@ def as_data(
 
     Notes
     -----
+    Rows of labels, covariates, latent variables and embeddings are matched by name where both sides have row names: the
+    index of a frame, or the unnamed first column of a file, also beside a chosen column (``"file.csv:column"``). Row
+    names that only count (0, 1, 2, ..., in a file also 1, 2, 3, ...) are used only where the other side has the same
+    ones in another order, with a note. All else goes by position, and a note says so where only one side has names.
+
     Time and memory O(n p), of a sparse matrix linear in its entries and columns: it stays sparse, except that
     "correlation", which moves every row off zero, makes it dense (up to 8 GiB). Repeated rows are found by hashing.
 
