@@ -68,13 +68,13 @@ def describe(value: object) -> str:
     return text if len(text) <= 60 else f"{type(value).__name__} {text[:50]}..."
 
 
-def nearest_name(name: str, options: Iterable[str]) -> str | None:
+def nearest_name(name: str, options: Iterable[str], cutoff: float = 0.5) -> str | None:
     """The option that ``name`` is another word for, else the one most like it; None when none is like it."""
     options = list(options)
     meant = SYNONYMS.get(str(name).lower())
     if meant in options:
         return meant
-    close = difflib.get_close_matches(str(name), options, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(str(name), options, n=1, cutoff=cutoff)
     return close[0] if close else None
 
 

@@ -75,8 +75,9 @@ def _add_variables(verb: Verb) -> None:
     known = verb.add_argument_group("what is known of the points")
     known.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
     known.add_argument(
-        "--covariates", type=words, metavar="COLUMN[,...]", help="columns of the data to test against, or a file"
-    )
+        "--covariates", type=words, metavar="COLUMN[,...]",
+        help="what to test against: columns of the data; of a file a.csv:x,a.csv:y, or the whole file",
+    )  # fmt: skip
     known.add_argument("--ids", metavar="COLUMN", help="the names of the points, by which files are aligned")
     known.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")
 

@@ -62,11 +62,11 @@ class Evaluation:
         Classes of the points: text, booleans or integers.
     latent : (n, q) array, optional
         True latent variables, where they are known.
-    covariates : dict, DataFrame or column names, optional
-        Other variables that embeddings are tested against. Floats are numbers; integers, booleans and text are
-        classes, as for labels.
+    covariates : dict, DataFrame, column names or paths, optional
+        Other variables that embeddings are tested against; of files a column each, ``["a.csv:x", "a.csv:y"]``, or a
+        whole file. Floats are numbers; integers, booleans and text are classes, as for labels.
     ids : (n,) array or column name, optional
-        Names of the points, by which embeddings and labels from files are aligned.
+        Names of the points, by which embeddings and variables from files are aligned; without them row names are used.
     layer : str, optional
         What of an AnnData object the data are, in place of ``X``: a layer, "raw", or an array of obsm as
         "obsm:X_pca".

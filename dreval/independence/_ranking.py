@@ -11,7 +11,7 @@ import pandas as pd
 from dreval._check import check_int, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
-from dreval.independence._rows import matched_rows
+from dreval.independence._rows import matched_rows, refuse_path
 
 __all__ = ["dependence_ranking"]
 
@@ -72,6 +72,8 @@ def dependence_ranking(
     >>> dreval.dependence_ranking(X, a + b)["feature"].tolist()
     [0, 2, 1]
     """
+    refuse_path(X, "X")
+    refuse_path(y, "y")
     y = matched_rows(X, y)[0]
     names = list(X.columns) if isinstance(X, pd.DataFrame) else None
     points = check_points(X, "X", columns=names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,18 @@ import pandas as pd
 from dreval._check import check_classes
 from dreval.errors import InputError
 from dreval.inputs._align import Rows, align
-from dreval.inputs._forms import row_names
+from dreval.inputs._forms import counting, row_names
 
-__all__ = ["check_groups", "in_own_order", "matched_columns", "matched_rows"]
+__all__ = ["check_groups", "in_own_order", "matched_columns", "matched_rows", "refuse_path"]
 
 FRAMED = (pd.DataFrame, pd.Series)
+
+
+def refuse_path(value: Any, argument: str) -> None:
+    """Refuse a path: the tests read no files."""
+    if isinstance(value, str | os.PathLike):
+        cure = "Read it first: pandas.read_csv(path, index_col=0), whose row names are then matched."
+        raise InputError(argument, "must be an array, a frame or a series", f"the text {os.fspath(value)!r}", cure)
 
 
 def matched_rows(x: Any, y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, tuple[str, ...]]:
@@ -29,9 +37,8 @@ def matched_rows(x: Any, y: Any, name: str = "y", *, square: bool = False) -> tu
 
 def matched_to(index: pd.Index[Any], y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, tuple[str, ...]]:
     """A frame or series in the order of row names, as ``matched_rows``."""
-    names, own = row_names(index), row_names(y.index)
-    rows = Rows(len(index), names, counted=names is None)
-    order, note = align(len(y), own, rows, name, counted=own is None)
+    rows = Rows(len(index), row_names(index), reserve=counting(index))
+    order, note = align(len(y), row_names(y.index), rows, name, reserve=counting(y.index))
     if order is not None:
         y = y.iloc[order, order] if square else y.iloc[order]
     return y, (() if note is None else (note.replace("the data", "`x`"),))

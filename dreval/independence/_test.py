@@ -13,7 +13,7 @@ from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.geometry.workers import n_threads
 from dreval.glossary import block, filled
-from dreval.independence._rows import in_own_order, matched_rows
+from dreval.independence._rows import in_own_order, matched_rows, refuse_path
 from dreval.independence._words import WORDS
 from dreval.inference._schemes import SCHEMES, Scheme, make_scheme, split_scheme
 from dreval.inference.permutation import PermutationNull, permutation_null
@@ -129,6 +129,7 @@ class Resampling:
             check_int(stop_after, "stop_after", low=1)
         n_threads(n_jobs)
         check_one_of(permutation, SCHEMES, "permutation")
+        refuse_path(blocks, "blocks")
         blocks, notes = matched_rows(like, blocks, "blocks")
         return cls(n_resamples, permutation, blocks, stop_after, root_seed(random_state), n_jobs, notes)
 
@@ -242,6 +243,7 @@ def _label(value: Any, name: str, place: int) -> str:
 def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
     """The common number of rows of the variables, read from their shapes."""
     for value, argument in zip(values, names, strict=True):
+        refuse_path(value, argument)
         refuse_sparse(value, argument)
         try:
             dimensions = np.ndim(value)

@@ -300,8 +300,8 @@ def _named_view(card: IndexCard, given: dict[str, Any]) -> View:
         names = {"data": "X", "embeddings['Y']": "Y"}
         if error.argument not in names:
             raise
-        cure = error.cure.replace("`data`", "`X`")
-        raise type(error)(names[error.argument], error.rule, error.got, cure) from error
+        got, cure = error.got.replace("`embeddings['Y']`", "`Y`"), error.cure.replace("`data`", "`X`")
+        raise type(error)(names[error.argument], error.rule, got, cure) from error
 
 
 def _view(card: IndexCard, given: dict[str, Any]) -> View:

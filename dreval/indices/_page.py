@@ -35,8 +35,8 @@ def signature(card: Any) -> inspect.Signature:
 _PARAMETER_DOCS = {
     "X": "X : (n, p) array, DataFrame, sparse matrix or path\n    The data; rows are points.",
     "Y": (
-        "Y : (n, d) array, DataFrame or path\n    The embedding of the same points; frames with equal row names are "
-        "matched, all else goes\n    by row."
+        "Y : (n, d) array, DataFrame or path\n    The embedding of the same points; frames and files with equal "
+        "row names are matched, all\n    else goes by row."
     ),
     "labels": (
         "labels : (n,) array of text, booleans or integers, column of X by name, or path\n    Class of each point."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +19,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 class HasRows(Protocol):
-    """What alignment needs of the data: rows, ids, whether ids were asked for, whether a frame's index only counts."""
+    """What alignment needs of the data: rows, ids, whether ids were asked for, and names that only count the rows."""
 
     @property
     def n(self) -> int: ...
@@ -28,7 +28,7 @@ class HasRows(Protocol):
     @property
     def ids_given(self) -> bool: ...
     @property
-    def counted(self) -> bool: ...
+    def reserve(self) -> pd.Index[Any] | None: ...
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Rows:
     n: int
     ids: pd.Index[Any] | None
     ids_given: bool = False
-    counted: bool = False
+    reserve: pd.Index[Any] | None = None
 
 
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
@@ -67,7 +67,16 @@ def check_unique(index: pd.Index[Any], argument: str) -> None:
 
 
 def own_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> tuple[pd.DataFrame, pd.Index[Any] | None, bool]:
-    """The columns of a table without its ids, the ids, and whether they were asked for (or are only row names)."""
+    """The columns of a table without its ids, the ids, and whether they were asked for (or are only row names).
+
+    Of a table with one column that is meant, that column: only here, since another one may hold the ids.
+    """
+    frame, index, given = _found_ids(raw, ids, data, argument)
+    return replace(raw, frame=frame).meant(argument).frame, index, given
+
+
+def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> tuple[pd.DataFrame, pd.Index[Any] | None, bool]:
+    """The ids: a vector, a column by its name (also that of the data's own ids), or the row names."""
     frame = raw.frame
     if ids is not None and not isinstance(ids, str | int):
         index = as_ids(ids, f"ids of {argument}")
@@ -90,7 +99,7 @@ def align(
     argument: str,
     *,
     given: bool = False,
-    counted: bool = False,
+    reserve: pd.Index[Any] | None = None,
 ) -> tuple[IntArray | None, str | None]:
     """The order in which rows of a table follow the rows of the data, and a note on how that was found.
 
@@ -98,30 +107,53 @@ def align(
     sets of row names are equal. Row names that match only in part are refused. All else goes by position, and the
     numbers of rows must agree. None as order means: as they are.
 
-    The index of a frame that only counts its rows (``counted``, ``data.counted``) is none beside another such index or
-    an array; beside row names that are numbers too it is one, since rows dropped on one side would shift all others.
+    An index that only counts its rows (``reserve``, ``data.reserve``) is none beside another such index or an array.
+    Beside names that are numbers too it is one, since rows that were put into another order, or dropped, on one side
+    would meet the wrong ones. Ids that were asked for of the data are names of another kind, to which no count belongs;
+    those of a table, where the data only count, are used if they are all of the counts.
     """
-    known, counts, own = data.ids, False, ids
-    if ids is None or known is None:
+    known = data.ids
+    if ids is not None and known is not None:
+        return _by_name(_keys(ids), _keys(known), ids, data, argument, given)
+    if ids is not None and data.reserve is not None:
+        left, right, counts = _keys(ids), _keys(data.reserve), "the data"
+    elif known is not None and reserve is not None and not data.ids_given:
+        left, right, counts = _keys(reserve), _keys(known), f"`{argument}`"
+    else:
         check_rows(n, data.n, argument)
-        if ids is not None and known is None and data.counted and not given:
-            known, counts = pd.RangeIndex(data.n), True
-        elif ids is None and known is not None and counted and not data.ids_given:
-            ids, counts = pd.RangeIndex(n), True
-    if ids is None or known is None:
         return None, _one_sided(ids, given, data, argument)
-    left, right = _keys(ids), _keys(known)
-    if len(left) == len(right) and bool((left == right).all()):
+    if left.equals(right):
+        return None, None
+    names, what = left if counts == "the data" else right, "ids" if given else "row names"
+    matches, same = int(right.isin(left).sum()), len(left) == len(right)
+    if matches == 0 or (same and (_in_order(names) or (given and set(left) != set(right)))):
+        check_rows(n, data.n, argument)
+        return None, _one_sided(ids, given, data, argument)
+    if not same or matches < len(right) or not names.is_unique:
+        raise _partial(left, right, matches, argument, given)
+    whose = f"{'the row names' if given else 'those'} of {counts}"
+    note = f"Rows of `{argument}` were matched to the data by {what}; {whose} only count the rows."
+    return left.get_indexer(right).astype(np.int64), note
+
+
+def _in_order(names: pd.Index[Any]) -> bool:
+    """Whether names, as text, only count the rows from 0, as those of AnnData may: a first row was not dropped."""
+    return names.equals(_keys(pd.RangeIndex(len(names))))
+
+
+def _by_name(
+    left: pd.Index[Any], right: pd.Index[Any], ids: pd.Index[Any], data: HasRows, argument: str, given: bool
+) -> tuple[IntArray | None, str | None]:
+    """The order and the note where both sides have names."""
+    if left.equals(right):
         return None, None
     matches = int(right.isin(left).sum())
     if matches == 0 and not (given and data.ids_given):
-        check_rows(n, data.n, argument)
-        apart = f"Row names of `{argument}` and of the data have nothing in common: rows were matched by position."
-        return None, _one_sided(own, given, data, argument) if counts else apart
-    if not counts:
-        check_unique(left, argument if given else f"row names of {argument}")
-        check_unique(right, "ids" if data.ids_given else "row names of the data")
-    if matches < len(right) or len(left) != len(right) or not (left.is_unique and right.is_unique):
+        check_rows(len(left), data.n, argument)
+        return None, f"Row names of `{argument}` and of the data have nothing in common: rows were matched by position."
+    check_unique(left, argument if given else f"row names of {argument}")
+    check_unique(right, "ids" if data.ids_given else "row names of the data")
+    if matches < len(right) or len(left) != len(right):
         raise _partial(left, right, matches, argument, given or data.ids_given)
     what = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
     return left.get_indexer(right).astype(np.int64), f"Rows of `{argument}` were matched to the data by {what}."
@@ -156,7 +188,11 @@ def _keys(index: pd.Index[Any]) -> pd.Index[Any]:
 
 def _partial(left: pd.Index[Any], right: pd.Index[Any], matches: int, argument: str, given: bool) -> InputError:
     """The error for row names that match only in part."""
-    by_position = "pass plain arrays" if given else "call reset_index(drop=True) on both frames, or pass plain arrays,"
+    by_position = "pass plain arrays"
+    if not given:
+        by_position = (
+            "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,"
+        )
     lost, extra = right[~right.isin(left)], left[~left.isin(right)]
     parts = [f"{matches} of {len(right)} ids of the data found"]
     parts += [f"{_show(lost[0])} only in the data"] if len(lost) else []

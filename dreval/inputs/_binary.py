@@ -101,16 +101,18 @@ def _member(archive: Any, path: Path, argument: str, member: str | None) -> Any:
     return np.asarray(archive[wanted[0]])
 
 
-def read_parquet(path: Path, argument: str) -> pd.DataFrame:
-    """The table in a .parquet file; it needs pyarrow."""
+def read_parquet(path: Path, argument: str) -> tuple[pd.DataFrame, bool]:
+    """The table in a .parquet file, and whether pandas wrote an index with it; it needs pyarrow."""
     _require("pyarrow", "parquet", "a .parquet file", path, argument)
     parquet = importlib.import_module("pyarrow.parquet")
     try:
         with parquet.ParquetFile(path) as file:
-            frame: pd.DataFrame = file.read().to_pandas()
+            table = file.read()
+            frame: pd.DataFrame = table.to_pandas()
+            indexed = bool((table.schema.pandas_metadata or {}).get("index_columns"))
     except (*_BROKEN, importlib.import_module("pyarrow").ArrowException) as error:
         raise _unreadable(path, argument, ".parquet", error) from error
-    return frame
+    return frame, indexed
 
 
 def read_matrix_market(path: Path, argument: str) -> Any:

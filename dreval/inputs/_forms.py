@@ -18,19 +18,22 @@ from dreval.inputs._anndata import annotated, is_anndata, stored_anndata
 from dreval.inputs._arrays import as_numpy, as_pandas, is_table
 from dreval.inputs._binary import read_h5ad
 from dreval.inputs._paths import has_suffix, locate, stem_of
-from dreval.inputs.read import find_column, read_table
+from dreval.inputs.read import Table, find_column, is_unnamed, read_table
 from dreval.inputs.sparse import as_csr, check_real, densify, is_sparse
 from dreval.registry import DATASETS
 from dreval.results.value import Embedding
 
-__all__ = ["Raw", "is_path", "row_names", "take_column", "unpack"]
+__all__ = ["Raw", "counting", "is_path", "row_names", "take_column", "unpack", "unpack_table"]
 
 
 @dataclass(frozen=True, eq=False)
 class Raw:
     """A table as it came: ``frame`` has the columns, ``index`` the row names (None when rows are only numbered).
 
-    ``counted``: a frame was given, and its index only counts the rows; arrays and plain files have no index at all.
+    ``reserve``: an index, of a frame or in a file, that only counts the rows (0, 1, 2, ... or in a file also 1, 2, 3,
+    ...): names for want of better ones. Arrays and files without row names have no index at all.
+
+    ``column``: the one column that is meant, named behind the path. The others stay until the ids are found.
 
     A table that stays sparse lies in ``matrix``, its names in ``names``; ``frame`` then has its rows and no column.
     """
@@ -46,7 +49,8 @@ class Raw:
     obsm: Mapping[str, Any] = field(default_factory=dict)
     matrix: Any = None
     names: pd.Index[Any] | None = None
-    counted: bool = False
+    reserve: pd.Index[Any] | None = None
+    column: str | None = None
 
     @property
     def columns(self) -> pd.Index[Any]:
@@ -74,6 +78,16 @@ class Raw:
         left = replace(self, matrix=self.matrix[:, keep], names=None if self.names is None else self.names[keep])
         return pd.Series(values, name=self.columns[position]), left
 
+    def meant(self, argument: str) -> Raw:
+        """The column that was named behind the path alone, with the row names of its table; else the whole table."""
+        if self.column is None:
+            return self
+        keep = [str(name) == self.column for name in self.frame.columns]
+        if not any(keep):
+            cure = "Name the column that holds the values."
+            raise InputError(argument, "must be one value per point", f"{self.column!r}, which holds the ids", cure)
+        return replace(self, frame=self.frame.loc[:, keep], column=None)
+
 
 def is_path(value: object) -> bool:
     """Whether a value is meant as a path: a path object, an existing file, or a name with a known suffix."""
@@ -84,11 +98,13 @@ def is_path(value: object) -> bool:
 
 def row_names(index: pd.Index[Any]) -> pd.Index[Any] | None:
     """The index of a frame, or None when it only counts 0, 1, 2, ..."""
-    if isinstance(index, pd.RangeIndex):
-        counts = index.start == 0 and index.step == 1
-    else:
-        counts = index.dtype.kind in "iu" and bool(np.array_equal(index.to_numpy(), np.arange(len(index))))
-    return None if counts else index
+    return None if counting(index) is not None else index
+
+
+def counting(index: Any, starts: tuple[int, ...] = (0,)) -> pd.Index[Any] | None:
+    """Row names that only count the rows, in order and from one of ``starts``; None for all others."""
+    counts = [pd.RangeIndex(k, k + len(index)) for k in starts if index.dtype.kind in "iu"]
+    return next((count for count in counts if np.array_equal(index, count)), None)
 
 
 def unpack(value: Any, argument: str, layer: str | None = None, *, sparse: bool = False) -> Raw:
@@ -106,11 +122,9 @@ def unpack(value: Any, argument: str, layer: str | None = None, *, sparse: bool 
         frame = value.to_frame()
         return Raw(frame, True, row_names(frame.index), name=value.method)
     if isinstance(value, pd.Series):
-        raw = _from_frame(value.to_frame(), argument, named=value.name is not None)
-        return replace(raw, counted=raw.index is None)
+        return _from_frame(value.to_frame(), argument, named=value.name is not None, indexed=True)
     if isinstance(value, pd.DataFrame):
-        raw = _from_frame(value, argument)
-        return replace(raw, counted=raw.index is None)
+        return _from_frame(value, argument, indexed=True)
     if _is_dataset(value):
         return _from_dataset(value, argument, sparse)
     if is_table(value):
@@ -145,24 +159,32 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
         return replace(_from_anndata(found, argument, layer or located.member, sparse), name=name, notes=notes)
     if layer is not None:
         raise _no_layer(layer)
-    table = read_table(value, argument)
+    return replace(unpack_table(read_table(value, argument), argument, sparse), name=name)
+
+
+def unpack_table(table: Table, argument: str, sparse: bool = False) -> Raw:
+    """What a file holds, with its row names, and the column that is meant; the one way by which all files are read."""
     if isinstance(table.values, pd.DataFrame):
-        frame = table.values if table.column is None else table.values[[table.column]]
-        raw = _from_frame(frame, argument, named=table.columns is not None)
+        raw = _from_frame(table.values, argument, named=table.columns is not None, indexed=table.indexed)
     else:
         raw = _from_array(table.values, argument, sparse)
-    return replace(raw, name=name, notes=(*table.notes, *raw.notes))  # the notes of the file come first
+    return replace(raw, column=table.column, notes=(*table.notes, *raw.notes))  # the notes of the file come first
 
 
-def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None) -> Raw:
-    """A frame; a first column without a name (what an index becomes in a file) is taken as the row names."""
+def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, indexed: bool = False) -> Raw:
+    """A frame; a first column without a name (what an index becomes in a file) is taken as the row names.
+
+    ``indexed``: the index of the frame means something, be it that it only counts the rows.
+    """
     index = row_names(frame.index)
+    reserve = counting(frame.index) if indexed else None
     notes: tuple[str, ...] = ()
     named = not isinstance(frame.columns, pd.RangeIndex) if named is None else named
-    if index is None and frame.shape[1] > 1 and str(frame.columns[0]) in ("", "Unnamed: 0"):
+    if index is None and frame.shape[1] > 1 and is_unnamed(frame.columns[0]):
         first = frame.iloc[:, 0]
         frame = frame.iloc[:, 1:]
-        if first.dtype.kind in "iu" and any(np.array_equal(first, np.arange(k, k + len(first))) for k in (0, 1)):
+        reserve = counting(first, (0, 1))
+        if reserve is not None:
             notes = (f"The unnamed first column of `{argument}` only counts the rows and was left out.",)
         elif first.isna().any():
             raise InputError(
@@ -174,7 +196,7 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None) -
         else:
             index = pd.Index(first)
             notes = (f"The unnamed first column of `{argument}` was taken as row names.",)
-    return Raw(frame, named, index, notes=notes)
+    return Raw(frame, named, index, notes=notes, reserve=reserve)
 
 
 def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) -> Raw:
@@ -185,7 +207,7 @@ def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) ->
         raw = raw.renamed(found.columns)
     elif not isinstance(found.matrix, pd.DataFrame):
         raw = replace(raw, named=False)
-    return replace(raw, index=row_names(found.names), counted=False, name="data", extra=found.obs, obsm=found.obsm)
+    return replace(raw, index=row_names(found.names), reserve=None, name="data", extra=found.obs, obsm=found.obsm)
 
 
 def _is_dataset(value: Any) -> bool:

@@ -180,7 +180,7 @@ def coordinate_source(
         if Y.shape[1] > 1 and looks_like_ids(column, Y[:, j]):
             cure = f"Name it with ids={str(column)!r} (also for the data, to match rows by it), or drop it."
             raise InputError(argument, "must hold coordinates only", f"row ids in column {str(column)!r}", cure)
-    order, note = align(len(Y), own, data, argument, given=given, counted=raw.counted)
+    order, note = align(len(Y), own, data, argument, given=given, reserve=raw.reserve)
     check_columns(Y, argument)
     notes += [note] if note else []
     notes += embedding_notes(Y, argument)

@@ -15,7 +15,7 @@ from dreval._check import check_classes, check_finite, describe
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._align import HasRows, align, own_ids
 from dreval.inputs._arrays import as_numpy, as_pandas, is_table
-from dreval.inputs._forms import Raw, is_path, row_names, unpack
+from dreval.inputs._forms import Raw, is_path, unpack, unpack_table
 from dreval.inputs._numbers import frame_numbers
 from dreval.inputs.read import Table, read_table
 
@@ -89,7 +89,7 @@ def as_covariates(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[Any]
     names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
     columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
     out = {name: _covariate(series, f"covariates[{name!r}]") for name, series in columns.items()}
-    return out, (*notes, *_many_classes(columns, out))
+    return out, (*raw.notes, *notes, *_many_classes(columns, out))
 
 
 def _many_classes(given: Mapping[str, pd.Series[Any]], made: Mapping[str, npt.NDArray[Any]]) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], tuple
 def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """A table in the row order of the data."""
     frame, ids, given = own_ids(raw, None, rows, argument)
-    order, note = align(len(frame), ids, rows, argument, given=given, counted=raw.counted)
+    order, note = align(len(frame), ids, rows, argument, given=given, reserve=raw.reserve)
     return frame if order is None else frame.iloc[order], () if note is None else (note,)
 
 
@@ -124,29 +124,20 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     if isinstance(value, Taken):
         return value.series, ()
     if is_path(value):
-        table = read_table(value, argument)
-        return _from_table(table, rows, argument)
+        return _from_table(_headless(read_table(value, argument), rows.n), rows, argument)
     if isinstance(value, str):
         cure = "Pass a vector, a column of the data by name, or a path: 'labels.csv:species'."
         raise UnknownName(argument, "must be one value per point", repr(value), cure)
-    if isinstance(value, pd.DataFrame):
-        return _one_column(_with_index(value, True), None, rows, argument)
-    if isinstance(value, pd.Series):
-        return _one_column(_with_index(value.to_frame(), value.name is not None), None, rows, argument)
+    if isinstance(value, pd.DataFrame | pd.Series):
+        return _one_column(unpack(value, argument), rows, argument)
     if is_table(value):
         table = as_pandas(value, argument)
         named = isinstance(table, pd.DataFrame) or table.name is not None
-        return _one_column(Raw(pd.DataFrame(table), named), None, rows, argument)
+        return _one_column(Raw(pd.DataFrame(table), named), rows, argument)
     value = as_numpy(value, argument)
     array = value if isinstance(value, pd.api.extensions.ExtensionArray | pd.Index) else _vector(value, argument)
     _, note = align(len(array), None, rows, argument)
     return pd.Series(array), () if note is None else (note,)
-
-
-def _with_index(frame: pd.DataFrame, named: bool) -> Raw:
-    """A frame as it is, with its row names or the word that they only count."""
-    index = row_names(frame.index)
-    return Raw(frame, named, index, counted=index is None)
 
 
 def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
@@ -161,38 +152,35 @@ def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
     return array
 
 
+def _headless(table: Table, n: int) -> Table:
+    """A file of one column; where its first row is one of the values below it that was no header."""
+    frame, name = table.values, table.columns[0] if table.columns and len(table.columns) == 1 else None
+    if name is None or len(frame) != n - 1 or not (frame.iloc[:, 0] == name).any():
+        return table
+    note = f"The first row {name!r} of '{os.path.basename(table.path)}' was read as a value, not as a name."
+    values = pd.DataFrame([name, *frame.iloc[:, 0]])
+    return replace(table, values=values, columns=None, column=None, notes=(*table.notes, note))
+
+
 def _from_table(table: Table, rows: HasRows, argument: str) -> tuple[pd.Series[Any], tuple[str, ...]]:
-    """One variable from a file; a first row that is one of the values below it was no header."""
+    """One variable from a file."""
     if not isinstance(table.values, pd.DataFrame):
         series = pd.Series(_vector(table.values, argument))
         _, note = align(len(series), None, rows, argument)
         return series, (*table.notes, *(() if note is None else (note,)))
-    frame, notes = table.values, table.notes
-    name = table.columns[0] if table.columns and frame.shape[1] == 1 else None
-    if name is not None and len(frame) == rows.n - 1 and (frame.iloc[:, 0] == name).any():
-        frame = pd.DataFrame([name, *frame.iloc[:, 0]])
-        file = os.path.basename(table.path)
-        notes = (*notes, f"The first row {name!r} of '{file}' was read as a value, not as a name.")
-    raw = replace(unpack(frame, argument), counted=False)
-    if not table.columns:
-        raw = Raw(raw.frame, False, raw.index)
-    series, more = _one_column(raw, table.column, rows, argument)
-    return series, (*notes, *raw.notes, *more)
+    return _one_column(unpack_table(table, argument), rows, argument)
 
 
-def _one_column(raw: Raw, column: str | None, rows: HasRows, argument: str) -> tuple[pd.Series[Any], tuple[str, ...]]:
-    """The column that is meant, in the row order of the data."""
+def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any], tuple[str, ...]]:
+    """The column that is meant, in the row order of the data, with notes."""
     frame, notes = _aligned(raw, rows, argument)
     names = [str(name) for name in frame.columns]
-    if column is None and len(names) != 1:
+    if len(names) != 1:
         listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
         cure = "Name one: labels='file.csv:column', or pass one column of the frame."
         raise InputError(argument, "must be one value per point", f"{len(names)} columns ({listed})", cure)
-    if column is not None and column not in names:
-        cure = "Name the column that holds the values."
-        raise InputError(argument, "must be one value per point", f"{column!r}, which holds the ids", cure)
-    series = frame.iloc[:, 0 if column is None else names.index(column)]
-    return (series if raw.named else series.rename(None)), notes
+    series = frame.iloc[:, 0]
+    return (series if raw.named else series.rename(None)), (*raw.notes, *notes)
 
 
 def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:

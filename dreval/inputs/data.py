@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,9 +17,10 @@ from dreval.inputs._align import Rows, align, as_ids
 from dreval.inputs._forms import Raw, is_path, unpack
 from dreval.inputs._notes import describe_columns, describe_distances
 from dreval.inputs._numbers import frame_numbers
-from dreval.inputs._paths import nearest_file
+from dreval.inputs._paths import nearest_file, split_member
 from dreval.inputs._variables import LabelVector, Taken, as_covariates, as_label_vector, as_latent
 from dreval.inputs.metric import fit_metric
+from dreval.inputs.read import has_column
 from dreval.inputs.sparse import densify, describe_sparse, is_sparse
 
 __all__ = ["Data", "LabelVector", "align", "as_data"]
@@ -52,8 +53,8 @@ class Data:
         True latent variables.
     obsm : mapping of str to array
         Embeddings that came with an AnnData object.
-    counted : bool
-        Whether the data are a frame whose index only counts its rows.
+    reserve : pandas.Index or None
+        Row names that only count the rows, where ``ids`` is None; used beside names that are not in that order.
     metric : str
         The distance in the data space, for which the data were checked.
     """
@@ -68,7 +69,7 @@ class Data:
     latent: FloatArray | None = None
     obsm: Mapping[str, Any] = field(default_factory=dict)
     ids_given: bool = False
-    counted: bool = False
+    reserve: pd.Index[Any] | None = None
     metric: str = "euclidean"
 
     @property
@@ -133,10 +134,12 @@ def as_data(
     latent : array-like or path, optional
         True latent variables (n, q).
     covariates : dict, DataFrame, str or list of str, optional
-        Other variables, by name; strings name columns of the data (or of ``obs``) or a file. A named column is no
-        feature. Floats are numbers; integers, booleans and text are classes, as for labels.
+        Other variables, by name; strings name columns of the data (or of ``obs``), columns of files
+        (``["a.csv:x", "a.csv:y"]``) or a whole file. A named column of the data is no feature. Floats are numbers;
+        integers, booleans and text are classes, as for labels.
     ids : array-like or str, optional
-        Names of the rows, or the column that holds them. Embeddings and label files are matched by them.
+        Names of the rows, or the column that holds them. Embeddings and variables are matched by them, where they have
+        ids or row names too; row names that only count are none beside them.
     name : str, optional
         Name of the data in tables; by default the file's or data set's name, else ``"data"``.
     layer : str, optional
@@ -162,6 +165,11 @@ def as_data(
 
     Notes
     -----
+    Rows of labels, covariates, latent variables and embeddings are matched by name where both sides have row names: the
+    index of a frame, or the unnamed first column of a file, also beside a chosen column (``"file.csv:column"``). Row
+    names that only count (0, 1, 2, ..., in a file also 1, 2, 3, ...) are used only where the other side has the same
+    ones in another order, with a note. All else goes by position, and a note says so where only one side has names.
+
     Time and memory O(n p), of a sparse matrix linear in its entries and columns: it stays sparse, except that
     "correlation", which moves every row off zero, makes it dense (up to 8 GiB). Repeated rows are found by hashing.
 
@@ -178,8 +186,9 @@ def as_data(
         return _as_is(data, metric, labels, latent, covariates, ids, name, layer)
     raw = unpack(data, "data", layer, sparse=metric != "correlation")
     raw, index, given = _take_ids(raw, ids)
-    counted = index is None and raw.counted
-    rows = Rows(len(raw.frame), index, given, counted)
+    raw = raw.meant("data")
+    reserve = raw.reserve if index is None else None
+    rows = Rows(len(raw.frame), index, given, reserve)
     raw, labels = _take_named(raw, labels, "labels")
     raw, covariates = _take_covariates(raw, covariates)
     vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
@@ -193,7 +202,7 @@ def as_data(
     X, columns = _features(raw, metric)
     X = fit_metric(X, metric, "data")
     notes = (*raw.notes, *label_notes, *other_notes, *latent_notes, *square_notes, *_describe(X, columns, metric))
-    return Data(X, columns, index, vector, others, name or raw.name, notes, true, raw.obsm, given, counted, metric)
+    return Data(X, columns, index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric)
 
 
 def _describe(X: Any, columns: tuple[str, ...] | None, metric: str) -> list[str]:
@@ -233,8 +242,11 @@ def _take(raw: Raw, name: object, argument: str) -> tuple[Raw, pd.Series[Any]]:
     return left, column
 
 
-def _take_named(raw: Raw, value: Any, argument: str) -> tuple[Raw, Any]:
-    """A variable that may be the name of a column; a column wins over a file of the same name."""
+def _take_named(raw: Raw, value: Any, argument: str, beside: Sequence[str] = ()) -> tuple[Raw, Any]:
+    """A variable that may be the name of a column; a column wins over a file of the same name.
+
+    ``beside``: what else was named, among which a file may hold the column that the data have not.
+    """
     if value is None and argument == "labels":
         value = raw.labels
     if isinstance(value, int) and not isinstance(value, bool):
@@ -245,14 +257,16 @@ def _take_named(raw: Raw, value: Any, argument: str) -> tuple[Raw, Any]:
     if value not in columns and is_path(value):
         return raw, value
     if value not in columns:
-        raise _unknown_column(value, columns, argument)
+        raise _unknown_column(value, columns, argument, beside)
     raw, column = _take(raw, value, argument)
     return raw, Taken(column)
 
 
-def _unknown_column(value: str, columns: set[str], argument: str) -> UnknownName:
-    """The error for a name that is neither a column nor a file."""
-    near = nearest_name(value, sorted(columns)) or nearest_file(value)
+def _unknown_column(value: str, columns: set[str], argument: str, beside: Sequence[str]) -> UnknownName:
+    """The error for a name that is neither a column nor a file; a file named before may have such a column."""
+    files = dict.fromkeys(split_member(one)[0] for one in beside if is_path(one))
+    found = [f"{file}:{value}" for file in files if has_column(file, value)]
+    near = found[0] if found else nearest_name(value, sorted(columns)) or nearest_file(value)
     listed = ", ".join(sorted(columns)[:10]) + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
     cure = (f"Did you mean {near!r}? " if near else "") + f"Columns: {listed}."
     return UnknownName(argument, "must be a vector, a column of the data, or an existing file", repr(value), cure)
@@ -266,18 +280,27 @@ def _take_covariates(raw: Raw, value: Any) -> tuple[Raw, Any]:
     if len(names) == 1:
         raw, column = _take_named(raw, names[0], "covariates")
         return (raw, column) if isinstance(column, str) else (raw, {names[0]: column})
-    out = {}
+    found = []
     for name in names:
-        raw, out[name] = _take_named(raw, name, "covariates")
-    return raw, out
+        raw, column = _take_named(raw, name, "covariates", names)
+        found.append(column)
+    return raw, dict(zip(_called(names, found), found, strict=True))
+
+
+def _called(names: Sequence[str], found: Sequence[Any]) -> list[str]:
+    """What covariates are called: a column of a file by its own name where no other one has it, else by the path."""
+    pairs = list(zip(names, found, strict=True))
+    own = [split_member(name)[1] or name if isinstance(one, str) else name for name, one in pairs]
+    return [one if own.count(one) == 1 and one != "labels" else name for one, name in zip(own, names, strict=True)]
 
 
 def _square(raw: Raw) -> tuple[Raw, tuple[str, ...]]:
     """A frame of distances with its columns in the order of its rows, where both have the same names; and a note."""
-    if raw.index is None or not raw.named:
+    index = raw.reserve if raw.index is None else raw.index
+    if index is None or not raw.named:
         return raw, ()
-    rows, columns = pd.Index(raw.index.map(str)), pd.Index(raw.columns.map(str))
-    if list(rows) == list(columns) or not rows.isin(columns).any():
+    rows, columns = pd.Index(index.map(str)), pd.Index(raw.columns.map(str))
+    if list(rows) == list(columns) or not rows.isin(columns).any() or (raw.index is None and {*rows} != {*columns}):
         return raw, ()
     if len(rows) != len(columns) or not (rows.is_unique and columns.is_unique and rows.isin(columns).all()):
         got = f"{int(rows.isin(columns).sum())} of {len(rows)} names of rows among the {len(columns)} of columns"

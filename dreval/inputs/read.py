@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 
 from dreval._check import nearest_name
-from dreval.errors import InputError, UnknownName
+from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.inputs._binary import read_matrix_market, read_numpy, read_parquet
 from dreval.inputs._paths import Located, locate
 from dreval.inputs._text import read_text
 
-__all__ = ["Table", "find_column", "read_table"]
+__all__ = ["Table", "find_column", "has_column", "is_unnamed", "read_table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,8 @@ class Table:
         The column named behind the path (``"labels.csv:species"``).
     notes : tuple of str
         What was assumed in reading it.
+    indexed : bool
+        Whether the index of ``values`` was written to the file by pandas (.parquet) and is not only counted anew.
     """
 
     values: Any
@@ -40,6 +42,7 @@ class Table:
     path: str
     column: str | None = None
     notes: tuple[str, ...] = ()
+    indexed: bool = False
 
 
 def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
@@ -102,8 +105,10 @@ def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
 def _frame_table(found: Located, argument: str) -> Table:
     """The table of a file with named columns."""
     notes: tuple[str, ...] = ()
+    indexed = False
     if found.suffix == ".parquet":
-        frame, named = read_parquet(found.path, argument), True
+        named = True
+        frame, indexed = read_parquet(found.path, argument)
     else:
         frame, named, notes = read_text(found.path, found.suffix, argument)
     column = None
@@ -111,7 +116,20 @@ def _frame_table(found: Located, argument: str) -> Table:
         position = find_column(frame.columns, found.member, argument, f"a column of {str(found.path)!r}")
         column = str(frame.columns[position])
     names = tuple(str(name) for name in frame.columns) if named else None
-    return Table(frame, names, str(found.path), column, notes)
+    return Table(frame, names, str(found.path), column, notes, indexed)
+
+
+def has_column(path: str, name: str) -> bool:
+    """Whether a file is a table that has a column of this name."""
+    try:
+        return name in (read_table(path).columns or ())
+    except DrevalError:
+        return False
+
+
+def is_unnamed(name: object) -> bool:
+    """Whether the first column has no name of its own: what row names become in a file."""
+    return str(name) in ("", "Unnamed: 0")
 
 
 def find_column(columns: pd.Index[Any], name: object, argument: str, what: str) -> int:
@@ -122,6 +140,7 @@ def find_column(columns: pd.Index[Any], name: object, argument: str, what: str) 
     if times > 1:
         cure = "Rename the columns so that each name occurs once."
         raise InputError(argument, f"must name {what}", f"{name!r}, the name of {times} columns", cure)
+    names = names[1:] if len(names) > 1 and is_unnamed(names[0]) else names  # row names are no column to choose
     near = nearest_name(str(name), names)
     listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
     cure = (f"Did you mean {near!r}? " if near else "") + f"Known: {listed}."

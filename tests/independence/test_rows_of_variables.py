@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -131,6 +133,25 @@ def test_sparse_variables_and_numbers_as_blocks_are_refused(name):
         run(name, csr_array(POINTS), VALUES)
     with pytest.raises(InputError, match=r"`blocks` must be classes.* cut a continuous variable into classes"):
         run(name, POINTS, POINTS + 1, permutation="within", blocks=np.arange(48 if name == "mmd" else 24) / 2)
+
+
+@pytest.mark.parametrize("name", [*TESTS, "mmd"])
+@pytest.mark.parametrize("path", ["a.csv", Path("a.csv")])
+def test_paths_are_refused_with_what_reads_them(name, path):
+    """The tests take arrays and frames; whoever passes a path is told how its row names are kept."""
+    told = (
+        r"must be an array, a frame or a series: got the text 'a\.csv'\. Read it first: .*read_csv\(path, index_col=0\)"
+    )
+    with pytest.raises(InputError, match=f"`x` {told}"):
+        run(name, path, VALUES)
+    with pytest.raises(InputError, match=f"`y` {told}"):
+        run(name, POINTS, path)
+    with pytest.raises(InputError, match=f"`blocks` {told}"):
+        run(name, POINTS, POINTS + 1, permutation="within", blocks=path)
+    with pytest.raises(InputError, match=f"`groups` {told}"):
+        dreval.mmd_test(POINTS, groups=path)
+    with pytest.raises(InputError, match=f"`y` {told}"):
+        dreval.dependence_ranking(POINTS, path)
 
 
 def test_numbers_as_groups_are_sent_to_another_test():

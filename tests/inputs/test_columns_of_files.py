@@ -1,0 +1,262 @@
+"""A column of a file keeps its row names, and a file gives what its frame gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval.errors import InputError, UnknownName
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
+
+N = 12
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=(N, 3))
+AGE = RNG.normal(size=N)
+SIZE = RNG.normal(size=N)
+KINDS = np.array(["a", "b", "c"] * 4)
+NAMES = [f"cell{i}" for i in range(N)]
+ORDER = np.random.default_rng(8).permutation(N)
+MATCHED = "Rows of `{}` were matched to the data by row names."
+BY_COUNT = "Rows of `{}` were matched to the data by row names; those of {} only count the rows."
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Data with row names, and what is known of the same rows in another order."""
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(X, NAMES, list("xyz")).to_csv("log.csv")
+    known = pd.DataFrame({"age": AGE, "size": SIZE, "kind": KINDS}, NAMES).iloc[ORDER]
+    known.to_csv("meta.csv")
+    known.rename_axis("cell").to_csv("cells.csv")
+    known[["age"]].to_csv("age.csv")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "value",
+    [
+        "meta.csv:age",
+        ["meta.csv:age"],
+        Path("meta.csv:age"),
+        {"age": "meta.csv:age"},
+        {"age": "age.csv"},
+        "age.csv",
+        ["meta.csv:age", "meta.csv:size"],
+        pd.Series(AGE, NAMES, name="age").iloc[ORDER],
+        pd.DataFrame({"age": AGE}, NAMES).iloc[ORDER],
+    ],
+)
+def test_covariates_are_matched_in_whatever_form_they_come(value: Any) -> None:
+    """A path, a list, a dict, a series and a frame of the same shuffled column are one variable, with its name."""
+    record = as_data("log.csv", covariates=value)
+    assert record.covariates["age"].tolist() == AGE.tolist()
+    assert any("were matched to the data by row names." in note for note in record.notes)
+    assert not any("has none" in note for note in record.notes)
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_column_keeps_the_names_of_its_rows() -> None:
+    """Latent variables, labels, pictures and data of one column of a file follow its row names, and say so."""
+    record = as_data("log.csv", labels="meta.csv:kind", latent="meta.csv:age")
+    assert record.labels.values.tolist() == KINDS.tolist()
+    assert record.latent[:, 0].tolist() == AGE.tolist()
+    for argument in ("labels", "latent"):
+        assert {f"The unnamed first column of `{argument}` was taken as row names.", MATCHED.format(argument)} <= {
+            *record.notes
+        }
+    source = as_source("meta.csv:age", "e", record)
+    assert source.coordinates(record)[:, 0].tolist() == AGE.tolist()
+    alone = as_data("meta.csv:age", labels=pd.Series(KINDS, NAMES))
+    assert (alone.columns, list(alone.ids)) == (("age",), [NAMES[i] for i in ORDER])
+    assert alone.labels.values.tolist() == KINDS[ORDER].tolist()
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_column_is_matched_by_the_ids_beside_it() -> None:
+    """A column of ids in the same file matches the one that was chosen, as for labels."""
+    pd.DataFrame(X, columns=list("xyz")).assign(cell=NAMES).to_csv("data.csv", index=False)
+    record = as_data("data.csv", ids="cell", covariates="cells.csv:age", latent="cells.csv:size")
+    assert record.covariates["age"].tolist() == AGE.tolist()
+    assert record.latent[:, 0].tolist() == SIZE.tolist()
+    assert as_source("cells.csv:age", "e", record).coordinates(record)[:, 0].tolist() == AGE.tolist()
+    assert as_data("cells.csv:age", ids="cell").ids.tolist() == [NAMES[i] for i in ORDER]
+    for argument, run in {
+        "labels": lambda: as_data("data.csv", ids="cell", labels="cells.csv:cell"),
+        "covariates": lambda: as_data("data.csv", ids="cell", covariates="cells.csv:cell"),
+    }.items():
+        with pytest.raises(InputError, match=f"`{argument}` must be one value per point: got 'cell', which holds"):
+            run()
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("argument", ["covariates", "latent", "labels"])
+def test_fewer_rows_are_refused_by_their_names(argument: str) -> None:
+    """Both sides have names: what is told is the row that is missing, not that ids should be given."""
+    pd.DataFrame({"age": [1, 2, 1]}, NAMES[:3]).to_csv("few.csv")
+    with pytest.raises(InputError, match=rf"`{argument}` must have the same ids .* 3 of {N} ids .*'cell3' only in"):
+        as_data("log.csv", **{argument: "few.csv:age"})
+
+
+@pytest.mark.usefixtures("folder")
+def test_columns_of_files_are_called_by_their_names() -> None:
+    """By the column; by the path where two columns would share a name, or one would be called labels."""
+    pd.DataFrame({"age": SIZE, "labels": AGE}, NAMES).to_csv("other.csv")
+    called = {
+        ("meta.csv:age", "meta.csv:size"): ["age", "size"],
+        ("meta.csv:age", "other.csv:age", "meta.csv:size"): ["meta.csv:age", "other.csv:age", "size"],
+        ("x", "meta.csv:age"): ["x", "age"],
+        ("meta.csv:age", "other.csv:labels"): ["age", "other.csv:labels"],
+    }
+    for given, names in called.items():
+        assert list(as_data("log.csv", covariates=list(given)).covariates) == names
+
+
+@pytest.mark.usefixtures("folder")
+def test_wrong_names_of_columns_are_answered_with_right_ones() -> None:
+    """A column of the file that was named before; no file by its mere likeness; row names are no column."""
+    np.save("saze.npy", X)
+    with pytest.raises(UnknownName, match=r"got 'size'\. Did you mean 'meta\.csv:size'\? Columns: x, y, z\."):
+        as_data("log.csv", covariates=["meta.csv:age", "size"])
+    np.save("tsne.npy", X)
+    with pytest.raises(UnknownName, match=r"got 'time'\. Columns: x, y, z\."):
+        as_data("log.csv", covariates=["meta.csv:age", "time"])
+    with pytest.raises(UnknownName, match=r"got 'agee'\. Did you mean 'age'\? Known: age, size, kind\."):
+        as_data("log.csv", labels="meta.csv:agee")
+    with pytest.raises(UnknownName, match=r"Known: age, size, kind\."):
+        as_data("log.csv", covariates="meta.csv:Unnamed: 1")
+
+
+def written(frame: pd.DataFrame, form: str, name: str) -> Any:
+    """A frame as it is, or in a file: as pandas writes it, as R does, and by pandas in a binary form."""
+    if form == "frame":
+        return frame
+    if form == "parquet":
+        frame.to_parquet(f"{name}.parquet")
+        return f"{name}.parquet"
+    base = 1 if form == "R" else 0
+    frame.set_axis(frame.index + base).to_csv(f"{name}.csv")
+    return f"{name}.csv"
+
+
+PAIRS = [("csv", "csv"), ("R", "R"), ("csv", "frame"), ("frame", "csv"), ("parquet", "parquet"), ("parquet", "csv")]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("forms", PAIRS)
+def test_files_that_count_their_rows_give_what_their_frames_give(forms: tuple[str, str]) -> None:
+    """A frame, and the same rows in another order: one value, whichever of them is a file, and whichever the data."""
+    data, picture = pd.DataFrame(X, columns=list("xyz")), pd.DataFrame(X[:, :2] ** 2, columns=["u", "v"])
+    value = dreval.trustworthiness(X, X[:, :2] ** 2, n_neighbors=3)
+    first, second = written(data, forms[0], "a"), written(picture.iloc[ORDER], forms[1], "b")
+    assert dreval.trustworthiness(first, second, n_neighbors=3) == value
+    record = as_data(first)
+    source = as_source(second, "e", record)
+    assert BY_COUNT.format("embeddings['e']", "the data") in source.notes
+    assert np.array_equal(source.coordinates(record), X[:, :2] ** 2)
+    first, second = written(data.iloc[ORDER], forms[0], "a"), written(picture, forms[1], "b")
+    assert dreval.trustworthiness(first, second, n_neighbors=3) == pytest.approx(
+        value, rel=1e-12
+    )  # sums in other order
+    assert BY_COUNT.format("embeddings['e']", "`embeddings['e']`") in as_source(second, "e", as_data(first)).notes
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("form", ["csv", "R"])
+def test_variables_of_files_that_count_follow_too(form: str) -> None:
+    """Labels, covariates and latent variables of the same rows in another order."""
+    data = written(pd.DataFrame(X, columns=list("xyz")), form, "a")
+    known = written(pd.DataFrame({"age": AGE, "kind": KINDS}).iloc[ORDER], form, "b")
+    record = as_data(data, labels=f"{known}:kind", covariates=f"{known}:age", latent=f"{known}:age")
+    assert record.labels.values.tolist() == KINDS.tolist()
+    assert record.covariates["age"].tolist() == record.latent[:, 0].tolist() == AGE.tolist()
+    for argument in ("labels", "covariates", "latent"):
+        assert BY_COUNT.format(argument, "the data") in record.notes
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("forms", [("csv", "R"), ("R", "csv"), ("frame", "R"), ("R", "frame"), ("csv", "csv")])
+def test_two_counts_go_by_position(forms: tuple[str, str]) -> None:
+    """Where both sides merely count, from 0 or from 1, rows are as they are, and nothing is said of names."""
+    first, second = (written(pd.DataFrame(X), form, name) for form, name in zip(forms, "ab", strict=True))
+    source = as_source(second, "e", as_data(first))
+    assert np.array_equal(source.coordinates(as_data(first)), X)
+    assert not any("Row" in note for note in source.notes)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("forms", [("csv", "R"), ("R", "csv"), ("R", "frame")])
+def test_names_that_are_counts_of_another_base_are_refused(forms: tuple[str, str]) -> None:
+    """0..n-1 in another order beside 1..n: nobody knows which row is which."""
+    first = written(pd.DataFrame(X), forms[0], "a")
+    second = written(pd.DataFrame(X).iloc[ORDER], forms[1], "b")
+    with pytest.raises(InputError, match=rf"got {N - 1} of {N} ids .* \(write files without row names\)"):
+        as_source(second, "e", as_data(first))
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("form", ["csv", "R", "frame"])
+def test_some_rows_of_a_count_are_refused_as_named_ones_are(form: str) -> None:
+    """Fewer rows, whose names are among the count: the rows that are missing are named."""
+    first = written(pd.DataFrame(X), form, "a")
+    second = written(pd.DataFrame(X).iloc[3:8], form, "b")
+    with pytest.raises(InputError, match=rf"must have the same ids .* 5 of {N} ids of the data found"):
+        as_source(second, "e", as_data(first))
+    with pytest.raises(InputError, match="must have the same ids"):
+        as_source(first, "e", as_data(second))
+
+
+@pytest.mark.usefixtures("folder")
+def test_files_without_row_names_have_none_in_reserve() -> None:
+    """A plain file goes by position beside shuffled row numbers, with a note; so does a parquet file without index."""
+    pd.DataFrame(X, columns=list("xyz")).to_csv("plain.csv", index=False)
+    pd.DataFrame(X, columns=list("xyz")).to_parquet("plain.parquet", index=False)
+    shuffled = written(pd.DataFrame(X).iloc[ORDER], "csv", "b")
+    for plain in ("plain.csv", "plain.parquet"):
+        record = as_data(plain)
+        source = as_source(shuffled, "e", record)
+        assert np.array_equal(source.coordinates(record), X[ORDER])
+        assert any("0, 1, 2, ... in another order" in note for note in source.notes)
+
+
+@pytest.mark.usefixtures("folder")
+def test_ids_that_were_asked_for_beside_a_count() -> None:
+    """Those of a table find the rows that the data count; a table's count is none beside ids asked for of the data."""
+    counted = written(pd.DataFrame(X, columns=list("xyz")), "csv", "a")
+    picture = pd.DataFrame(X[:, :2], columns=["u", "v"]).assign(id=range(N)).iloc[ORDER].reset_index(drop=True)
+    record = as_data(counted)
+    source = as_source(picture, "e", record, ids="id")
+    assert np.array_equal(source.coordinates(record), X[:, :2])
+    assert "by ids; the row names of the data only count the rows." in source.notes[-1]
+    strange = as_source(picture.assign(id=range(1, N + 1)), "e", record, ids="id")
+    assert strange.notes[-1] == "`embeddings['e']` has ids and the data have none: rows were matched by position."
+    named = pd.DataFrame(X, columns=list("xyz")).assign(id=ORDER)
+    named.to_csv("named.csv", index=False)
+    for kinds in (pd.Series(KINDS), written(pd.DataFrame({"kind": KINDS}), "csv", "k")):
+        record = as_data("named.csv", ids="id", labels=kinds)
+        assert record.labels.values.tolist() == KINDS.tolist()
+        assert "The data have ids and `labels` has none: rows were matched by position." in record.notes
+
+
+def test_columns_of_distances_follow_rows_that_only_count() -> None:
+    """Names above a matrix of distances in another order than the count beside it."""
+    D = np.abs(np.subtract.outer(AGE, AGE))
+    record = as_data(pd.DataFrame(D).iloc[:, ORDER], metric="precomputed")
+    assert np.array_equal(record.X, D)
+    assert "Columns of the distances were put into the order of the rows, by name." in record.notes
+
+
+def test_default_names_of_anndata_are_a_count() -> None:
+    """Text "0", "1", ... beside 1, 2, ... of R: both merely count, and the note says that names were not used."""
+    record = as_data(pd.DataFrame(X, [str(i) for i in range(N)]))
+    frame = pd.DataFrame(X, columns=list("xyz"))
+    frame.insert(0, "Unnamed: 0", range(1, N + 1))
+    source = as_source(frame, "e", record)
+    assert np.array_equal(source.coordinates(record), X)
+    assert source.notes[-1].endswith("has none: rows were matched by position.")
