@@ -28,7 +28,9 @@ def dependence_ranking(
     .. math:: J(S) = \frac{1}{|S|} \sum_{i \in S} I(x^i, y) - \frac{1}{|S|^2} \sum_{i, j \in S} I(x^i, x^j),
 
     where I is HSIC normalised to [0, 1] (the centred kernel alignment), so that features of any scale compare. The
-    first feature is the most relevant one; each next one is that which makes J largest.
+    first feature is the most relevant one; each next one is that which makes J largest. Each feature's redundancy with
+    itself, I = 1, is counted: J of one feature is its relevance less 1, and J first rises with the
+    size of the set, so compare sets of one size only.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def hsic_test(
 
     It is 0 when the two look independent to the kernels and has no upper bound of its own; with gaussian, laplace or
     rational quadratic kernels the population value is 0 only under independence. The effect size is the centred kernel
-    alignment CKA = <HKH, HLH> / (\|HKH\| \|HLH\|), in [0, 1] for positive semi-definite kernels. CKA and HSIC are
+    alignment CKA = <HKH, HLH> / (|HKH| |HLH|), in [0, 1] for positive semi-definite kernels. CKA and HSIC are
     biased upward at small n: read them beside the mean of the null distribution. The rows of ``y`` are permuted.
 
     Three and more variables are tested for joint independence by dHSIC, the squared distance between the kernel mean

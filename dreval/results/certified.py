@@ -51,9 +51,11 @@ class Certificate(Printed):
     residual_mean : float
         Length of the mean held-out residual over the residuals' root mean square; by chance about ``1 / sqrt(n)``.
     tests : tuple of ResidualTest
-        Residual against embedding: effect size, its mean under resamples, and the p-value of the residual bootstrap.
+        Residual against embedding: effect size, its mean under resamples in which the definition holds, and the p-value
+        of the residual bootstrap. That mean may lie below 0, where an effect is measured from exchanged rows: fitted
+        residuals depend on the embedding even less than these.
     residuals : ndarray (n, p)
-        x - f(y).
+        x - f(y) of the points from which f was learned, smaller than those of new points.
     n_resamples : int
         Number of bootstrap resamples.
     recipe : dict
@@ -92,7 +94,7 @@ class Certificate(Printed):
     def failed(self) -> tuple[str, ...]:
         """What speaks against Definition 1, in words; empty where nothing does."""
         seen = [
-            f"{t.name.upper()}: {t.effect_name} {t.effect_size:.3f}, by chance {t.effect_expected:.3f}, "
+            f"{t.name.upper()}: {t.effect_name} {t.effect_size:.3f}, {t.effect_expected:.3f} if Definition 1 held, "
             f"adjusted p = {format_p(p)}"
             for t, p in zip(self.tests, self.p_adjusted, strict=True)
             if p <= LEVEL
@@ -154,7 +156,7 @@ class Certificate(Printed):
             for t, p in zip(self.tests, self.p_adjusted, strict=True)
         ]
         blocks = [Block("Reconstruction error, over the variance of the data", ["", "value", "by chance"], errors)]
-        columns = ["", "effect", "by chance", "statistic", "p", "p (Holm)", ""]
+        columns = ["", "effect", "if Def. 1 held", "statistic", "p", "p (Holm)", ""]
         foot = CODES if any(row[-1] for row in rows) else ""
         blocks.append(Block("Residual against embedding", columns, rows, foot=foot))
         call = f"results.certificate({self.name!r}, rule={recipe.get('rule')!r}, n_resamples={self.n_resamples}, "

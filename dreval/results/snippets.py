@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import zip_longest
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from dreval.results.base import Block, Summary
 
 __all__ = ["html", "html_tables", "markdown", "markdown_call", "markdown_tables"]
+
+_ARGUMENT = re.compile(r"^`([A-Za-z_]\w*)`")  # at the beginning only: elsewhere it may be part of a name
 
 # No colour but those around it, so that it looks right on light and dark ground.
 STYLE = """<style>
@@ -46,7 +49,7 @@ def html(summary: Summary) -> str:
         parts.append(f"<pre>{escape(printable(summary.call, keep=chr(10)))}</pre>")
     parts += list(_html_blocks(summary))
     if summary.notes:
-        parts.append(f"<ol>{''.join(f'<li>{_html(note)}</li>' for note in summary.notes)}</ol>")
+        parts.append(f"<ol>{''.join(f'<li>{_html_note(note)}</li>' for note in summary.notes)}</ol>")
     return "\n".join(filter(None, [*parts, "</div>"]))
 
 
@@ -62,6 +65,11 @@ def _html_blocks(summary: Summary) -> Iterator[str]:
 
 def _html(text: str) -> str:
     return escape(printable(text))
+
+
+def _html_note(note: str) -> str:
+    """A note; the argument that it speaks of, where it begins with it, is set as code."""
+    return _ARGUMENT.sub(r"<code>\1</code>", _html(note))
 
 
 def _html_table(block: Block) -> str:

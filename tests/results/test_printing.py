@@ -154,6 +154,13 @@ class Tags(HTMLParser):
         self.text.append(data)
 
 
+def test_arguments_at_the_beginning_of_a_note_are_code() -> None:
+    """HTML sets the argument that a note speaks of as code; in a name such signs stay as they are."""
+    page = Summary("t", [], [], ["`y` holds classes.", "pca of `y` & more"]).as_html()
+
+    assert "<li><code>y</code> holds classes.</li><li>pca of `y` &amp; more</li>" in page
+
+
 def test_names_are_no_markup() -> None:
     """A name that looks like a tag, a command or a table cell is shown as it is and does nothing."""
     summary = results(ODD).summary()

@@ -32,9 +32,10 @@ EXPLAINED = {
 }
 
 WORDS_ABOVE = (
-    "One bent sheet in three dimensions, and six pictures of it. Every index sees the same six, in the same order. "
-    "Each finds some faults and is blind to others: read a column to see which index notices the tear, a row to see "
-    "what one index cares for. The better of a row, the darker the cell."
+    "One bent sheet in three dimensions, and six pictures of it. Every index of a picture sees the same six, in the "
+    "same order; the two that are asked of a method see five methods instead, on pages of their own. Each finds "
+    "some faults and is blind to others: read a column to see which index notices the tear, a row to see what one "
+    "index cares for. The better of a row, the darker the cell."
 )
 
 
@@ -76,7 +77,7 @@ def _pictures(card: Any) -> str:
     figures = []
     for name, points in pictures().items():
         drawn = draw.scatter(points, colours.get(name, plain_colours), f"{name}: {WORDS[name]}")
-        value = _curve(card, name) if card.curve else f"<b>{number(rows.value[name])}</b>"
+        value = _curve(card, name) if card.curve else f"<b>{number(rows.value[name], _counts(rows))}</b>"
         figures.append(draw.figure(drawn, f"{escape(name)} {value}", escape(WORDS[name])))
     return f'<div class="pictures">{"".join(figures)}</div>\n<p class="key">{_key(card, rows, bool(colours))}</p>'
 
@@ -138,11 +139,16 @@ def _methods(card: Any) -> str:
     return f'<div class="pictures">{"".join(figures)}</div>\n<p class="key">{key}{chance}</p>'
 
 
-def number(value: float) -> str:
-    """Three digits behind the point, fewer of large numbers; a dash for none."""
+def number(value: float, whole: bool = False) -> str:
+    """Three digits behind the point, none of counts and large numbers; a dash for no number."""
     if not math.isfinite(value):
         return "–"
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:.0f}"
+    return f"{value:.0f}" if whole or abs(value) >= 10 else f"{value:.3f}"
+
+
+def _counts(rows: pd.DataFrame) -> bool:
+    """Whether the values of an index are whole numbers, all of them."""
+    return bool((rows.value % 1 == 0).all())
 
 
 def _gallery(cards: Iterable[Any]) -> str:
@@ -190,7 +196,8 @@ def _gallery_row(card: Any) -> str:
     values = rows.value[list(WORDS)]
     shares = _goodness(values.to_numpy(dtype=float), card.direction)
     cells = "".join(
-        f'<td style="--q:{share:.2f}">{number(value)}</td>' for value, share in zip(values, shares, strict=True)
+        f'<td style="--q:{share:.2f}">{number(value, _counts(rows))}</td>'
+        for value, share in zip(values, shares, strict=True)
     )
     return f"<tr>{head}{cells}<td>{number(rows.chance.drop('copy').median())}</td></tr>"
 
