@@ -150,9 +150,11 @@ def rows_of(accuracy: pd.DataFrame, seconds: pd.Series) -> list[list[Any]]:
                 "yes" if first == held.shape[1] else "in part" if first else "no",
             )
         )
-    ratio = seconds.xs("IKD by neighbors", level="method") / seconds.xs("Isomap", level="method")
-    said = ", ".join(f"{data} {value:.1f}" for data, value in ratio.items())
-    rows.append(claim("Figure 3 (b)", "IKD takes as long as Isomap", f"times that of Isomap: {said}", ratio.max() < 3))
+    for which in ("IKD", "IKD by neighbors"):
+        ratio = seconds.xs(which, level="method") / seconds.xs("Isomap", level="method")
+        said = ", ".join(f"{data} {value:.1f}" for data, value in ratio.items())
+        ours = f"{which}: times that of Isomap: {said}"
+        rows.append(claim("Figure 3 (b)", "IKD takes as long as Isomap", ours, ratio.max() < 3, "yes: below 3"))
     return rows
 
 

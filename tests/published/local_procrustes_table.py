@@ -57,6 +57,7 @@ PRINTED = {  # R_N and R_C, in the order of DATA
     "LTSA": ((0.99, 0.22), (0.93, 0.04), (0.59, 0.48), (0.99, 0.53), (0.98, 0.37)),
 }
 BOUNDS = (0.00, 0.00, 0.00, 0.11, 0.00)
+OTHER_TWOS = "929 twos, not their 638"
 TOLERANCE = 0.03
 FEWER = "r_n, k points"  # the point and k - 1 neighbors
 STARTS = {
@@ -130,12 +131,13 @@ def rows_of(table: pd.DataFrame, refinement: pd.DataFrame) -> list[list[Any]]:
         here, at = table.loc[(data, method)], DATA.index(data)
         if method == "lower bound":
             note = f"neighborhoods of k points: {here[FEWER]:.3f}"
-            rows.append(number(f"Table 2, {data}, lower bound", BOUNDS[at], here["r_n"], TOLERANCE, note))
+            tolerance, note = (None, f"{OTHER_TWOS}; {note}") if data == "twos" else (TOLERANCE, note)
+            rows.append(number(f"Table 2, {data}, lower bound", BOUNDS[at], here["r_n"], tolerance, note))
             continue
         free = data in ("hemisphere", "cylinder") and method in ("LLE", "LTSA")
-        note = {"cylinder": "height over radius not stated", "twos": "929 twos, not their 638"}.get(data, "")
+        note = {"cylinder": "height over radius not stated", "twos": OTHER_TWOS}.get(data, "")
         for column, name, paper in zip(("r_n", "r_c"), ("R_N", "R_C"), PRINTED[method][at], strict=True):
-            tolerance = None if free and column == "r_n" else TOLERANCE
+            tolerance = None if data == "twos" or (free and column == "r_n") else TOLERANCE
             fewer = f"neighborhoods of k points: {here[FEWER]:.3f}" if column == "r_n" and data in IMAGES else ""
             unit = "depends on the radius, not stated" if free and column == "r_n" else ""
             said = "; ".join(filter(None, (note, unit, fewer)))
