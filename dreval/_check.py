@@ -52,7 +52,8 @@ SYNONYMS = {
     "laplacian": "laplace",
     "bh": "benjamini_hochberg",
     "fdr_bh": "benjamini_hochberg",
-}  # other tools' words
+    "add": "with_embedding",
+}  # words of other tools and habits
 EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 
 

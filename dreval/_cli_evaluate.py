@@ -166,7 +166,7 @@ def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
     same = ("labels", "covariates", "ids", "layer", "n_neighbors", "metric", "anchors", "random_state", "n_jobs")
     evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in same})
     for name, source in sources:
-        evaluation = evaluation.add(name, source)
+        evaluation = evaluation.with_embedding(name, source)
     replicates = {"replicates": {"n_resamples": options.n_replicates}} if options.n_replicates is not None else None
     return evaluation.run(
         options.indices,

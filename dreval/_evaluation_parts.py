@@ -156,7 +156,7 @@ def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
         "options": {},
     }
     run = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value != usual[key])
-    added = "".join(f".add({', '.join(_added(name, source))})" for name, source in sources[first:])
+    added = "".join(f".with_embedding({', '.join(_added(name, source))})" for name, source in sources[first:])
     return f"dreval.Evaluation({head}){added}.run({run})"
 
 

@@ -89,7 +89,7 @@ def _evaluation(job: Job) -> Evaluation:
         random_state=cell_seed(settings.random_state, job.cell),
         n_jobs=job.n_jobs,
     )
-    return evaluation.add(job.cell.method, job.source.with_components(job.cell.n_components))
+    return evaluation.with_embedding(job.cell.method, job.source.with_components(job.cell.n_components))
 
 
 def _drawn(job: Job) -> Data:

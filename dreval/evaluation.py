@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_int, check_k, check_one_of, check_random_state
+from dreval._check import check_int, check_k, check_one_of, check_random_state, nearest_name
 from dreval._evaluation_again import Again, repeatable
 from dreval._evaluation_algorithms import evaluate_algorithms
 from dreval._evaluation_intervals import Intervals, plan_intervals
@@ -57,7 +57,7 @@ class Evaluation:
     embeddings : dict of name to source, optional
         A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform`` or
         ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method, or what
-        ``Protocol.collect`` gives. More can follow with ``add``.
+        ``Protocol.collect`` gives. More can follow with ``with_embedding``.
     labels : (n,) array, column name or path ``file.csv[:column]``, optional
         Classes of the points: text, booleans or integers.
     latent : (n, q) array, optional
@@ -98,14 +98,14 @@ class Evaluation:
 
     Notes
     -----
-    The object is immutable: ``add`` gives a copy. With all points O(n^2 (p + d)) time and O(n k) memory.
+    The object is immutable: ``with_embedding`` gives a copy. With all points O(n^2 (p + d)) time and O(n k) memory.
 
     Examples
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(100, 4))
     >>> ev = dreval.Evaluation(X, {"first two": X[:, :2]}, n_neighbors=10, random_state=0)
-    >>> res = ev.add("pca", "pca").run(indices=["trustworthiness", "procrustes_rc"])
+    >>> res = ev.with_embedding("pca", "pca").run(indices=["trustworthiness", "procrustes_rc"])
     >>> res.tidy()[["embedding", "index", "value"]].round(3)
        embedding            index  value
     0  first two  trustworthiness  0.759
@@ -150,11 +150,17 @@ class Evaluation:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if getattr(self, "_locked", False):
-            raise AttributeError("an Evaluation does not change; make another one, or use add() for a copy")
+            raise AttributeError("an Evaluation does not change; make another one, or use with_embedding() for a copy")
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError("an Evaluation does not change; make another one, or use add() for a copy")
+        raise AttributeError("an Evaluation does not change; make another one, or use with_embedding() for a copy")
+
+    if not TYPE_CHECKING:  # a type checker must go on refusing attributes that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            near = nearest_name(name, [word for word in dir(type(self)) if not word.startswith("_")])
+            raise AttributeError(f"an Evaluation has no {name!r}" + (f". Did you mean {near!r}?" if near else ""))
 
     def _source(self, name: str, value: Any, options: dict[str, Any]) -> Source:
         """The source in normal form. A wrong name is refused at once; unreadable content is kept for its row."""
@@ -167,7 +173,7 @@ class Evaluation:
         except DrevalError as error:
             return Refused(name, error, given=options)
 
-    def add(self, name: str, source: Any, **options: Any) -> Evaluation:
+    def with_embedding(self, name: str, source: Any, **options: Any) -> Evaluation:
         """A copy with one more embedding.
 
         Parameters
@@ -246,7 +252,9 @@ class Evaluation:
             Embeddings that failed have a row with the reason.
         """
         if not self.sources:
-            raise InputError("embeddings", "must hold at least one embedding", "none", 'Use add("umap", Y) first.')
+            raise InputError(
+                "embeddings", "must hold at least one embedding", "none", 'Use with_embedding("umap", Y) first.'
+            )
         options = check_options(options)
         indices, tests = listed(indices), listed(tests)
         labelled = self.data.labels is not None

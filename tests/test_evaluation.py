@@ -30,10 +30,10 @@ def names(results: dreval.Results) -> list[str]:
     return list(dict.fromkeys(table.loc[table["test"] == "", "index"]))
 
 
-def test_add_gives_a_copy() -> None:
-    """``add`` leaves the evaluation it is called on as it was, and equals giving all embeddings at once."""
+def test_with_embedding_gives_a_copy() -> None:
+    """``with_embedding`` leaves the evaluation it is called on as it was, and equals giving all embeddings at once."""
     first = evaluation()
-    second = first.add("f", Y[:, ::-1])
+    second = first.with_embedding("f", Y[:, ::-1])
 
     assert list(first.sources) == ["e"]
     assert list(second.sources) == ["e", "f"]
@@ -45,10 +45,24 @@ def test_add_gives_a_copy() -> None:
 def test_an_evaluation_does_not_change(change: str) -> None:
     """No attribute can be set, added or deleted; the error says what to do instead."""
     ev = evaluation()
-    with pytest.raises(AttributeError, match=r"use add\(\) for a copy"):
+    with pytest.raises(AttributeError, match=r"use with_embedding\(\) for a copy"):
         exec(change, {"ev": ev})
 
     assert ev.seed == 0
+
+
+def test_a_word_that_an_evaluation_has_not_is_answered_by_the_nearest() -> None:
+    """``add`` is no attribute, and the error says which word is; hasattr is false of it, and pickling holds."""
+    ev = evaluation()
+    with pytest.raises(AttributeError, match=r"^an Evaluation has no 'add'\. Did you mean 'with_embedding'\?$"):
+        ev.add("f", Y)
+    with pytest.raises(AttributeError, match=r"Did you mean 'run'\?"):
+        getattr(ev, "runs")  # noqa: B009
+    with pytest.raises(AttributeError, match=r"^an Evaluation has no 'zzz'$"):
+        getattr(ev, "zzz")  # noqa: B009
+
+    assert not hasattr(ev, "add")
+    assert repr(pickle.loads(pickle.dumps(ev))) == repr(ev)
 
 
 def test_what_came_in_can_change_afterwards() -> None:
@@ -72,7 +86,7 @@ def test_evaluations_can_be_copied_and_pickled() -> None:
 
 def test_the_table_has_the_closed_columns_and_types() -> None:
     """Columns are those of the glossary in their order; text is text, counts are whole, the rest is float."""
-    for results in (evaluation().run(), evaluation().add("bad", Y[:5]).run(None, "hsic", None)):
+    for results in (evaluation().run(), evaluation().with_embedding("bad", Y[:5]).run(None, "hsic", None)):
         table = results.tidy()
 
         assert list(table.columns) == list(COLUMNS)
@@ -84,7 +98,7 @@ def test_the_table_has_the_closed_columns_and_types() -> None:
 
 def test_every_row_says_where_it_belongs() -> None:
     """Each row has data set, embedding and n; each row of an index its direction and bounds, failed ones too."""
-    table = evaluation().add("bad", Y[:5]).run("all").tidy()
+    table = evaluation().with_embedding("bad", Y[:5]).run("all").tidy()
     rows = table[table["test"] == ""]
 
     assert (table["n"] == 40).all()
@@ -179,7 +193,11 @@ def test_p_values_are_adjusted_over_the_table(method: str) -> None:
     """Adjusted p-values are those of statsmodels over all tests of the table; refused tests do not count."""
     from statsmodels.stats.multitest import multipletests
 
-    ev = evaluation(covariates={"age": X[:, 0], "constant": np.ones(40)}).add("f", X[:, 2:]).add("bad", Y[:5])
+    ev = (
+        evaluation(covariates={"age": X[:, 0], "constant": np.ones(40)})
+        .with_embedding("f", X[:, 2:])
+        .with_embedding("bad", Y[:5])
+    )
     table = ev.run(None, "hsic", n_resamples=99, adjust=method).tidy()
     tested = table[table["p_value"].notna()]
     code = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}[method]
@@ -220,8 +238,8 @@ def test_names_are_refused_at_once() -> None:
         lambda: ev.run(tests="hsik"),
         lambda: ev.run(options={"hsik": {}}),
         lambda: ev.run(options={"hsic": {"kernels": "linear"}}),
-        lambda: ev.add("f", "isomp"),
-        lambda: ev.add("f", "isomap", n_neighbours=3),
+        lambda: ev.with_embedding("f", "isomp"),
+        lambda: ev.with_embedding("f", "isomap", n_neighbours=3),
     ):
         with pytest.raises(UnknownName, match="Did you mean"):
             wrong()
@@ -264,12 +282,16 @@ def test_the_call_makes_the_same_result_with_the_options_of_every_embedding():
         return X[:, :n_components] ** factor
 
     ev = dreval.Evaluation(X, {"xy": X[:, :2]}, n_neighbors=5, random_state=0)
-    ev = ev.add("k = 5", "isomap", n_neighbors=5).add("k = 20", "isomap", n_neighbors=20).add("pca", "pca")
-    results = ev.add("cubes", scaled, factor=3).run(["continuity", "procrustes_rc"])
+    ev = (
+        ev.with_embedding("k = 5", "isomap", n_neighbors=5)
+        .with_embedding("k = 20", "isomap", n_neighbors=20)
+        .with_embedding("pca", "pca")
+    )
+    results = ev.with_embedding("cubes", scaled, factor=3).run(["continuity", "procrustes_rc"])
     call = results.recipe["call"]
     again = eval(call, {"dreval": dreval, "data": X, "xy_coordinates": X[:, :2], "cubes_callable": scaled})
 
-    assert ".add('k = 20', 'isomap', n_neighbors=20)" in call
+    assert ".with_embedding('k = 20', 'isomap', n_neighbors=20)" in call
     assert again.recipe["call"] == call
     pd.testing.assert_frame_equal(again.table.drop(columns="seconds"), results.table.drop(columns="seconds"))
     assert results.tidy()["value"].nunique() == 10

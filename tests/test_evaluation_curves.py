@@ -78,7 +78,7 @@ def test_curves_alone_are_a_result(tmp_path: Path):
 
 def test_a_failed_embedding_says_why():
     """Once for each index that has single values; curves have no rows, and the others keep theirs."""
-    results = evaluation().add("bad", Y[:3]).run(["r_nx", "r_nx_auc"])
+    results = evaluation().with_embedding("bad", Y[:3]).run(["r_nx", "r_nx_auc"])
     bad = results.tidy().set_index("embedding").loc[["bad"]]
     assert bad["index"].tolist() == ["r_nx_auc"]
     assert bad["value"].isna().all()
@@ -88,7 +88,7 @@ def test_a_failed_embedding_says_why():
 
 def test_curves_beside_a_failure_are_not_said_to_be_missing(tmp_path: Path):
     """Neither the summary nor a report says that an embedding has no curve which it has."""
-    results = evaluation().add("bad", Y[:3]).run(["r_nx", "b_nx", "continuity"])
+    results = evaluation().with_embedding("bad", Y[:3]).run(["r_nx", "b_nx", "continuity"])
     page = results.report(tmp_path / "page.md").read_text("utf-8")
     assert "Intrusive" not in str(results.summary())
     assert "not asked for" not in page

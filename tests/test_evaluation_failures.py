@@ -118,8 +118,8 @@ def test_all_failing_is_a_table_of_reasons() -> None:
 def test_parameters_a_source_refuses_are_its_failure() -> None:
     """A number of components that is none is the reason of one embedding."""
     ev = dreval.Evaluation(X, {"first": Y}, n_neighbors=5, random_state=0)
-    ev = ev.add("word", scream, n_components="two").add("none", "pca", n_components=0)
-    ev = ev.add("many", "pca", n_components=5).add("options", Y, perplexity=3)
+    ev = ev.with_embedding("word", scream, n_components="two").with_embedding("none", "pca", n_components=0)
+    ev = ev.with_embedding("many", "pca", n_components=5).with_embedding("options", Y, perplexity=3)
     failed = ev.run("continuity").failed
 
     assert list(failed) == ["word", "none", "many", "options"]

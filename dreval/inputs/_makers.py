@@ -153,7 +153,8 @@ def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
         raw = unpack(data.obsm[value], argument, layer)
         return raw if raw.index is not None else replace(raw, index=data.ids)  # its rows are those of the data
     if layer is None and (is_anndata(value) or (stored_anndata(value) and split_member(os.fspath(value))[1] is None)):
-        how = "a path 'file.h5ad:obsm:X_umap'" if stored_anndata(value) else "layer='obsm:X_umap' as an option of `add`"
+        path, option = "a path 'file.h5ad:obsm:X_umap'", "layer='obsm:X_umap' as an option of `with_embedding`"
+        how = path if stored_anndata(value) else option
         cure = f"Name its coordinates: {how}; those of the data themselves by their key, 'X_umap'."
         raise InputError(argument, "must name one array of an AnnData object", "the object as a whole", cure)
     return unpack(value, argument, layer)

@@ -30,7 +30,7 @@ def test_the_summary_goes_to_stdout(run: Any) -> None:
     """All is well: code 0, the summary of the same call in Python on stdout, nothing on stderr."""
     code, out, err = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv")
     same = dreval.Evaluation("data.csv", labels="labels.csv", n_neighbors=5, random_state=0)
-    same = same.add("umap", "umap.csv").add("other", "tsne.npy").add("pca", "pca")
+    same = same.with_embedding("umap", "umap.csv").with_embedding("other", "tsne.npy").with_embedding("pca", "pca")
 
     assert (code, err) == (0, "")
     assert "Call:\n  dreval evaluate data.csv -e umap.csv -k 5" in out
@@ -274,7 +274,7 @@ def test_options_are_those_of_python(run: Any) -> None:
     ev = dreval.Evaluation(
         "full.csv", labels="kind", covariates=["age"], ids="cell", n_neighbors=[3, 7], random_state=4
     )
-    same = ev.add("umap", "umap.csv").run(
+    same = ev.with_embedding("umap", "umap.csv").run(
         ["continuity", "knn_accuracy"], ["hsic"], None, n_resamples=19, adjust="benjamini_hochberg"
     )
 

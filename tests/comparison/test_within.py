@@ -144,7 +144,7 @@ def test_a_saved_result_is_compared_alike(results, found, tmp_path):
 
 def test_names_and_indices_can_be_chosen_and_a_failure_loses_nothing():
     """Two of four embeddings and one index; one that failed is left out."""
-    ev = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).add("short", X[:5, :2])
+    ev = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).with_embedding("short", X[:5, :2])
     res = ev.run(["trustworthiness", "continuity"], None)
     found = res.compare(["mixed", "good"], index="continuity", adjust=None)
 

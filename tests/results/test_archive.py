@@ -78,7 +78,7 @@ def test_round_trips_are_exact(variant: str, tmp_path: Path) -> None:
     """Tables, points, groups, embeddings, labels, ids and recipe come back as they were, with equal summaries."""
     setting, options = VARIANTS[variant]
     setting = {"n_neighbors": [3, 5], "random_state": 0, **setting}
-    ev = dreval.Evaluation(X, {"e": Y, "grid": np.round(Y)}, **setting).add("bad", Y[:4])
+    ev = dreval.Evaluation(X, {"e": Y, "grid": np.round(Y)}, **setting).with_embedding("bad", Y[:4])
     results = ev.run(**{"n_resamples": 19, **options})
     loaded = round_trip(results, tmp_path / "r.dreval")
 
@@ -105,7 +105,7 @@ def test_row_names_of_every_kind(index: pd.Index, tmp_path: Path) -> None:
 def test_names_of_every_kind(names: list[str], tmp_path: Path) -> None:
     """A name that looks like a number, a truth value or nothing is a name all the same."""
     ev = dreval.Evaluation(X, dict.fromkeys(names, Y), n_neighbors=3, random_state=0)
-    results = ev.add("bad", Y[:3]).run()
+    results = ev.with_embedding("bad", Y[:3]).run()
     loaded = round_trip(results, tmp_path / "r.dreval")
 
     assert_same(results, loaded)

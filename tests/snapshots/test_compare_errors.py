@@ -21,7 +21,7 @@ from dreval.cli import main
 X = np.random.default_rng(0).normal(size=(24, 3)).round(3)
 SOURCES = {"umap": X[:, :2], "tsne": X[:, 1:]}
 EV = dreval.Evaluation(X, SOURCES, n_neighbors=3, random_state=0)
-RESULTS = EV.add("short", X[:5, :2]).run("continuity", None)
+RESULTS = EV.with_embedding("short", X[:5, :2]).run("continuity", None)
 WIDE = EV.run("procrustes_disparity", None)
 SEVERAL = dreval.Evaluation(X, SOURCES, n_neighbors=[3, 5], random_state=0).run("continuity", None).compare()
 TWICE = (

@@ -32,7 +32,9 @@ def evaluation(**settings: object) -> dreval.Evaluation:
 def everything() -> dreval.Results:
     """Labels, covariates, two k, ties, a failure and a constant embedding."""
     ev = evaluation(n_neighbors=[3, 6], labels=SITES, covariates={"t": T})
-    ev = ev.add("short", ARC[:5]).add("a collapsed embedding with a name that is far too long", ARC * 0)
+    ev = ev.with_embedding("short", ARC[:5]).with_embedding(
+        "a collapsed embedding with a name that is far too long", ARC * 0
+    )
     return ev.run(["default", "procrustes_rn"], n_resamples=99)
 
 
@@ -43,7 +45,7 @@ def noisy(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
 
 def replicates() -> dreval.Results:
     """A method that draws, one that does not, and coordinates, run anew."""
-    ev = evaluation().add("noisy", noisy)
+    ev = evaluation().with_embedding("noisy", noisy)
     return ev.run(["trustworthiness", "procrustes_rc"], ci="replicates", options={"replicates": {"n_resamples": 4}})
 
 

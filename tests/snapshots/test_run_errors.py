@@ -28,7 +28,7 @@ EV = dreval.Evaluation(X, {"umap": Y}, n_neighbors=3, random_state=0)
 LABELLED = dreval.Evaluation(X, {"umap": Y}, labels=list("abab" * 2), n_neighbors=3, random_state=0)
 D = np.abs(X[:, :1] - X[:, 0])
 DISTANCES = dreval.Evaluation(D, {"umap": Y}, n_neighbors=3, metric="precomputed", random_state=0)
-RESULTS = EV.add("short", Y[:5]).run("continuity", None, None)
+RESULTS = EV.with_embedding("short", Y[:5]).run("continuity", None, None)
 TCI = "tractable_consistency_index"
 Case = Callable[[], Any]
 
@@ -44,10 +44,10 @@ DOOR: dict[str, Case] = {
     "embeddings as a list": lambda: dreval.Evaluation(X, [Y], n_neighbors=3),  # type: ignore[arg-type]
     "no embeddings": lambda: dreval.Evaluation(X, n_neighbors=3).run(),
     "a number as name": lambda: dreval.Evaluation(X, {1: Y}, n_neighbors=3),  # type: ignore[dict-item]
-    "no name": lambda: EV.add(" ", Y),
-    "a name over two lines": lambda: EV.add("a\nb", Y),
-    "a name that is taken": lambda: EV.add("umap", Y),
-    "unknown method": lambda: EV.add("tsne", "isomp"),
+    "no name": lambda: EV.with_embedding(" ", Y),
+    "a name over two lines": lambda: EV.with_embedding("a\nb", Y),
+    "a name that is taken": lambda: EV.with_embedding("umap", Y),
+    "unknown method": lambda: EV.with_embedding("tsne", "isomp"),
     "unknown metric": lambda: dreval.Evaluation(X, metric="cosin"),
     "metric without coordinates": lambda: dreval.procrustes_rc(D, Y, n_neighbors=3, metric="precomputed"),
     "too many neighbors": lambda: dreval.Evaluation(X, n_neighbors=8),
@@ -82,19 +82,19 @@ RUN: dict[str, Case] = {
     "unknown option of a test": lambda: LABELLED.run(options={"hsic": {"kernal": "linear"}}),
     "unknown option of a method index": lambda: EV.run(options={TCI: {"n_transformation": 9}}, indices=TCI),
     "unknown transformation": lambda: EV.run(options={TCI: {"transformation": "shift"}}, indices=TCI),
-    "a negative amplitude": lambda: EV.add("p", "pca").run(options={TCI: {"amplitude": -1.0}}, indices=TCI),
-    "a store that is a folder": lambda: EV.add("p", "pca").run(options={TCI: {"store": "."}}, indices=TCI),
+    "a negative amplitude": lambda: EV.with_embedding("p", "pca").run(options={TCI: {"amplitude": -1.0}}, indices=TCI),
+    "a store that is a folder": lambda: EV.with_embedding("p", "pca").run(options={TCI: {"store": "."}}, indices=TCI),
     "coordinates run again": lambda: dreval.trustability_index(X, Y),
     "seed of a test": lambda: LABELLED.run(options={"hsic": {"random_state": 1}}),
     "no permutations of a test": lambda: LABELLED.run(options={"hsic": {"n_resamples": 0}}),
 }
 NOTES: dict[str, Case] = {
-    "row: number of components": lambda: raise_failure(EV.add("e", "pca", n_components=0)),
-    "row: other rows": lambda: raise_failure(EV.add("e", Y[:5])),
-    "row: a method on distances": lambda: raise_failure(DISTANCES.add("e", "pca")),
-    "row: an estimator on distances": lambda: raise_failure(DISTANCES.add("e", METHODS.get("pca")())),
+    "row: number of components": lambda: raise_failure(EV.with_embedding("e", "pca", n_components=0)),
+    "row: other rows": lambda: raise_failure(EV.with_embedding("e", Y[:5])),
+    "row: a method on distances": lambda: raise_failure(DISTANCES.with_embedding("e", "pca")),
+    "row: an estimator on distances": lambda: raise_failure(DISTANCES.with_embedding("e", METHODS.get("pca")())),
     "row: an index of coordinates on distances": lambda: raise_missing(DISTANCES),
-    "row: test of a constant embedding": lambda: raise_note(LABELLED.add("e", Y * 0)),
+    "row: test of a constant embedding": lambda: raise_note(LABELLED.with_embedding("e", Y * 0)),
     "row: test of one class": lambda: raise_note(one_class()),
 }
 
@@ -110,8 +110,12 @@ RESULT: dict[str, Case] = {
     "points of a failed embedding": lambda: RESULTS.augment("short"),
     "certificate of a failed embedding": lambda: RESULTS.certificate("short"),
     "certificate from other data": lambda: RESULTS.certificate("umap", data=X + 1),
-    "certificate without a residual": lambda: EV.add("same", X).run("continuity", ci=None).certificate("same"),
-    "certificate of a constant": lambda: EV.add("spot", Y * 0).run("continuity", ci=None).certificate("spot"),
+    "certificate without a residual": lambda: (
+        EV.with_embedding("same", X).run("continuity", ci=None).certificate("same")
+    ),
+    "certificate of a constant": lambda: (
+        EV.with_embedding("spot", Y * 0).run("continuity", ci=None).certificate("spot")
+    ),
     "new points of other width": lambda: RESULTS.embed_new("umap", Y),
     "new points of other columns": lambda: embed_frame("abd"),
     "new points with a column twice": lambda: embed_frame("abcb"),
