@@ -6,8 +6,9 @@ once, the k nearest neighbors in both spaces and the cross ranks. Memory is O(bl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,9 @@ class View:
         Neighbors in the data and in the embedding, nearest first, as positions among the n points.
     data_rank, embedding_rank : ndarray (m, K)
         Rank in the data of each embedding neighbor; rank in the embedding of each data neighbor.
+    farther : mapping of k to ndarray (2, n)
+        For every point the sum over all rows of the number of the row's k embedding neighbors that are beyond its k
+        data neighbors, and farther in the data than the point; and the same with the spaces exchanged.
     """
 
     X: Any
@@ -80,6 +84,7 @@ class View:
     groups: Groups | None = None
     data_counts: npt.NDArray[Any] | None = None
     embedding_counts: npt.NDArray[Any] | None = None
+    farther: Mapping[int, IntArray] = field(default_factory=dict)
     labels: IntArray | None = None
     latent: FloatArray | None = None
     seed: int = 0
@@ -123,7 +128,7 @@ class View:
         Y = self.Y.copy()
         Y[self.population] = self.Y[rng.permutation(self.population)]
         none = np.empty((0, 0), np.int32)
-        return replace(self, Y=Y, nearest_embedding=none, data_rank=none, embedding_rank=none, _kept={})
+        return replace(self, Y=Y, nearest_embedding=none, data_rank=none, embedding_rank=none, farther={}, _kept={})
 
     def without(self, group: int, k: int) -> View | None:
         """The view when one group of points is taken away; None where a kept list of neighbors runs out."""
@@ -147,6 +152,7 @@ class View:
             groups=None,
             data_counts=None,
             embedding_counts=None,
+            farther={},
             _kept={},
         )
 
@@ -182,6 +188,7 @@ class _Lists:
     tied: npt.NDArray[np.bool_]
     data_counts: npt.NDArray[Any]
     embedding_counts: npt.NDArray[Any]
+    farther: IntArray
 
 
 def sweep(
@@ -192,6 +199,7 @@ def sweep(
     ranks: bool = True,
     rows: IntArray | None = None,
     groups: Groups | None = None,
+    leave_one: Sequence[int] = (),
     n_jobs: int | None = None,
     advance: Callable[[int], Any] | None = None,
     metric: str = "euclidean",
@@ -212,6 +220,8 @@ def sweep(
         Rows to see from (anchors); all by default.
     groups : Groups, optional
         Groups that can be taken away afterwards without another pass.
+    leave_one : sequence of int
+        Numbers of neighbors for which each single point can be left out afterwards without another pass.
     n_jobs : int, optional
         Threads; the result does not depend on it.
     advance : callable, optional
@@ -227,20 +237,24 @@ def sweep(
     n = X.shape[0]
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
     kept = k if groups is None else min(n - 1, k + _extra(k, groups, len(rows)))
+    ks = np.unique([k for k in leave_one if k <= n - 2]).astype(np.int64)
+    kept = max(kept, *ks + 1) if len(ks) else kept
     space = Space.of(X, metric)
     spaces = {name: Space.of(Y) for name, Y in embeddings.items()} if ranks else {}
-    data = _empty_lists(len(rows), kept, 0, groups)
-    lists = {name: _empty_lists(len(rows), kept, kept, groups) for name in spaces}
+    data = _empty_lists(len(rows), kept, 0, groups, (0, n))
+    lists = {name: _empty_lists(len(rows), kept, kept, groups, (len(ks), n)) for name in spaces}
+
+    lock = Lock()
 
     def one(place: slice) -> None:
-        _one_block(space, spaces, rows[place], place, kept, groups, data, lists)
+        _one_block(space, spaces, rows[place], place, kept, groups, data, lists, ks, lock)
 
     size = block_rows(n)
     places = [slice(at, min(at + size, len(rows))) for at in range(0, len(rows) if kept else 0, size)]
     run_blocks(one, places, n_jobs, advance)
     views = {}
     for name, Y in embeddings.items():
-        mine = lists.get(name) or _empty_lists(len(rows), 0, 0, None)
+        mine = lists.get(name) or _empty_lists(len(rows), 0, 0, None, (0, n))
         views[name] = View(
             X=X,
             Y=Y,
@@ -254,6 +268,7 @@ def sweep(
             groups=groups,
             data_counts=mine.data_counts,
             embedding_counts=mine.embedding_counts,
+            farther=dict(zip(ks.tolist(), mine.farther.swapaxes(0, 1), strict=True)) if ranks else {},
             n_jobs=n_jobs,
             metric=metric,
         )
@@ -302,21 +317,18 @@ def _extra(k: int, groups: Groups, m: int) -> int:
     return extra
 
 
-def _empty_lists(m: int, k: int, k_ranks: int, groups: Groups | None) -> _Lists:
+def _empty_lists(m: int, k: int, k_ranks: int, groups: Groups | None, left_one: tuple[int, int]) -> _Lists:
     """Places for the results of all rows."""
     wide = groups.count if groups is not None else 0
     kind = np.uint16 if groups is None or groups.largest() < 2**16 else np.uint32
-
-    def ints() -> Lists:
-        return np.zeros((m, k_ranks), np.int32)
-
     return _Lists(
         nearest=np.zeros((m, k), np.int32),
-        data_rank=ints(),
-        embedding_rank=ints(),
+        data_rank=np.zeros((m, k_ranks), np.int32),
+        embedding_rank=np.zeros((m, k_ranks), np.int32),
         tied=np.zeros(m, np.bool_),
         data_counts=np.zeros((m, k_ranks, wide), kind),
         embedding_counts=np.zeros((m, k_ranks, wide), kind),
+        farther=np.zeros((2, *left_one), np.int64),
     )
 
 
@@ -344,6 +356,8 @@ def _one_block(
     groups: Groups | None,
     data: _Lists,
     lists: Mapping[str, _Lists],
+    ks: IntArray,
+    lock: Lock,
 ) -> None:
     """Distances, neighbors and cross ranks of one block of rows in all spaces.
 
@@ -361,6 +375,7 @@ def _one_block(
         into = lists[name]
         in_data = data.nearest[place], into.embedding_rank[place], into.embedding_counts[place]
         in_embedding = into.nearest[place], into.data_rank[place], into.data_counts[place]
+        farther = np.zeros(into.farther.shape, np.int32)
         loops.cross_rows(
             rows,
             space.arrays(),
@@ -374,8 +389,12 @@ def _one_block(
             in_embedding,
             data.tied[place],
             into.tied[place],
+            ks,
+            farther,
         )
         tied = np.flatnonzero(into.tied[place])
         if len(tied):
             both = orders(space, rows[tied]), orders(theirs, rows[tied])
-            again.cross_from_orders(*both, tied, codes, count, in_data, in_embedding)
+            again.cross_from_orders(*both, tied, codes, count, in_data, in_embedding, ks, farther)
+        with lock:  # whole numbers: the order in which blocks are added is of no account
+            np.add(into.farther, farther, out=into.farther)

@@ -12,7 +12,16 @@ from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.ties import joined_rows
 from dreval.geometry.workers import run_blocks
 
-__all__ = ["Extremes", "chance_rank_index", "missed_ranks", "rank_share", "tie_bounds", "tied_shares", "worst_penalty"]
+__all__ = [
+    "Extremes",
+    "chance_rank_index",
+    "missed_ranks",
+    "rank_index",
+    "rank_share",
+    "tie_bounds",
+    "tied_shares",
+    "worst_penalty",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -27,6 +36,12 @@ def rank_share(penalty: FloatArray, n: int, k: int) -> FloatArray:
     """Contributions 1 - penalty_i n / G whose mean is 1 - (sum of penalties) / G; 1 where nothing can be lost."""
     worst = worst_penalty(n, k)
     return np.ones(len(penalty)) if worst == 0 else 1.0 - penalty * (n / worst)
+
+
+def rank_index(total: IntArray, n: int, k: int) -> FloatArray:
+    """The index 1 - total / G of some sums of penalties over all n rows; 1 where nothing can be lost."""
+    worst = worst_penalty(n, k)
+    return np.ones(len(total)) if worst == 0 else np.asarray(1.0 - total / worst)
 
 
 def tied_shares(

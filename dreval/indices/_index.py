@@ -74,6 +74,10 @@ class IndexCard:
         Value of a perfect copy where it depends on k; None where it is the better end of ``bounds``.
     expected : function of the view or None
         The mean over all exchanges of points in closed form, which then stands for their draws.
+    without : function or None
+        Values (n,) without each point, of a view that all points see and the parameters: the coordinates of the others
+        are held fixed; NaN where there is no value without a point. It raises UndefinedIndex where no point can be
+        left out, as where k > n - 2.
     quadratic : bool
         Whether one more value costs O(n^2), so that few draws are made of it.
     smooth : bool
@@ -110,6 +114,7 @@ class IndexCard:
     area_of: str = ""
     ceiling: Callable[[int, int], float] | None = None
     expected: Callable[[View], float] | None = None
+    without: Callable[..., FloatArray] | None = None
     quadratic: bool = False
     smooth: bool = True
     whole: bool = False

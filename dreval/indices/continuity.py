@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.ranks import chance_rank_index, missed_ranks, rank_share, tie_bounds, tied_shares
+from dreval.geometry.leave_one import penalty_without
+from dreval.geometry.ranks import chance_rank_index, missed_ranks, rank_index, rank_share, tie_bounds, tied_shares
 from dreval.indices._index import FloatArray, index
 
 
 def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
     extremes = tie_bounds(view, k)
     return tied_shares(missed_ranks(view.embedding_rank, k), extremes.rows, extremes.missing, view.n, k)
+
+
+def _without(view: View, n_neighbors: int) -> FloatArray:
+    return rank_index(penalty_without(view, n_neighbors, swapped=True), view.n - 1, n_neighbors)
 
 
 @index(
@@ -24,6 +29,7 @@ def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=2,
     ties=_ties,
+    without=_without,
     cost="O(n^2 (p + d)) time, O(n k) memory.",
     reference=(
         "Venna & Kaski (2001), Neighborhood preservation in nonlinear projection methods, Eq. 2; for k >= n/2 the\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
+from dreval.geometry.leave_one import common_without
 from dreval.geometry.ranks import tie_bounds
 from dreval.indices._index import FloatArray, index
 
@@ -22,6 +23,11 @@ def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
     worst, best = common.copy(), common.copy()
     worst[extremes.rows], best[extremes.rows] = extremes.overlap.T
     return _jaccard(worst, k), _jaccard(best, k)
+
+
+def _without(view: View, n_neighbors: int) -> FloatArray:
+    worth = _jaccard(np.arange(n_neighbors + 1.0), n_neighbors)
+    return common_without(view, n_neighbors, worth) / (view.n - 1)
 
 
 def _chance(n: int, k: int) -> float:
@@ -50,6 +56,7 @@ def _chance(n: int, k: int) -> float:
     chance=_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     ties=_ties,
+    without=_without,
     cost="O(n^2 (p + d)) time, O(n k) memory.",
     reference="Jaccard (1912), The distribution of the flora in the alpine zone, New Phytologist 11.",
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from dreval.geometry.blocks import View
+from dreval.geometry.leave_one import common_without
 from dreval.geometry.ranks import tie_bounds
 from dreval.indices._index import FloatArray, index
 
@@ -16,6 +19,10 @@ def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
     worst, best = share.copy(), share.copy()
     worst[extremes.rows], best[extremes.rows] = extremes.overlap.T / k
     return worst, best
+
+
+def _without(view: View, n_neighbors: int) -> FloatArray:
+    return common_without(view, n_neighbors, np.arange(n_neighbors + 1.0)) / (n_neighbors * (view.n - 1))
 
 
 def _chance(n: int, k: int) -> float:
@@ -34,6 +41,7 @@ def _chance(n: int, k: int) -> float:
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=3,
     ties=_ties,
+    without=_without,
     cost="O(n^2 (p + d)) time, O(n k) memory.",
     reference=(
         "Roy (2021), Trustworthy Dimensionality Reduction, Section 1.3 (topological stability index);\n"

@@ -45,13 +45,29 @@ def _one_side(own, other, groups, n_groups, target, nearest, ranks, counts):
 
 
 @loop()
-def cross_from_orders(by_data, by_embedding, places, groups, n_groups, data, embedding):
-    """Neighbors and cross ranks of the rows at some places of a block, as ``cross_rows`` fills them."""
+def _count_farther(order, k, ranks, bad, farther):
+    """Add to every point the number of the k first targets whose rank in an order exceeds k and the point's own."""
+    bad[:] = 0
+    for t in range(min(k, ranks.shape[0])):
+        if ranks[t] > k:
+            bad[ranks[t] - 1] = 1
+    count = 0
+    for s in range(order.shape[0] - 2, -1, -1):
+        farther[order[s]] += count
+        count += bad[s]
+
+
+@loop()
+def cross_from_orders(by_data, by_embedding, places, groups, n_groups, data, embedding, ks, farther):
+    """Neighbors, cross ranks and ``farther`` of the rows at some places of a block, as ``cross_rows`` fills them."""
     target = np.empty(by_data.shape[1], np.int64)
     for b in range(places.shape[0]):
         at, x, y = places[b], by_data[b], by_embedding[b]
         _one_side(x, y, groups, n_groups, target, data[0][at], data[1][at], data[2][at])
         _one_side(y, x, groups, n_groups, target, embedding[0][at], embedding[1][at], embedding[2][at])
+        for c in range(ks.shape[0]):
+            _count_farther(x, ks[c], embedding[1][at], target, farther[0, c])
+            _count_farther(y, ks[c], data[1][at], target, farther[1, c])
 
 
 @loop()

@@ -92,8 +92,9 @@ def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank
     """Ranks of given targets among all points, seen from one row; gives whether a target is tied with another point.
 
     ``rank[t]`` is 1 for the nearest; ``counts[t, g]`` is the number of points of group g that come before the target.
+    ``scratch`` keeps where every point fell among the targets, which ``_count_farther`` reads.
     """
-    thresholds, ids, position, hist, ties, cells, tally, where, doubtful = scratch
+    thresholds, ids, position, hist, ties, cells, tally, where, doubtful, settled = scratch
     points, norms, gamma = space.points, space.norms, space.gamma
     own = norms[i]
     _sort_targets(line, gamma, points, i, targets, thresholds, ids, position)
@@ -108,7 +109,10 @@ def _rank_line(line, i, space, largest, targets, groups, n_groups, scratch, rank
         left = _count_groups(where, cells, groups, hist, doubtful)
     else:
         left = _count_cells(where, cells, tally, hist, doubtful)
-    _settle(doubtful, left, line, where, cells, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties, hist)
+    _settle(
+        doubtful, left, settled, line, where, cells, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties,
+        hist,
+    )  # fmt: skip
     _write_ranks(hist, position, n_groups, rank, counts)
     return ties.sum() > 0
 
@@ -126,6 +130,7 @@ def _rank_scratch(n, k, n_groups):
         np.empty((LANES, k + 1), np.int32),
         np.empty(n, np.uint16),
         np.empty(n, np.int32),
+        np.full(n, -1, np.int32),
     )
 
 
@@ -162,20 +167,22 @@ def _select(space, largest, line, i, scratch, index, value, near):
 
 
 @loop()
-def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data, embedding, tied_x, tied):
+def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data, embedding, tied_x, tied, ks, farther):
     """Neighbors of some rows in two spaces, and the rank in each of the neighbors in the other.
 
     ``X`` and ``Y`` are (points, columns, norms, gamma); products are those of the rows with all points. Where gamma is
     0 they are not read, or are the direct values themselves if there are no columns. ``data`` and ``embedding`` are
     (neighbors, ranks of them in the other space, counts of these ranks by group). ``fresh`` says whether the neighbors
     in the data are still to be found. ``tied_x`` and ``tied`` mark rows in which equal distances occur among the data
-    neighbors, and anywhere. A row stays in the processor's nearest cache while it is filled, searched and ranked.
+    neighbors, and anywhere. ``farther`` (2, len(ks), n) adds up what ``_count_farther`` counts in the data and in the
+    embedding, for rows that are not tied. A row stays in the processor's nearest cache while it is filled, searched
+    and ranked.
     """
     n, k = X.norms.shape[0], data[0].shape[1]
     wanted = min(k + 1, n - 1)
     index, value = np.empty(wanted, np.int64), np.empty(wanted)
     line_x, line_y = np.empty(n), np.empty(n)
-    select, rank = select_scratch(n, wanted), _rank_scratch(n, k, n_groups)
+    select, rank_x, rank_y = select_scratch(n, wanted), _rank_scratch(n, k, n_groups), _rank_scratch(n, k, n_groups)
     largest_x, largest_y = X.norms.max(), Y.norms.max()
     for b in range(rows.shape[0]):
         i = rows[b]
@@ -184,11 +191,38 @@ def cross_rows(rows, X, products_x, Y, products_y, fresh, groups, n_groups, data
             tied_x[b] = _select(X, largest_x, line_x, i, select, index, value, data[0][b])
         _fill(Y, products_y, b, i, line_y)
         doubt = _select(Y, largest_y, line_y, i, select, index, value, embedding[0][b])
-        doubt |= _rank_line(line_y, i, Y, largest_y, data[0][b], groups, n_groups, rank, data[1][b], data[2][b])
+        doubt |= _rank_line(line_y, i, Y, largest_y, data[0][b], groups, n_groups, rank_y, data[1][b], data[2][b])
         doubt |= _rank_line(
-            line_x, i, X, largest_x, embedding[0][b], groups, n_groups, rank, embedding[1][b], embedding[2][b]
+            line_x, i, X, largest_x, embedding[0][b], groups, n_groups, rank_x, embedding[1][b], embedding[2][b]
         )
         tied[b] = doubt | tied_x[b]
+        if not tied[b]:
+            for at in range(ks.shape[0]):
+                _count_farther(ks[at], i, embedding[1][b], rank_x, farther[0, at])
+                _count_farther(ks[at], i, data[1][b], rank_y, farther[1, at])
+
+
+@loop()
+def _count_farther(k, i, rank, scratch, farther):
+    """Add to every point the number of the k first targets whose rank exceeds k and that are farther than the point.
+
+    It is what the penalty of the row falls by when the point is left out, unless the point is a target itself.
+    """
+    _, _, position, _, _, cells, _, where, doubtful, settled = scratch
+    last = position.shape[0]
+    beyond = np.zeros(2 * last + 2, np.int32)  # by the number of targets before a point, behind the zeros of doubt
+    for t in range(last - 1, -1, -1):
+        at = position[t]
+        beyond[last + 1 + t] = beyond[last + 2 + t] + (at < k and rank[at] > k)
+    if beyond[last + 1] == 0:
+        return
+    for j in range(where.shape[0]):
+        farther[j] += beyond[np.uint32(cells[where[j]] + last + 1)]
+    for d in range(doubtful.shape[0]):
+        if settled[d] < 0:
+            break
+        if doubtful[d] != i:
+            farther[doubtful[d]] += beyond[last + 1 + settled[d]]
 
 
 @loop()
@@ -227,12 +261,20 @@ def _count_cells(where, cells, tally, hist, doubtful):
 
 
 @loop()
-def _settle(doubtful, left, line, where, cells, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties, hist):
-    """Count the points in doubt: by a search, and by their direct distance where the product cannot decide."""
+def _settle(
+    doubtful, left, settled, line, where, cells, points, i, norms, gamma, thresholds, ids, groups, n_groups, ties, hist
+):
+    """Count the points in doubt: by a search, and by their direct distance where the product cannot decide.
+
+    ``settled`` receives the number of targets before each of them; -1 stands behind the last.
+    """
     k = thresholds.shape[0]
+    if left < settled.shape[0]:
+        settled[left] = -1
     for d in range(left):
         j = doubtful[d]
         if j == i:
+            settled[d] = k
             continue
         at, value, error = -1 - int(cells[where[j]]), line[j], gamma * (norms[i] + norms[j])
         margin = error + ROUNDING * value
@@ -248,6 +290,7 @@ def _settle(doubtful, left, line, where, cells, points, i, norms, gamma, thresho
             else:
                 exact = value if error == 0.0 else direct(points, i, points, j)
             at = _place(thresholds, ids, _before(thresholds, k, exact), exact, j, ties)
+        settled[d] = at
         hist[at, groups[j] if n_groups else 0] += 1
 
 
