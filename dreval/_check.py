@@ -253,9 +253,17 @@ def _cell(value: float, cell: npt.NDArray[Any], columns: Sequence[object] | None
 
 
 def check_points(
-    value: Any, argument: str, *, columns: Sequence[object] | None = None, min_rows: int = MIN_POINTS
+    value: Any,
+    argument: str,
+    *,
+    columns: Sequence[object] | None = None,
+    min_rows: int = MIN_POINTS,
+    own: bool = False,
 ) -> FloatArray:
-    """A finite (n, p) float64 C-ordered array with at least ``min_rows`` rows; a vector is one column."""
+    """A finite (n, p) float64 C-ordered array with at least ``min_rows`` rows; a vector is one column.
+
+    With ``own`` it shares no memory with ``value``, so that it can be kept; else it may be the caller's array itself.
+    """
     array = check_numeric(value, argument)
     if array.ndim == 1:
         array = array[:, None]
@@ -272,7 +280,7 @@ def check_points(
         )
     check_exact(array, argument)
     with np.errstate(over="ignore"):
-        points = np.ascontiguousarray(array, dtype=np.float64)
+        points = np.array(array, dtype=np.float64, order="C", copy=True if own else None)
     check_finite(points, argument, columns)
     return points
 

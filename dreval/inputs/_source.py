@@ -134,7 +134,7 @@ class Source:
             cure = "Pass labels: a vector, a column of the data, or a path; `embed` takes numbers as `response`."
             raise InputError("labels", f"must be given, because {self.name!r} is supervised", "None", cure)
         with Foreign(self.argument, self.what):
-            own = np.array(X, order="C")
+            own = X if self.kind == "method" else np.array(X, order="C")  # the bundled methods copy for themselves
             value = self._run(own, n_components, seed_of(random_state), y if self.supervised else None)
         return check_embedding(value, len(X), self.argument, self.what)
 

@@ -95,6 +95,7 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     (20, 1)
     """
     argument = f"embeddings[{name!r}]"
+    options = {key: option.copy() if isinstance(option, np.ndarray) else option for key, option in options.items()}
     made = _made(value, name, data, argument, ids, dict(options))
     made = replace(made, given=options) if options else made
     return made.on_distances() if data.metric == "precomputed" and made.can_embed else made

@@ -15,7 +15,7 @@ from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.methods._words import WORDS
 from dreval.results.base import Block, Summary
-from dreval.results.value import Embedding
+from dreval.results.value import Embedding, read_only
 
 __all__ = ["Method", "MethodCard", "fix_signs", "method"]
 
@@ -114,8 +114,11 @@ class Method:
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the embedding of the rows of ``X`` (n, p); ``y`` is used by supervised methods only."""
-        points = check_points(X, "X")
+        """Learn the embedding of the rows of ``X`` (n, p); ``y`` is used by supervised methods only.
+
+        The data are copied once: what happens to ``X`` later changes nothing. Fitted arrays are read-only.
+        """
+        points = check_points(X, "X", own=True)
         check_int(self.n_components, "n_components", low=1)
         check_random_state(self.random_state)
         most = self.card.max_components(*points.shape, self.get_params())
@@ -136,7 +139,14 @@ class Method:
         self.n_features_in_ = points.shape[1]
         self._keep_names(X)
         self._known = Embedding(self.embedding_, self.card.name, data=points)
+        self._lock()
         return self
+
+    def _lock(self) -> None:
+        """Hand fitted arrays out as read-only views, since ``transform`` and the other verbs read them again."""
+        for name, value in list(vars(self).items()):
+            if name.endswith("_") and not name.startswith("_") and isinstance(value, np.ndarray):
+                setattr(self, name, read_only(value))
 
     def _keep_names(self, X: Any) -> None:
         """Names of the columns of the data as ``feature_names_in_``; no such attribute where they have none."""
@@ -157,8 +167,8 @@ class Method:
         raise TypeError(f"{type(self).__name__} must define _fit")
 
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
-        """Learn and give the embedding (n, n_components)."""
-        return self.fit(X, y).embedding_
+        """Learn and give the embedding (n, n_components); an array of the caller's own."""
+        return self.fit(X, y).embedding_.copy()
 
     def embed_new(self, X: Any, **options: Any) -> FloatArray:
         """Coordinates (m, d) of new rows (m, p) by the kernel extension that every embedding has.

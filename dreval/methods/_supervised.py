@@ -77,7 +77,7 @@ def _response(y: Any, n: int) -> Response:
         codes, classes = check_classes(y, n, "y")
         _check_count(len(classes), n, array.dtype.kind in "iu")
         return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes)
-    columns = check_points(y, "y")
+    columns = check_points(y, "y", own=True)
     check_rows(len(columns), n, "y")
     if (columns == columns[0]).all():
         raise InputError("y", "must vary", "a constant", "Give a response that varies.")

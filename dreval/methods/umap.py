@@ -202,7 +202,6 @@ class UMAP(Method):
         with np.errstate(divide="ignore"):
             every = weights.max(axis=1, keepdims=True) / weights
         rates = (self.learning_rate / 4.0, float(self.repulsion))
-        loops.lay_out_each(
-            Y, self.embedding_, neighbors, every, rounds, (self.a_, self.b_), rates, self.n_negative, self._state
-        )
+        fixed = np.array(self.embedding_)  # the loop is compiled for arrays that can be written to
+        loops.lay_out_each(Y, fixed, neighbors, every, rounds, (self.a_, self.b_), rates, self.n_negative, self._state)
         return Y

@@ -16,7 +16,14 @@ from dreval.errors import InputError
 from dreval.registry import METHODS
 from dreval.results.base import Block, Printed, Summary, format_number
 
-__all__ = ["Embedding"]
+__all__ = ["Embedding", "read_only"]
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view of an array that cannot be written to; the array itself stays as it is."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +33,7 @@ class Embedding(Printed):
     Attributes
     ----------
     coordinates : ndarray (n, d)
-        One row per point.
+        One row per point; read-only, as the maps of the record are made of them (``np.array(record)`` is a copy).
     method : str
         Name of the method.
     parameters : dict
@@ -67,7 +74,13 @@ class Embedding(Printed):
     notes: tuple[str, ...] = ()
     data: npt.NDArray[np.float64] | None = field(default=None, repr=False)
     columns: tuple[str, ...] | None = None
-    _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Hand the arrays out as views that cannot be written to."""
+        for name in ("coordinates", "data"):
+            if (array := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read_only(array))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self.coordinates, dtype=dtype, copy=copy)

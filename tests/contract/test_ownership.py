@@ -1,0 +1,268 @@
+"""What is fitted or constructed owns its data: the caller's arrays, and those that were handed out, may change."""
+
+from __future__ import annotations
+
+import inspect
+import tracemalloc
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+import dreval
+from dreval.certificate import certify
+from dreval.errors import DrevalError, DrevalWarning
+from dreval.methods._method import Method
+from dreval.registry import METHODS
+
+N = 40
+ROWS = np.random.default_rng(1).normal(size=(5, 3))
+PLACES = np.random.default_rng(2).normal(size=(5, 2)) / 4
+PARTS = np.r_[np.zeros(25), np.full(15, 100.0)]  # two clusters, whose graph of neighbors is not connected
+FITS = {"fit", "fit_transform", "get_params", "set_params", "card", "generalization_curve"}  # these answer nothing
+
+
+def _variants():
+    """Every method with joined parts; those that know it also with separate parts, distances and a given start."""
+    for name in METHODS.names():
+        known = inspect.signature(METHODS.get(name)).parameters
+        settings = {"random_state": 0}
+        settings |= {"max_iter": 30} if "max_iter" in known else {}
+        settings |= {"n_neighbors": 8} if "n_neighbors" in known and known["n_neighbors"].default is not None else {}
+        ways = ["connect", "separate", "largest"] if "components" in known else [None]
+        for way in ways[: 1 if name == "locally_linear_coordination" else 3]:
+            more = {} if way is None else {"components": way}
+            yield pytest.param(name, settings | more, id="-".join(filter(None, [name, way])))
+        for start in {"init", "start"} & known.keys():
+            if name not in ("tsne", "umap", "linear_tsne", "parametric_tsne", "sne"):
+                yield pytest.param(name, settings | {start: "array"}, id=f"{name}-{start}")
+    yield pytest.param("classical_mds", {"metric": "precomputed"}, id="classical_mds-precomputed")
+    yield pytest.param("kernel_pca", {"kernel": "precomputed"}, id="kernel_pca-precomputed")
+
+
+each_variant = pytest.mark.parametrize(("name", "settings"), list(_variants()))
+
+
+def _data(settings):
+    """Fresh arrays: data (n, 3), or an (n, n) matrix, and a response."""
+    X = np.random.default_rng(0).normal(size=(N, 3)) * [3.0, 2.0, 1.0]
+    y = np.column_stack([X[:, 0] + 0.1 * X[:, 1] ** 2, X[:, 1] - X[:, 2]])
+    if settings.get("components") in ("separate", "largest"):
+        X[:, 0] += PARTS
+    if settings.get("metric") == "precomputed":
+        X = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    if settings.get("kernel") == "precomputed":
+        X = X @ X.T
+    return X, y
+
+
+def _fitted(name, settings, X, y):
+    """The fitted method, and the start that it was given."""
+    starts = {key: X[:, :2].copy() for key, value in settings.items() if isinstance(value, str) and value == "array"}
+    method = METHODS.get(name)(2, **settings | starts)
+    columns = y if name == "cca" else y[:, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DrevalWarning)
+        method.fit(X, columns if method.card.supervised else None)
+    return method, starts
+
+
+def _answers(method):
+    """What every public verb gives, or its refusal, and the public attributes of the fit."""
+    rows = ROWS if method.n_features_in_ == 3 else np.tile(ROWS @ ROWS.T, N // 5) + 1.0
+    arguments = {"inverse_transform": PLACES, "reconstruct": PLACES, "fitted_turns": PLACES}
+    found = {name: value for name, value in vars(method).items() if name.endswith("_")}
+    for verb, function in inspect.getmembers(method, callable):
+        if verb.startswith("_") or verb in FITS:
+            continue
+        takes = len(inspect.signature(function).parameters) > 0
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DrevalWarning)
+                found[verb] = function(arguments.get(verb, rows)) if takes else function()
+        except DrevalError as refusal:
+            found[verb] = str(refusal)
+    return found
+
+
+def _assert_same(here, there, what):
+    """Equal to the last bit, however deep; parts of a graph are methods themselves."""
+    if isinstance(here, Method):
+        _assert_same(_answers(here), _answers(there), what)
+    elif isinstance(here, dict):
+        assert here.keys() == there.keys(), what
+        for key, value in here.items():
+            _assert_same(value, there[key], f"{what}.{key}")
+    elif isinstance(here, tuple | list):
+        assert len(here) == len(there), what
+        for one, other in zip(here, there, strict=True):
+            _assert_same(one, other, what)
+    elif isinstance(here, pd.DataFrame):
+        pd.testing.assert_frame_equal(here, there)
+    elif hasattr(here, "toarray"):
+        assert_array_equal(here.toarray(), there.toarray(), err_msg=what)
+    else:
+        assert here is None or isinstance(here, np.ndarray | float | int | str | bool | np.generic), what
+        assert_array_equal(here, there, err_msg=what)
+
+
+def _overwrite(value):
+    """Write into every array of an answer that can be written to."""
+    for array in value if isinstance(value, tuple | list) else [value]:
+        if isinstance(array, np.ndarray) and array.flags.writeable and array.dtype.kind in "fi":
+            array += 13
+
+
+@each_variant
+def test_a_fit_keeps_nothing_of_the_caller(name, settings):
+    """Data, response and start are not written to, may be read-only, and may be overwritten after the fit."""
+    (X, y), (kept_X, kept_y) = _data(settings), _data(settings)
+    for kept in (kept_X, kept_y):
+        kept.flags.writeable = False
+    (method, starts), (twin, _) = _fitted(name, settings, X, y), _fitted(name, settings, kept_X, kept_y)
+    assert_array_equal(X, kept_X)
+    assert_array_equal(y, kept_y)
+    X[:], y[:] = X[::-1] * 7.0 - 3.0, -y
+    for start in starts.values():
+        start[:] = start[::-1]
+    _assert_same(method, twin, name)
+
+
+@each_variant
+def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
+    """Fitted arrays are read-only; what a verb gave, or was given, may be overwritten, and it answers as before."""
+    X, y = _data(settings)
+    (method, _), (twin, _) = _fitted(name, settings, X, y), _fitted(name, settings, X, y)
+    rows = X[:5].copy()
+    for value in _answers(method).values():
+        _overwrite(value)
+    for attribute, value in vars(method).items():
+        if attribute.endswith("_") and isinstance(value, np.ndarray):
+            assert not value.flags.writeable, attribute
+    for verb in ("transform", "embed_new"):
+        if hasattr(method, verb):
+            _overwrite(getattr(method, verb)(rows))
+            assert_array_equal(rows, X[:5])
+            rows[:] = 0.0
+            rows[:] = X[:5]
+    _assert_same(method, twin, name)
+
+
+def test_the_embedding_of_fit_transform_is_the_callers_own():
+    """It can be written to, and is no view of what the method keeps."""
+    X = _data({})[0]
+    method = dreval.methods.KernelPCA(2)
+    Y = method.fit_transform(X)
+    Y -= 5.0
+    assert np.abs(method.embedding_ - Y).min() > 4.0
+    assert not np.shares_memory(Y, method.embedding_)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_fit_keeps_one_copy_of_the_data(dtype):
+    """Of a large array one float64 copy stays, whatever its type."""
+    X = np.random.default_rng(0).normal(size=(20_000, 50)).astype(dtype)
+    dreval.methods.PCA(2).fit(X[:50])
+    tracemalloc.start()
+    method = dreval.methods.PCA(2).fit(X)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    size = 8 * X.size
+    assert size <= kept <= 1.2 * size
+    assert method.embedding_.shape == (20_000, 2)
+
+
+def _evaluation_inputs():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    return {
+        "data": X,
+        "Y": X[:, :2] + 0.1 * rng.normal(size=(60, 2)),
+        "start": X[:, 1:3].copy(),
+        "labels": np.arange(60) % 3,
+        "latent": X[:, :1].copy(),
+        "age": rng.normal(size=60),
+        "ids": np.array([f"r{i}" for i in range(60)], dtype=object),
+        "numbers": np.arange(60) + 100,
+    }
+
+
+def _evaluation(given, ids):
+    """An evaluation of coordinates, a method with a given start, an estimator and a function."""
+    ev = dreval.Evaluation(
+        given["data"],
+        {"Y": given["Y"], "f": lambda X, n_components: X[:, :n_components]},
+        labels=given["labels"],
+        latent=given["latent"],
+        covariates={"age": given["age"]},
+        ids=given[ids],
+        n_neighbors=5,
+        random_state=0,
+    )
+    return ev.with_embedding("metric_mds", "metric_mds", init=given["start"]).with_embedding(
+        "pca", dreval.methods.PCA(2)
+    )
+
+
+@pytest.mark.parametrize(("ids", "frame"), [("ids", False), ("numbers", True)])
+def test_an_evaluation_owns_what_it_was_given(ids, frame):
+    """Arrays, and those under frames, changed between construction and run: the numbers of an untouched twin."""
+    given, kept = _evaluation_inputs(), _evaluation_inputs()
+    buffer = given["data"]
+    if frame:
+        given["data"], kept["data"] = pd.DataFrame(buffer, copy=False), pd.DataFrame(kept["data"])
+    ev, twin = _evaluation(given, ids), _evaluation(kept, ids)
+    for array in (buffer, *(given[name] for name in given if name != "data")):
+        array[:] = array[::-1].copy()
+    run = {"indices": ["trustworthiness", "stress", "knn_accuracy", "latent_r2"], "tests": "dcov", "ci": None}
+    res, expected = (one.run(**run, n_resamples=19) for one in (ev, twin))
+    pd.testing.assert_frame_equal(res.tidy().drop(columns="seconds"), expected.tidy().drop(columns="seconds"))
+    for name in expected.names:
+        pd.testing.assert_frame_equal(res.augment(name), expected.augment(name))
+    assert res.recipe["data_sha256"] == expected.recipe["data_sha256"]
+
+
+def test_an_embedding_record_and_its_certificate_own_their_data():
+    """The data may change after ``embed``; the coordinates are read-only, and their maps and certificate stay."""
+    X = _data({})[0]
+    kept = X.copy()
+    record, twin = dreval.embed(X, "pca"), dreval.embed(kept, "pca")
+    X[:] = 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        record.coordinates[0, 0] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        record.data[0, 0] = 1.0
+    frame = record.to_frame()
+    frame.iloc[0, 0] = 1e6
+    np.array(record)[0, 0] = 1e6
+    assert_array_equal(record.embed_new(ROWS), twin.embed_new(ROWS))
+    assert_array_equal(record.reconstruct(PLACES), twin.reconstruct(PLACES))
+    first, second = (certify(one, n_resamples=19, random_state=0, n_jobs=1) for one in (record, twin))
+    assert repr(first) == repr(second)
+
+
+def test_a_record_with_other_data_makes_its_maps_anew():
+    """Maps that were made of the first data are not those of a copy of the record with other data."""
+    X = _data({})[0]
+    record = dreval.embed(X, "pca")
+    record.embed_new(ROWS)
+    other = replace(record, data=X[::-1])
+    assert np.abs(other.embed_new(ROWS) - record.embed_new(ROWS)).max() > 1e-6
+
+
+def test_a_protocol_owns_its_data(tmp_path):
+    """What is exported are the data as they were when the protocol was made."""
+    X = _data({})[0]
+    kept = X.copy()
+    protocol = dreval.Protocol(X, random_state=0)
+    X[:] = 0.0
+    folders = tmp_path / "a", tmp_path / "b"
+    protocol.export(folders[0])
+    dreval.Protocol(kept, random_state=0).export(folders[1])
+    tables = [sorted(path.relative_to(folder) for path in folder.rglob("*.csv")) for folder in folders]
+    assert tables[0] == tables[1] != []
+    for name in tables[0]:
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
