@@ -16,16 +16,17 @@ import numpy.typing as npt
 
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows
+from dreval.geometry.leave_one import check_left_one
 from dreval.geometry.orders import orders
 from dreval.geometry.ties import FAR, joined_rows
-from dreval.geometry.workers import run_blocks
+from dreval.geometry.workers import SumInOrder, run_blocks
 
-__all__ = ["Coranking", "coranking", "share_coranking", "tied_corankings"]
+__all__ = ["Coranking", "LeftOne", "coranking", "coranking_without", "share_coranking", "tied_corankings"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Lists = npt.NDArray[np.int32]
-KEY = "coranking"
+KEY, LEFT = "coranking", "coranking without each point"
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,35 @@ class Coranking:
         return "equal distances are ordered by index" if self.ambiguous.any() else ""
 
 
+@dataclass(frozen=True)
+class LeftOne:
+    """What the co-ranking comes to without each of n points.
+
+    Attributes
+    ----------
+    areas : ndarray (n,)
+        The area under R_NX.
+    ks : ndarray (G,)
+        Some numbers of neighbors, ascending.
+    q_nx : ndarray (n, G)
+        Share of common neighbors at each of these.
+    """
+
+    areas: FloatArray
+    ks: IntArray
+    q_nx: FloatArray
+
+    def lcmc(self) -> FloatArray:
+        """Q_NX(K) minus its value by chance, (n, G)."""
+        return np.asarray(self.q_nx - self.ks / (len(self.areas) - 2))
+
+    def r_nx(self) -> FloatArray:
+        """Q_NX(K) rescaled so that chance is 0 and a perfect copy 1, (n, G); NaN at K = n - 2, where it has none."""
+        others = len(self.areas) - 2
+        room = np.where(self.ks < others, others - self.ks, np.nan)
+        return np.asarray((others * self.q_nx - self.ks) / room)
+
+
 def coranking(view: View) -> Coranking:
     """The co-ranking of a view, computed once for all indices that read it.
 
@@ -108,6 +138,68 @@ def share_coranking(view: View, without: Sequence[View]) -> None:
         one.once(KEY, lambda part=part: part)  # type: ignore[misc]
 
 
+def coranking_without(view: View, ks: Sequence[int] | IntArray = ()) -> LeftOne:
+    """The co-ranking without each point, for all indices that read it: areas, and Q_NX at the numbers ``ks``.
+
+    Where the co-ranking itself is not known yet it comes from the same pass; so ask for this first, with all ``ks``
+    that will be needed. O(n^2) time beside that pass, a few additions for each pair and for each K of ``ks``; O(n G)
+    memory for G numbers. The view must see all points that count.
+    """
+    check_left_one(view.n, 1)
+    wanted = np.unique(np.asarray(ks, np.int64))
+    if len(wanted):
+        check_left_one(view.n, int(wanted[-1]))
+    known: LeftOne | None = view.once(LEFT, dict).get("found")
+    if known is None or not np.isin(wanted, known.ks).all():
+        tally = _LeftOneTally(view.n, wanted)
+        whole = _pass(view, np.zeros(len(view.Y), np.int64), np.array([-1]), tally)[0]
+        view.once(KEY, lambda: whole)
+        known = view.once(LEFT, dict)["found"] = tally.result()
+    at = np.searchsorted(known.ks, wanted)
+    return LeftOne(known.areas, wanted, known.q_nx[:, at])
+
+
+class _LeftOneTally:
+    """Adds up, over blocks of sorted rows, what ``LeftOne`` is made of."""
+
+    def __init__(self, n: int, ks: IntArray) -> None:
+        self.n, self.ks = n, ks
+        self.weights = np.zeros(n)
+        self.weights[: n - 1] = _weights(n - 1)
+        self.first = np.searchsorted(ks, np.arange(n)).astype(np.int32)
+        self.event = np.full(n, -1, np.int32)
+        self.event[ks] = np.arange(len(ks))
+        self.sums, self.lock = SumInOrder(np.zeros(n)), Lock()
+        self.within, self.lost, self.fallen = self._counts(n)
+
+    def _counts(self, m: int) -> tuple[Lists, Lists, Lists]:
+        """Counts of pairs of m rows within each K; of those lost and fallen with each point."""
+        G = len(self.ks)
+        return np.zeros((m, G), np.int32), np.zeros((G + 1, self.n), np.int32), np.zeros((G, self.n), np.int32)
+
+    def add(self, number: int, by_data: Lists, by_embedding: Lists, rows: IntArray) -> None:
+        """Add the rows of one block."""
+        from dreval.geometry._loops import coranking as loops
+
+        (within, lost, fallen), sums = self._counts(len(rows)), np.zeros(self.n)
+        loops.leave_one_rows(
+            by_data, by_embedding, self.weights, self.ks, self.first, self.event, sums, within, lost, fallen
+        )
+        self.sums.add(number, sums)
+        self.within[rows] = np.cumsum(within, axis=1)
+        with self.lock:  # whole numbers: the order in which blocks are added is of no account
+            np.add(self.lost, lost, out=self.lost)
+            np.add(self.fallen, fallen, out=self.fallen)
+
+    def result(self) -> LeftOne:
+        """All rows but that of the point, without its pairs, with those that fell."""
+        others = self.n - 1
+        areas = np.clip(self.sums.total / others - 1.0, -1.0, 1.0)
+        pairs = self.within.sum(axis=0, dtype=np.int64) - self.within + self.fallen.T
+        pairs -= np.cumsum(self.lost[:-1], axis=0, dtype=np.int64).T
+        return LeftOne(areas, self.ks, pairs / (self.ks * others))
+
+
 def _weights(n: int) -> FloatArray:
     """What a pair with larger rank r adds to the area under R_NX of its row: sum over K from r to n - 2 of its share.
 
@@ -130,7 +222,7 @@ def _weight_table(sizes: Sequence[int], width: int) -> tuple[FloatArray, IntArra
     return table, kinds
 
 
-def _pass(view: View, codes: IntArray, drops: IntArray) -> list[Coranking]:
+def _pass(view: View, codes: IntArray, drops: IntArray, left_one: _LeftOneTally | None = None) -> list[Coranking]:
     """One pass over blocks of rows; a co-ranking for each of the groups ``drops`` that are left out (-1: none)."""
     from dreval.geometry._loops import coranking as loops
 
@@ -148,6 +240,8 @@ def _pass(view: View, codes: IntArray, drops: IntArray) -> list[Coranking]:
         both = orders(data, some, tied[place]), orders(embedding, some, tied[place])
         loops.tally_rows(*both, some, codes, drops, weights, kinds, mine, areas)
         sums[:, place] = areas
+        if left_one is not None:
+            left_one.add(place.start // size, *both, some)
         with lock:  # whole numbers: the order in which blocks are added is of no account
             np.add(counts, mine, out=counts)
 

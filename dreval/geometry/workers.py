@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from dreval._check import check_int
 
-__all__ = ["few_blas_threads", "n_threads", "open_progress", "run_blocks"]
+__all__ = ["SumInOrder", "few_blas_threads", "n_threads", "open_progress", "run_blocks"]
 
 SMALL = 1000  # rows, up to which threads of a matrix product or a factorisation mostly wait for each other
 
@@ -74,6 +75,21 @@ def _one_by_one(work: Callable[[Any], None], blocks: Sequence[Any], advance: Cal
         work(block)
         if advance:
             advance(1)
+
+
+class SumInOrder:
+    """The sum of one array a block, added in the order of the blocks, so that rounding does not depend on threads."""
+
+    def __init__(self, total: Any) -> None:
+        self.total, self._next, self._early, self._lock = total, 0, {}, Lock()
+
+    def add(self, number: int, part: Any) -> None:
+        """Add the part of a block; one whose forerunners are not there yet waits for them."""
+        with self._lock:
+            self._early[number] = part
+            while self._next in self._early:
+                self.total += self._early.pop(self._next)
+                self._next += 1
 
 
 def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:

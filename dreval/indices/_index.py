@@ -77,7 +77,7 @@ class IndexCard:
     without : function or None
         Values (n,) without each point, of a view that all points see and the parameters: the coordinates of the others
         are held fixed; NaN where there is no value without a point. It raises UndefinedIndex where no point can be
-        left out, as where k > n - 2.
+        left out, as where k > n - 2. Of a curve: values (n, len(ks)) of the view and some numbers of neighbors.
     quadratic : bool
         Whether one more value costs O(n^2), so that few draws are made of it.
     smooth : bool

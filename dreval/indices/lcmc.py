@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import Coranking, coranking
+from dreval.geometry.coranking import Coranking, coranking, coranking_without
 from dreval.indices._coranking import CURVE, over_ties
 from dreval.indices._index import FloatArray, index
 
@@ -21,6 +21,7 @@ def _ceiling(n: int, k: int) -> float:
     bounds=(-1.0, 1.0),
     chance=0.0,
     ties=over_ties(Coranking.lcmc),
+    without=lambda view, ks: coranking_without(view, ks).lcmc(),
     ceiling=_ceiling,
     reference=(
         "Chen & Buja (2009), Local multidimensional scaling for nonlinear dimension reduction, JASA 104; as a sum of\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import Coranking, coranking
+from dreval.geometry.coranking import Coranking, coranking, coranking_without
 from dreval.indices._coranking import CURVE, over_ties
 from dreval.indices._index import FloatArray, index
 
@@ -21,6 +21,7 @@ def _chance(n: int, k: int) -> float:
     bounds=(0.0, 1.0),
     chance=_chance,
     ties=over_ties(Coranking.q_nx),
+    without=lambda view, ks: coranking_without(view, ks).q_nx,
     reference=(
         "Lee & Verleysen (2009), Quality assessment of dimensionality reduction: rank-based criteria,\n"
         "Neurocomputing 72."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import Coranking, coranking
+from dreval.geometry.coranking import Coranking, coranking, coranking_without
 from dreval.indices._coranking import CURVE, over_ties
 from dreval.indices._index import FloatArray, index
 
@@ -17,6 +17,7 @@ from dreval.indices._index import FloatArray, index
     bounds=(-1.0, 1.0),
     chance=0.0,
     ties=over_ties(Coranking.r_nx),
+    without=lambda view, ks: coranking_without(view, ks).r_nx(),
     reference=(
         "Lee, Renard, Bernard, Dupont & Verleysen (2013), Type 1 and 2 mixtures of Kullback-Leibler divergences,\n"
         "Neurocomputing 112."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.coranking import coranking
+from dreval.geometry.coranking import coranking, coranking_without
 from dreval.indices._coranking import CORANKING, over_ties
 from dreval.indices._index import FloatArray, index
 
@@ -20,6 +20,7 @@ from dreval.indices._index import FloatArray, index
     default=4,
     area_of="r_nx",
     ties=over_ties(lambda found: found.areas),
+    without=lambda view: coranking_without(view).areas,
     reference=(
         "Lee, Peluffo-Ordonez & Verleysen (2015), Multi-scale similarities in stochastic neighbour embedding,\n"
         "Neurocomputing 169 (mean of R_NX with weights 1/K)."

@@ -162,3 +162,77 @@ def tally_rows(by_data, by_embedding, rows, codes, drops, weights, kinds, counts
             if codes[rows[b]] != drops[at]:
                 count = _ranks_without(matched, data_codes, codes_there, drops[at], ahead, there)
                 sums[at, b] = _tally_row(there, count, weights[kinds[at]], counts[at])
+
+
+@loop()
+def _steps_beyond(matched, weights, along_data, along_embedding, along_both):
+    """What the weights of the pairs beyond each rank grow by when these ranks fall by one; gives the sum of all weights.
+
+    A pair falls with its rank in the data where that is the larger one, with that in the embedding, or with both.
+    """
+    total, count = 0.0, matched.shape[0]
+    for t in range(count):
+        r = matched[t]
+        larger = max(r, t) + 1
+        step = weights[larger - 1] - weights[larger]
+        total += weights[larger]
+        along_data[r] = step if r > t else 0.0
+        along_embedding[t] = step if t > r else 0.0
+        along_both[t] = step if t == r else 0.0
+    a = b = c = 0.0
+    for t in range(count - 1, -1, -1):
+        along_data[t], a = a, a + along_data[t]
+        along_embedding[t], b = b, b + along_embedding[t]
+        along_both[t], c = c, c + along_both[t]
+    return total
+
+
+@loop()
+def _fallen(by_data, by_embedding, matched, ks, event, fallen):
+    """Add, for every K of ``ks``, one to all points without which the row's pair of larger rank K + 1 has K."""
+    for t in range(matched.shape[0]):
+        r = matched[t]
+        g = event[max(r, t)]
+        if g < 0:
+            continue
+        line, k = fallen[g], ks[g]
+        if r > t:
+            for s in range(k):
+                line[by_data[s]] += 1
+        elif t > r:
+            for s in range(k):
+                line[by_embedding[s]] += 1
+        else:
+            for s in range(k):
+                line[by_embedding[s]] += matched[s] < k
+
+
+@loop()
+def leave_one_rows(by_data, by_embedding, weights, ks, first, event, sums, within, lost, fallen):
+    """What a block of sorted rows adds up to when each other point is left out.
+
+    ``weights`` are those of n - 1 points: ``sums`` (n,) adds up the weights of the larger ranks that the others then
+    have. ``within`` (rows, len(ks)) receives the number of pairs of larger rank at most K, ``lost`` (len(ks) + 1, n)
+    counts pairs with the point by the first K they are within, ``first[rank]``, and ``fallen`` (len(ks), n) those that
+    come to be within K by its going; ``event[K]`` is the place of K in ``ks`` or -1.
+    """
+    n = by_data.shape[1] - 1
+    places, matched = np.empty(n + 1, np.int32), np.empty(n, np.int32)
+    x, y, both = np.empty(n), np.empty(n), np.empty(n)
+    for b in range(by_data.shape[0]):
+        for t in range(n):
+            places[by_data[b, t]] = t
+        for t in range(n):
+            matched[t] = places[by_embedding[b, t]]
+        total = _steps_beyond(matched, weights, x, y, both)
+        for t in range(n):
+            j, r = by_embedding[b, t], matched[t]
+            larger = max(r, t)
+            sums[j] += total - weights[larger + 1] + x[r] + y[t] + both[larger]
+        if ks.shape[0]:
+            for t in range(n):
+                g = first[max(matched[t], t) + 1]
+                lost[g, by_embedding[b, t]] += 1
+                if g < ks.shape[0]:
+                    within[b, g] += 1
+            _fallen(by_data[b], by_embedding[b], matched, ks, event, fallen)
