@@ -166,7 +166,7 @@ def tally_rows(by_data, by_embedding, rows, codes, drops, weights, kinds, counts
 
 @loop()
 def _steps_beyond(matched, weights, along_data, along_embedding, along_both):
-    """What the weights of the pairs beyond each rank grow by when these ranks fall by one; gives the sum of all weights.
+    """What the weights of the pairs beyond each rank grow by when these ranks fall by one; gives their sum.
 
     A pair falls with its rank in the data where that is the larger one, with that in the embedding, or with both.
     """
