@@ -103,8 +103,14 @@ class Again:
                 continue
             others = [run[place] for run in runs]
             values = np.array([row["value"], *(one for one in others if not isinstance(one, str))])
+            reasons = list(dict.fromkeys(one for one in others if isinstance(one, str)))
             if len(values) > 1:
                 set_interval(row, mean_interval(values, task.card.bounds), "every run gave the same value")
+            else:
+                add_note(row, "no interval: of several runs only the first succeeded")
+            if reasons:
+                failed = len(others) + 1 - len(values)
+                add_note(row, f"{failed} of {len(others) + 1} runs failed, which is in no mean: {' / '.join(reasons)}")
             alone = {"chance": None, "worst": None, "best": None, "note": ""}
             for r, one in enumerate(others, start=1):
                 own = {"value": math.nan, "note": one} if isinstance(one, str) else {"value": one}

@@ -171,9 +171,10 @@ class _LeftOut:
         top = min(min((view.n for view in self.views), default=0) // 2, len(values))
         if top > 0:
             curves = np.array([curve_values(task.thing, view)[0][:top] for view in self.views])
-            for at in np.flatnonzero(np.ptp(curves, axis=0) > 0):  # no spread is no certainty
+            for at in range(top):
                 interval = jackknife_interval(float(values[at]), curves[:, at], task.card.bounds)
-                low[at], high[at] = interval.low, interval.high
+                if interval.se > 0:  # no spread is no certainty
+                    low[at], high[at] = interval.low, interval.high
         return low, high
 
 

@@ -106,9 +106,32 @@ def test_runs_that_fail_have_their_reason() -> None:
     assert rows["value"].isna().tolist() == [False, True, False, False]
     assert "not today" in rows["note"][1]
     assert rows["se"][0] == pytest.approx(stats.sem(rows["value"].dropna()))
-    assert rows_of(res, "once", "continuity")["ci_low"].isna().all()
+    assert rows["note"][0].endswith("1 of 4 runs failed, which is in no mean: " + rows["note"][1])
+    alone = rows_of(res, "once", "continuity")
+    assert alone["ci_low"].isna().all()
+    assert "no interval: of several runs only the first succeeded; 3 of 4 runs failed" in alone["note"][0]
+    assert "never again" in alone["note"][0]
     assert "fewer than two runs" not in res.compare().pairs["note"][0]
     assert res.compare().pairs["se"][0] == pytest.approx(rows["se"][0])
+
+
+def test_runs_that_agree_up_to_rounding_are_no_certainty() -> None:
+    """Ten pictures that differ in their last bits only: no interval, and no test that calls a difference certain."""
+
+    def wobbling(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+        return X[:, :2] * (1 + 1e-15 * np.random.default_rng(random_state).integers(-2, 3, size=(len(X), 1)))
+
+    def other(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+        return X[:, 1:3] * (1 + 1e-15 * np.random.default_rng(random_state).integers(-2, 3, size=(len(X), 1)))
+
+    options = {"replicates": {"n_resamples": 10}}
+    res = evaluation(a=wobbling, b=other).run(["procrustes_rc", "stress"], None, "replicates", options=options)
+    table, pairs = res.tidy(), res.compare().pairs
+    assert table.groupby(["embedding", "index"])["value"].std().gt(0).any()
+    assert (table["se"] == 0).all()
+    assert table["ci_low"].isna().all()
+    assert pairs["p_value"].isna().all()
+    assert pairs["effect_size"].isna().all()
 
 
 def test_equal_runs_are_no_certainty() -> None:

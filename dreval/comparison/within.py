@@ -24,6 +24,7 @@ from dreval.inference.intervals import (
     TARGETS,
     Interval,
     anchor_interval,
+    beyond_rounding,
     halves_interval,
     jackknife_interval,
     welch,
@@ -149,20 +150,21 @@ def _pair(
         return {**row, "note": note, **_of_runs(at.runs[first], at.runs[second], alpha)}
     differences = point_differences(results, **at.key, first=first, second=second, sign=at.sign)
     differences = None if differences is None else differences[np.isfinite(differences)]
-    row |= _effects(advantage, differences)
+    size = max(abs(at.values[first]), abs(at.values[second]))
+    row |= _effects(advantage, differences, size)
     if not kind:
         without = [name for name in (first, second) if name not in kinds]
         reason = f"no interval of {' and '.join(without)}" if without else "their intervals speak of different targets"
         return {**row, "note": f"no test: {reason}"}
     interval: Interval | None = None
     if kind == "anchors" and differences is not None and len(differences) > 1:
-        interval = anchor_interval(differences, at.n, UNBOUNDED)
+        interval = anchor_interval(differences, at.n, UNBOUNDED, size)
     elif kind and first in at.groups and second in at.groups:
         gaps = at.groups[first] - at.groups[second]
         interval = (
-            jackknife_interval(advantage, gaps, UNBOUNDED)
+            jackknife_interval(advantage, gaps, UNBOUNDED, size)
             if kind in ("points", "anchors")
-            else halves_interval(advantage, gaps.reshape(-1, 2), at.n, UNBOUNDED, kind)
+            else halves_interval(advantage, gaps.reshape(-1, 2), at.n, UNBOUNDED, kind, size)
         )
     return {**row, **_tested(advantage, interval, alpha)}
 
@@ -181,7 +183,8 @@ def _of_runs(first: FloatArray, second: FloatArray, alpha: float) -> dict[str, A
     spreads = [float(np.var(values, ddof=1)) for values in (first, second) if len(values) > 1]
     if not spreads:
         return {"note": "no test: fewer than two runs"}
-    advantage, spread = float(first.mean() - second.mean()), math.sqrt(float(np.mean(spreads)))
+    advantage = float(first.mean() - second.mean())
+    spread = beyond_rounding(math.sqrt(float(np.mean(spreads))), first, second)
     effect = advantage / spread if spread > 0 else math.nan
     often = superiority((first[:, None] - second).ravel())
     return {"effect_size": effect, "superiority": often, **_tested(advantage, welch(first, second, UNBOUNDED), alpha)}
@@ -199,11 +202,11 @@ def point_differences(
     return np.asarray(sign * (one - other))
 
 
-def _effects(advantage: float, differences: FloatArray | None) -> dict[str, Any]:
+def _effects(advantage: float, differences: FloatArray | None, size: float) -> dict[str, Any]:
     """The advantage over the standard deviation of the differences of points, and the probability of superiority."""
     if differences is None or len(differences) < 2:
         return {}
-    spread = float(np.std(differences, ddof=1))
+    spread = beyond_rounding(float(np.std(differences, ddof=1)), differences, size)
     effect = advantage / spread if spread > 0 else math.nan
     return {"effect_size": effect, "superiority": superiority(differences)}
 

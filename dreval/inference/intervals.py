@@ -14,6 +14,7 @@ __all__ = [
     "TARGETS",
     "Interval",
     "anchor_interval",
+    "beyond_rounding",
     "halves_interval",
     "jackknife_interval",
     "mean_interval",
@@ -21,7 +22,9 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
+FREE = (-math.inf, math.inf)
 LEVEL = 0.95
+ROUNDING = 1e-10  # a spread below this share of the size of the values is none
 CI_WORDS = ("default", "points", "subsampling", "replicates", "anchors", "none")  # what users ask for
 
 METHODS = {
@@ -45,7 +48,10 @@ TARGETS = {
 
 @dataclass(frozen=True)
 class Interval:
-    """A standard error, its degrees of freedom and a 95 % interval; ``kind`` is a word of ``METHODS``."""
+    """A standard error, its degrees of freedom and a 95 % interval; ``kind`` is a word of ``METHODS``.
+
+    ``se`` is exactly 0 where the values behind it are equal up to rounding (``beyond_rounding``).
+    """
 
     se: float
     low: float
@@ -53,6 +59,18 @@ class Interval:
     kind: str
     n_resamples: int
     freedom: float
+
+
+def beyond_rounding(spread: float, *values: npt.ArrayLike, bounds: tuple[float, float] = FREE) -> float:
+    """A standard deviation or error as it is, and exactly 0 where it is rounding alone.
+
+    That is below 1e-10 of the size of the values from which it came: the largest of them, or the range of their index
+    where that is larger and finite. Of differences the size is that of what was subtracted, which is passed as well.
+    The variance of ten equal floats is about 1e-33, so that a comparison with 0 does not find them.
+    """
+    width = bounds[1] - bounds[0]
+    sizes = [float(np.max(np.abs(part), initial=0.0)) for part in map(np.asarray, values)]
+    return spread if spread > ROUNDING * max(width if math.isfinite(width) else 0.0, *sizes) else 0.0
 
 
 def _around(value: float, se: float, freedom: float, bounds: tuple[float, float]) -> tuple[float, float]:
@@ -63,24 +81,29 @@ def _around(value: float, se: float, freedom: float, bounds: tuple[float, float]
     return max(value - half, bounds[0]), min(value + half, bounds[1])
 
 
-def jackknife_interval(value: float, left_out: FloatArray, bounds: tuple[float, float]) -> Interval:
+def jackknife_interval(value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0) -> Interval:
     """Delete-a-group jackknife: se^2 = (g - 1)/g sum_h (theta_(h) - mean)^2 with g groups, Student with g - 1 degrees.
 
     The values must have been recomputed on the remaining points. By Efron and Stein (1981) the variance errs upwards.
+    Here and below ``size`` is that of the values of which ``left_out`` are differences, if they are.
     """
     groups = len(left_out)
     se = math.sqrt((groups - 1) / groups * float(np.sum((left_out - left_out.mean()) ** 2)))
+    se = beyond_rounding(se, value, left_out, size, bounds=bounds)
     return Interval(se, *_around(value, se, groups - 1, bounds), "points", groups, groups - 1)
 
 
-def anchor_interval(contributions: FloatArray, n: int, bounds: tuple[float, float]) -> Interval:
+def anchor_interval(contributions: FloatArray, n: int, bounds: tuple[float, float], size: float = 0.0) -> Interval:
     """Simple random sampling without replacement: se^2 = (1 - m/n) s^2 / m for m anchors among n points."""
     m = len(contributions)
     se = math.sqrt(max(1 - m / n, 0.0) * float(np.var(contributions, ddof=1)) / m)
+    se = beyond_rounding(se, contributions, size, bounds=bounds)
     return Interval(se, *_around(float(contributions.mean()), se, m - 1, bounds), "anchors", m, m - 1)
 
 
-def halves_interval(value: float, halves: FloatArray, n: int, bounds: tuple[float, float], kind: str) -> Interval:
+def halves_interval(
+    value: float, halves: FloatArray, n: int, bounds: tuple[float, float], kind: str, size: float = 0.0
+) -> Interval:
     """Pairs of halves: se^2 = c mean_s (theta_s1 - theta_s2)^2 / 2, Student with a degree of freedom a split.
 
     ``halves`` (S, 2) holds the values at two disjoint halves of S random splits of n points. They are two independent
@@ -91,13 +114,14 @@ def halves_interval(value: float, halves: FloatArray, n: int, bounds: tuple[floa
     gaps, splits = halves[:, 0] - halves[:, 1], len(halves)
     share = 1.0 if kind == "draws" else (n // 2) / n
     se = math.sqrt(share * float(np.mean(gaps**2)) / 2)
+    se = beyond_rounding(se, value, halves, size, bounds=bounds)
     return Interval(se, *_around(value, se, splits, bounds), kind, splits, splits)
 
 
 def mean_interval(values: FloatArray, bounds: tuple[float, float]) -> Interval:
     """Student's interval of the mean of independent runs."""
     runs = len(values)
-    se = math.sqrt(float(np.var(values, ddof=1)) / runs)
+    se = beyond_rounding(math.sqrt(float(np.var(values, ddof=1)) / runs), values, bounds=bounds)
     return Interval(se, *_around(float(values.mean()), se, runs - 1, bounds), "seeds", runs, runs - 1)
 
 
@@ -106,9 +130,11 @@ def welch(first: FloatArray, second: FloatArray, bounds: tuple[float, float]) ->
 
     One of the two may be a single value, which then has no spread.
     """
-    parts = [float(np.var(values, ddof=1)) / len(values) if len(values) > 1 else 0.0 for values in (first, second)]
+    both = (first, second)
+    parts = [float(np.var(values, ddof=1)) / len(values) if len(values) > 1 else 0.0 for values in both]
+    parts = [beyond_rounding(math.sqrt(part), first, second, bounds=bounds) ** 2 for part in parts]
     total, runs = sum(parts), max(len(first), len(second))
-    spread = sum(part**2 / (len(values) - 1) for part, values in zip(parts, (first, second), strict=True) if part > 0)
+    spread = sum(part**2 / (len(values) - 1) for part, values in zip(parts, both, strict=True) if part > 0)
     freedom = total**2 / spread if spread > 0 else runs - 1
     difference, se = float(first.mean() - second.mean()), math.sqrt(total)
     return Interval(se, *_around(difference, se, freedom, bounds), "seeds", runs, freedom)
