@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from dreval.errors import UndefinedIndex
 from dreval.geometry.blocks import View
+from dreval.geometry.leave_one import neighbors_to_spare
 from dreval.geometry.metrics import compact, gather, group_width, power_of_two, spread
 from dreval.geometry.workers import run_blocks
 from dreval.inputs.sparse import is_sparse
@@ -18,10 +20,13 @@ from dreval.inputs.sparse import is_sparse
 __all__ = [
     "LocalParts",
     "LocalSpectra",
+    "best_scale_without",
     "disparity",
+    "disparity_without",
     "in_data_units",
     "local_parts",
     "local_spectra",
+    "local_sum_without",
     "relative",
     "residual",
 ]
@@ -74,6 +79,63 @@ def _local_parts(view: View, k: int) -> LocalParts:
     size = _chunk_size(view, k) if is_sparse(X) else 2048
     run_blocks(one, [slice(at, at + size) for at in range(0, m, size)], view.n_jobs)
     return LocalParts(*parts, unit=scale / other, scale=scale)
+
+
+def parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArray[np.int32]]:
+    """Parts of all neighborhoods (n,), of each without one of its k neighbors (n, k), and which it is (n, k).
+
+    The (k + 1)-th neighbor steps in. Costs k times what ``local_parts`` does.
+    """
+    return view.once(("parts_without", k), lambda: _parts_without(view, k))
+
+
+def _parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArray[np.int32]]:
+    from dreval.geometry._loops import local as loops
+
+    spared = neighbors_to_spare(view, k, ranks=False)
+    nearest, n = spared.nearest_data, view.n
+    whole = replace(view, X=view.X[view.population], Y=view.Y[view.population], rows=np.arange(n), _kept={})
+    whole = replace(whole, nearest_data=nearest)
+    (X, scale), (Y, other) = _unit_size(whole, "X"), _unit_size(whole, "Y")
+    parts = np.empty((k, n)), np.empty((k, n)), np.empty((k, n))
+
+    def one(place: slice) -> None:
+        few_x, few_y, rows, near = _neighborhoods(whole, X, Y, place, k + 1)
+        for t in range(k):
+            left = np.ascontiguousarray(np.delete(near, t, axis=1))
+            loops.local_parts(few_x, few_y, rows, left, k, *(part[t, place] for part in parts))
+
+    size = _chunk_size(whole, k + 1) if is_sparse(X) else 512
+    run_blocks(one, [slice(at, min(at + size, n)) for at in range(0, n, size)], view.n_jobs)
+    unit = {"unit": scale / other, "scale": scale}
+    return local_parts(whole, k), LocalParts(*(part.T for part in parts), **unit), nearest[:, :k]
+
+
+def local_sum_without(view: View, k: int, of: Callable[[LocalParts], FloatArray]) -> FloatArray:
+    """Sum over all other neighborhoods of what their parts give, when a point is left out; (n,).
+
+    The sums without a point that holds nearly all are taken anew, so that nothing cancels.
+    """
+    whole, left, nearest = parts_without(view, k)
+    own, changed = of(whole), of(left)
+    found = own.sum() - own + np.bincount(nearest.ravel(), (changed - own[:, None]).ravel(), len(own))
+    for h in np.flatnonzero(found < 1e-3 * own.sum()):
+        others, (row, at) = own.copy(), np.nonzero(nearest == h)
+        others[row], others[h] = changed[row, at], 0.0
+        found[h] = others.sum()
+    return np.asarray(found)
+
+
+def best_scale_without(view: View, k: int) -> FloatArray:
+    """Mean residual of all other neighborhoods at the one scale that minimises it, when a point is left out; (n,).
+
+    In closed form: of relative sizes 1, b_i and products s_i the least sum is #{i} - (sum s_i)^2 / sum b_i.
+    """
+    there = local_sum_without(view, k, lambda parts: (parts.x2 > 0).astype(np.float64))
+    sizes = local_sum_without(view, k, lambda parts: relative(parts.y2, parts.x2))
+    kept = local_sum_without(view, k, lambda parts: relative(parts.nuclear, parts.x2))
+    left = there - np.divide(kept, sizes, out=np.zeros_like(kept), where=sizes > 0) * kept
+    return np.asarray(np.maximum(left, 0.0) / (view.n - 1))
 
 
 def _neighborhoods(
@@ -199,6 +261,63 @@ def _sparse_cross(A: Any, B: FloatArray) -> tuple[FloatArray, float]:
     stored.data = np.ones_like(moved.data)
     unstored = B.sum(axis=0) - stored.T @ B
     return moved.T @ B - means[:, None] * unstored, math.sqrt(squared)
+
+
+def disparity_without(X: Any, Y: FloatArray) -> FloatArray:
+    """The disparity of all points but one, for each of them, (n,).
+
+    Without point h the product of the centred spaces is S - n/(n-1) x_h y_h'. With S = QR and x_h = Q a + a rest of
+    norm r its singular values are those of R - n/(n-1) a y_h' above the row -n/(n-1) r y_h', whose squares are never
+    taken. A point that holds most of a space's variance is really left out. O(n p d + n d^3) time.
+    """
+    A, B = (points * power_of_two(points) for points in (compact(X) if is_sparse(X) else X, Y))
+    long, short = (A, B) if A.shape[1] >= B.shape[1] else (B, A)
+    short = np.concatenate(list(_dense_rows(short)))
+    n = len(short)
+    cross = np.zeros((long.shape[1], short.shape[1]))
+    at, squares, size_b = 0, np.empty(n), float(np.linalg.norm(short))
+    for rows in _dense_rows(long):
+        cross += rows.T @ short[at : at + len(rows)]
+        squares[at : at + len(rows)] = np.einsum("ij,ij->i", rows, rows)
+        at += len(rows)
+    size_a = math.sqrt(squares.sum())
+    if size_a == 0.0 or size_b == 0.0:
+        return np.ones(n)
+    factor, short = n / (n - 1), short / size_b
+    Q, R = np.linalg.qr(cross / size_a / size_b)
+    shares, at = np.empty(n), 0
+    for rows in _dense_rows(long):
+        rows /= size_a
+        inside, y = rows @ Q, short[at : at + len(rows)]
+        rest = np.linalg.norm(rows - inside @ Q.T, axis=1)
+        stacked = np.concatenate([inside, rest[:, None]], axis=1)
+        blocks = np.concatenate([R, np.zeros((1, R.shape[1]))]) - factor * stacked[:, :, None] * y[:, None, :]
+        shares[at : at + len(rows)] = np.linalg.svd(blocks, compute_uv=False).sum(axis=1)
+        at += len(rows)
+    left_a, left_b = 1.0 - factor * squares / size_a**2, 1.0 - factor * np.einsum("ij,ij->i", short, short)
+    doubtful = np.minimum(left_a, left_b) < 0.1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.clip(1.0 - shares**2 / left_a / left_b, 0.0, 1.0)
+    for h in np.flatnonzero(doubtful):
+        stay = np.arange(n) != h
+        found[h] = disparity(X[stay], Y[stay])
+    return found
+
+
+def _dense_rows(points: Any) -> Iterator[FloatArray]:
+    """Centred rows, some at a time."""
+    n, p = points.shape
+    size = max(1, CHUNK_BYTES // (8 * p))
+
+    def moved(at: int) -> FloatArray:
+        rows = points[at : at + size]
+        rows = rows.toarray() if is_sparse(points) else rows
+        return np.asarray(rows - first)
+
+    first = points[:1].toarray()[0] if is_sparse(points) else points[0]
+    mean = sum(moved(at).sum(axis=0) for at in range(0, n, size)) / n
+    for at in range(0, n, size):
+        yield moved(at) - mean
 
 
 def conformal(parts: LocalParts) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
+from dreval.geometry.leave_one import check_left_one, without_row
 from dreval.geometry.neighbors import nearest
 from dreval.geometry.ties import doubtful_rows, hit_bounds
 from dreval.indices._classes import members
@@ -29,6 +30,17 @@ def _by_chance(view: View) -> float:
     return float(np.mean((classes.sizes[classes.codes[classes.rows]] - 1) / (view.n - 1)))
 
 
+def _without(view: View, n_neighbors: int) -> FloatArray:
+    """Where a point is a neighbor the next one steps in."""
+    check_left_one(view.n, n_neighbors)
+    classes = members(view)
+    found = nearest(view.Y[view.population], n_neighbors + 1, n_jobs=view.n_jobs)[0]
+    same = (classes.codes[found] == classes.codes[:, None]).astype(np.float64)
+    hits, near = same[:, :n_neighbors].sum(axis=1), found[:, :n_neighbors]
+    changes = np.bincount(near.ravel(), (same[:, n_neighbors:] - same[:, :n_neighbors]).ravel(), view.n)
+    return without_row(hits, changes) / n_neighbors
+
+
 @index(
     symbol="NH",
     title="Neighborhood hit",
@@ -41,6 +53,7 @@ def _by_chance(view: View) -> float:
     expected=_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     ties=_ties,
+    without=_without,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     reference=("Paulovich, Nonato, Minghim & Levkowitz (2008), Least square projection, IEEE TVCG 14(3), 564-575."),
 )

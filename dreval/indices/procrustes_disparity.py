@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.procrustes import disparity
+from dreval.geometry.procrustes import disparity, disparity_without
 from dreval.indices._index import index
 
 
@@ -18,6 +18,7 @@ from dreval.indices._index import index
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=7,
+    without=lambda view: disparity_without(view.X[view.population], view.Y[view.population]),
     cost="O(n p d) time, O(n p) memory.",
     reference=(
         "Roy (2021), Trustworthy Dimensionality Reduction, Definition 3, divided by tr S_YY; equal to\n"

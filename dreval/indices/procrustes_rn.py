@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.procrustes import best_scale, coincident, local_parts, relative, residual
+from dreval.geometry.procrustes import best_scale, coincident, local_parts, local_sum_without, relative, residual
 from dreval.indices._index import FloatArray, index
+
+
+def _without(view: View, n_neighbors: int) -> FloatArray:
+    return local_sum_without(view, n_neighbors, lambda parts: relative(residual(parts), parts.x2)) / (view.n - 1)
 
 
 @index(
@@ -18,6 +22,7 @@ from dreval.indices._index import FloatArray, index
     chance="permutation",
     invariances=frozenset({"translation", "rotation"}),
     default=None,
+    without=_without,
     cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
     reference=(
         "Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 4; neighborhoods contain\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.procrustes import best_scale, coincident, local_parts
+from dreval.geometry.procrustes import best_scale, best_scale_without, coincident, local_parts
 from dreval.indices._index import FloatArray, index
 
 
@@ -18,6 +18,7 @@ from dreval.indices._index import FloatArray, index
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=6,
+    without=lambda view, n_neighbors: best_scale_without(view, n_neighbors),
     cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
     reference=(
         "Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 4, minimised over one\n"

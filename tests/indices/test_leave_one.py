@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from strategies import pairs
 
 from dreval.errors import UndefinedIndex
-from dreval.geometry import blocks, leave_one
+from dreval.geometry import blocks, leave_one, procrustes
 from dreval.geometry.blocks import sweep
 from dreval.geometry.coranking import coranking, coranking_without
+from dreval.geometry.procrustes import disparity_without
 from dreval.indices._index import answer, curve_values
 from dreval.registry import INDICES
 
@@ -98,3 +102,57 @@ def test_the_co_ranking_without_a_point_does_not_depend_on_threads(monkeypatch):
     assert_array_equal(few.q_nx[:, 0], one.q_nx[:, 1])
     monkeypatch.setattr("dreval.geometry.coranking._pass", None)  # known by now
     assert_array_equal(coranking_without(view, (40,)).q_nx[:, 0], one.q_nx[:, 2])
+
+
+LOCAL = ("procrustes_rc", "procrustes_rn_opt", "procrustes_rn", "procrustes_r")
+
+
+@pytest.mark.parametrize("name", LOCAL)
+@settings(max_examples=60)
+@given(pair=ANY_WIDTH, told=st.booleans(), data=st.data())
+def test_neighborhoods_without_a_point_are_those_of_the_others(name, pair, told, data):
+    """With ties, duplicates, collinear points, outliers and any scale, to 1e-12 of the largest value."""
+    X, Y = pair
+    k = data.draw(st.integers(1, len(X) - 2))
+    found = INDICES.card(name).without(_view(X, Y, (k,) if told else ()), n_neighbors=k)
+    expected = _again(name, X, Y, n_neighbors=k)
+    size = 1.0 if name in LOCAL[:2] else max(expected.max(), 1e-300)
+    assert_allclose(found / size, expected / size, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=100)
+@given(pair=st.one_of(pairs(), pairs(max_p=2, max_d=5)), sparse=st.booleans())
+def test_disparity_without_a_point_is_that_of_the_others(pair, sparse):
+    """Of wide and narrow, dense and sparse data, with duplicates, collinear points and outliers."""
+    X, Y = pair
+    expected = _again("procrustes_disparity", X, Y)
+    assert_allclose(disparity_without(csr_array(X) if sparse else X, Y), expected, rtol=0, atol=1e-11)
+
+
+def test_disparity_of_sparse_data_without_a_point_by_several_chunks(monkeypatch):
+    """Rows come some at a time; empty columns and rows are no exception."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(50, 9)) * (rng.random((50, 9)) < 0.3), rng.normal(size=(50, 2))
+    X[:, 3] = X[7] = 0.0
+    expected = _again("procrustes_disparity", X, Y)
+    monkeypatch.setattr(procrustes, "CHUNK_BYTES", 8 * 9 * 7)
+    for data in (X, csr_array(X)):
+        assert_allclose(disparity_without(data, Y), expected, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=60)
+@given(pair=pairs(min_n=5), classes=st.integers(1, 4), seed=st.integers(0, 9), data=st.data())
+def test_classes_of_neighbors_without_a_point_are_those_among_the_others(pair, classes, seed, data):
+    """Votes and hits, exactly; with ties and duplicates, folds of one point, and classes of one point."""
+    X, Y = pair
+    n = len(X)
+    labels = np.random.default_rng(seed).integers(0, classes, n)
+    view = replace(_view(X, Y), labels=labels, seed=seed)
+    asked = {"knn_accuracy": {"n_neighbors": data.draw(st.integers(1, n - 1)), "n_folds": data.draw(st.integers(2, 6))}}
+    asked["neighborhood_hit"] = {"n_neighbors": data.draw(st.integers(1, n - 2))}
+    for name, parameters in asked.items():
+        found = INDICES.card(name).without(view, **parameters)
+        for h in range(n):
+            stay = np.flatnonzero(np.arange(n) != h)
+            rest = replace(view, population=stay, rows=stay)
+            assert found[h] == pytest.approx(answer(INDICES.get(name), rest, parameters).value, rel=0, abs=1e-15)
