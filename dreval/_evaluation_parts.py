@@ -18,7 +18,6 @@ from dreval._evaluation_intervals import CI_OPTIONS
 from dreval._random import stream_seed
 from dreval.errors import DrevalError, InputError
 from dreval.geometry.workers import open_progress
-from dreval.glossary import DATA_CAVEAT
 from dreval.inference.adjustment import adjust_p_values
 from dreval.inputs._identity import ADDRESS
 from dreval.inputs._source import seed_of
@@ -96,12 +95,12 @@ def check_options(options: Any) -> dict[str, dict[str, Any]]:
 
 def attainable_note(table: Any, adjust: str | None) -> list[str]:
     """That no p of the tests can be small, where there are too few permutations for so many tests."""
-    table = table[table["p_value"].notna() & ~table["note"].str.startswith(DATA_CAVEAT)]
-    sampled = table[table["n_resamples"].fillna(0) > 0].copy()
+    table = table[table["p_value"].notna() & (table["family"] != "")]
+    sampled = table[table["n_resamples"] > 0].copy()
     if sampled.empty or len(sampled) < len(table):
         return []
     m, most = len(sampled), int(sampled["n_resamples"].max())
-    sampled["p_value"] = 1.0 / (sampled["n_resamples"] + 1.0)
+    sampled["p_value"] = 1.0 / (sampled["n_resamples"] + (sampled["p_kind"] != "exact"))
     least = float(adjust_p_values(sampled, adjust)["p_value" if adjust is None else "p_adjusted"].min())
     if least <= LEVEL:
         return []

@@ -73,6 +73,11 @@ class TestTask:
     kind: str = "variable"
     given: tuple[str, ...] = ()
 
+    @property
+    def family(self) -> str:
+        """The family that its p-value is adjusted with; none against the data, of which an embedding is made."""
+        return "" if self.kind == "data" else "tests"
+
 
 def listed(names: Any) -> Any:
     """Names in an array, set or other collection as a list; what is no collection stays as it is."""
@@ -183,7 +188,7 @@ def plan_tests(wanted: Any, data: Any, n_resamples: int, options: Mapping[str, M
         if colon:
             chosen = [variables[check_one_of(target, variables, "tests")]]
         else:
-            chosen = [variable for variable in variables.values() if not variable.caveat]
+            chosen = [variable for variable in variables.values() if variable.kind == "variable"]
         if names and wanted != "default" and not chosen:
             cure = "Pass labels or covariates."
             raise InputError("tests", "must have a variable to test against", "no labels and no covariates", cure)

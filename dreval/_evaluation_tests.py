@@ -94,6 +94,7 @@ def _test_row(
     notes += [*more, *sampled, *(_in_words_of_the_caller(note.rstrip("."), name, task) for note in got.notes)]
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
+    row.update(family=task.family, p_kind=got.p_kind)
     row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name), null=got.null_distribution)
     return row
 
@@ -180,6 +181,7 @@ def _residual_row(
     notes = [task.caveat, *_of_coordinates(task.variable), *(note.rstrip(".") for note in said), *_unused(task)]
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=found.statistic, p_value=found.p_value, effect_size=found.effect_size, n_resamples=count)
+    row.update(family=task.family, p_kind="bootstrap")
     row.update(chance=float(found.null_distribution.mean()), null=found.null_distribution)
     return row
 

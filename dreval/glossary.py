@@ -45,7 +45,10 @@ COLUMNS: dict[str, str] = {
     "ci_method": "how the interval was made",
     "statistic": "the test's statistic",
     "p_value": "the test's p-value; (b + 1) / (m + 1) for m sampled permutations",
-    "p_adjusted": "p-value adjusted over all tests of this table; none for those against the data themselves",
+    "p_adjusted": "p-value adjusted over all tests of this table that have the same `family`; none without a family",
+    "family": "the family of tests that the row is adjusted with; empty: none, as of tests against the data themselves",
+    "p_kind": "how the p-value was made: permutation, exact (all permutations counted), asymptotic, approximate (a "
+    "fitted law), bootstrap or parametric_bootstrap; empty without one",
     "n_resamples": "number of resamples (permutations, groups, replicates)",
     "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
     "lower": "smallest value the index can take",
@@ -83,6 +86,8 @@ TEXT_COLUMNS = (
     "direction",
     "target",
     "test",
+    "family",
+    "p_kind",
     "note",
 )
 NUMERIC_COLUMNS = tuple(name for name in COLUMNS if name not in TEXT_COLUMNS)
@@ -103,7 +108,9 @@ PAIR_COLUMNS: dict[str, str] = {
     "ci_high": "upper end of its interval",
     "statistic": "the test's statistic",
     "p_value": "two-sided p-value of no advantage",
-    "p_adjusted": "p-value adjusted over all pairs and indices of this table that have the same test",
+    "p_adjusted": "p-value adjusted over all pairs and indices of this table that have the same `family`",
+    "family": "the family of tests that the row is adjusted with; empty without a p-value",
+    "p_kind": "how the p-value was made: exact or asymptotic; empty without one",
     "effect_size": "advantage over the standard deviation of the differences of points, or of the runs (seeds), or "
     "matched-pairs rank-biserial correlation (wilcoxon)",
     "superiority": "share of points, of pairs of runs (seeds) or of data sets on which the first is better, ties "
@@ -126,6 +133,7 @@ OVERALL_COLUMNS: dict[str, str] = {
     "df": "degrees of freedom",
     "df_denominator": "degrees of freedom of the denominator, for an F statistic",
     "p_value": "p-value of no difference between the embeddings; not adjusted",
+    "p_kind": "how the p-value was made: exact, permutation or asymptotic; empty without one",
     "note": "what must be known to read the row",
 }
 

@@ -111,7 +111,7 @@ def _contrast(
     first, second = family.names[i], family.names[j]
     return {
         "first": first, "second": second, "advantage": advantage, "se": se, "ci_low": advantage - half,
-        "ci_high": advantage + half, "statistic": z, "p_value": float(2 * ndtr(-abs(z))),
+        "ci_high": advantage + half, "statistic": z, "p_value": float(2 * ndtr(-abs(z))), "p_kind": "asymptotic",
         "better": ahead(first, second, advantage),
     }  # fmt: skip
 
@@ -124,4 +124,4 @@ def _wald(means: FloatArray, covariance: FloatArray) -> dict[str, Any]:
     C = np.c_[-np.ones(k - 1), np.eye(k - 1)]
     b = C @ means
     value = float(b @ np.linalg.solve(C @ covariance @ C.T, b))
-    return {"statistic": value, "df": k - 1, "p_value": float(chdtrc(k - 1, value))}
+    return {"statistic": value, "df": k - 1, "p_value": float(chdtrc(k - 1, value)), "p_kind": "asymptotic"}

@@ -16,13 +16,14 @@ from dreval.comparison._bayes import bayesian_signed_rank
 from dreval.comparison._cells import Family, to_digits
 from dreval.comparison._letters import letter_display
 from dreval.comparison._ranks import block_ranks, nemenyi
-from dreval.glossary import PAIR_COLUMNS
+from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS
 
 __all__ = [
     "ahead",
     "letters_of",
     "nemenyi_rows",
     "only_found",
+    "overall_frame",
     "pair_frame",
     "pairs_of",
     "signed_rank_rows",
@@ -32,18 +33,28 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
-PAIR_TEXT = ("index", "parameters", "first", "second", "test", "better", "note")
+PAIR_TEXT = ("index", "parameters", "first", "second", "test", "family", "p_kind", "better", "note")
 
 
-def pair_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows of pairs as a table with the closed list of columns."""
+def pair_frame(rows: list[dict[str, Any]], family: str | None = None) -> pd.DataFrame:
+    """Rows of pairs as a table with the closed list of columns; p-values are of one family, or of one for each test."""
     table = pd.DataFrame(rows, columns=list(PAIR_COLUMNS))
     for name in PAIR_COLUMNS:
         if name in PAIR_TEXT:
             table[name] = table[name].astype("object").where(table[name].notna(), "")
         else:
             table[name] = pd.to_numeric(table[name]).astype("float64")
+    families = table["test"] if family is None else pd.Series(family, table.index)
+    table["family"] = families.where(table["p_value"].notna(), "")
     return table.astype({"n": "int64"})
+
+
+def overall_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Rows of overall tests as a table with the closed list of columns."""
+    table = pd.DataFrame(rows, columns=list(OVERALL_COLUMNS))
+    text = ["p_kind", "note"]
+    table[text] = table[text].astype("object").where(table[text].notna(), "")
+    return table
 
 
 def pairs_of(names: list[str]) -> Iterator[tuple[int, int]]:
@@ -82,7 +93,7 @@ def nemenyi_rows(family: Family) -> list[dict[str, Any]]:
         rows.append(
             {
                 **family.key, "first": first, "second": second, "test": "nemenyi", "n": len(whole),
-                "advantage": advantage, "statistic": statistic, "p_value": float(p[i, j]),
+                "advantage": advantage, "statistic": statistic, "p_value": float(p[i, j]), "p_kind": "asymptotic",
                 "p_adjusted": float(p[i, j]), "better": ahead(first, second, advantage),
             }
         )  # fmt: skip
@@ -123,13 +134,16 @@ def _wilcoxon(differences: FloatArray) -> dict[str, Any]:
 
     kept = differences[differences != 0]
     if not len(kept):
-        return {"statistic": 0.0, "p_value": 1.0, "effect_size": 0.0, "note": "equal on every data set"}
+        shown = {"statistic": 0.0, "p_value": 1.0, "p_kind": "exact", "effect_size": 0.0}
+        return {**shown, "note": "equal on every data set"}
     ranks = rankdata(np.abs(kept))
     effect = float(np.sum(np.sign(kept) * ranks) / ranks.sum())
     found = wilcoxon(differences)
+    kind = "asymptotic" if hasattr(found, "zstatistic") else "exact"
     note = "data sets with equal values are left out" if len(kept) < len(differences) else ""
     return {
-        "statistic": float(found.statistic), "p_value": float(found.pvalue), "effect_size": effect, "note": note,
+        "statistic": float(found.statistic), "p_value": float(found.pvalue), "p_kind": kind, "effect_size": effect,
+        "note": note,
     }  # fmt: skip
 
 

@@ -138,19 +138,23 @@ def overall_rows(goodness: FloatArray, rng: np.random.Generator) -> list[dict[st
     note = "" if k > 2 else TWO
     if k > 2 and math.isnan(p):
         note = "undefined: all embeddings are equal on every data set"
-    rows = [{"test": "friedman", "statistic": chi_square, "df": k - 1, "p_value": p, "note": note, "n": n, "k": k}]
+    shared = {"n": n, "k": k, "statistic": chi_square}
+    rows = [{"test": "friedman", **shared, "df": k - 1, "p_value": p, "note": note}]
     if math.isnan(p):
         return rows
+    rows[0]["p_kind"] = kind = "asymptotic"
     value, p = iman_davenport(chi_square, n, k)
     if math.isinf(value):
-        p, note = _agreement(goodness), "F is infinite, since all data sets agree; p is exact, by counting"
+        p, kind = _agreement(goodness), "exact"
+        note = "F is infinite, since all data sets agree; p is exact, by counting"
     degrees = {"df": k - 1, "df_denominator": (k - 1) * (n - 1)}
-    row = {"test": "iman_davenport", "statistic": value, **degrees, "p_value": p, "note": note, "n": n, "k": k}
-    rows.append(row)
+    found = {"statistic": value, "p_value": p, "p_kind": kind, "note": note}
+    rows.append({"test": "iman_davenport", **shared, **degrees, **found})
     if n <= PERMUTED_UP_TO:
         p, counted = permutation_p(block_ranks(goodness), rng)
         note = "p by counting all arrangements of the ranks" if counted else f"p by {DRAWS:,} arrangements of the ranks"
-        rows.append({"test": "friedman_exact", "statistic": chi_square, "p_value": p, "note": note, "n": n, "k": k})
+        kind = "exact" if counted else "permutation"
+        rows.append({"test": "friedman_exact", **shared, "p_value": p, "p_kind": kind, "note": note})
     return rows
 
 
@@ -178,4 +182,5 @@ def _skillings_mack_row(goodness: FloatArray) -> dict[str, Any]:
         notes.append("undefined: the data sets do not link all embeddings")
     elif any(len(set(row[np.isfinite(row)])) < np.isfinite(row).sum() for row in rows):
         notes.append("ties make it conservative")
-    return {**shared, "statistic": value, "df": rank, "p_value": p, "note": "; ".join(notes)}
+    kind = "" if math.isnan(p) else "asymptotic"
+    return {**shared, "statistic": value, "df": rank, "p_value": p, "p_kind": kind, "note": "; ".join(notes)}

@@ -141,7 +141,7 @@ def _friedman(found: dict[str, dict[str, Any]], voice: Voice, said: list[str]) -
     if exact is None:
         said = [f"{voice.math('F', degrees)}, {voice.p(more['p_value'])}", f"Friedman {said[0]}"]
         return OVERALL["iman_davenport"], more, said
-    kind = "exact" if "all arrangements" in exact["note"] else "permutation"
+    kind = exact["p_kind"]
     said = [f"{kind} {voice.p(exact['p_value'])}", f"by approximation {said[0]}"]
     said.append(f"Iman-Davenport {voice.math('F', degrees)}, {voice.p(more['p_value'])}")
     return OVERALL["friedman"], exact, said

@@ -18,6 +18,7 @@ from dreval.comparison._pairs import (
     letters_of,
     nemenyi_rows,
     only_found,
+    overall_frame,
     pair_frame,
     signed_rank_rows,
     signed_ranks_can_tell,
@@ -26,7 +27,7 @@ from dreval.comparison._ranks import block_ranks, overall_rows
 from dreval.comparison._tables import gather
 from dreval.comparison.record import Comparison
 from dreval.errors import InputError
-from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
+from dreval.glossary import STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.results.calls import written_again
 from dreval.results.table import Results, point_column
@@ -148,7 +149,7 @@ def compare(
     recipe |= {"tests": [name for name in ACROSS_TESTS if name in wanted], "random_state": root}
     return Comparison(
         pairs=frame,
-        overall=pd.DataFrame(overall, columns=list(OVERALL_COLUMNS)),
+        overall=overall_frame(overall),
         standing=standing[list(STANDING_COLUMNS)],
         families={point_column(f.index, f.parameters): f for f in found},
         recipe=recipe,

@@ -69,7 +69,7 @@ def compare_pairs(
         for at in (_setting(results, rows, runs) for _, rows in settings)
         for first, second in itertools.combinations(at.values, 2)
     ]
-    pairs = only_found(adjust_p_values(pair_frame(made), adjust), alpha)
+    pairs = only_found(adjust_p_values(pair_frame(made, "pairs"), adjust), alpha)
     standing = [row for _, rows in settings for row in _standing(rows, pairs, alpha)]
     recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None}
     given = {"index": index, "alpha": alpha, "adjust": adjust}
@@ -218,7 +218,8 @@ def _tested(advantage: float, interval: Interval | None, alpha: float) -> dict[s
     if interval is None:
         return {"note": "no test: the index has no interval"}
     if interval.se == 0 and advantage == 0:
-        return {"se": 0.0, "statistic": 0.0, "p_value": 1.0, "note": "no difference in any group of points"}
+        none = {"se": 0.0, "statistic": 0.0, "p_value": 1.0, "p_kind": "asymptotic"}
+        return {**none, "note": "no difference in any group of points"}
     if interval.se == 0 and interval.kind == "seeds":
         return {"se": 0.0, "note": "no test: every run of both gave the same value"}
     if interval.se == 0:
@@ -227,7 +228,7 @@ def _tested(advantage: float, interval: Interval | None, alpha: float) -> dict[s
     half = float(stdtrit(freedom, 1 - alpha / 2)) * interval.se
     return {
         "se": interval.se, "ci_low": advantage - half, "ci_high": advantage + half, "statistic": t,
-        "p_value": float(2 * stdtr(freedom, -abs(t))),
+        "p_value": float(2 * stdtr(freedom, -abs(t))), "p_kind": "asymptotic",
     }  # fmt: skip
 
 

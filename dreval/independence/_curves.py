@@ -174,6 +174,7 @@ def _curve(setting: str, values: list[float], found: list[IndependenceTest], usu
             "null_95": float(np.quantile(one.null_distribution, 0.95)),
             "effect_size": one.effect_size,
             "p_value": one.p_value,
+            "p_kind": one.p_kind,
         }
         for value, one in zip(values, found, strict=True)
     ]

@@ -100,7 +100,8 @@ def gamma_null(pair: Pair) -> tuple[PermutationNull, dict[str, float]]:
     observed = float(pair.hsic(np.arange(pair.n, dtype=np.uint32)[None])[0])
     mean, variance = permutation_moments(pair)
     p = float(gammaincc(mean**2 / variance, max(observed, 0.0) * mean / variance))
-    found = PermutationNull(max(observed, 0.0), np.empty(0), max(p, np.finfo(float).tiny), (np.nan, np.nan), False)
+    p = max(p, np.finfo(float).tiny)
+    found = PermutationNull(max(observed, 0.0), np.empty(0), p, (np.nan, np.nan), "approximate")
     return found, {"null_mean": mean, "null_sd": float(np.sqrt(variance))}
 
 

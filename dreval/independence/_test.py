@@ -318,6 +318,7 @@ def make_record(
             "versions": {"dreval": __version__, "numpy": np.__version__},
         },
         notes=(*notes, *resampling.notes, *_notes_of(card, found, resampling)),
+        p_kind="permutation" if resampling.permutation == "cyclic" else found.p_kind,  # no shift of a series is exact
     )
 
 

@@ -117,7 +117,7 @@ def cca_test(
     observed = float(statistic(identity[None])[0])
     p_chi2 = _chi2_tail(observed, p * q)
     if method == "chi2":
-        found = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), False)
+        found = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), "asymptotic")
         law = {"null_mean": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
         notes: tuple[str, ...] = (
             f"p is an approximation: the chi-square law with {p * q} degrees of freedom, for normal variables.",

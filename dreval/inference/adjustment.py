@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from dreval._check import check_one_of
-from dreval.glossary import DATA_CAVEAT
 
 __all__ = ["ADJUSTMENTS", "adjust_p_values", "check_adjustment"]
 
@@ -18,14 +17,16 @@ def check_adjustment(adjust: str | None) -> str | None:
 
 
 def adjust_p_values(table: Any, adjust: str | None) -> Any:
-    """Adjust the p-values over all tests of the table, without those whose dependence is certain (``DATA_CAVEAT``).
+    """Fill ``p_adjusted`` over each ``family`` of the table; rows without a family are in no adjustment.
 
-    A p-value that must be small asks nothing, and as a member of the family it would make the others larger.
+    A p-value that must be small (an embedding against its own data) asks nothing, and as a member of a family it would
+    make the others larger.
     """
-    rows = table["p_value"].notna() & ~table["note"].str.startswith(DATA_CAVEAT)
+    rows = table["p_value"].notna() & (table["family"] != "")
     if adjust is None or not rows.any():
         return table
     from statsmodels.stats.multitest import multipletests
 
-    table.loc[rows, "p_adjusted"] = multipletests(table.loc[rows, "p_value"], method=ADJUSTMENTS[adjust])[1]
+    for _, p in table.loc[rows, "p_value"].groupby(table["family"], sort=False):
+        table.loc[p.index, "p_adjusted"] = multipletests(p, method=ADJUSTMENTS[adjust])[1]
     return table

@@ -39,8 +39,9 @@ class PermutationNull:
     p_interval : (float, float)
         95 % Clopper-Pearson interval for the p-value that infinitely many permutations would give (of the negative
         binomial law where sampling stopped); both ends are the p-value itself when all permutations were enumerated.
-    exact : bool
-        Whether all permutations were enumerated.
+    p_kind : str
+        "permutation"; "exact" where all permutations were enumerated; "asymptotic" or "approximate" where a law stands
+        for them.
     stopped : bool
         Whether sampling stopped before ``n_resamples``.
     """
@@ -49,8 +50,13 @@ class PermutationNull:
     null: FloatArray
     p_value: float
     p_interval: tuple[float, float]
-    exact: bool
+    p_kind: str = "permutation"
     stopped: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether all permutations were enumerated."""
+        return self.p_kind == "exact"
 
 
 def permutation_null(
@@ -126,7 +132,7 @@ def permutation_null(
     if scheme.count() ** factors <= n_resamples:
         null = statistic(_every(scheme, factors))
         p = int(np.count_nonzero(null >= bound)) / len(null)
-        return PermutationNull(observed, null, p, (p, p), True)
+        return PermutationNull(observed, null, p, (p, p), "exact")
     draw = _drawer(scheme, root, names, factors)
     if stop_after is not None:
         return _sequential(statistic, draw, n_resamples, limit, observed, bound, n_jobs)
@@ -134,7 +140,7 @@ def permutation_null(
     _fill(null, 0, statistic, draw, n_jobs)
     reached = int(np.count_nonzero(null >= bound))
     p = (reached + 1) / (n_resamples + 1)
-    return PermutationNull(observed, null, p, clopper_pearson(reached, n_resamples), False)
+    return PermutationNull(observed, null, p, clopper_pearson(reached, n_resamples))
 
 
 def _every(scheme: Scheme, factors: int) -> Permutations:
@@ -186,9 +192,9 @@ def _sequential(
         if reached + len(hits) >= wanted:
             m = done + int(hits[wanted - reached - 1]) + 1
             interval = (clopper_pearson(wanted, m)[0], clopper_pearson(wanted - 1, m - 1)[1] if m > 1 else 1.0)
-            return PermutationNull(observed, null[:m].copy(), wanted / m, interval, False, stopped=True)
+            return PermutationNull(observed, null[:m].copy(), wanted / m, interval, stopped=True)
         done, reached = stop, reached + len(hits)
-    return PermutationNull(observed, null, (reached + 1) / (most + 1), clopper_pearson(reached, most), False)
+    return PermutationNull(observed, null, (reached + 1) / (most + 1), clopper_pearson(reached, most))
 
 
 def draw_permutations(n: int, n_resamples: int, root: int, *names: object) -> Permutations:

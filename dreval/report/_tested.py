@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dreval.glossary import DATA_CAVEAT
 from dreval.registry import INDICES
 from dreval.report._numbers import counted, fixed, probability
 from dreval.report._reading import Reading
@@ -91,8 +90,8 @@ def _number(row: Mapping[str, Any], key: str, digits: int) -> str:
 
 
 def tests_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> str:
-    """How many tests reject, by the adjusted p where there is one; those against the data themselves do not count."""
-    read = [row for row in tests if not row["note"].startswith(DATA_CAVEAT)]
+    """How many tests reject, by the adjusted p where there is one; those that are in no family do not count."""
+    read = [row for row in tests if row["family"] or math.isnan(row["p_value"])]
     certain = "Against the data themselves read the effect size only." if len(read) < len(tests) else ""
     found, lost = _counted(reading, read)
     if not found:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Certificate", "ResidualTest"]
 
 LEVEL = 0.05  # of the verdict, over all tests
+KINDS = {"family": "certificate", "p_kind": "bootstrap"}  # of all its p-values
 EMPTY = 0.95  # held-out errors above this say that the picture tells next to nothing of the data
 
 
@@ -126,7 +127,7 @@ class Certificate(Printed):
         shared = {"embedding": self.name, "train": self.train, "held_out": self.held_out}
         shared |= {"residual_mean": self.residual_mean, "n_resamples": self.n_resamples}
         rows = [{**shared, **{k: v for k, v in t._asdict().items() if k != "null_distribution"}} for t in self.tests]
-        return pd.DataFrame(rows).rename(columns={"name": "test"}).assign(p_adjusted=self.p_adjusted)
+        return pd.DataFrame(rows).rename(columns={"name": "test"}).assign(p_adjusted=self.p_adjusted, **KINDS)
 
     def summary(self) -> Summary:
         """The printed record: errors, tests with the effect size first, and the verdict."""

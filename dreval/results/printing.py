@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dreval.glossary import DATA_CAVEAT, DIRECTIONS
+from dreval.glossary import DIRECTIONS
 from dreval.registry import INDICES, TESTS
 from dreval.results.base import CODES, Best, Block, Summary, format_number, format_p, same_digits, significance_stars
 from dreval.results.table import over_replicates
@@ -175,8 +175,8 @@ def _test_block(rows: Any) -> Block:
 
 
 def _codes(row: Any) -> str:
-    """Significance codes; none where dependence is certain."""
-    if row["note"].startswith(DATA_CAVEAT):
+    """Significance codes; none for what is in no family of tests, since its dependence is certain."""
+    if not row["family"]:
         return ""
     return significance_stars(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"])
 

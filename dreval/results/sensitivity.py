@@ -21,7 +21,7 @@ class Sensitivity(Printed):
     ----------
     table : DataFrame
         One row for each value: the setting, ``statistic``, ``null_mean``, ``null_95`` (the 95 % quantile of the
-        statistic under permutation), ``effect_size``, ``p_value``.
+        statistic under permutation), ``effect_size``, ``p_value``, ``p_kind``.
     setting : str
         Name of the column that holds the setting.
     test : str

@@ -66,6 +66,9 @@ class IndependenceTest(Printed):
         and ``versions``: what is needed to run it again.
     notes : tuple of str
         Approximations and assumptions.
+    p_kind : str
+        How the p-value was made: "permutation", "exact" (all permutations counted), "asymptotic" (chi-square law) or
+        "approximate" (gamma law).
 
     Examples
     --------
@@ -87,6 +90,7 @@ class IndependenceTest(Printed):
     extra: dict[str, Any] = field(default_factory=dict)
     recipe: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    p_kind: str = "permutation"
 
     @property
     def null_mean(self) -> float:
@@ -133,7 +137,7 @@ class IndependenceTest(Printed):
         known = [] if math.isnan(self.null_mean) else [self.null_mean]
         values = [self.statistic, *known, *([float(np.quantile(null, 0.95))] if len(null) else [])]
         statistic, *quantiles = same_digits(values)
-        interval = "exact" if low == high else "approximate" if low != low else f"[{low:.3f}, {high:.3f}]"
+        interval = f"[{low:.3f}, {high:.3f}]" if low < high else self.p_kind
         row = [self.test, statistic, *quantiles, format_p(self.p_value), interval, stars]
         nulls = ["null mean", "null 95 %"][: len(quantiles)]
         columns = ["", "statistic", *nulls, "p", "95 % interval of p", ""]

@@ -56,7 +56,7 @@ def test_one_column_each_is_correlation():
     assert found.statistic == pytest.approx(-(40 - 1 - 1.5) * np.log(1 - r**2))
     assert found.p_value == pytest.approx(stats.chi2.sf(found.statistic, 1))
     assert found.n_resamples == 0
-    assert "approximate" in str(found.summary())
+    assert "asymptotic" in str(found.summary())
 
 
 def test_classes_give_the_correlation_ratio():
