@@ -30,6 +30,7 @@ __all__ = [
     "check_points",
     "check_random_state",
     "check_rows",
+    "check_unmasked",
     "check_width",
     "column_names",
     "describe",
@@ -54,6 +55,7 @@ SYNONYMS = {
     "fdr_bh": "benjamini_hochberg",
     "add": "with_embedding",
 }  # words of other tools and habits
+IMPUTE = "Drop or impute these cells before evaluating; dreval does not guess values."
 EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 
 
@@ -197,8 +199,34 @@ def check_k(value: Any, n: int, argument: str = "n_neighbors") -> tuple[list[int
     return sorted({int(k) for k in values}), single
 
 
+def check_unmasked(value: Any, argument: str) -> Any:
+    """The data of a masked array in which nothing is masked; what has masked cells is refused, all else stays as it is.
+
+    Lists of masked rows or cells are no better: numpy reads the values under their masks.
+    """
+    listed = isinstance(value, list | tuple)
+    if not listed and not isinstance(value, np.ma.MaskedArray):
+        return value
+    counts = [_masked_cells(row) for row in (value if listed else [value])]
+    if not any(counts):
+        return value if listed else value.data
+    place = [next(row for row, count in enumerate(counts) if count)] if listed else np.argwhere(value.mask)[0]
+    first = ", column ".join(map(str, place))
+    got = f"{sum(counts)} masked cell{'' if sum(counts) == 1 else 's'}, the first in row {first}"
+    cure = "Drop such rows, or fill them with values of your own (numpy.ma.filled): what lies under a mask is no value."
+    raise InputError(argument, "must have no masked cells", got, cure)
+
+
+def _masked_cells(row: Any) -> int:
+    """How many cells are masked in an array (of numbers or objects) or in a list of cells."""
+    if isinstance(row, np.ma.MaskedArray):
+        return 0 if row.dtype.names else int(np.count_nonzero(np.ma.getmaskarray(row)))
+    return sum(cell is np.ma.masked for cell in row) if isinstance(row, list | tuple) else 0
+
+
 def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
-    """An array of real numbers of any dtype (object, text, complex and dates are refused)."""
+    """An array of real numbers of any dtype (masked cells, object, text, complex and dates are refused)."""
+    value = check_unmasked(value, argument)
     array = np.asarray(value)
     if array.dtype.kind == "c":
         raise InputError(
@@ -206,6 +234,8 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
         )
     if hasattr(value, "toarray"):
         raise InputError(argument, "must be dense", describe(value), f"Use {argument}.toarray().")
+    if array.dtype.kind == "O":
+        _refuse_missing(array, argument)
     if array.dtype.kind not in "biuf":
         raise InputError(
             argument,
@@ -214,6 +244,17 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
             "Convert it to a numeric array; a column of text can be named as `labels`.",
         )
     return array
+
+
+def _refuse_missing(array: npt.NDArray[Any], argument: str) -> None:
+    """Refuse objects among which values are missing (None, NaN, pandas' NA); all other objects pass."""
+    import pandas as pd
+
+    missing = np.argwhere(pd.isna(array))
+    if len(missing):
+        first = ", column ".join(map(str, missing[0]))
+        got = f"{len(missing)} missing value{'' if len(missing) == 1 else 's'}, the first in row {first}"
+        raise InputError(argument, "must be complete", got, IMPUTE)
 
 
 def check_exact(array: npt.NDArray[Any], argument: str) -> None:
@@ -240,7 +281,7 @@ def check_finite(array: Any, argument: str, columns: Sequence[object] | None = N
         argument,
         "must be finite",
         f"{shown}{more}",
-        "Drop or impute these cells before evaluating; dreval does not guess values.",
+        IMPUTE,
     )
 
 
@@ -330,7 +371,7 @@ def check_rows(rows: int, n: int, argument: str) -> None:
 
 def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArray, npt.NDArray[Any]]:
     """Class codes 0..c-1 (n,) and the sorted classes; text, booleans and integers are classes, floats are refused."""
-    array = np.asarray(value)
+    array = np.asarray(check_unmasked(value, argument))
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -346,16 +387,7 @@ def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArra
     if array.dtype.kind not in "biuUSO":
         raise InputError(argument, "must be classes", describe(array), "Pass text, booleans or integers.")
     if array.dtype.kind == "O":
-        import pandas as pd
-
-        missing = np.flatnonzero(pd.isna(array))
-        if len(missing):
-            raise InputError(
-                argument,
-                "must be complete",
-                f"a missing value in row {missing[0]} ({len(missing)} in all)",
-                "Give unlabelled points a class of their own, such as 'unknown', or drop them.",
-            )
+        _refuse_missing(array, argument)
         array = array.astype(str)
     classes, codes = np.unique(array, return_inverse=True)
     return codes.astype(np.int64), classes

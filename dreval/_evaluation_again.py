@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._evaluation_intervals import Intervals
+from dreval._evaluation_labels import seen_by
 from dreval._evaluation_plan import IndexTask
 from dreval._evaluation_rows import Found, add_note, set_interval
 from dreval._evaluation_views import make_views
@@ -90,7 +91,7 @@ class Again:
         values: Values = []
         for task in tasks:
             try:
-                values.append(answer(task.thing, view, task.parameters).value)
+                values.append(answer(task.thing, seen_by(task, view), task.parameters).value)
             except DrevalError as reason:
                 values.append(str(reason))
         return values

@@ -33,7 +33,7 @@ __all__ = [
     "describe_source",
     "open_progress",
     "plain_ids",
-    "versions",
+    "recipe_of",
     "written_call",
 ]
 
@@ -131,6 +131,32 @@ def versions() -> dict[str, str]:
 
     names = ("numpy", "scipy", "pandas", "numba")
     return {"dreval": __version__, "python": platform.python_version(), **{name: _version(name) for name in names}}
+
+
+def recipe_of(evaluation: Any, failed: dict[str, str], adjust: str | None, seconds: float) -> dict[str, Any]:
+    """What a result was made of and how: what is needed to make it again, and what must be known to read it."""
+    data = evaluation.data
+    notes = [*data.notes]
+    for source in evaluation.sources.values():
+        made_dense = data.dense_notes() if source.can_embed else ()
+        notes += [f"{source.name}: {note}" for note in (*source.notes, *made_dense)]
+    return {
+        "dataset": data.name,
+        "n": data.n,
+        "p": data.p,
+        "data_sha256": data.sha256(),
+        "columns": None if data.columns is None or data.p is None else list(data.columns),
+        "metric": evaluation.metric,
+        "n_neighbors": evaluation.n_neighbors,
+        "anchors": evaluation.anchors,
+        "random_state": evaluation.seed,
+        "adjust": adjust or "nothing",
+        "failed": failed,
+        "notes": notes,
+        "versions": versions(),
+        "seconds": seconds,
+        "sources": {name: as_run(source, evaluation.seed) for name, source in evaluation.sources.items()},
+    }
 
 
 def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
 from dreval._check import check_bool, check_int, check_k, check_one_of, check_width, describe
 from dreval.errors import InputError
 from dreval.glossary import DATA_CAVEAT
@@ -59,7 +63,8 @@ class TestTask:
     """One test of the embeddings against one variable; ``argument`` is how the user passed the variable.
 
     ``kind``: the variable is a "variable" (n rows), or the ``Data``, of which the "data" or the "residual" are tested.
-    ``given`` are the names of the options that the user gave.
+    ``given`` are the names of the options that the user gave; ``known`` says at which points the variable is known,
+    where it is not at all.
     """
 
     __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
@@ -72,6 +77,7 @@ class TestTask:
     caveat: str = ""
     kind: str = "variable"
     given: tuple[str, ...] = ()
+    known: npt.NDArray[np.bool_] | None = None
 
     @property
     def family(self) -> str:
@@ -111,27 +117,32 @@ def plan_indices(
     wanted: Any,
     n_neighbors: Any,
     n: int,
-    labelled: bool,
+    n_labeled: int,
     options: Mapping[str, Mapping[str, Any]],
     latent: bool = False,
 ) -> list[IndexTask]:
-    """Every index at every setting, in the order of the table."""
+    """Every index at every setting, in the order of the table; ``n_labeled`` of the n points have a label."""
 
     def planned(name: str) -> list[IndexTask]:
-        return _plan_index(name, INDICES.get(name), options.get(name, {}), n_neighbors, n)
+        thing = INDICES.get(name)
+        few = min(n, n_labeled or n) if "labels" in thing.card.needs else n
+        return _plan_index(name, thing, options.get(name, {}), n_neighbors, n, few)
 
     for name in options:  # those of indices that are not asked for are checked too
         if name in INDICES:
             planned(name)
-    names = _names(wanted, "indices", INDICES, _index_groups(labelled, latent))
+    names = _names(wanted, "indices", INDICES, _index_groups(n_labeled > 0, latent))
     curves = [curve for name in names if (curve := INDICES.card(name).area_of)]  # what an area is of is kept with it
     return [task for name in dict.fromkeys([*names, *curves]) for task in planned(name)]
 
 
 def _plan_index(
-    name: str, thing: Callable[..., Any], given: Mapping[str, Any], n_neighbors: Any, n: int
+    name: str, thing: Callable[..., Any], given: Mapping[str, Any], n_neighbors: Any, n: int, seen: int
 ) -> list[IndexTask]:
-    """One index at every setting; an option that it does not have, or cannot have that value, is refused."""
+    """One index at every setting; an option that it does not have, or cannot have that value, is refused.
+
+    ``seen`` of the n points are those it is of.
+    """
     card: Any = thing.card  # type: ignore[attr-defined]
     if card.level == "algorithm":
         return [_plan_algorithm(name, thing, given)]
@@ -141,7 +152,7 @@ def _plan_index(
         check_one_of(key, card.parameters, f"options[{name!r}]")
     parameters = {**card.parameters, **given}
     if "n_neighbors" in parameters and "n_neighbors" not in given:
-        own = min(parameters["n_neighbors"], n - 1)  # a default never refuses small data
+        own = min(parameters["n_neighbors"], max(1, seen - 1))  # a default never refuses small data
         parameters["n_neighbors"] = n_neighbors if card.shares_neighbors else own
     for key, value in parameters.items():
         if key in card.choices:
@@ -211,6 +222,15 @@ class _Variable:
     kernel: str
     caveat: str = ""
     kind: str = "variable"
+    known: npt.NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(cls, target: str, argument: str, values: Any, kernel: str) -> _Variable:
+        """A variable with its values at the points where it is known."""
+        known = ~np.asarray(pd.isna(values), np.bool_)
+        if known.all():
+            return cls(target, argument, values, kernel)
+        return cls(target, argument, np.asarray(values[known].tolist()), kernel, known=known)
 
 
 def check_targets(data: Any) -> None:
@@ -226,10 +246,12 @@ def _variables(data: Any) -> dict[str, _Variable]:
     """Labels, covariates, and on request only the data themselves and what a reconstruction leaves of them."""
     known = [_Variable("data", "data", data, "gaussian", f"{DATA_CAVEAT}; it is in no adjustment", "data")]
     known.append(_Variable("residual", "data", data, "gaussian", RESIDUAL_CAVEAT, "residual"))
-    known += [] if data.labels is None else [_Variable("labels", "labels", data.labels.codes, "delta")]
+    if data.labels is not None:
+        codes = data.labels.codes if data.labels.known.all() else np.where(data.labels.known, data.labels.codes, None)
+        known.append(_Variable.of("labels", "labels", codes, "delta"))
     for name, values in data.covariates.items():
         kernel = "gaussian" if values.dtype.kind == "f" else "delta"
-        known.append(_Variable(name, f"covariates[{name!r}]", values, kernel))
+        known.append(_Variable.of(name, f"covariates[{name!r}]", values, kernel))
     return {variable.target: variable for variable in known}
 
 
@@ -247,7 +269,9 @@ def _test_task(name: str, variable: _Variable, n_resamples: int, options: Mappin
     if variable.kernel == "delta" and "kernel" not in signature(TESTS.get(name)).parameters:
         values = values.astype(str)
     given = tuple(options.get(name, {}))
-    return TestTask(name, variable.target, variable.argument, values, keywords, variable.caveat, variable.kind, given)
+    known = variable.known
+    fixed = (name, variable.target, variable.argument, values, keywords, variable.caveat, variable.kind)
+    return TestTask(*fixed, given, known)
 
 
 def _test_options(name: str, kernel: str, n_resamples: int, given: Mapping[str, Any]) -> dict[str, Any]:

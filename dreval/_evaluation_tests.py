@@ -82,6 +82,9 @@ def _test_row(
         warnings.simplefilter("always")
         try:
             values, options, more = _variable(task)
+            if task.known is not None:  # complete cases
+                Y, options = Y[task.known], _of_known(options, task.known)
+                more.append(f"on the {len(Y)} of {len(task.known)} points at which `{task.argument}` is known")
             Y, values, options, sampled = _tested_rows(Y, values, test.card, options, root)
             got = test(Y, **{second: values}, random_state=seed, n_jobs=n_jobs, **options)
         except DrevalError as reason:
@@ -95,6 +98,8 @@ def _test_row(
     row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
     row.update(family=task.family, p_kind=got.p_kind)
+    if task.known is not None:
+        row["n"] = int(task.known.sum())
     row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name), null=got.null_distribution)
     return row
 
@@ -112,6 +117,12 @@ def _variable(task: TestTask) -> tuple[Any, dict[str, Any], list[str]]:
         return data.X, {**options, "metric": options.get("metric", ("euclidean", "precomputed"))}, []
     _check_coordinates(task)
     return data.dense(), options, _of_coordinates(data)
+
+
+def _of_known(options: dict[str, Any], known: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """The options of a test with those that hold a value for each point at the points where the variable is known."""
+    blocks = options.get("blocks")
+    return options if blocks is None else {**options, "blocks": np.asarray(blocks)[known]}
 
 
 def _check_coordinates(task: TestTask) -> None:

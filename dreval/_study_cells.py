@@ -116,7 +116,7 @@ def _rows(results: Results) -> list[dict[str, Any]]:
 def _missing(job: Job, reason: str) -> list[dict[str, Any]]:
     """A row without a value for each index that was asked for."""
     data, settings = job.data, job.settings
-    known = {"labelled": data.labels is not None, "latent": data.latent is not None}
+    known = {"n_labeled": data.n_labeled, "latent": data.latent is not None}
     plan = plan_indices(settings.indices, settings.n_neighbors, data.n, options=settings.options, **known)
     return [{**missing_row(job.cell.method, task, reason), "n": data.n} for task in plan if not task.card.curve]
 

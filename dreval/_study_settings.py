@@ -59,7 +59,7 @@ def check_fit(settings: Settings, name: str, data: Data) -> None:
     try:
         check_k(settings.n_neighbors, n)
         check_int(settings.anchors or 2, "anchors", low=2, high=n)
-        known = {"labelled": data.labels is not None, "latent": data.latent is not None}
+        known = {"n_labeled": data.n_labeled, "latent": data.latent is not None}
         plan = plan_indices(settings.indices, settings.n_neighbors, n, options=settings.options, **known)
     except DrevalError as error:
         raise type(error)(error.argument, error.rule, f"{error.got} (data set {name!r})", error.cure) from error

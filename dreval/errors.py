@@ -11,6 +11,7 @@ __all__ = [
     "DrevalError",
     "DrevalWarning",
     "InputError",
+    "InputWarning",
     "MethodFailed",
     "ProtocolError",
     "UndefinedIndex",
@@ -67,6 +68,10 @@ class DrevalWarning(UserWarning):
 
 class DegenerateDataWarning(DrevalWarning):
     """The data are degenerate (duplicates, constant columns); an assumption was made and is stated."""
+
+
+class InputWarning(DrevalWarning):
+    """An argument is incomplete, or looks like something else than what it was passed as; what was done is stated."""
 
 
 class ApproximationWarning(DrevalWarning):

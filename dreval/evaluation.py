@@ -13,19 +13,19 @@ from dreval._check import check_int, check_k, check_one_of, check_random_state, 
 from dreval._evaluation_again import Again, repeatable
 from dreval._evaluation_algorithms import evaluate_algorithms
 from dreval._evaluation_intervals import Intervals, plan_intervals
+from dreval._evaluation_labels import evaluate_where_labeled
 from dreval._evaluation_parts import (
     Refused,
-    as_run,
     attainable_note,
     check_name,
     check_options,
     open_progress,
     plain_ids,
-    versions,
+    recipe_of,
     written_call,
 )
 from dreval._evaluation_plan import IndexTask, TestTask, check_targets, listed, plan_indices, plan_tests
-from dreval._evaluation_rows import Found, evaluate_indices, missing_row
+from dreval._evaluation_rows import Found, missing_row
 from dreval._evaluation_shown import shown_evaluation
 from dreval._evaluation_tests import evaluate_tests, missing_test, null_cells
 from dreval._evaluation_views import make_views, reading
@@ -59,12 +59,15 @@ class Evaluation:
         ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method, or what
         ``Protocol.collect`` gives. More can follow with ``with_embedding``.
     labels : (n,) array, column name or path ``file.csv[:column]``, optional
-        Classes of the points: text, booleans or integers.
+        Classes of the points: text, booleans or integers. Where some are missing (None, NaN, NA, masked, an empty cell
+        of a file), indices of labels are those of the labeled points, evaluated by themselves, and a test against the
+        labels is on them; their rows say so. Everything else uses all points.
     latent : (n, q) array, optional
         True latent variables, where they are known.
     covariates : dict, DataFrame, column names or paths, optional
         Other variables that embeddings are tested against; of files a column each, ``["a.csv:x", "a.csv:y"]``, or a
-        whole file. Floats are numbers; integers, booleans and text are classes, as for labels.
+        whole file. Floats are numbers; integers, booleans and text are classes, as for labels. A test is on the points
+        at which its covariate is known.
     ids : (n,) array or column name, optional
         Names of the points, by which embeddings and variables from files are aligned; without them row names are used.
     layer : str, optional
@@ -257,10 +260,8 @@ class Evaluation:
             )
         options = check_options(options)
         indices, tests = listed(indices), listed(tests)
-        labelled = self.data.labels is not None
-        plan = plan_indices(
-            indices, self.n_neighbors, self.data.n, labelled, options, latent=self.data.latent is not None
-        )
+        size, latent = (self.data.n, self.data.n_labeled), self.data.latent is not None
+        plan = plan_indices(indices, self.n_neighbors, *size, options, latent=latent)
         test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
         if not plan and not test_plan:
             cure = 'Pass indices="default", or tests with labels or covariates.'
@@ -279,7 +280,7 @@ class Evaluation:
             Again(self.data, self.sources, again, intervals, self.seed, self.n_jobs).add(found, embedded, bar)
         rows = self._rows(found, failed, plan, test_plan)
         table = adjust_p_values(tidy_frame(rows), adjust)
-        recipe = self._recipe(failed, adjust, time.perf_counter() - began)
+        recipe = recipe_of(self, failed, adjust, time.perf_counter() - began)
         recipe["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in found}
         recipe["notes"] += attainable_note(table, adjust)
         asked = {"indices": indices, "tests": tests, "ci": ci, "n_resamples": n_resamples, "adjust": adjust}
@@ -337,7 +338,7 @@ class Evaluation:
         bar.set_description(f"indices of {name}")
         began = time.perf_counter()
         own = [task for task in plan if task.card.level != "algorithm"]
-        found = evaluate_indices(name, view, own, intervals.kinds.get(name), self.seed)
+        found = evaluate_where_labeled(name, view, own, intervals.kinds.get(name), self.seed)
         evaluate_algorithms(found, plan, self.sources[name], self.data, view.Y, self.seed, self.n_jobs, bar)
         found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs)
         spent = seconds[name] + time.perf_counter() - began
@@ -358,31 +359,8 @@ class Evaluation:
             else:
                 rows += found[name].rows
         for row in rows:
-            row["dataset"], row["n"] = self.data.name, self.data.n
+            row["dataset"], row["n"] = self.data.name, row.get("n", self.data.n)
         return rows
-
-    def _recipe(self, failed: dict[str, str], adjust: str | None, seconds: float) -> dict[str, Any]:
-        notes = [*self.data.notes]
-        for source in self.sources.values():
-            made_dense = self.data.dense_notes() if source.can_embed else ()
-            notes += [f"{source.name}: {note}" for note in (*source.notes, *made_dense)]
-        return {
-            "dataset": self.data.name,
-            "n": self.data.n,
-            "p": self.data.p,
-            "data_sha256": self.data.sha256(),
-            "columns": None if self.data.columns is None or self.data.p is None else list(self.data.columns),
-            "metric": self.metric,
-            "n_neighbors": self.n_neighbors,
-            "anchors": self.anchors,
-            "random_state": self.seed,
-            "adjust": adjust or "nothing",
-            "failed": failed,
-            "notes": notes,
-            "versions": versions(),
-            "seconds": seconds,
-            "sources": {name: as_run(source, self.seed) for name, source in self.sources.items()},
-        }
 
     def _results(
         self, table: Any, found: dict[str, Found], embedded: dict[str, FloatArray], recipe: dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, ParamSpec, Protocol, cast
 
 import numpy as np
 
-from dreval._check import check_int, check_one_of, check_rows
+from dreval._check import check_int, check_one_of, check_rows, check_unmasked
 from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.geometry.workers import n_threads
@@ -245,6 +245,7 @@ def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
     for value, argument in zip(values, names, strict=True):
         refuse_path(value, argument)
         refuse_sparse(value, argument)
+        check_unmasked(value, argument)
         try:
             dimensions = np.ndim(value)
         except ValueError:

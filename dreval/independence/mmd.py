@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_points
+from dreval._check import check_points, check_unmasked
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.independence._rows import check_groups, in_own_order, matched_columns, matched_rows, refuse_path
@@ -146,6 +146,7 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
     for value, name in ((x, "x"), (y, "y"), (groups, "groups")):
         refuse_path(value, name)
         refuse_sparse(value, name)
+        check_unmasked(value, name)
     if (y is None) == (groups is None):
         got = "neither" if y is None else "both"
         raise InputError("y", "must be the second sample where `groups` is not given", got, "Pass one of the two.")

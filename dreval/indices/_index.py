@@ -6,7 +6,7 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from dreval._check import check_k, check_one_of, check_random_state
 from dreval._random import root_seed
-from dreval.errors import ApproximationWarning, DrevalError, InputError, UndefinedIndex
+from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedIndex
 from dreval.geometry.blocks import View, sweep
+from dreval.geometry.metrics import take
 from dreval.geometry.pairs import Estimate, n_pairs
 from dreval.indices._exchanged import exchanged
 from dreval.indices._page import described, docstring, signature
-from dreval.inputs.data import as_data
+from dreval.inputs.data import Data, as_data
 from dreval.inputs.metric import METRICS
 from dreval.inputs.source import as_source
 
@@ -315,6 +316,8 @@ def _view(card: IndexCard, given: dict[str, Any]) -> View:
     card.check_metric(metric)
     data = as_data(given["X"], labels=given.get("labels"), latent=given.get("latent"), metric=metric)
     Y = as_source(given["Y"], "Y", data).coordinates(data)
+    if "labels" in card.needs and data.labels is not None and not data.labels.known.all():
+        data, Y = _labeled(card, data, Y)
     n_jobs = given.get("n_jobs")
     reads = "ranks" in card.needs or "neighbors" in card.needs
     k = check_k(given["n_neighbors"], data.n)[0][-1] if "n_neighbors" in card.parameters else 1
@@ -329,9 +332,19 @@ def _view(card: IndexCard, given: dict[str, Any]) -> View:
         changes["latent"] = _given_latent(data.latent)
     if "random_state" in given:
         changes["seed"] = root_seed(check_random_state(given["random_state"]))
-    from dataclasses import replace
-
     return replace(view, **changes)
+
+
+def _labeled(card: IndexCard, data: Data, Y: FloatArray) -> tuple[Data, FloatArray]:
+    """The labeled points alone, with a warning."""
+    labels = data.labels
+    if labels is None:
+        raise RuntimeError("data without labels have no labeled points")
+    stay = np.flatnonzero(labels.known)
+    words = f"{card.name} is that of the {len(stay)} labeled of {data.n} points, evaluated by themselves."
+    warnings.warn(words, InputWarning, stacklevel=5)
+    known = replace(labels, codes=labels.codes[stay])
+    return replace(data, X=take(data.X, stay, data.metric), labels=known), Y[stay]
 
 
 def _given_latent(latent: FloatArray | None) -> FloatArray:

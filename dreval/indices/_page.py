@@ -39,7 +39,9 @@ _PARAMETER_DOCS = {
         "row names are matched, all\n    else goes by row."
     ),
     "labels": (
-        "labels : (n,) array of text, booleans or integers, column of X by name, or path\n    Class of each point."
+        "labels : (n,) array of text, booleans or integers, column of X by name, or path\n"
+        "    Class of each point. Where some are missing the value is that of the labeled points by themselves,\n"
+        "    with a warning."
     ),
     "latent": "latent : (n, q) array, DataFrame or path\n    True latent variables of the points.",
     "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, below n.",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import nearest_name
+from dreval._check import check_unmasked, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._paths import split_member
 
@@ -46,7 +46,9 @@ def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
     if hasattr(matrix, "to_memory"):  # a sparse matrix that still lies in its file
         matrix = matrix.to_memory()
     if not isinstance(matrix, pd.DataFrame) and not hasattr(matrix, "tocsr"):
-        matrix = np.asarray(matrix)  # also of views, and of arrays that still lie in their file
+        matrix = np.asarray(
+            check_unmasked(matrix, argument)
+        )  # also of views, and of arrays that still lie in their file
     return Annotated(matrix, columns, pd.Index(value.obs_names), pd.DataFrame(value.obs), dict(value.obsm))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_numeric, describe, nearest_name
+from dreval._check import check_numeric, check_unmasked, describe, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._anndata import annotated, is_anndata, stored_anndata
 from dreval.inputs._arrays import as_numpy, as_pandas, is_table
@@ -246,7 +246,8 @@ def _from_array(value: Any, argument: str, sparse: bool = False) -> Raw:
 
 
 def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
-    """A numpy array and notes; sparse matrices are made dense, masked cells become NaN."""
+    """A numpy array and notes; sparse matrices are made dense."""
+    value = check_unmasked(value, argument)
     if is_sparse(value):
         check_real(value, argument)
         dense, note = densify(value, argument)
@@ -255,8 +256,6 @@ def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], tuple[str, .
         cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
         raise InputError(argument, "must be a table of rows and columns", describe(value), cure)
     try:
-        if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
-            value = np.ma.filled(value.astype(np.float64), np.nan)
         return np.asarray(value), ()
     except (ValueError, TypeError, RuntimeError, OverflowError) as error:
         why = " ".join(str(error).split())[:100]

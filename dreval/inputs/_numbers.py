@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_exact, describe
+from dreval._check import check_exact, check_unmasked, describe
 from dreval.errors import InputError
 
 __all__ = ["frame_numbers"]
@@ -33,6 +33,7 @@ def frame_numbers(frame: pd.DataFrame, argument: str, cure: str) -> npt.NDArray[
     for j in range(frame.shape[1]):
         column = frame.iloc[:, j]
         if not _is_numeric(column):
+            check_unmasked(column.to_list(), argument)
             raise _refusal(frame, j, argument, cure)
         out[:, j] = _values(column)
     return out

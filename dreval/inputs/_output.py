@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_finite, check_numeric, check_rows, describe
+from dreval._check import check_finite, check_numeric, check_rows, check_unmasked, describe
 from dreval.errors import DrevalError, InputError, MethodFailed
 from dreval.inputs._arrays import as_numpy, as_pandas, is_table
 
@@ -44,6 +44,10 @@ class Foreign:
 def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
     """The (n, d) float64 coordinates that a method returned, or ``MethodFailed`` with what is wrong with them."""
     cure = f"See what {what} returns: it must be an array with a row for each point and a column for each component."
+    try:
+        value = check_unmasked(value, argument)
+    except InputError as error:
+        raise MethodFailed(argument, error.rule, error.got, error.cure) from error
     with Foreign(argument, what):
         array = _plain(value, argument)
     if array.ndim == 0:
@@ -69,8 +73,6 @@ def _plain(value: Any, argument: str) -> npt.NDArray[Any]:
         value = value.to_numpy()
     if hasattr(value, "toarray"):
         value = value.toarray()
-    if isinstance(value, np.ma.MaskedArray):
-        value = np.ma.filled(value.astype(np.float64), np.nan)
     return np.asarray(value)
 
 

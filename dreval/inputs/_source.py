@@ -22,6 +22,15 @@ FloatArray = npt.NDArray[np.float64]
 Seed = int | np.random.Generator | None
 
 
+def _check_complete(y: Any, name: str) -> None:
+    """Refuse labels with gaps, where something is fitted to them."""
+    array = np.asarray(y)
+    missing = sum(label is None for label in array.tolist()) if array.dtype == object else 0
+    if missing:
+        cure = "Run it on the labeled points, or give the others a class of their own, such as 'unknown'."
+        raise InputError("labels", f"must be complete, because {name!r} is supervised", f"{missing} missing", cure)
+
+
 def seed_of(random_state: Seed) -> int | None:
     """An integer that every tool takes as its seed: small ones stay as they are; None stays None."""
     if random_state is None:
@@ -133,6 +142,8 @@ class Source:
         if self.supervised and y is None:
             cure = "Pass labels: a vector, a column of the data, or a path; `embed` takes numbers as `response`."
             raise InputError("labels", f"must be given, because {self.name!r} is supervised", "None", cure)
+        if self.supervised and self.kind != "callable":
+            _check_complete(y, self.name)
         with Foreign(self.argument, self.what):
             own = X if self.kind == "method" else np.array(X, order="C")  # the bundled methods copy for themselves
             value = self._run(own, n_components, seed_of(random_state), y if self.supervised else None)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_classes, check_finite, describe
+from dreval._check import check_classes, check_finite, check_rows, check_unmasked, describe
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._align import HasRows, align, own_ids
 from dreval.inputs._arrays import as_numpy, as_pandas, is_table
@@ -27,12 +27,12 @@ MANY_CLASSES = 20  # of integers: more of them may be meant as numbers
 
 @dataclass(frozen=True, eq=False)
 class LabelVector:
-    """One class per point.
+    """The class of each point, where it is known.
 
     Attributes
     ----------
     codes : ndarray (n,) of int64
-        Numbers 0..c-1 of the classes.
+        Numbers 0..c-1 of the classes; -1 of a point without label.
     classes : ndarray (c,)
         The classes, sorted.
     name : str
@@ -45,8 +45,13 @@ class LabelVector:
 
     @property
     def values(self) -> npt.NDArray[Any]:
-        """The class of each point, (n,)."""
-        return np.asarray(self.classes[self.codes])
+        """The class of each point, (n,); where some have none these are objects, None for such a point."""
+        return with_gaps(self.codes, self.classes)
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Whether each point has a label, (n,)."""
+        return self.codes >= 0
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -55,7 +60,16 @@ class LabelVector:
         return np.asarray(self.values, dtype=dtype)
 
     def __repr__(self) -> str:
-        return f"LabelVector({self.name}: {len(self.codes)} points, {len(self.classes)} classes)"
+        gaps = len(self) - int(self.known.sum())
+        without = f", {gaps} without" if gaps else ""
+        return f"LabelVector({self.name}: {len(self.codes)} points, {len(self.classes)} classes{without})"
+
+
+def with_gaps(codes: npt.NDArray[np.int64], classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The classes that codes stand for; where some are -1 (none) as objects, among them None."""
+    if (codes >= 0).all():
+        return np.asarray(classes[codes])
+    return np.array([*classes.tolist(), None], dtype=object)[codes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +82,18 @@ class Taken:
 def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tuple[LabelVector, tuple[str, ...]]:
     """Labels from a vector, a column, or a file, in the order of the data, with notes."""
     if isinstance(value, LabelVector):
-        codes, classes = check_classes(value.values, rows.n, argument)
-        return LabelVector(codes, classes, value.name), ()
+        check_rows(len(value), rows.n, argument)
+        return value, ()
     series, notes = _variable(value, rows, argument)
-    codes, classes = check_classes(_class_values(series, argument), rows.n, argument)
-    if len(classes) > rows.n / 2:
-        notes = (*notes, f"`{argument}` has {len(classes)} classes for {rows.n} points.")
+    check_rows(len(series), rows.n, argument)
+    codes, classes = _coded(series, argument)
+    labelled = int((codes >= 0).sum())
+    if len(classes) > labelled / 2:
+        notes = (*notes, f"`{argument}` has {len(classes)} classes for {labelled} points.")
+    if labelled < rows.n:
+        gaps = rows.n - labelled
+        words = f"`{argument}` has no class for {gaps} of {rows.n} points: indices of labels use the other {labelled}."
+        notes = (*notes, words)
     return LabelVector(codes, classes, "labels" if series.name is None else str(series.name)), notes
 
 
@@ -95,7 +115,7 @@ def as_covariates(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[Any]
 def _many_classes(given: Mapping[str, pd.Series[Any]], made: Mapping[str, npt.NDArray[Any]]) -> tuple[str, ...]:
     """Notes on integers that were taken as many classes, and so may be meant as numbers."""
     integers = {name for name, series in given.items() if pd.api.types.infer_dtype(series) == "integer"}
-    counts = {name: len(np.unique(made[name])) for name in given if name in integers}
+    counts = {name: pd.Series(made[name]).nunique() for name in given if name in integers}
     return tuple(
         f"`covariates[{name!r}]` holds integers, which are classes ({count} of them): pass floats for a number."
         for name, count in counts.items()
@@ -141,13 +161,23 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
 
 
 def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
-    """A vector of numpy; a single column is one too."""
+    """A vector of numpy, of objects with None where a cell is masked or missing in a list; a column is a vector too."""
     try:
-        array = np.asarray(value)
+        if isinstance(value, list | tuple):
+            value = [None if cell is np.ma.masked else cell for cell in value]
+            check_unmasked(value, argument)
+            array = np.asarray(value)
+            if array.ndim == 1 and array.dtype.kind in "US":  # text: a missing cell among it must not become text
+                array = np.asarray(value, dtype=object)
+        elif isinstance(value, np.ma.MaskedArray) and value.dtype.names is None and np.ma.getmaskarray(value).any():
+            array = value.data.astype(object)
+            array[np.ma.getmaskarray(value)] = None
+        else:
+            array = np.asarray(value)
     except ValueError as error:
         raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.") from error
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
-    if array.ndim != 1:
+    if array.ndim != 1 or array.dtype.names is not None:
         raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.")
     return array
 
@@ -183,16 +213,25 @@ def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)
 
 
+def _coded(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+    """Codes of classes, -1 at gaps, and the classes; what is missing throughout is refused.
+
+    Whole numbers that are floats only because some are missing are the integers that they were.
+    """
+    missing = series.isna().to_numpy()
+    if missing.all():
+        cure = "Leave it out, or check how the column was read."
+        raise InputError(argument, "must hold a class of some points", f"{len(missing)} missing values", cure)
+    values = _class_values(series[~missing], argument)
+    if missing.any() and values.dtype.kind == "f" and (np.rint(values) == values).all():
+        values = values.astype(np.int64)
+    codes = np.full(len(missing), -1, np.int64)
+    codes[~missing], classes = check_classes(values, len(values), argument)
+    return codes, classes
+
+
 def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
-    """Class values as numpy has them; a missing one is refused with its row."""
-    missing = np.flatnonzero(series.isna())
-    if len(missing):
-        raise InputError(
-            argument,
-            "must be complete",
-            f"a missing value in row {missing[0]} ({len(missing)} in all)",
-            "Give unlabelled points a class of their own, such as 'unknown', or drop them.",
-        )
+    """Class values as numpy has them."""
     if series.dtype.kind in "mM":
         cure = "Turn them into text or integers first, for instance the year."
         raise InputError(argument, "must be classes (text, booleans or integers)", "dates or times", cure)
@@ -207,17 +246,22 @@ def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
 
 
 def _covariate(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
-    """Floats as float64, integers as such; text, truth values and categories as text; missing cells are refused."""
-    plain = series.infer_objects() if series.dtype == object else series
+    """Floats as float64, integers as such; text, truth values and categories as text; NaN or None in gaps."""
+    known = series.notna().to_numpy()
+    if not known.any():
+        cure = "Leave it out, or check how the column was read."
+        raise InputError(argument, "must hold a value of some points", f"{len(known)} missing values", cure)
+    plain = series[known].infer_objects() if series.dtype == object else series[known]
     classes_of = (pd.api.types.is_bool_dtype, pd.api.types.is_integer_dtype)
     numeric = pd.api.types.is_numeric_dtype(plain.dtype) and not any(is_kind(plain.dtype) for is_kind in classes_of)
     if numeric and not isinstance(plain.dtype, pd.CategoricalDtype):
-        numbers = frame_numbers(plain.to_frame("value"), argument, "")[:, 0]
-        check_finite(numbers, argument)
+        numbers = np.full(len(known), np.nan)
+        numbers[known] = frame_numbers(plain.to_frame("value"), argument, "")[:, 0]
+        if np.isinf(numbers).any():
+            check_finite(numbers, argument)
         return numbers
     if plain.dtype.kind in "mM":
         cure = "Convert it to numbers, for instance days since the first one."
         raise InputError(argument, "must hold numbers or classes", "dates or times", cure)
-    codes, classes = check_classes(_class_values(plain, argument), len(plain), argument)
-    names = classes if classes.dtype.kind in "iu" else classes.astype(str)
-    return np.asarray(names[codes])
+    codes, classes = _coded(series, argument)
+    return with_gaps(codes, classes if classes.dtype.kind in "iu" else classes.astype(str))

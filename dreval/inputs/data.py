@@ -83,6 +83,11 @@ class Data:
         return None if self.metric == "precomputed" else int(self.X.shape[1])
 
     @property
+    def n_labeled(self) -> int:
+        """Number of points that have a label."""
+        return 0 if self.labels is None else int(self.labels.known.sum())
+
+    @property
     def sparse(self) -> bool:
         """Whether the features are kept as a sparse matrix."""
         return is_sparse(self.X)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dreval._check import check_int, check_random_state
 from dreval._random import root_seed
@@ -231,5 +232,10 @@ def data_and_response(X: Any, response: Any, **others: Any) -> tuple[Data, Any]:
     except DrevalError as error:
         argument = error.argument.replace("covariates", "response")
         raise type(error)(argument, error.rule, error.got, error.cure.replace("covariates", "response")) from None
+    for name, column in data.covariates.items():
+        missing = int(pd.isna(column).sum())
+        if missing:
+            cure = "Drop these rows, or fill them: a method is fitted to every row."
+            raise InputError("response", "must be complete", f"{name!r} without a value at {missing} points", cure)
     columns = [column.astype(float) if column.dtype.kind in "iu" else column for column in data.covariates.values()]
     return data, columns[0] if len(columns) == 1 else np.column_stack(columns)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dreval.report._column import Column
-from dreval.report._panels import place_points
+from dreval.report._panels import UNLABELED, place_points
 from dreval.report._reading import Reading
 from dreval.results.markup import printable
 from dreval.results.table import Results
@@ -50,7 +50,7 @@ def _classes(labels: Any) -> tuple[Sequence[str], Sequence[int] | None]:
         return [], None
     seen: dict[Any, int] = {}
     codes = [seen.setdefault(label, len(seen)) for label in labels.tolist()]
-    return [printable(label) for label in seen], codes
+    return [UNLABELED if label is None else printable(label) for label in seen], codes
 
 
 def _places(Y: Any) -> dict[str, list[int]]:

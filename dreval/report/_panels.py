@@ -20,6 +20,7 @@ from dreval.report._numbers import decimals_for, fixed
 from dreval.report._style import CLASS_COLOURS, LIGHT, PLAIN, RAMP, printable
 
 __all__ = [
+    "UNLABELED",
     "Classes",
     "Scale",
     "class_colours",
@@ -39,6 +40,7 @@ CELLS_ABOVE = 600  # points of a map are drawn one by one up to here
 RASTER_ABOVE = 4000  # points of a panel are pixels inside the drawing beyond
 LAYERS = 6  # classes are drawn in so many interleaved layers, so that none always lies on top
 EDGE = 1.06
+UNLABELED = "unlabeled"
 NEITHER = "#cdd3da"  # the middle of a ramp between two colours: seen on light and on dark panels
 
 
@@ -84,24 +86,32 @@ class Scale:
 
 
 def class_colours(labels: npt.NDArray[Any] | None) -> Classes | None:
-    """Colours of the classes: up to twelve each have their own; of more, the eleven largest, and all others one."""
+    """Colours of the classes: up to twelve each have their own; of more, the eleven largest, and all others one.
+
+    Points without label are gray, and leave one color less.
+    """
     if labels is None:
         return None
-    plain = labels.tolist()
+    plain = [None if label is None or label != label else label for label in labels.tolist()]
     counts: dict[Any, int] = {}
     for label in plain:
         counts[label] = counts.get(label, 0) + 1
-    room = len(CLASS_COLOURS)
+    unlabeled = counts.pop(None, 0) > 0
+    room = len(CLASS_COLOURS) - unlabeled
     names = list(counts)
     if len(names) > room:
         names = sorted(names, key=lambda c: (-counts[c], str(c)))[: room - 1]
     names.sort(key=lambda c: (0, c, ()) if isinstance(c, int | float) else (1, 0, _natural(str(c))))
     place = {name: i for i, name in enumerate(names)}
-    codes = np.array([place.get(label, room - 1) for label in plain], dtype=np.int64)
     shown = [printable(name) for name in names]
     if len(counts) > room:
         shown.append(f"other ({len(counts) - len(names)} classes)")
-    return Classes(codes, tuple(shown), CLASS_COLOURS[: len(shown)])
+    colours = CLASS_COLOURS[: len(shown)]
+    if unlabeled:
+        place[None] = len(shown)
+        shown, colours = [*shown, UNLABELED], (*colours, CLASS_COLOURS[-1])
+    codes = np.array([place.get(label, room - 1) for label in plain], dtype=np.int64)
+    return Classes(codes, tuple(shown), colours)
 
 
 def _natural(text: str) -> tuple[tuple[int, str], ...]:

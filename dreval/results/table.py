@@ -119,6 +119,8 @@ class Results(Printed):
     def augment(self, name: str) -> pd.DataFrame:
         """One row per point of one embedding: id, label, coordinates, and the contribution of the point to each index.
 
+        A point without label has NaN there, and in the indices of labels.
+
         With anchors only the anchors have contributions; the other points are missing there.
         """
         import pandas as pd
@@ -127,7 +129,8 @@ class Results(Printed):
         Y = self.embeddings[name]
         frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
         if self.labels is not None:
-            frame.insert(0, "label", self.labels)
+            known = [label is not None for label in self.labels]
+            frame.insert(0, "label", self.labels if all(known) else np.where(known, self.labels, np.nan))
         frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
         return pd.concat([frame, self.points[name].reset_index(drop=True)], axis=1)
 

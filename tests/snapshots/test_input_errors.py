@@ -218,8 +218,10 @@ VALUES: dict[str, Case] = {
 VARIABLES: dict[str, Case] = {
     "float labels": lambda: as_data(X, labels=[0.0, 1, 0, 1, 0, 1]),
     "float label column": lambda: as_data(FRAME, labels="w"),
-    "missing label": lambda: as_data(X, labels=["a", None, "b", "a", None, "b"]),
-    "missing nullable label": lambda: as_data(X, labels=pd.array([1, 2, None, 1, 2, 1], dtype="Int64")),
+    "no label at all": lambda: as_data(X, labels=[None] * 6),
+    "labels that are numbers, with a gap": lambda: as_data(
+        X, labels=pd.array([1, 2.5, None, 1, 2, 1], dtype="Float64")
+    ),
     "labels of another length": lambda: as_data(X, labels=[0, 1]),
     "label matrix": lambda: as_data(X, labels=np.eye(6, dtype=int)),
     "date labels": lambda: as_data(X, labels=pd.date_range("2020", periods=6)),
@@ -236,7 +238,9 @@ VARIABLES: dict[str, Case] = {
     "repeated id": lambda: as_data(FRAME.assign(id=[1, 2, 3, 4, 5, 2]), ids="id"),
     "missing id": lambda: as_data(X, ids=["a", "b", None, "d", "e", "f"]),
     "ids of another length": lambda: as_data(X, ids=["a", "b"]),
-    "covariate with a gap": lambda: as_data(X, covariates={"age": [1, 2, np.nan, 4, 5, 6]}),
+    "no value of a covariate": lambda: as_data(X, covariates={"age": [np.nan] * 6}),
+    "masked latent variable": lambda: as_data(X, latent=np.ma.masked_equal(X, 1.0)),
+    "list of masked rows": lambda: as_data(list(np.ma.masked_equal(X, 1.0))),
     "covariate of another length": lambda: as_data(X, covariates={"age": [1, 2]}),
     "covariate of dates": lambda: as_data(X, covariates={"day": pd.date_range("2020", periods=6)}),
     "unknown covariate": lambda: as_data(FRAME, covariates=["x", "age"]),

@@ -39,15 +39,18 @@ def draw(
     if labels is None:
         cure = "Pass labels to Evaluation; for other variables use dreval.kappa_curve(x, y).plot()."
         raise InputError("results", "must hold labels for a curve over kappa", "none", cure)
-    n, seed = len(labels), int(results.recipe.get("random_state") or 0)
-    rows = np.arange(n) if n <= POINTS else np.sort(stream(seed, "kappa curve").choice(n, POINTS, replace=False))
+    known, seed = np.flatnonzero([label is not None for label in labels]), int(results.recipe.get("random_state") or 0)
+    n, rows = len(known), known
+    if n > POINTS:
+        rows = np.sort(stream(seed, "kappa curve").choice(known, POINTS, replace=False))
     classes = np.unique(labels.astype(str), return_inverse=True)[1].ravel()[rows]
     given = {"kappas": kappas, "n_resamples": n_resamples, "random_state": stream_seed(seed, "kappa curve")}
     curves = {
         name: kappa_curve(results.embeddings[name][rows], classes, kernel=("gaussian", "delta"), **given)
         for name in names
     }
-    seen = "all points" if len(rows) == n else f"{len(rows):,} of {n:,} points"
+    every = "points" if n == len(labels) else "labeled points"
+    seen = f"all {every}" if len(rows) == n else f"{len(rows):,} of {n:,} {every}"
     words = (
         f"KCCA with the classes, {seen}. Grey: mean to 95 % of {n_resamples:,} permutations; dotted: the kappa of the "
         "test. The distance from the grey counts, not the height."

@@ -1,0 +1,218 @@
+"""Labels and covariates with gaps: what some points lack is lost for them alone."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dreval
+from dreval.errors import InputError, InputWarning
+from dreval.inputs.data import as_data
+from dreval.registry import INDICES
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(60, 4))
+Y = X[:, :2] + 0.3 * RNG.normal(size=(60, 2))
+CLASSES = np.array(list("abc") * 20)
+KNOWN = RNG.permutation(60) < 40
+GAPPED = np.where(KNOWN, CLASSES.astype(object), None)
+OF_LABELS = [card.name for card in INDICES.cards() if "labels" in card.needs and card.level != "algorithm"]
+SETTINGS: dict[str, Any] = {"n_neighbors": 5, "random_state": 0}
+
+FORMS = {
+    "None": GAPPED,
+    "NaN among text": np.where(KNOWN, CLASSES.astype(object), np.nan),
+    "list": GAPPED.tolist(),
+    "list with NaN": [label if known else float("nan") for label, known in zip(CLASSES, KNOWN, strict=True)],
+    "list with masked": [label if known else np.ma.masked for label, known in zip(CLASSES, KNOWN, strict=True)],
+    "pandas NA": pd.Series(GAPPED, dtype="string"),
+    "array with NA": pd.array(GAPPED, dtype="string"),
+    "categories": pd.Series(pd.Categorical(GAPPED)),
+    "NaT": np.where(KNOWN, CLASSES.astype(object), pd.NaT),
+    "masked": np.ma.array(CLASSES, mask=~KNOWN),
+}
+INTEGERS = {
+    "float codes": np.where(KNOWN, np.arange(60) % 2, np.nan),
+    "Int64": pd.array(np.where(KNOWN, (np.arange(60) % 2).astype(object), None), dtype="Int64"),
+    "Float64": pd.array(np.where(KNOWN, (np.arange(60) % 2).astype(object), None), dtype="Float64"),
+    "objects": np.where(KNOWN, (np.arange(60) % 2).astype(object), None),
+    "masked": np.ma.array(np.arange(60) % 2, mask=~KNOWN),
+    "list": [i % 2 if known else None for i, known in enumerate(KNOWN)],
+}
+
+
+def evaluated(labels: Any, part: Any = slice(None), **more: Any) -> dreval.Results:
+    """All indices of labels, and trustworthiness, of one embedding (of some of the points)."""
+    ev = dreval.Evaluation(X[part], {"e": Y[part]}, labels=labels, **{**SETTINGS, **more})
+    return ev.run([*OF_LABELS, "trustworthiness"], ["hsic", "kcca", "dcov"], n_resamples=99)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_gap_is_a_gap_in_every_container(form: str) -> None:
+    """Codes are -1 where there is no class, the classes are those of the others, and a note says how many."""
+    data = as_data(X, labels=FORMS[form])
+
+    assert data.labels is not None
+    assert data.labels.classes.tolist() == ["a", "b", "c"]
+    assert np.array_equal(data.labels.known, KNOWN)
+    assert data.labels.values.tolist() == GAPPED.tolist()
+    assert "has no class for 20 of 60 points" in " ".join(data.notes)
+    assert repr(data.labels).endswith("60 points, 3 classes, 20 without)")
+
+
+@pytest.mark.parametrize("form", INTEGERS)
+def test_integers_that_became_floats_are_classes_again(form: str) -> None:
+    """0.0 and 1.0 beside NaN are the classes 0 and 1 and are printed so; floats without a gap are refused as ever."""
+    data = as_data(X, labels=INTEGERS[form])
+
+    assert data.labels is not None
+    assert [str(one) for one in data.labels.classes] == ["0", "1"]
+    assert [str(one) for one in data.labels.values[:60] if one is not None][:3] == [
+        str(i % 2) for i in np.flatnonzero(KNOWN)[:3]
+    ]
+    with pytest.raises(InputError, match="must be classes"):
+        as_data(X, labels=np.arange(60) % 2 * 1.0)
+    with pytest.raises(InputError, match="must be classes"):
+        as_data(X, labels=np.where(KNOWN, 0.5, np.nan))
+
+
+def test_every_index_of_labels_is_that_of_the_labeled_points() -> None:
+    """Value, chance, worst and best equal those of an evaluation of the labeled points alone; a note says how many."""
+    full, part = evaluated(GAPPED), evaluated(CLASSES[KNOWN], KNOWN)
+    a, b = (r.table[r.table["index"].isin(OF_LABELS)].set_index(["index", "parameters"]) for r in (full, part))
+
+    assert len(a) == len(OF_LABELS)
+    for column in ("value", "chance", "worst", "best"):
+        np.testing.assert_array_equal(a[column].astype(float), b[column].astype(float), err_msg=column)
+    assert a["note"].str.contains("on the 40 labeled of 60 points").all()
+    assert a["se"].notna().tolist() == b["se"].notna().tolist()
+    for name in full.points["e"].columns:
+        if name.partition("(")[0] in OF_LABELS:
+            seen = full.points["e"][name].to_numpy()
+            np.testing.assert_array_equal(seen[KNOWN], part.points["e"][name])
+            assert np.isnan(seen[~KNOWN]).all()
+
+
+def test_everything_else_uses_all_points() -> None:
+    """The row of trustworthiness, its points and its interval are those without labels; rows keep their order."""
+    full, without = evaluated(GAPPED), dreval.Evaluation(X, {"e": Y}, **SETTINGS).run("trustworthiness")
+    row = full.table[full.table["index"] == "trustworthiness"].iloc[0]
+    for column in ("value", "ci_low", "ci_high", "note", "n"):
+        assert row[column] == without.table[column].iloc[0], column
+
+    assert full.table["index"].tolist()[:-3] == [*OF_LABELS, "trustworthiness"]
+
+
+def test_tests_are_on_complete_cases() -> None:
+    """Statistic and p equal those of the complete rows; n says how many, and a note; each variable has its own gaps."""
+    age = np.where(np.arange(60) % 4 == 0, np.nan, X[:, 0])
+    kind = pd.array(np.where(np.arange(60) % 3 == 0, None, (X[:, 1] > 0).astype(object)), dtype="Int64")
+    ev = dreval.Evaluation(X, {"e": Y}, labels=GAPPED, covariates={"age": age, "kind": kind}, **SETTINGS)
+    table = ev.run("stress", ["hsic", "dcov", "kcca"], n_resamples=99).table.set_index(["test", "target"])
+    kinds = {"labels": (KNOWN, "delta"), "age": (~np.isnan(age), "gaussian"), "kind": (~pd.isna(kind), "delta")}
+    for target, (known, kernel) in kinds.items():
+        values = {"labels": CLASSES[KNOWN], "age": age[known], "kind": (X[known, 1] > 0).astype(int)}[target]
+        row = table.loc["hsic", target]
+        direct = dreval.hsic_test(Y[known], values, kernel=("gaussian", kernel), n_resamples=9)
+
+        assert row["statistic"] == pytest.approx(direct.statistic, rel=1e-12)
+        assert {int(table.loc[name, target]["n"]) for name in ("hsic", "dcov", "kcca")} == {int(known.sum())}
+        assert f"on the {known.sum()} of 60 points at which" in row["note"]
+
+
+@pytest.mark.parametrize("name", OF_LABELS)
+def test_public_functions_warn_once_and_agree(name: str) -> None:
+    """The function gives the value of the labeled points, and one warning that points at the caller's line."""
+    function = getattr(dreval, name)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        value = function(X, Y, labels=GAPPED)
+
+    assert value == function(X[KNOWN], Y[KNOWN], labels=CLASSES[KNOWN]) or name == "knn_accuracy"
+    assert [(w.category, w.filename) for w in caught] == [(InputWarning, __file__)]
+    assert str(caught[0].message) == f"{name} is that of the 40 labeled of 60 points, evaluated by themselves."
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.sampled_from(["a", "b", None]), min_size=8, max_size=24).filter(any), st.integers(1, 6))
+def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int) -> None:
+    """Whatever few points are labeled, an index has the value of those points or a reason, and nothing is lost."""
+    n, known = len(labels), np.array([label is not None for label in labels])
+    ev = dreval.Evaluation(X[:n], {"e": Y[:n]}, labels=labels, n_neighbors=k, random_state=0)
+    table = ev.run([*OF_LABELS, "trustworthiness"], None, None).table.set_index("index")
+
+    assert np.isfinite(table.loc["trustworthiness", "value"])
+    for name in OF_LABELS:
+        row = table.loc[name]
+        assert np.isfinite(row["value"]) or row["note"]
+    if known.sum() > max(k, 3):
+        alone = np.array(labels, dtype=object)[known].tolist()
+        part = dreval.Evaluation(X[:n][known], {"e": Y[:n][known]}, labels=alone, n_neighbors=k, random_state=0)
+        expected = part.run(OF_LABELS, None, None).table.set_index("index")["value"]
+        np.testing.assert_array_equal(table.loc[OF_LABELS, "value"], expected[OF_LABELS])
+
+
+@pytest.mark.parametrize("ci", ["anchors", "subsampling", "replicates"])
+def test_other_intervals_know_of_gaps(ci: str) -> None:
+    """With anchors, halves and runs anew each index of labels has a value; unlabeled points are never contributions."""
+    anchors = 30 if ci == "anchors" else None
+    source = Y if ci != "replicates" else "pca"
+    options = {"replicates": {"n_resamples": 3}} if ci == "replicates" else {"subsampling": {"n_resamples": 3}}
+    ev = dreval.Evaluation(X, {"e": source}, labels=GAPPED, anchors=anchors, **SETTINGS)
+    results = ev.run(OF_LABELS, None, ci, options={} if ci == "anchors" else options)
+    rows = results.table[results.table["value"].notna()]
+
+    assert set(rows["index"]) == set(OF_LABELS)
+    assert results.points["e"].to_numpy()[~KNOWN].size
+    assert np.isnan(results.points["e"].to_numpy()[~KNOWN]).all()
+    assert rows["se"].notna().any()
+
+
+def test_files_frames_and_records_have_gaps(tmp_path: Path) -> None:
+    """Empty cells of a label column are gaps; augment has NaN there, also when loaded; figures are drawn."""
+    frame = pd.DataFrame(X, columns=list("wxyz")).assign(kind=GAPPED)
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    frame[["kind"]].to_csv(tmp_path / "labels.csv", index=False)
+    first = dreval.Evaluation(tmp_path / "data.csv", {"e": Y}, labels="kind", **SETTINGS)
+    second = dreval.Evaluation(X, {"e": Y}, labels=f"{tmp_path}/labels.csv:kind", **SETTINGS)
+    for ev in (first, second):
+        assert ev.data.labels is not None
+        assert ev.data.labels.values.tolist() == GAPPED.tolist()
+
+    results = first.run([*OF_LABELS, "continuity"], None)
+    results.save(tmp_path / "r.dreval")
+    for one in (results, dreval.load_results(tmp_path / "r.dreval")):
+        augmented = one.augment("e")
+        assert np.array_equal(augmented["label"].isna(), ~KNOWN)
+        assert augmented.loc[KNOWN, "label"].tolist() == CLASSES[KNOWN].tolist()
+        legend = one.plot("scatter").legends[0].get_texts()
+        assert [text.get_text() for text in legend] == ["a", "b", "c", "unlabeled"]
+    results.report(tmp_path / "r.html")
+    assert "unlabeled" in (tmp_path / "r.html").read_text()
+
+
+def test_no_label_at_all_and_methods_that_need_all_labels() -> None:
+    """Labels that are all missing are refused; a supervised method has the reason in its row, a callable its None."""
+    seen: list[Any] = []
+
+    def callable_(X: Any, n_components: int, labels: Any = None) -> Any:
+        seen.append(labels)
+        return X[:, :n_components]
+
+    with pytest.raises(InputError, match=r"`labels` must hold a class of some points: got 60 missing values"):
+        as_data(X, labels=[None] * 60)
+    with pytest.raises(InputError, match=r"`response` must be complete: got 'y' without a value at 20 points"):
+        dreval.embed(pd.DataFrame(X).assign(y=np.where(KNOWN, X[:, 0], np.nan)), "sir", 1, response="y")
+    ev = dreval.Evaluation(X, {"sir": "sir", "mine": callable_, "e": Y}, labels=GAPPED, **SETTINGS)
+    table = ev.run("silhouette", None, None).table.set_index("embedding")
+
+    assert "`labels` must be complete, because 'sir' is supervised: got 20 missing." in table.loc["sir", "note"]
+    assert np.isfinite(table.loc[["mine", "e"], "value"]).all()
+    assert seen[0].tolist() == GAPPED.tolist()

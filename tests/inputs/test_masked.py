@@ -1,0 +1,137 @@
+"""Masked arrays: what lies under a mask is no value, wherever it comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dreval
+from dreval._check import check_unmasked
+from dreval.errors import DrevalError, InputError
+from dreval.inputs.data import as_data
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+Y = X[:, :2] + 0.1
+PCA = dreval.methods.PCA().fit(X)
+TESTS = ("hsic_test", "kcca_test", "cca_test", "dcov_test", "mmd_test")
+
+DOORS: dict[str, Callable[[Any], Any]] = {
+    "data": lambda A: dreval.Evaluation(A).data.X,
+    "latent": lambda A: dreval.Evaluation(X, latent=A).data.latent,
+    "X of a function": lambda A: dreval.trustworthiness(A, Y, n_neighbors=5),
+    "Y of a function": lambda A: dreval.trustworthiness(X, A, n_neighbors=5),
+    "embed": lambda A: np.asarray(dreval.embed(A, "pca")),
+    "response": lambda A: np.asarray(dreval.embed(X, "sir", 1, response=A[:, 0])),
+    "fit": lambda A: dreval.methods.PCA().fit(A).embedding_,
+    "response of fit": lambda A: dreval.methods.SIR(1).fit(X, A[:, 0]).embedding_,
+    "transform": lambda A: PCA.transform(A),
+    "inverse_transform": lambda A: PCA.inverse_transform(A[:, :2]),
+    "embedding": lambda A: found_or_raised(A),
+    "callable": lambda A: found_or_raised(lambda *_: A),
+    "estimator": lambda A: found_or_raised(Returns(A)),
+    **{
+        f"{name}, {side}": lambda A, name=name, side=side: statistic_of(name, side, A)
+        for name in TESTS
+        for side in ("x", "y")
+    },
+}
+
+
+class Returns:
+    """An estimator that returns what it was made of."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def fit_transform(self, X: Any) -> Any:
+        """The value."""
+        return self.value
+
+
+def statistic_of(name: str, side: str, A: Any) -> float:
+    """The statistic of a test with one argument given."""
+    other = X[::-1] + 1.0
+    x, y = (A, other) if side == "x" else (other, A)
+    return float(getattr(dreval, name)(x, y, n_resamples=9, random_state=0).statistic)
+
+
+def found_or_raised(source: Any) -> float:
+    """The value of an embedding in an evaluation, whose reason is raised where it has none."""
+    row = dreval.Evaluation(X, {"e": source}, random_state=0).run("stress", None, None).tidy().iloc[0]
+    if row["note"].startswith("`embeddings['e']`"):
+        raise InputError("e", "must have a value", row["note"], "See the note.")
+    return float(row["value"])
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_masked_cell_is_refused_and_a_mask_without_one_is_none(door: str) -> None:
+    """A huge number under a mask is never used; the same array with nothing masked gives what its data give."""
+    poisoned = X.copy()
+    poisoned[2, 0] = 1e9
+    with pytest.raises(DrevalError, match=r"must have no masked cells: got 1 masked cell, the first in row 2"):
+        DOORS[door](np.ma.array(poisoned, mask=poisoned == 1e9))
+
+    plain, masked = DOORS[door](X), DOORS[door](np.ma.array(X, mask=np.zeros(X.shape, bool)))
+
+    assert np.array_equal(plain, masked)
+    assert not isinstance(masked, np.ma.MaskedArray)
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if "response" not in door and "inverse" not in door])
+def test_lists_of_masked_rows_are_refused(door: str) -> None:
+    """numpy makes a plain array of a list of masked rows, with the numbers under their masks: it is refused before."""
+    rows = list(np.ma.masked_greater(X, 2.0))
+    with pytest.raises(DrevalError, match="must have no masked cells"):
+        DOORS[door](rows)
+
+
+@given(st.lists(st.booleans(), min_size=6, max_size=6), st.booleans())
+def test_every_mask_is_seen_where_it_is(mask: list[bool], listed: bool) -> None:
+    """The number of masked cells and the row of the first are those of the mask, for arrays and for lists of rows."""
+    array = np.ma.array(np.arange(6.0).reshape(3, 2), mask=np.reshape(mask, (3, 2)))
+    given = list(array) if listed else array
+    if not any(mask):
+        assert np.array_equal(np.asarray(check_unmasked(given, "A")), array.data)
+        return
+    with pytest.raises(InputError) as caught:
+        check_unmasked(given, "A")
+
+    assert caught.value.got.startswith(f"{sum(mask)} masked cell{'s' if sum(mask) > 1 else ''}, ")
+    assert f"in row {mask.index(True) // 2}" in caught.value.got
+
+
+@pytest.mark.parametrize("cell", [None, np.nan])
+def test_objects_with_gaps_say_where(cell: Any) -> None:
+    """An array of objects in which something is missing is refused with the place, not as one of no numbers."""
+    objects = X.astype(object)
+    objects[4, 1] = cell
+    with pytest.raises(InputError, match=r"`X` must be complete: got 1 missing value, the first in row 4, column 1"):
+        dreval.methods.PCA().fit(objects)
+
+
+def test_the_statistic_of_the_issue() -> None:
+    """Distance covariance of a masked variable was 2.8e16 by the number under the mask; it is refused, in y too."""
+    x = np.random.default_rng(1).normal(size=40)
+    masked = np.ma.array(np.r_[1e17, x[1:]], mask=np.arange(40) == 0)
+    for one, other in ((masked, x), (x, masked)):
+        with pytest.raises(InputError, match="masked"):
+            dreval.dcov_test(one, other, n_resamples=9)
+
+
+def test_masked_labels_and_covariates_are_gaps() -> None:
+    """Under the mask is no class and no number: codes are -1 there, covariates NaN or None."""
+    mask = np.arange(30) % 5 == 0
+    labels = np.ma.array(np.arange(30) % 2, mask=mask)
+    age = np.ma.array(X[:, 0], mask=mask)
+    data = as_data(X, labels=labels, covariates={"age": age, "kind": labels})
+
+    assert data.labels is not None
+    assert data.labels.classes.tolist() == [0, 1]
+    assert np.array_equal(data.labels.known, ~mask)
+    assert np.array_equal(np.isnan(data.covariates["age"]), mask)
+    assert [value is None for value in data.covariates["kind"]] == mask.tolist()
