@@ -247,11 +247,11 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
 
 
 def _refuse_missing(array: npt.NDArray[Any], argument: str) -> None:
-    """Refuse objects among which values are missing (None, NaN, pandas' NA); all other objects pass."""
+    """Refuse objects of which some are missing (None, NaN, pandas' NA); all other objects pass."""
     import pandas as pd
 
     missing = np.argwhere(pd.isna(array))
-    if len(missing):
+    if 0 < len(missing) < array.size:
         first = ", column ".join(map(str, missing[0]))
         got = f"{len(missing)} missing value{'' if len(missing) == 1 else 's'}, the first in row {first}"
         raise InputError(argument, "must be complete", got, IMPUTE)
