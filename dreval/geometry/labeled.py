@@ -19,8 +19,8 @@ IntArray = npt.NDArray[np.int64]
 def labeled(view: View) -> View:
     """The view among the points that have a label (a code that is not -1): what these points give by themselves.
 
-    ``view`` itself where all have one. Data, embedding and lists are those of these points alone, in their order, with as many neighbors a row as ``view``
-    has, or as there are points. It costs one more pass, once.
+    ``view`` itself where all have one. Data, embedding and lists are those of these points alone, in their order, with
+    as many neighbors a row as ``view`` has, or as there are points. It costs one more pass, once.
     """
     if view.labels is None or bool((view.labels >= 0).all()):
         return view
