@@ -30,6 +30,7 @@ __all__ = [
     "check_points",
     "check_random_state",
     "check_rows",
+    "check_spread",
     "check_unmasked",
     "check_width",
     "column_names",
@@ -324,6 +325,37 @@ def check_points(
         points = np.array(array, dtype=np.float64, order="C", copy=True if own else None)
     check_finite(points, argument, columns)
     return points
+
+
+def check_spread(points: Any, argument: str) -> None:
+    """Rows of an array or sparse matrix that differ must differ by more than 2 ** -500 of the largest entry.
+
+    The squares of smaller differences vanish beside it, so that such rows would count as copies of one point.
+    """
+    sparse = hasattr(points, "indptr")
+    size = np.abs(points.data if sparse else points)
+    largest = float(size.max(initial=0.0))
+    if float(size.min(initial=np.inf, where=size > 0)) > largest * 2.0**-450:
+        return
+    coarse = points.copy()
+    (coarse.data if sparse else coarse)[size <= largest * 2.0**-500] = 0.0
+    lost = _distinct(points) - _distinct(coarse)
+    if lost > 0:
+        rule = "must have rows that differ by more than 2 ** -500 of its largest entry"
+        cure = "Check the largest entry, or rescale the columns."
+        raise InputError(
+            argument, rule, f"{lost} rows that differ by less, beside an entry of size {largest:.3g}", cure
+        )
+
+
+def _distinct(points: Any) -> int:
+    """The number of rows that differ."""
+    if not hasattr(points, "indptr"):
+        return len({row.tobytes() for row in points + 0.0})  # -0.0 becomes 0.0
+    points.eliminate_zeros()
+    cuts = points.indptr[1:-1]
+    parts = zip(np.split(points.indices, cuts), np.split(points.data, cuts), strict=True)
+    return len({(columns.tobytes(), values.tobytes()) for columns, values in parts})
 
 
 def column_names(table: Any) -> tuple[str, ...] | None:

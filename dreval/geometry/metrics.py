@@ -18,18 +18,36 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval.errors import UndefinedIndex
 from dreval.inputs.sparse import is_sparse
 
-__all__ = ["compact", "gather", "group_width", "power_of_two", "scaled", "spread", "take", "unit_rows"]
+__all__ = ["compact", "gather", "group_width", "held", "power_of_two", "scaled", "spread", "take", "unit_rows"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+HELD = 500  # powers of two whose squares floats hold
 
 
 def power_of_two(points: Any) -> float:
     """The power of two that brings the largest entry to [1/2, 1), so that scaling rounds nothing; 1 for all zeros."""
     largest = float(np.max(np.abs(points.data if is_sparse(points) else points), initial=0.0))
     return 2.0 ** -int(np.clip(np.frexp(largest)[1], -1000, 1000)) if largest > 0 else 1.0
+
+
+def held(values: Any, exponent: int) -> Any:
+    """A number, or numbers that are averaged, times 2 ** exponent; refused where no float holds the square of it.
+
+    Without this an index that depends on the unit would be infinite for large data, and a perfect 0 for small ones; and
+    of a value whose square is no number there is no standard error.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        found = np.ldexp(values, exponent)
+        total, before = float(np.sum(found)), float(np.sum(values))
+    if exponent and before and not 2.0**-HELD <= abs(total) <= 2.0**HELD:
+        rule = f"must have a unit in which the value of this index lies between 2 ** -{HELD} and 2 ** {HELD}"
+        cure = "Multiply data and embedding by one number, or use an index that does not depend on the unit."
+        raise UndefinedIndex("data", rule, f"about 2 ** {int(np.frexp(before)[1]) + exponent}", cure)
+    return found if isinstance(values, np.ndarray) else float(found)
 
 
 def scaled(points: Any, metric: str) -> tuple[Any, float]:

@@ -40,7 +40,7 @@ def nearest(
     indices : ndarray (m, k) of int64
         Neighbors, nearest first; distances equal up to rounding by lower index.
     squared_distances : ndarray (m, k)
-        Their squared Euclidean distances by direct differences.
+        Their squared Euclidean distances by direct differences; infinite where no float holds them.
 
     Notes
     -----
@@ -57,7 +57,8 @@ def nearest(
         indices, squared = np.empty((m, k), np.int64), np.empty((m, k))
         open_rows = np.arange(m)
     _by_blocks(space, asking, k, queries is None, open_rows, indices, squared, n_jobs)
-    return indices, squared / space.scale / space.scale
+    with np.errstate(over="ignore"):
+        return indices, squared / space.scale / space.scale
 
 
 def _by_tree(

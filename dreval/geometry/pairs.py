@@ -46,6 +46,7 @@ Keep = npt.NDArray[np.bool_]
 
 EXACT_POINTS = 5000  # up to this many points all pairs are used
 SAMPLED_PAIRS = 2_000_000
+FAR_APART = 100  # powers of two between the sizes of data and embedding, up to which both are kept in one unit
 SPLITS = 20  # groups from which the standard error of a sample is taken
 
 
@@ -60,6 +61,9 @@ class Pairs:
     x, y : ndarray (N,)
         Distances in the data and in the embedding, both divided by ``unit`` (a power of two, so nothing is rounded).
         Of those in the data that are equal up to rounding each is the smallest of its run.
+    shift : int
+        Those in the embedding are ``y`` times 2 ** shift; 0 but where their size is so far from that of the data that
+        no float would hold the squares of both. Only what compares x with y in one unit needs it: ``gap``.
     first, second : ndarray (N,) of uint16 or int32
         The two points, as positions among all n; of a pair from an anchor the first is the anchor.
     points, rows : ndarray
@@ -79,6 +83,15 @@ class Pairs:
     unit: float
     ordered: bool
     sampled: bool
+    shift: int = 0
+
+    def gap(self) -> tuple[float, int]:
+        """The sum of (x - y)^2 in one unit, as a number and the power of four that it is to be multiplied by."""
+        from dreval.geometry._loops.pairs import squared_gap
+
+        if self.shift > 0:
+            return float(squared_gap(self.y, self.x, math.ldexp(1.0, -self.shift))), self.shift
+        return float(squared_gap(self.x, self.y, math.ldexp(1.0, self.shift))), 0
 
     @property
     def total(self) -> int:
@@ -194,8 +207,10 @@ def _make(view: View) -> Pairs:
     table = _in_data(view) if other is None else pairs_of(other)
     embedding = Space.of(view.Y)
     y = embedding.listed(table.first, table.second, view.n_jobs)
-    y *= 1.0 / (table.unit * embedding.scale)
-    return _in_order(replace(table, y=y))
+    shift = -round(math.log2(table.unit) + math.log2(embedding.scale))
+    if abs(shift) <= FAR_APART:
+        y *= 2.0**shift
+    return _in_order(replace(table, y=y, shift=0 if abs(shift) <= FAR_APART else shift))
 
 
 def _in_order(table: Pairs) -> Pairs:

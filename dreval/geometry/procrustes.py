@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dreval.errors import UndefinedIndex
 from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import neighbors_to_spare
-from dreval.geometry.metrics import compact, gather, group_width, power_of_two, spread
+from dreval.geometry.metrics import compact, gather, group_width, held, power_of_two, spread
 from dreval.geometry.workers import run_blocks
 from dreval.inputs.sparse import is_sparse
 
@@ -28,26 +27,28 @@ __all__ = [
     "local_spectra",
     "local_sum_without",
     "relative",
+    "relative_residual",
     "residual",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+FAR_LARGER = 200  # powers of two, beyond which the unit of the embedding is used
 CHUNK_BYTES = 8_000_000
 
 
 class LocalParts(NamedTuple):
     """Of each neighborhood: |HX_i|^2, |HY_i|^2 and the nuclear norm s_i of X_i' H Y_i.
 
-    Data and embedding are each scaled by a power of two to size 1, so that no square overflows or vanishes: ``unit``
-    brings the embedding to the scaled data's unit (y2 by its square, s by itself), ``scale`` the data to theirs.
+    Data and embedding are each scaled by a power of two to size 1, so that no square overflows or vanishes: by 2 **
+    ``power`` the data, and by 2 ** ``shift`` the scaled embedding to the scaled data's unit (y2 by its square).
     """
 
     x2: FloatArray
     y2: FloatArray
     nuclear: FloatArray
-    unit: float
-    scale: float
+    power: int
+    shift: int
 
 
 class LocalSpectra(NamedTuple):
@@ -78,7 +79,13 @@ def _local_parts(view: View, k: int) -> LocalParts:
 
     size = _chunk_size(view, k) if is_sparse(X) else 2048
     run_blocks(one, [slice(at, at + size) for at in range(0, m, size)], view.n_jobs)
-    return LocalParts(*parts, unit=scale / other, scale=scale)
+    return LocalParts(*parts, *_powers(scale, other))
+
+
+def _powers(scale: float, other: float) -> tuple[int, int]:
+    """The exponent of the power of two of the data, and by how much it exceeds that of the embedding."""
+    power = round(math.log2(scale))
+    return power, power - round(math.log2(other))
 
 
 def parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArray[np.int32]]:
@@ -107,8 +114,7 @@ def _parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDAr
 
     size = _chunk_size(whole, k + 1) if is_sparse(X) else 512
     run_blocks(one, [slice(at, min(at + size, n)) for at in range(0, n, size)], view.n_jobs)
-    unit = {"unit": scale / other, "scale": scale}
-    return local_parts(whole, k), LocalParts(*(part.T for part in parts), **unit), nearest[:, :k]
+    return local_parts(whole, k), LocalParts(*(part.T for part in parts), *_powers(scale, other)), nearest[:, :k]
 
 
 def local_sum_without(view: View, k: int, of: Callable[[LocalParts], FloatArray]) -> FloatArray:
@@ -167,19 +173,27 @@ def _unit_size(view: View, which: str) -> tuple[Any, float]:
     return view.once(("unit size", which), make)
 
 
-def residual(parts: LocalParts) -> FloatArray:
-    """Procrustes statistic G(X_i, Y_i) = |HX_i|^2 + |HY_i|^2 - 2 s_i at the scaled data's size, clipped at 0."""
-    return np.maximum(parts.x2 + parts.unit * (parts.unit * parts.y2 - 2 * parts.nuclear), 0.0)
+def residual(parts: LocalParts) -> tuple[FloatArray, int]:
+    """Procrustes statistic G(X_i, Y_i) = |HX_i|^2 + |HY_i|^2 - 2 s_i at the scaled data's size, clipped at 0.
+
+    It is to be multiplied by 2 to the power that comes with it, 0 unless the embedding is far larger than the data.
+    """
+    if parts.shift > FAR_LARGER:
+        unit = math.ldexp(1.0, -parts.shift)
+        return np.maximum(parts.y2 + unit * (unit * parts.x2 - 2 * parts.nuclear), 0.0), 2 * parts.shift
+    unit = math.ldexp(1.0, parts.shift)
+    return np.maximum(parts.x2 + unit * (unit * parts.y2 - 2 * parts.nuclear), 0.0), 0
 
 
-def in_data_units(squares: FloatArray, parts: LocalParts) -> FloatArray:
+def relative_residual(parts: LocalParts) -> FloatArray:
+    """Procrustes statistic of each neighborhood relative to its size in the data; refused where no float holds it."""
+    squares, power = residual(parts)
+    return np.asarray(held(relative(squares, parts.x2), power))
+
+
+def in_data_units(squares: tuple[FloatArray, int], parts: LocalParts) -> FloatArray:
     """Squares at the scaled data's size, in squares of the data's own unit; refused where no float holds their sum."""
-    with np.errstate(over="ignore"):
-        found = squares / parts.scale / parts.scale
-        if not np.isfinite(found.sum()):
-            cure = "Divide data and embedding by one number, or use a normalized index (procrustes_rn)."
-            raise UndefinedIndex("data", "must have squared distances that a float holds", "larger ones", cure)
-    return np.asarray(found)
+    return np.asarray(held(squares[0], squares[1] - 2 * parts.power))
 
 
 def relative(numerator: FloatArray, x2: FloatArray) -> FloatArray:

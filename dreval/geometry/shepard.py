@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -24,7 +26,9 @@ def shepard(view: View) -> Shepard | None:
     pairs = known_pairs(view)
     if pairs is None or not len(pairs.x):
         return None
-    ends = np.array([pairs.x[-1], pairs.y.max()]) * pairs.unit
+    unit_y = math.ldexp(pairs.unit, pairs.shift)
+    with np.errstate(over="ignore"):
+        ends = np.array([pairs.x[-1], pairs.y.max()]) * [pairs.unit, unit_y]
     if not np.isfinite(ends).all():
         return None
     x_edges, y_edges = (np.linspace(0.0, end if end > 0 else 1.0, CELLS + 1) for end in ends.tolist())
@@ -32,9 +36,9 @@ def shepard(view: View) -> Shepard | None:
     return Shepard(
         x_edges=x_edges,
         y_edges=y_edges,
-        counts=_counts(pairs, x_edges / pairs.unit, y_edges / pairs.unit),
+        counts=_counts(pairs, x_edges / pairs.unit, y_edges / unit_y),
         step_edges=edges * pairs.unit,
-        steps=steps * pairs.unit,
+        steps=steps * unit_y,
         pairs=len(pairs.x),
         total=pairs.total,
         anchored=pairs.ordered,

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
+from dreval.geometry.metrics import power_of_two
 from dreval.geometry.neighbors import nearest
 from dreval.geometry.workers import run_blocks
 
@@ -43,6 +44,7 @@ def doubtful_rows(
     With ``within`` also those in which only the order of the k is open. A row may be one of ``train``.
     """
     wanted = min(k + 2, len(train))  # the point itself may be among them
+    points = points * power_of_two(points)  # no square overflows or vanishes
     found, squared = nearest(points[train], wanted, points[rows], n_jobs)
     squared[train[found] == rows[:, None]] = np.inf
     squared.sort(axis=1)

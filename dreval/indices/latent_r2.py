@@ -75,9 +75,8 @@ def _basis(Y: FloatArray) -> FloatArray:
 
 def _unit(columns: FloatArray) -> FloatArray:
     """Columns centred and of unit length; what varies by rounding only becomes 0."""
-    largest = np.abs(columns).max(axis=0)
-    scaled = columns / np.where(largest > 0, largest, 1.0)
-    still = (columns == columns[0]).all(axis=0)
-    centred = np.where(still, 0.0, scaled - scaled.mean(axis=0))
+    scaled = np.ldexp(columns, -np.frexp(np.abs(columns).max(axis=0))[1])
+    scaled -= scaled[0].copy()  # before the mean, so that columns far from 0 keep their digits
+    centred = scaled - scaled.mean(axis=0)
     length = np.sqrt((centred**2).sum(axis=0))
     return np.asarray(centred / np.where(length > 0, length, 1.0))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.procrustes import best_scale, coincident, local_parts, local_sum_without, relative, residual
+from dreval.geometry.procrustes import best_scale, coincident, local_parts, local_sum_without, relative_residual
 from dreval.indices._index import FloatArray, index
 
 
 def _without(view: View, n_neighbors: int) -> FloatArray:
-    return local_sum_without(view, n_neighbors, lambda parts: relative(residual(parts), parts.x2)) / (view.n - 1)
+    return local_sum_without(view, n_neighbors, relative_residual) / (view.n - 1)
 
 
 @index(
@@ -45,7 +45,7 @@ def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
     0.09
     """
     parts = local_parts(view, n_neighbors)
-    points = relative(residual(parts), parts.x2)
+    points = relative_residual(parts)
     note = coincident(parts.x2)
     if points.mean() > 10 * best_scale(parts).mean() + 1e-12:
         unit = "more than ten times R_N,opt: the unit of the embedding decides this value, not its shape"

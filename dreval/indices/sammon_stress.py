@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from dreval.geometry.blocks import View
+from dreval.geometry.metrics import held
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.indices._index import index
 
@@ -47,6 +48,7 @@ def _weighted(pairs: Pairs) -> tuple[float, str]:
     """The sum over pairs with x > 0, and how many others there are."""
     from dreval.geometry._loops.pairs import sammon_sums
 
-    top, bottom, zeros = sammon_sums(pairs.x, pairs.y)
+    here, there = max(-pairs.shift, 0), max(pairs.shift, 0)  # by which powers x and y fall short of one unit
+    top, bottom, zeros = sammon_sums(pairs.x, pairs.y, math.ldexp(1.0, -there), math.ldexp(1.0, -here))
     note = f"{zeros} pairs of equal points in the data are left out" if zeros else ""
-    return float(top / bottom) if bottom > 0 else 0.0, note
+    return held(float(top / bottom), 2 * there) if bottom > 0 else 0.0, note

@@ -6,6 +6,7 @@ import math
 
 from dreval.errors import UndefinedIndex
 from dreval.geometry.blocks import View
+from dreval.geometry.metrics import held
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.indices._index import index
 
@@ -57,25 +58,24 @@ def stress(view: View, kind: str = "normalized") -> Estimate:
 
 def _raw(pairs: Pairs) -> float:
     """Sum over all pairs, from those that were seen."""
-    from dreval.geometry._loops.pairs import squared_gap
-
-    return float(squared_gap(pairs.x, pairs.y, 1.0)) * (pairs.total / len(pairs.x)) * pairs.unit**2
+    gap, power = pairs.gap()
+    return held(gap * (pairs.total / len(pairs.x)), 2 * (power + round(math.log2(pairs.unit))))
 
 
 def _normalized(pairs: Pairs) -> float:
     """Root of the sum over that of the data; 0 where neither space has a distance."""
-    from dreval.geometry._loops.pairs import products, squared_gap
+    from dreval.geometry._loops.pairs import products
 
-    size, gap = float(products(pairs.x, pairs.x, 0.0, 0.0)[0]), float(squared_gap(pairs.x, pairs.y, 1.0))
-    return math.sqrt(gap / size) if size > 0 else 0.0
+    size, (gap, power) = float(products(pairs.x, pairs.x, 0.0, 0.0)[0]), pairs.gap()
+    return held(math.sqrt(gap / size), power) if size > 0 else 0.0
 
 
 def _kruskal(pairs: Pairs) -> float:
     """Root of the sum over that of the embedding."""
-    from dreval.geometry._loops.pairs import products, squared_gap
+    from dreval.geometry._loops.pairs import products
 
-    size, gap = float(products(pairs.y, pairs.y, 0.0, 0.0)[0]), float(squared_gap(pairs.x, pairs.y, 1.0))
+    size, (gap, power) = float(products(pairs.y, pairs.y, 0.0, 0.0)[0]), pairs.gap()
     if size == 0.0:
         cure = 'Use kind="normalized", which divides by the distances in the data.'
         raise UndefinedIndex("kind", "must fit the embedding", '"kruskal" with a constant embedding', cure)
-    return math.sqrt(gap / size)
+    return held(math.sqrt(gap / size), power - pairs.shift)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_finite, check_int, check_parameters, known_names, nearest_name
+from dreval._check import check_finite, check_int, check_parameters, check_spread, known_names, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._align import align, own_ids
 from dreval.inputs._anndata import is_anndata, stored_anndata
@@ -177,6 +177,7 @@ def coordinate_source(
         raise InputError(argument, "must have coordinates", "no column besides the ids", "Add the coordinates.")
     Y = frame_numbers(frame, argument, "Name it with ids={column!r}, or drop it.")
     check_finite(Y, argument, [str(c) for c in frame.columns] if raw.named else None)
+    check_spread(Y, argument)
     for j, column in enumerate(frame.columns if raw.named else ()):
         if Y.shape[1] > 1 and looks_like_ids(column, Y[:, j]):
             cure = f"Name it with ids={str(column)!r} (also for the data, to match rows by it), or drop it."

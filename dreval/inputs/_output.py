@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_finite, check_numeric, check_rows, check_unmasked, describe
+from dreval._check import check_finite, check_numeric, check_rows, check_spread, check_unmasked, describe
 from dreval.errors import DrevalError, InputError, MethodFailed
 from dreval.inputs._arrays import as_numpy, as_pandas, is_table
 
@@ -60,6 +60,7 @@ def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
         check_rows(len(array), n, argument)
         points = np.array(array, dtype=np.float64, order="C")
         check_finite(points, argument)
+        check_spread(points, argument)
         check_columns(points, argument)
     except InputError as error:
         raise MethodFailed(argument, error.rule, error.got, cure) from error

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import check_spread
 from dreval.errors import InputError
 
 __all__ = ["METRICS", "check_distances", "fit_metric"]
@@ -44,6 +45,8 @@ def fit_metric(X: Any, metric: str, argument: str) -> Any:
     """The data as the metric reads them; rows for which it has no value, and what is no distance, are refused."""
     if metric == "precomputed":
         return check_distances(X, argument)
+    if metric == "euclidean":
+        check_spread(X, argument)
     if metric == "cosine":
         empty = X.count_nonzero(axis=1) == 0 if hasattr(X, "indptr") else ~X.any(axis=1)
         _refuse_row(empty, "must have no row of zeros with metric='cosine'", argument)

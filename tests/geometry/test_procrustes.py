@@ -20,9 +20,11 @@ from dreval.geometry.procrustes import (
     coincident,
     conformal,
     disparity,
+    in_data_units,
     local_parts,
     local_spectra,
     relative,
+    relative_residual,
     residual,
 )
 
@@ -34,8 +36,8 @@ def _measures(X, Y, k):
     view = sweep(X, {"Y": Y}, k=k, ranks=False)["Y"]
     parts, spectra = local_parts(view, k), local_spectra(view, k)
     return parts, {
-        "procrustes_r": residual(parts),
-        "procrustes_rn": relative(residual(parts), parts.x2),
+        "procrustes_r": in_data_units(residual(parts), parts),
+        "procrustes_rn": relative_residual(parts),
         "procrustes_rc": conformal(parts),
         "procrustes_rn_opt": best_scale(parts),
         "procrustes_rpca": np.maximum(spectra.within + parts.y2 - 2 * spectra.nuclear, 0),

@@ -1,0 +1,236 @@
+"""Data and embeddings of any size: the value that the card demands, or the reason why there is none; never inf."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from scipy.spatial.distance import pdist
+
+import dreval
+from dreval.errors import DrevalError, InputError, UndefinedIndex
+from dreval.registry import INDICES, TESTS
+
+N, K = 24, 5
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 3)) * [2.0, 1.0, 0.5]
+Y = X[:, :2] + 0.2 * RNG.normal(size=(N, 2))
+LABELS, LATENT = np.arange(N) % 3, X[:, :1].copy()
+EXPONENTS = (-1000, -500, 700, 1000)
+DEGREES = {"procrustes_r": 2, "procrustes_rpca": 2, "stress-raw": 2}  # what doubling both spaces multiplies by, log2
+each_power = pytest.mark.parametrize("power", EXPONENTS)
+Long = np.longdouble  # 15 bits of exponent: the naive formulas below neither overflow nor vanish
+
+
+def _cases():
+    """Every index of pictures, with every choice of its parameters."""
+    for name in INDICES:
+        card = INDICES.card(name)
+        for kind in card.choices.get("kind", (None,)) if card.level != "algorithm" else ():
+            options = {} if kind is None else {"kind": kind}
+            yield pytest.param(name, options, id="-".join(filter(None, [name, kind])))
+
+
+each_index = pytest.mark.parametrize(("name", "options"), list(_cases()))
+
+
+def _numbers(name, data, picture, **options):
+    card = INDICES.card(name)
+    options |= {"n_neighbors": K} if "n_neighbors" in card.parameters else {}
+    options |= {"labels": LABELS} if "labels" in card.needs else {}
+    options |= {"latent": LATENT} if "latent" in card.needs else {}
+    options |= {"n_folds": N, "random_state": 0} if "n_folds" in card.parameters else {}
+    options |= {"random_state": 0} if "pairs" in card.needs else {}
+    return np.atleast_1d(getattr(dreval, name)(data, picture, **options))
+
+
+def _refused_beyond(expected, compute):
+    """The expected number where a float holds its square, else a refusal that says so."""
+    with np.errstate(over="ignore", under="ignore"):
+        size = abs(Long(expected))
+    if 2.0 ** Long(-499) < size < 2.0 ** Long(499):
+        assert_allclose(compute(), [float(expected)], rtol=1e-12)
+    else:
+        with pytest.raises(UndefinedIndex, match="must have a unit in which the value of this index lies between"):
+            compute()
+
+
+@each_power
+@each_index
+def test_both_spaces_in_another_unit(name, options, power):
+    """The very same bits, or, for what is measured in the unit of the data, the value times its power of the unit."""
+    base, unit = _numbers(name, X, Y, **options), 2.0**power
+    degree = DEGREES.get("-".join([name, *options.values()]), 0)
+    if degree == 0:
+        assert_array_equal(_numbers(name, X * unit, Y * unit, **options), base)
+    else:
+        _refused_beyond(
+            Long(base[0]) * Long(2) ** (degree * power), lambda: _numbers(name, X * unit, Y * unit, **options)
+        )
+
+
+@each_power
+@each_index
+def test_one_space_in_another_unit(name, options, power):
+    """The very same bits for every index that does not depend on the unit of the embedding."""
+    if "scale" not in INDICES.card(name).invariances:
+        return
+    base, unit = _numbers(name, X, Y, **options), 2.0**power
+    assert_array_equal(_numbers(name, X, Y * unit, **options), base)
+    assert_array_equal(_numbers(name, X * unit, Y, **options), base)
+
+
+def _naive_stress(kind, a, b):
+    """Kruskal's and Sammon's formulas term by term."""
+    x, y = (pdist(points).astype(Long) * Long(2) ** power for points, power in ((X, a), (Y, b)))
+    raw = np.sum((x - y) ** 2)
+    values = {
+        "raw": raw,
+        "normalized": np.sqrt(raw / np.sum(x**2)),
+        "kruskal": np.sqrt(raw / np.sum(y**2)),
+        "sammon": np.sum((x - y) ** 2 / x) / np.sum(x),
+    }
+    return values[kind]
+
+
+def _naive_procrustes(kind, a, b):
+    """Goldberg and Ritov's sums over neighborhoods, from the parts at size 1: a^2 |HX|^2 + b^2 |HY|^2 - 2 a b s."""
+    order = np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, : K + 1]
+    a, b, total = Long(2) ** a, Long(2) ** b, Long(0)
+    for members in order:
+        own, image = X[members] - X[members].mean(axis=0), Y[members] - Y[members].mean(axis=0)
+        size = np.sum(own**2)
+        if kind == "rpca":
+            left, sizes, axes = np.linalg.svd(own, full_matrices=False)
+            own = (left[:, :2] * sizes[:2]) @ axes[:2]
+        nuclear = np.linalg.svd(own.T @ image, compute_uv=False).sum()
+        part = a**2 * Long(np.sum(own**2)) + b**2 * Long(np.sum(image**2)) - 2 * a * b * Long(nuclear)
+        total += part / (a**2 * Long(size)) if kind == "rn" else part
+    return total / N
+
+
+UNITS = [(a, b) for a in (-1000, -600, -400, -90, 0, 90, 400, 600, 1000) for b in (-1000, -400, -90, 0, 90, 400, 1000)]
+
+
+@pytest.mark.parametrize("kind", ["raw", "normalized", "kruskal", "sammon"])
+def test_stresses_of_any_two_units(kind):
+    """Every combination of units gives the naive value in 15 bits of exponent, or is refused where it must be."""
+    name, options = ("sammon_stress", {}) if kind == "sammon" else ("stress", {"kind": kind})
+    for a, b in UNITS:
+        compute = lambda a=a, b=b: _numbers(name, X * 2.0**a, Y * 2.0**b, **options)  # noqa: E731
+        _refused_beyond(_naive_stress(kind, a, b), compute)
+
+
+@pytest.mark.parametrize("kind", ["r", "rn", "rpca"])
+def test_local_procrustes_of_any_two_units(kind):
+    """As for the stresses."""
+    for a, b in UNITS:
+        compute = lambda a=a, b=b: _numbers(f"procrustes_{kind}", X * 2.0**a, Y * 2.0**b)  # noqa: E731
+        _refused_beyond(_naive_procrustes(kind, a, b), compute)
+
+
+@each_index
+def test_denormal_numbers(name, options):
+    """Below the smallest normal number digits are lost; the value is that of the digits that are left."""
+    data, picture = X * 2.0**-1060, Y * 2.0**-1060
+    if "-".join([name, *options.values()]) in DEGREES:
+        with pytest.raises(UndefinedIndex, match="must have a unit in which"):
+            _numbers(name, data, picture, **options)
+        return
+    expected = _numbers(name, data * 2.0**1000, picture * 2.0**1000, **options)
+    assert_array_equal(_numbers(name, data, picture, **options), expected)
+
+
+def _value_or_reason(compute):
+    """What is found, or nothing and the reason."""
+    try:
+        return compute(), None
+    except DrevalError as reason:
+        return np.empty(0), str(reason)
+
+
+@pytest.mark.parametrize("power", [60, 440])
+@each_index
+def test_one_huge_coordinate(name, options, power):
+    """One entry of the data, or of the embedding, beside which the others nearly vanish: finite, or its reason."""
+    for space in (0, 1):
+        spaces = [X.copy(), Y.copy()]
+        spaces[space][3, 1] = 2.0**power
+        values, reason = _value_or_reason(lambda: _numbers(name, *spaces, **options))  # noqa: B023
+        assert np.isfinite(values).all()
+        if reason is not None:
+            assert "must have a unit in which" in reason
+            continue
+        if {"ranks", "neighbors"} & set(INDICES.card(name).needs) and "features" not in INDICES.card(name).needs:
+            spaces[space][3, 1] = 2.0**52  # the same order of all distances
+            assert_array_equal(values, _numbers(name, *spaces, **options))
+
+
+@each_index
+def test_rows_that_would_count_as_copies_are_refused(name, options):
+    """Beside 2 ** 900 differences of size 1 have no square: an error at the door, in data and in embedding alike."""
+    for space, argument in ((0, "X"), (1, "Y")):
+        spaces = [X.copy(), Y.copy()]
+        spaces[space][3, 1] = 2.0**900
+        with pytest.raises(InputError, match=f"`{argument}` must have rows that differ by more than 2 .. -500 of its"):
+            _numbers(name, *spaces, **options)
+
+
+def test_small_entries_that_no_row_needs_are_data():
+    """Numbers near 0 beside others are read as always, dense and sparse, where the rows differ elsewhere too."""
+    small = np.c_[X, np.where(LABELS == 0, 1e-300, 0.0)]
+    assert dreval.trustworthiness(small, Y, n_neighbors=K) == dreval.trustworthiness(X, Y, n_neighbors=K)
+    assert dreval.trustworthiness(csr_array(small), Y, n_neighbors=K) == pytest.approx(
+        dreval.trustworthiness(X, Y, n_neighbors=K), abs=1e-12
+    )
+    with pytest.raises(InputError, match="got 22 rows that differ by less"):
+        dreval.trustworthiness(csr_array(np.c_[np.arange(N) * 1e-300, np.arange(N) == 0]), Y, n_neighbors=K)
+
+
+@pytest.mark.parametrize("shift", [-(2.0**40)])
+@each_index
+def test_far_from_the_origin(name, options, shift):
+    """Rounded to what remains there, both spaces have the value of the same numbers moved back, to 1e-9."""
+    data, picture = X + shift, Y + shift
+    expected = _numbers(name, data - shift, picture - shift, **options)
+    assert_allclose(_numbers(name, data, picture, **options), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_an_evaluation_at_extreme_units():
+    """All indices, intervals and chance levels: no infinite cell, and a row without a value has its reason."""
+    base = _table(0, 0)
+    for a, b in ((700, 0), (-700, 700), (-1000, -1000)):
+        table = _table(a, b)
+        numbers = table.select_dtypes("number").to_numpy(float)
+        assert not np.isinf(numbers).any()
+        assert (table["note"] != "")[table["value"].isna()].all()
+        assert table["value"].notna().sum() >= base["value"].notna().sum() - 16
+
+
+def _table(a, b):
+    ev = dreval.Evaluation(X * 2.0**a, {"Y": Y * 2.0**b, "pca": "pca"}, labels=LABELS, latent=LATENT, n_neighbors=K)
+    names = [name for name in INDICES if INDICES.card(name).level != "algorithm" and not INDICES.card(name).curve]
+    return ev.run(names, None, ci="points").tidy()
+
+
+@each_power
+@pytest.mark.parametrize("name", TESTS.names())
+def test_tests_of_independence(name, power):
+    """The same p-value and effect size in every unit, or a refusal that says what to do."""
+    test, unit = TESTS.get(name), 2.0**power
+    pairs = [(X, Y), (X * unit, Y), (X, Y * unit), (X * unit, Y * unit)]
+    if test.card.second == "groups":
+        pairs = [(X[LABELS > 0] + 0.5, X[LABELS == 0]), ((X[LABELS > 0] + 0.5) * unit, X[LABELS == 0] * unit)]
+    known = test(*pairs[0], n_resamples=19, random_state=0)
+    for data, other in pairs[1:]:
+        found, reason = _value_or_reason(lambda: test(data, other, n_resamples=19, random_state=0))  # noqa: B023
+        if reason is not None:
+            assert "must have a usual scale" in reason
+            assert reason.endswith("Rescale it.")
+            continue
+        assert found.p_value == known.p_value
+        assert math.isfinite(found.statistic)
+        assert found.effect_size == pytest.approx(known.effect_size, rel=1e-12)
