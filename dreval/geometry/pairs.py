@@ -85,6 +85,10 @@ class Pairs:
     sampled: bool
     shift: int = 0
 
+    def to_one_unit(self) -> tuple[float, float]:
+        """Factors of x and y that bring both to the coarser of their units; 1 unless ``shift`` says otherwise."""
+        return math.ldexp(1.0, -max(self.shift, 0)), math.ldexp(1.0, -max(-self.shift, 0))
+
     def gap(self) -> tuple[float, int]:
         """The sum of (x - y)^2 in one unit, as a number and the power of four that it is to be multiplied by."""
         from dreval.geometry._loops.pairs import squared_gap

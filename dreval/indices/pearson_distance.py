@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from dreval.geometry.blocks import View
 from dreval.geometry.correlations import correlation
-from dreval.geometry.pairs import Estimate, Pairs, estimate
-from dreval.indices._index import index
+from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
+from dreval.geometry.pairs_without import counted_without, point_sums, really_without, thin
+from dreval.indices._index import FloatArray, index
+
+
+def _without(view: View) -> FloatArray:
+    """From sums around the means of all pairs."""
+    from dreval.geometry._loops.pair_points import point_products
+
+    table, count = pairs_of(view), counted_without(view)
+    total, left = point_sums(view, point_products, 5, table.x.mean(), table.y.mean())
+    u, v, uu, vv, uv = left.T
+    xx, yy, xy = uu - u * u / count, vv - v * v / count, uv - u * v / count
+    flat = table.constant()
+    doubtful = (thin(total[2], xx) & (not flat[0])) | (thin(total[3], yy) & (not flat[1]))
+    if any(flat):
+        found = np.full(view.n, _pearson(table)[0])
+    else:
+        size = np.sqrt(np.maximum(xx, 0.0)) * np.sqrt(np.maximum(yy, 0.0))
+        found = np.clip(np.divide(xy, size, out=np.zeros(view.n), where=size > 0), -1.0, 1.0)
+    return really_without(view, _pearson, doubtful, found)
 
 
 @index(
@@ -18,6 +39,7 @@ from dreval.indices._index import index
     bounds=(-1.0, 1.0),
     chance=0.0,
     invariances=frozenset({"translation", "rotation", "scale"}),
+    without=_without,
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
     ),

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from dreval.geometry.blocks import View
 from dreval.geometry.metrics import held
-from dreval.geometry.pairs import Estimate, Pairs, estimate
-from dreval.indices._index import index
+from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
+from dreval.geometry.pairs_without import point_sums, really_without, thin
+from dreval.indices._index import FloatArray, index
+
+
+def _without(view: View) -> FloatArray:
+    from dreval.geometry._loops.pair_points import point_sammon
+
+    table = pairs_of(view)
+    total, left = point_sums(view, point_sammon, 2, *table.to_one_unit())
+    top, bottom = np.maximum(left, 0.0).T
+    found = held(np.divide(top, bottom, out=np.zeros(view.n), where=bottom > 0), 2 * max(table.shift, 0))
+    return really_without(view, _weighted, thin(total[0], top) | thin(total[1], bottom), found)
 
 
 @index(
@@ -20,6 +33,7 @@ from dreval.indices._index import index
     bounds=(0.0, math.inf),
     chance="permutation",
     invariances=frozenset({"translation", "rotation"}),
+    without=_without,
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
     ),
@@ -48,7 +62,6 @@ def _weighted(pairs: Pairs) -> tuple[float, str]:
     """The sum over pairs with x > 0, and how many others there are."""
     from dreval.geometry._loops.pairs import sammon_sums
 
-    here, there = max(-pairs.shift, 0), max(pairs.shift, 0)  # by which powers x and y fall short of one unit
-    top, bottom, zeros = sammon_sums(pairs.x, pairs.y, math.ldexp(1.0, -there), math.ldexp(1.0, -here))
+    top, bottom, zeros = sammon_sums(pairs.x, pairs.y, *pairs.to_one_unit())
     note = f"{zeros} pairs of equal points in the data are left out" if zeros else ""
-    return held(float(top / bottom), 2 * there) if bottom > 0 else 0.0, note
+    return held(float(top / bottom), 2 * max(pairs.shift, 0)) if bottom > 0 else 0.0, note

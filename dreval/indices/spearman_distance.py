@@ -7,6 +7,7 @@ import numpy as np
 from dreval.geometry.blocks import Groups, View
 from dreval.geometry.correlations import correlation, rank_products, rank_products_without
 from dreval.geometry.pairs import Estimate, Pairs, estimate
+from dreval.geometry.pairs_without import spearman_without
 from dreval.indices._index import FloatArray, index
 
 
@@ -21,6 +22,7 @@ from dreval.indices._index import FloatArray, index
     chance=0.0,
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=8,
+    without=lambda view: spearman_without(view),
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
     ),

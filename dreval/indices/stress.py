@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+
+import numpy as np
 
 from dreval.errors import UndefinedIndex
 from dreval.geometry.blocks import View
 from dreval.geometry.metrics import held
-from dreval.geometry.pairs import Estimate, Pairs, estimate
-from dreval.indices._index import index
+from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
+from dreval.geometry.pairs_without import counted_without, point_sums, really_without, thin
+from dreval.indices._index import FloatArray, index
+
+
+def _without(view: View, kind: str) -> FloatArray:
+    """Sums over all pairs less those of the point."""
+    from dreval.geometry._loops.pair_points import point_gaps
+
+    table, rule = pairs_of(view), _RULES[kind]
+    scale_x, scale_y = table.to_one_unit()
+    total, left = point_sums(view, point_gaps, 4, scale_x, scale_y)
+    doubtful, gap, power = thin(total[0], left[:, 0]), np.maximum(left[:, 0], 0.0), max(table.shift, 0)
+    if kind == "raw":
+        pairs = (view.n - 1) * (view.n - 2) / 2 / counted_without(view)
+        found = held(gap * pairs, 2 * (power + round(math.log2(table.unit))))
+        return really_without(view, _noted(rule), doubtful, found)
+    at = 2 if kind == "normalized" else 3
+    if total[at] == 0.0:
+        return np.full(view.n, rule(table))
+    doubtful |= thin(total[at], left[:, at])
+    ratio = np.divide(gap, left[:, at], out=np.zeros(view.n), where=~doubtful)
+    found = held(np.sqrt(ratio), power - (table.shift if kind == "kruskal" else 0))
+    return really_without(view, _noted(rule), doubtful, found)
 
 
 @index(
@@ -21,6 +46,7 @@ from dreval.indices._index import index
     bounds=(0.0, math.inf),
     chance="permutation",
     invariances=frozenset({"translation", "rotation"}),
+    without=_without,
     choices={"kind": ("normalized", "kruskal", "raw")},
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
@@ -52,8 +78,12 @@ def stress(view: View, kind: str = "normalized") -> Estimate:
     >>> dreval.stress(np.arange(4.0), np.zeros(4), kind="raw")
     20.0
     """
-    rule = {"normalized": _normalized, "kruskal": _kruskal, "raw": _raw}[kind]
-    return estimate(view, lambda pairs: (rule(pairs), ""))
+    return estimate(view, _noted(_RULES[kind]))
+
+
+def _noted(rule: Callable[[Pairs], float]) -> Callable[[Pairs], tuple[float, str]]:
+    """The rule with a note, which says nothing."""
+    return lambda pairs: (rule(pairs), "")
 
 
 def _raw(pairs: Pairs) -> float:
@@ -79,3 +109,6 @@ def _kruskal(pairs: Pairs) -> float:
         cure = 'Use kind="normalized", which divides by the distances in the data.'
         raise UndefinedIndex("kind", "must fit the embedding", '"kruskal" with a constant embedding', cure)
     return held(math.sqrt(gap / size), power - pairs.shift)
+
+
+_RULES = {"normalized": _normalized, "kruskal": _kruskal, "raw": _raw}

@@ -4,9 +4,28 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from dreval.geometry.blocks import View
-from dreval.geometry.pairs import Estimate, Pairs, estimate
-from dreval.indices._index import index
+from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
+from dreval.geometry.pairs_without import point_sums, really_without, thin
+from dreval.indices._index import FloatArray, index
+
+
+def _without(view: View) -> FloatArray:
+    """The residual at the best scale of all pairs, less what the other pairs' own best scale saves: no 1 - cosine^2."""
+    from dreval.geometry._loops.pair_points import point_gaps
+    from dreval.geometry._loops.pairs import products
+
+    table = pairs_of(view)
+    _, yy, xy = products(table.x, table.y, 0.0, 0.0)
+    total, left = point_sums(view, point_gaps, 4, 1.0, xy / yy if yy > 0 else 0.0)
+    gap, moved, own, other = left.T
+    saved = np.divide(moved * moved, other, out=np.zeros(view.n), where=other > 0)
+    gap = np.maximum(gap - saved, 0.0)
+    doubtful = thin(total[0], gap) | thin(total[2], own) | thin(total[3], other)
+    ratio = np.divide(gap, own, out=np.zeros(view.n), where=own > 0)
+    return really_without(view, _best_scale, doubtful, np.minimum(np.sqrt(ratio), 1.0))
 
 
 @index(
@@ -19,6 +38,7 @@ from dreval.indices._index import index
     bounds=(0.0, 1.0),
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
+    without=_without,
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
     ),
