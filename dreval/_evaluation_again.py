@@ -1,4 +1,4 @@
-"""Intervals for which something is done again: values at random halves of the points, and methods run anew."""
+"""Intervals for which something is done again: values without groups or at halves of the points, and methods re-run."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import numpy.typing as npt
 from dreval._evaluation_intervals import Intervals
 from dreval._evaluation_labels import seen_by
 from dreval._evaluation_plan import IndexTask
-from dreval._evaluation_rows import Found, add_note, set_interval
+from dreval._evaluation_rows import Found, add_note, set_band, set_interval
 from dreval._evaluation_views import make_views
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
-from dreval.geometry.blocks import View
+from dreval.geometry.blocks import View, leave_out, random_groups
+from dreval.geometry.coranking import share_coranking
 from dreval.geometry.metrics import take
-from dreval.indices._index import answer
-from dreval.inference.intervals import halves_interval, mean_interval
+from dreval.geometry.pairs import known_pairs, pairs_of, remember_whole
+from dreval.indices._index import answer, curve_values
+from dreval.inference.intervals import halves_interval, mean_interval, partitions_interval
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
 
@@ -28,6 +30,7 @@ __all__ = ["Again", "half_neighbors", "repeatable"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+GROUPS = 20  # groups of one random partition
 Values = list[float | str]  # of every task: its value, or the reason why there is none
 Pictures = Callable[[IntArray, tuple[int, int]], dict[str, FloatArray]]
 
@@ -53,12 +56,14 @@ class Again:
     data: Data
     sources: Mapping[str, Source]
     tasks: Sequence[IndexTask]
+    curves: Sequence[IndexTask]
     intervals: Intervals
     seed: int
     n_jobs: int | None
 
     def add(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Any) -> None:
         """Add intervals, and the replicates or the values at halves behind them, to what was found."""
+        self._add_partitions(found, embedded, bar)
         if not self.tasks:  # nothing is asked that could have an interval
             return
         for name, reason in self.intervals.reasons.items():
@@ -75,6 +80,62 @@ class Again:
             for name in self._present(kind, found):
                 bar.set_description(f"{name} on halves of the points")
                 self._add_halves(kind, found, [name], self._runner(name))
+
+    def _add_partitions(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Any) -> None:
+        """Intervals of what has no value without each single point: groups left out, over several random partitions.
+
+        One partition would leave the standard error to the seed. Up to 20 points every group is a point, and there is
+        one partition.
+        """
+        names, n = self._present("points", found), self.data.n
+        single = [task for task in self.tasks if task.card.smooth and task.card.without is None]
+        curves = [task for task in self.curves if task.card.smooth and task.card.without is None]
+        if not names or not (single or curves):
+            return
+        count = min(GROUPS, n)
+        partitions = 1 if count == n else self.intervals.counts["partitions"]
+        drawn = {name: {row["index"] for row in found[name].curves} for name in names}
+        values: dict[str, list[list[Values]]] = {name: [] for name in names}
+        bands: dict[tuple[str, str], list[FloatArray]] = {}
+        kept: dict[str, View] = {}  # pairs of points do not depend on the partition, and are sorted once
+        for b in range(partitions):
+            bar.set_description(f"groups left out, partition {b + 1} of {partitions}")
+            groups = random_groups(n, count, stream(self.seed, "groups", b))
+            given = {"seed": self.seed, "n_jobs": self.n_jobs, "groups": groups}
+            views = make_views(self.data, {name: embedded[name] for name in names}, [*single, *curves], **given)
+            for name, view in views.items():
+                first = kept.setdefault(name, view)
+                if first is not view and known_pairs(first) is not None:
+                    view.once("pairs", lambda first=first: pairs_of(first))
+                left = _left_out(view, [*single, *curves])
+                values[name].append([self._values(one, single) for one in left])
+                for task in curves:
+                    if task.name in drawn[name]:
+                        top = min(one.n for one in left) // 2
+                        lines = np.array([curve_values(task.thing, one)[0][:top] for one in left])
+                        bands.setdefault((name, task.name), []).append(lines)
+        for name in names:
+            rows = {(row.get("index"), row.get("parameters")): row for row in found[name].rows}
+            for at, task in enumerate(single):
+                row = rows[task.name, task.words]
+                if not math.isnan(row.get("value", math.nan)):
+                    self._add_partition_row(found[name], row, [[v[at] for v in part] for part in values[name]], task)
+            for task in curves:
+                if (name, task.name) in bands:
+                    _add_partition_band(found[name], task, np.array(bands[name, task.name]))
+
+    def _add_partition_row(
+        self, found: Found, row: dict[str, Any], values: list[Values], task: IndexTask
+    ) -> None:
+        """The interval of one index over random partitions, and the values behind it."""
+        reasons = [value for part in values for value in part if isinstance(value, str)]
+        if reasons:  # a class or a latent variable may vanish with a group
+            add_note(row, f"no interval: without one group of points {reasons[0]}")
+            return
+        numbers = np.array(values, dtype=np.float64)
+        set_interval(row, partitions_interval(row["value"], numbers, task.card.bounds), "leaving out points changes nothing")
+        key = {name: row[name] for name in ("embedding", "index", "parameters")}
+        found.groups += [{**key, "partition": b, "group": g, "value": v} for (b, g), v in np.ndenumerate(numbers)]
 
     def _present(self, kind: str, found: Mapping[str, Found]) -> list[str]:
         """The embeddings of this kind that were computed."""
@@ -186,6 +247,29 @@ class Again:
         set_interval(row, interval, "halves of the points have equal values")
         key = {name: row[name] for name in ("embedding", "index", "parameters")}
         found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(numbers)]
+
+
+def _left_out(view: View, tasks: Sequence[IndexTask]) -> list[View]:
+    """The views without each group; what several indices share is computed once for all groups."""
+    groups = view.groups
+    if groups is None:
+        raise RuntimeError("this view was made without groups")
+    k = min(max((task.k for task in tasks), default=0), view.n - groups.largest() - 1)
+    left = [leave_out(view, group, k) for group in range(groups.count)]
+    for group, one in enumerate(left):
+        remember_whole(one, view, group)
+    if any("full_ranks" in task.card.needs for task in tasks):
+        share_coranking(view, left)
+    return left
+
+
+def _add_partition_band(found: Found, task: IndexTask, curves: FloatArray) -> None:
+    """Ends of the interval of a curve at each K alone from ``curves`` (P, g, K), up to half of the points that stay."""
+    groups, top = curves.shape[1:]
+    if top:
+        squares = (groups - 1) / groups * ((curves - curves.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        rows = [row for row in found.curves if row["index"] == task.name]
+        set_band(rows, np.arange(1, top + 1), np.sqrt(squares.mean(axis=0)), groups - 1, task.card.bounds)
 
 
 def _halved(task: IndexTask, n: int) -> IndexTask:

@@ -16,10 +16,12 @@ __all__ = ["CI_OPTIONS", "Intervals", "plan_intervals"]
 Options = Mapping[str, Mapping[str, Any]]
 OVER = ("default", "seeds", "subsamples")
 RUNS = 10  # runs of a method with other seeds, or splits into two halves on which it is run
+PARTITIONS = 8  # random partitions into groups, where no value without a single point can be had
 SPLITS = 20  # splits into two halves with the embedding held fixed
 CI_OPTIONS: dict[str, dict[str, Any]] = {
     "replicates": {"n_resamples": RUNS, "over": "default"},
     "subsampling": {"n_resamples": SPLITS},
+    "points": {"n_partitions": PARTITIONS},
 }
 
 
@@ -44,7 +46,8 @@ def plan_intervals(ci: Any, sources: Mapping[str, Source], anchors: int | None, 
     word = "none" if ci is None else check_one_of(ci, CI_WORDS, "ci")
     splits = _settings("subsampling", options)["n_resamples"]
     runs = _settings("replicates", options)
-    counts = {"subsampling": splits} | dict.fromkeys(("seeds", "subsamples", "draws"), runs["n_resamples"])
+    partitions = _settings("points", options)["n_partitions"]
+    counts = {"subsampling": splits, "partitions": partitions} | dict.fromkeys(("seeds", "subsamples", "draws"), runs["n_resamples"])
     if word == "none":
         return Intervals()
     if word != "default" and (word == "anchors") != (anchors is not None):
@@ -68,7 +71,8 @@ def _settings(name: str, options: Options) -> dict[str, Any]:
     for key in given:
         check_one_of(key, usual, f"options[{name!r}]")
     made = {**usual, **given}
-    check_int(made["n_resamples"], f"options[{name!r}]['n_resamples']", low=2)
+    for key in made.keys() & {"n_resamples", "n_partitions"}:
+        check_int(made[key], f"options[{name!r}][{key!r}]", low=2)
     if "over" in made:
         check_one_of(made["over"], OVER, f"options[{name!r}]['over']")
     return made

@@ -11,16 +11,21 @@ import numpy.typing as npt
 
 from dreval._evaluation_plan import IndexTask
 from dreval.errors import DrevalError, UndefinedIndex
-from dreval.geometry.blocks import View, leave_out
-from dreval.geometry.coranking import share_coranking
-from dreval.geometry.pairs import remember_whole
+from dreval.geometry.blocks import View
 from dreval.geometry.shepard import shepard
 from dreval.indices._index import Answer, answer, chance_value, curve_values, tie_values
-from dreval.inference.intervals import METHODS, TARGETS, Interval, anchor_interval, jackknife_interval
+from dreval.inference.intervals import (
+    METHODS,
+    TARGETS,
+    Interval,
+    anchor_interval,
+    jackknife_interval,
+    student_interval,
+)
 from dreval.results.shepard import Shepard
 from dreval.results.table import point_column
 
-__all__ = ["Found", "add_note", "evaluate_indices", "missing_row", "set_interval"]
+__all__ = ["Found", "add_note", "evaluate_indices", "missing_row", "set_band", "set_interval"]
 
 WIDE = 0.05  # between the worst and the best order of equal distances
 CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
@@ -34,6 +39,7 @@ class Found:
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     points: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    left_out: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     groups: list[dict[str, Any]] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
     shepard: Shepard | None = None
@@ -68,9 +74,6 @@ def _card_columns(task: IndexTask) -> dict[str, Any]:
 def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str | None, root: int) -> Found:
     """Value, chance, ties and interval of every index of one embedding."""
     found = Found()
-    left = _LeftOut(view, max((task.k for task in tasks), default=0)) if ci == "points" else None
-    if left is not None and any("full_ranks" in t.card.needs and t.card.smooth for t in tasks):
-        share_coranking(view, left.views)
     for task in tasks:
         if "labels" in task.card.needs and view.labels is None:
             found.rows.append(missing_row(name, task, "needs labels; pass labels= to Evaluation"))
@@ -81,9 +84,9 @@ def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str 
         try:
             task.card.check_metric(view.metric)
             if task.card.curve:
-                found.curves += _curve_rows(name, view, task, left)
+                found.curves += _curve_rows(name, view, task, ci)
                 continue
-            found.rows.append(_index_row(name, view, task, left, ci, root, found))
+            found.rows.append(_index_row(name, view, task, ci, root, found))
         except DrevalError as reason:  # what one index cannot answer loses no other
             if not any(other.card.area_of == task.name for other in tasks):  # said of the area already
                 found.rows.append(missing_row(name, task, str(reason)))
@@ -91,28 +94,37 @@ def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str 
     return found
 
 
-def _curve_rows(name: str, view: View, task: IndexTask, left: _LeftOut | None) -> list[dict[str, Any]]:
+def _curve_rows(name: str, view: View, task: IndexTask, ci: str | None) -> list[dict[str, Any]]:
     """A curve at about 60 numbers of neighbors, evenly spaced on a log scale, or at all of them."""
     values, _ = curve_values(task.thing, view)
-    ks = np.arange(1, len(values) + 1)
-    if not task.all_k:
-        ks = np.unique(np.rint(np.geomspace(1, len(values), CURVE_POINTS)).astype(np.int64))
-    low, high = (np.full(len(values), np.nan),) * 2 if left is None else left.bands(task, values)
-    return [
-        {
-            "embedding": name,
-            "index": task.name,
-            "K": int(k),
-            "value": float(values[k - 1]),
-            "ci_low": float(low[k - 1]),
-            "ci_high": float(high[k - 1]),
-        }
-        for k in ks
-    ]
+    few = np.unique(np.rint(np.geomspace(1, len(values), CURVE_POINTS)).astype(np.int64))
+    ks = np.arange(1, len(values) + 1) if task.all_k else few
+    rows = [{"embedding": name, "index": task.name, "K": int(k), "value": float(values[k - 1])} for k in ks]
+    without = task.card.without
+    few = few[few <= view.n // 2]  # beyond, leaving points out changes the scale
+    if ci == "points" and without is not None and len(few):
+        left_out = without(view, few)
+        se = np.sqrt((view.n - 1) / view.n * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+        set_band(rows, few, se, view.n - 1, task.card.bounds)
+    return rows
+
+
+def set_band(
+    rows: list[dict[str, Any]], ks: npt.NDArray[np.int64], se: npt.NDArray[np.float64], freedom: float, bounds: Any
+) -> None:
+    """Ends of the interval of a curve at each K alone, up to the largest of ``ks``; no spread is no certainty.
+
+    Between the ``ks`` at which it is known the standard error is interpolated on the scale of log K.
+    """
+    for row in rows:
+        if ks[0] <= row["K"] <= ks[-1]:
+            error = float(np.interp(np.log(row["K"]), np.log(ks), se))
+            if error > 0:
+                row["ci_low"], row["ci_high"] = student_interval(row["value"], error, freedom, bounds)
 
 
 def _index_row(
-    name: str, view: View, task: IndexTask, left: _LeftOut | None, ci: str | None, root: int, found: Found
+    name: str, view: View, task: IndexTask, ci: str | None, root: int, found: Found
 ) -> dict[str, Any]:
     """One row; contributions of points and leave-a-group-out values go to their own tables."""
     got = answer(task.thing, view, task.parameters)
@@ -121,7 +133,7 @@ def _index_row(
     row.update(_card_columns(task))
     row["chance"] = chance_value(task.thing, view, task.parameters, root)
     _add_ties(row, task, view)
-    _add_interval(row, task, got, view, left, ci, found)
+    _add_interval(row, task, got, view, ci, found)
     if got.points is not None:
         found.points[point_column(task.name, task.words)] = _spread(got.points, view)
     return row
@@ -150,36 +162,8 @@ def _spread(points: npt.NDArray[np.float64], view: View) -> npt.NDArray[np.float
     return full
 
 
-class _LeftOut:
-    """The views without each group, made once and read by all indices."""
-
-    def __init__(self, view: View, k: int) -> None:
-        self.groups = view.groups
-        self.room = 0 if view.groups is None else view.n - view.groups.largest() - 1
-        count = 0 if view.groups is None else view.groups.count
-        self.views = [leave_out(view, group, min(k, self.room)) for group in range(count)]
-        for group, left in enumerate(self.views):
-            remember_whole(left, view, group)
-
-    def values(self, task: IndexTask) -> npt.NDArray[np.float64]:
-        """Values of the index without each group."""
-        return np.array([answer(task.thing, view, task.parameters).value for view in self.views])
-
-    def bands(self, task: IndexTask, values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], ...]:
-        """Ends of the interval of a curve at every K up to half of the points; beyond, groups change the scale."""
-        low, high = np.full(len(values), np.nan), np.full(len(values), np.nan)
-        top = min(min((view.n for view in self.views), default=0) // 2, len(values))
-        if top > 0:
-            curves = np.array([curve_values(task.thing, view)[0][:top] for view in self.views])
-            for at in range(top):
-                interval = jackknife_interval(float(values[at]), curves[:, at], task.card.bounds)
-                if interval.se > 0:  # no spread is no certainty
-                    low[at], high[at] = interval.low, interval.high
-        return low, high
-
-
 def _add_interval(
-    row: dict[str, Any], task: IndexTask, got: Answer, view: View, left: _LeftOut | None, ci: str | None, found: Found
+    row: dict[str, Any], task: IndexTask, got: Answer, view: View, ci: str | None, found: Found
 ) -> None:
     """Standard error and interval from this pass alone, where they are asked for and can be had."""
     interval: Interval | None = None
@@ -193,8 +177,8 @@ def _add_interval(
         interval = replace(jackknife_interval(got.value, values, task.card.bounds), kind="anchors")
     elif ci == "anchors" and "full_ranks" in task.card.needs:
         add_note(row, "no interval: the anchors also choose the scale")
-    elif ci == "points" and left is not None:
-        interval = _jackknifed(row, task, got, left, found)
+    elif ci == "points" and task.card.without is not None:
+        interval = _without_points(row, task, got, view, found)
     if interval is None:
         return
     everyone = ci == "anchors" and len(view.rows) == view.n
@@ -203,17 +187,17 @@ def _add_interval(
         row["ci_method"] = ANCHOR_GROUPS
 
 
-def _jackknifed(row: dict[str, Any], task: IndexTask, got: Answer, left: _LeftOut, found: Found) -> Interval | None:
-    """The interval of the values without each group, which are kept; a note where they cannot be had."""
-    if task.parameters.get("n_neighbors", 0) > left.room:
-        add_note(row, "no interval: k is too large beside n to leave groups out")
-        return None
+def _without_points(row: dict[str, Any], task: IndexTask, got: Answer, view: View, found: Found) -> Interval | None:
+    """The interval of the values without each point, which are kept; a note where they cannot be had."""
     try:
-        values = left.values(task)
-    except UndefinedIndex as reason:  # a class or a latent variable may vanish with a group
-        add_note(row, f"no interval: without one group of points {reason}")
+        values = task.thing.card.without(view, **task.parameters)  # type: ignore[attr-defined]
+    except UndefinedIndex as reason:
+        add_note(row, f"no interval: {reason}")
         return None
-    _keep_groups(row, task, values, found)
+    if not np.isfinite(values).all():
+        add_note(row, "no interval: undefined without some of the points")
+        return None
+    found.left_out[point_column(task.name, task.words)] = values
     return jackknife_interval(got.value, values, task.card.bounds)
 
 

@@ -35,6 +35,7 @@ def make_views(
     part: IntArray | None = None,
     rows: IntArray | None = None,
     groups: Groups | None = None,
+    leave_one: Sequence[int] = (),
     advance: Callable[[int], Any] | None = None,
 ) -> dict[str, View]:
     """One pass over the data, or over the points of ``part``, and all embeddings of the same points."""
@@ -47,6 +48,7 @@ def make_views(
         ranks=any("ranks" in task.card.needs for task in reads),
         rows=seen if reads else seen[:0],
         groups=groups,
+        leave_one=leave_one,
         n_jobs=n_jobs,
         advance=advance,
         metric=data.metric,

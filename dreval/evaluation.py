@@ -31,7 +31,7 @@ from dreval._evaluation_tests import evaluate_tests, missing_test, null_cells
 from dreval._evaluation_views import make_views, reading
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, InputError, UnknownName
-from dreval.geometry.blocks import View, n_blocks, random_groups
+from dreval.geometry.blocks import View, n_blocks
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.metric import METRICS
@@ -41,7 +41,6 @@ from dreval.results.table import Results, curves_frame, groups_frame, nulls_fram
 __all__ = ["Evaluation"]
 
 FloatArray = npt.NDArray[np.float64]
-GROUPS = 20  # groups of the jackknife
 
 
 class Evaluation:
@@ -229,8 +228,8 @@ class Evaluation:
             enough, else (and "dcov" and "mmd" always) 2000 drawn at random; the note says which.
         ci : "default", "points", "subsampling", "replicates", "anchors" or None
             Intervals; the column ``target`` says what each speaks of. "points": the population the points came from,
-            embedding held fixed, by a delete-a-group jackknife with recomputation (20 random groups). "subsampling":
-            the same, from the differences of random halves of the points, with half the neighbors; 20 splits cost 10
+            embedding held fixed, by the delete-one jackknife (exact, or infinitesimal); where that cannot be had, by
+            leaving out 20 random groups, the squared errors averaged over 8 random partitions. "subsampling": the same, from the differences of random halves of the points, with half the neighbors; 20 splits cost 10
             more passes. "replicates": methods are run anew, with other seeds (each run a row, with its number in the
             column ``replicate``; the interval is that of their mean), or, where seeds change nothing, on random halves
             of the points; coordinates have the reason there. "anchors": all points, from the design. "default":
@@ -245,7 +244,8 @@ class Evaluation:
             the card of an index (``dreval.index_card(name).parameters``), the keywords of a test. Curves over K
             are kept at about 60 numbers of neighbors, with ``{"r_nx": {"all_k": True}}`` at all.
             ``{"replicates": {"n_resamples": 10, "over": "seeds"}}`` (or "subsamples") and
-            ``{"subsampling": {"n_resamples": 20}}`` say how many runs, or splits into halves, an interval rests on.
+            ``{"subsampling": {"n_resamples": 20}}`` say how many runs, or splits into halves, an interval rests on, and
+            ``{"points": {"n_partitions": 8}}`` how many random partitions are averaged.
         progress : bool, optional
             Progress bar on stderr. By default after two seconds, on a terminal.
 
@@ -277,7 +277,8 @@ class Evaluation:
                 for name in list(views)
             }
             again = repeatable(plan, self.data)
-            Again(self.data, self.sources, again, intervals, self.seed, self.n_jobs).add(found, embedded, bar)
+            curves = [task for task in plan if task.card.curve]
+            Again(self.data, self.sources, again, curves, intervals, self.seed, self.n_jobs).add(found, embedded, bar)
         rows = self._rows(found, failed, plan, test_plan)
         table = adjust_p_values(tidy_frame(rows), adjust)
         recipe = recipe_of(self, failed, adjust, time.perf_counter() - began)
@@ -313,15 +314,15 @@ class Evaluation:
         """One pass over the data and all embeddings."""
         if not embedded:
             return {}
-        n, rows, groups = self.data.n, None, None
+        n, rows = self.data.n, None
         if self.anchors is not None:
             rows = np.sort(stream(self.seed, "anchors").choice(n, self.anchors, replace=False))
-        if intervals.named("points"):
-            groups = random_groups(n, min(GROUPS, n), stream(self.seed, "groups"))
         bar.set_description("neighbors and ranks")
         passes = n_blocks(n, n if rows is None else len(rows)) if reading(plan) else 0
         bar.reset(total=passes + len(embedded))
-        given = {"seed": self.seed, "n_jobs": self.n_jobs, "rows": rows, "groups": groups, "advance": bar.update}
+        given = {"seed": self.seed, "n_jobs": self.n_jobs, "rows": rows, "advance": bar.update}
+        if intervals.named("points"):
+            given["leave_one"] = [task.k for task in plan if task.card.without is not None and task.sweeps]
         return make_views(self.data, embedded, plan, **given)
 
     def _judge(
@@ -379,4 +380,5 @@ class Evaluation:
             ids=None if self.data.ids is None else plain_ids(self.data.ids.to_numpy()),
             recipe=recipe,
             data=self.data.X,
+            left_out={name: pd.DataFrame(part.left_out) for name, part in found.items() if part.left_out},
         )

@@ -111,6 +111,11 @@ PAIR_COLUMNS: dict[str, str] = {
     "p_adjusted": "p-value adjusted over all pairs and indices of this table that have the same `family`",
     "family": "the family of tests that the row is adjusted with; empty without a p-value",
     "p_kind": "how the p-value was made: exact or asymptotic; empty without one",
+    "p_low": "smallest p-value that other random partitions into groups may give; empty where none were drawn",
+    "p_high": "largest such p-value",
+    "margin": "margin of equivalence, in the unit of the index; empty where none was passed",
+    "p_equivalence": "p-value of the two one-sided tests: small says that the two differ by less than the margin",
+    "p_equivalence_adjusted": "p_equivalence adjusted over all pairs and indices of this table",
     "effect_size": "advantage over the standard deviation of the differences of points, or of the runs (seeds), or "
     "matched-pairs rank-biserial correlation (wilcoxon)",
     "superiority": "share of points, of pairs of runs (seeds) or of data sets on which the first is better, ties "

@@ -38,7 +38,8 @@ PAIR_TITLES = {
     "": "not tested",
 }
 TESTED = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "p adj."))
-PAIRED = (*TESTED, ("effect_size", "effect"), ("superiority", "P sup."))
+EQUIVALENT = (("p_equivalence", "p equiv."), ("p_equivalence_adjusted", "p equiv. adj."))
+PAIRED = (*TESTED, *EQUIVALENT, ("effect_size", "effect"), ("superiority", "P sup."))
 PAIR_COLUMNS = {
     **dict.fromkeys(("jackknife", "anchors", "subsampling", "seeds", "subsamples", "draws", ""), PAIRED),
     "nemenyi": (("advantage", "ranks"), ("p_adjusted", "p")),
@@ -88,6 +89,8 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
     else:
         head = [("Data", str(recipe.get("dataset") or "")), ("Points n", format_number(recipe.get("n"))), *head]
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
+    margins = dict(recipe.get("margin") or {})
+    rope += [("Equivalence margin", ", ".join(f"{name} {value:g}" for name, value in margins.items()))] if margins else []
     return [*head, ("Level", f"{recipe['alpha']:g}"), ("Adjusted by", str(adjust)), *rope]
 
 
@@ -157,7 +160,7 @@ def _foot(lines: list[list[str]]) -> str:
 
 def _cell(key: str, value: Any) -> str:
     """One cell of a table."""
-    if key in ("p_value", "p_adjusted"):
+    if key in ("p_value", "p_adjusted", "p_equivalence", "p_equivalence_adjusted"):
         return format_p(value)
     if key == "letters":
         return str(value)

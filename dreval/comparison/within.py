@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_float
+from dreval._check import check_float, check_one_of, describe
 from dreval.comparison._cells import wanted_names
 from dreval.comparison._pairs import ahead, letters_of, only_found, pair_frame, superiority
 from dreval.comparison.record import Comparison
@@ -27,12 +27,13 @@ from dreval.inference.intervals import (
     beyond_rounding,
     halves_interval,
     jackknife_interval,
+    partitions_interval,
     welch,
 )
 from dreval.results.calls import written_again
 from dreval.results.table import Results, over_replicates, point_column
 
-__all__ = ["compare_pairs", "point_differences"]
+__all__ = ["Setting", "compare_pairs", "settings_of"]
 
 FloatArray = npt.NDArray[np.float64]
 UNBOUNDED = (-math.inf, math.inf)
@@ -44,35 +45,29 @@ def compare_pairs(
     names: Sequence[str] | None = None,
     *,
     index: str | Sequence[str] | None = None,
+    margin: float | Mapping[str, float] | None = None,
     alpha: float = 0.05,
     adjust: str | None = "holm",
 ) -> Comparison:
     """Which embedding of one data set is better? See ``Results.compare``."""
     alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
     adjust = check_adjustment(adjust)
-    table = results.table[(results.table["test"] == "") & (results.table["index"] != "")]
-    table = table[table["direction"].isin(["higher", "lower"]) & ~table["embedding"].isin(results.failed)]
-    runs, table = table, over_replicates(table)
-    chosen = _chosen(results, names)
-    table = table[table["embedding"].isin(chosen)]
-    table = table[table["index"].isin(wanted_names(index, list(dict.fromkeys(table["index"])), "index"))]
-    if len(chosen) < 2:
+    settings = settings_of(results, names, index)
+    if len(settings[0].values) < 2:
         cure = "Add another embedding to the evaluation."
-        raise InputError("names", "must name two embeddings that were computed", ", ".join(chosen) or "none", cure)
-    kinds = _kinds(results)
-    if not kinds:
-        cure = "Run the evaluation with ci='points', or with anchors."
-        raise InputError("results", "must have been run with intervals", "a result with ci=None", cure)
-    settings = table.groupby(["index", "parameters"], sort=False)
+        raise InputError("names", "must name two embeddings that were computed", ", ".join(settings[0].values), cure)
+    margins = _margins(margin, list(dict.fromkeys(at.key["index"] for at in settings)))
     made = [
-        _pair(results, at, first, second, kinds, alpha)
-        for at in (_setting(results, rows, runs) for _, rows in settings)
+        _pair(at, first, second, alpha, margins.get(at.key["index"]))
+        for at in settings
         for first, second in itertools.combinations(at.values, 2)
     ]
-    pairs = only_found(adjust_p_values(pair_frame(made, "pairs"), adjust), alpha)
-    standing = [row for _, rows in settings for row in _standing(rows, pairs, alpha)]
-    recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None}
-    given = {"index": index, "alpha": alpha, "adjust": adjust}
+    pairs = adjust_p_values(pair_frame(made, "pairs"), adjust)
+    if margins:
+        pairs = _adjust_equivalence(pairs, adjust)
+    pairs = only_found(pairs, alpha)
+    recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None, "margin": margins}
+    given = {"index": index, "margin": margin, "alpha": alpha, "adjust": adjust}
     recipe |= {
         "call": written_again("results.compare", [repr(names)] if names is not None else [], given, compare_pairs)
     }
@@ -81,21 +76,51 @@ def compare_pairs(
     return Comparison(
         pairs=pairs,
         overall=pd.DataFrame(columns=list(OVERALL_COLUMNS)),
-        standing=pd.DataFrame(standing, columns=list(STANDING_COLUMNS)),
+        standing=pd.DataFrame([row for at in settings for row in _standing(at, pairs, alpha)], columns=[*STANDING_COLUMNS]),
         results=results,
         recipe=recipe,
-        notes=tuple(_notes(pairs, results)),
+        notes=tuple(_notes(pairs)),
     )
 
 
 def _chosen(results: Results, names: Any) -> list[str]:
-    """The embeddings that are asked for; one that failed is refused with its reason."""
+    """The embeddings that are asked for, in the order in which they are named; one that failed is refused."""
     known = [name for name in results.names if name not in results.failed]
-    for name in [names] if isinstance(names, str) else names or ():
+    if names is None:
+        return known
+    asked = list(dict.fromkeys([names] if isinstance(names, str) else names))
+    for name in asked:
         if name in results.failed:
             cure = f"Leave it out. It failed: {results.failed[name]}"
             raise InputError("names", "must name embeddings that were computed", repr(name), cure)
-    return wanted_names(names, known, "names")
+        check_one_of(name, known, "names")
+    if not asked:
+        raise InputError("names", "must name something", "an empty list", "Leave it out for all.")
+    return asked
+
+
+def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
+    """The margin of equivalence of each measure that has one, in the unit of the measure."""
+    if margin is None:
+        return {}
+    if not isinstance(margin, Mapping):
+        if len(measures) > 1:
+            cure = f"Pass margin={{{measures[0]!r}: 0.01}}, or compare one measure by index=."
+            raise InputError("margin", "must name the measure where several are compared", describe(margin), cure)
+        margin = {measures[0]: margin}
+    for name in margin:
+        check_one_of(name, measures, "margin")
+    given = {name: check_float(value, f"margin[{name!r}]", low=0.0) for name, value in margin.items()}
+    for name, value in given.items():
+        if value == 0:
+            raise InputError(f"margin[{name!r}]", "must be positive", "0", "No difference at all cannot be shown.")
+    return given
+
+
+def _adjust_equivalence(pairs: pd.DataFrame, adjust: str | None) -> pd.DataFrame:
+    """The p-values of equivalence adjusted over all of them: a family of its own."""
+    own = pairs.assign(p_value=pairs["p_equivalence"], p_adjusted=math.nan)
+    return pairs.assign(p_equivalence_adjusted=adjust_p_values(own, adjust)["p_adjusted"].to_numpy())
 
 
 def _kinds(results: Results) -> dict[str, str]:
@@ -108,65 +133,118 @@ def _kinds(results: Results) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class _Setting:
-    """All embeddings at one index and setting, their values turned so that large is good."""
+class Setting:
+    """All embeddings at one index and setting, everything turned so that large is good.
+
+    Attributes
+    ----------
+    key : dict
+        index and parameters.
+    n : int
+        Number of points.
+    higher : bool
+        Whether high values of the index are the good ones.
+    values : dict of str to float
+        The value of each embedding, the mean over its runs where there are several; NaN where there is none.
+    kinds : dict of str to str
+        The kind of interval of each embedding that has one.
+    left_out : dict of str to ndarray (n,)
+        Values without each point.
+    groups : dict of str to ndarray (partitions, groups)
+        Values without each group of points or anchors, or at halves of the points.
+    runs : dict of str to ndarray
+        Values of runs with other seeds.
+    points : dict of str to ndarray (n,)
+        Contributions of points, missing beside anchors.
+    """
 
     key: dict[str, str]
     n: int
-    sign: float
+    higher: bool
     values: dict[str, float]
+    kinds: dict[str, str]
+    left_out: dict[str, FloatArray]
     groups: dict[str, FloatArray]
     runs: dict[str, FloatArray]
+    points: dict[str, FloatArray]
 
 
-def _setting(results: Results, rows: pd.DataFrame, runs: pd.DataFrame) -> _Setting:
-    """What is kept of one index and setting."""
-    key = {name: str(rows[name].iloc[0]) for name in ("index", "parameters")}
-    sign = 1.0 if rows["direction"].iloc[0] == "higher" else -1.0
+def settings_of(results: Results, names: Any = None, index: Any = None) -> list[Setting]:
+    """What a result knows of each index and setting that has a better end, for some embeddings."""
+    table = results.table[(results.table["test"] == "") & (results.table["index"] != "")]
+    table = table[table["direction"].isin(["higher", "lower"]) & ~table["embedding"].isin(results.failed)]
+    runs, table = table, over_replicates(table)
+    chosen = _chosen(results, names)
+    table = table[table["embedding"].isin(chosen)]
+    table = table[table["index"].isin(wanted_names(index, list(dict.fromkeys(table["index"])), "index"))]
+    kinds = _kinds(results)
+    if not kinds:
+        cure = "Run the evaluation with ci='points', or with anchors."
+        raise InputError("results", "must have been run with intervals", "a result with ci=None", cure)
+    made = []
+    for (name, parameters), rows in table.groupby(["index", "parameters"], sort=False):
+        key, higher = {"index": str(name), "parameters": str(parameters)}, rows["direction"].iloc[0] == "higher"
+        column, sign = point_column(key["index"], key["parameters"]), 1.0 if higher else -1.0
+        known = dict(zip(rows["embedding"], sign * rows["value"], strict=True))
+        mine = runs[(runs["index"] == name) & (runs["parameters"] == parameters)].dropna(subset="value")
+        parts = results.groups[(results.groups["index"] == name) & (results.groups["parameters"] == parameters)]
+        parts = parts.sort_values(["partition", "group"], kind="stable")
+        frames = {"left_out": results.left_out, "points": results.points}
+        columns = {
+            what: {
+                e: sign * np.asarray(frame[e][column], dtype=np.float64)
+                for e in chosen
+                if e in frame and column in frame[e].columns
+            }
+            for what, frame in frames.items()
+        }
+        groups = {
+            str(e): sign * part["value"].to_numpy().reshape(part["partition"].nunique(), -1)
+            for e, part in parts.groupby("embedding")
+        }
+        seeds = {str(e): sign * part["value"].to_numpy() for e, part in mine.groupby("embedding")}
+        values = {e: float(known[e]) for e in chosen if e in known}
+        made.append(Setting(key, int(rows["n"].iloc[0]), higher, values, kinds, groups=groups, runs=seeds, **columns))
+    return made
 
-    def kept(table: pd.DataFrame) -> dict[str, FloatArray]:
-        mine = table[(table["index"] == key["index"]) & (table["parameters"] == key["parameters"])]
-        return {str(name): sign * part["value"].to_numpy() for name, part in mine.groupby("embedding")}
 
-    values = dict(zip(rows["embedding"], sign * rows["value"], strict=True))
-    groups = results.groups.sort_values("group", kind="stable")
-    return _Setting(key, int(rows["n"].iloc[0]), sign, values, kept(groups), kept(runs.dropna(subset="value")))
-
-
-def _pair(
-    results: Results, at: _Setting, first: str, second: str, kinds: Mapping[str, str], alpha: float
-) -> dict[str, Any]:
+def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | None) -> dict[str, Any]:
     """The row of one pair at one index and setting."""
-    kind = _shared_kind(kinds.get(first, ""), kinds.get(second, ""))
+    kind = _shared_kind(at.kinds.get(first, ""), at.kinds.get(second, ""))
     row = {**at.key, "first": first, "second": second, "n": at.n, "test": TEST_NAMES.get(kind, kind)}
+    row |= {} if margin is None else {"margin": margin}
     missing = [name for name in (first, second) if math.isnan(at.values[name])]
     if missing:
         return {**row, "note": f"no value of {' and '.join(missing)}"}
     advantage = at.values[first] - at.values[second]
     row |= {"advantage": advantage, "better": ahead(first, second, advantage)}
     if kind == "seeds":
-        single = [name for name in (first, second) if kinds.get(name) != "seeds"]
+        single = [name for name in (first, second) if at.kinds.get(name) != "seeds"]
         note = f"{single[0]} is one picture, taken as it is" if single else ""
-        return {**row, "note": note, **_of_runs(at.runs[first], at.runs[second], alpha)}
-    differences = point_differences(results, **at.key, first=first, second=second, sign=at.sign)
-    differences = None if differences is None else differences[np.isfinite(differences)]
+        return {**row, "note": note, **_of_runs(at.runs[first], at.runs[second], alpha, margin)}
+    both = first in at.points and second in at.points
+    differences = at.points[first] - at.points[second] if both else np.zeros(0)
+    differences = differences[np.isfinite(differences)]
     size = max(abs(at.values[first]), abs(at.values[second]))
     row |= _effects(advantage, differences, size)
     if not kind:
-        without = [name for name in (first, second) if name not in kinds]
+        without = [name for name in (first, second) if name not in at.kinds]
         reason = f"no interval of {' and '.join(without)}" if without else "their intervals speak of different targets"
         return {**row, "note": f"no test: {reason}"}
     interval: Interval | None = None
-    if kind == "anchors" and differences is not None and len(differences) > 1:
+    if kind == "anchors" and len(differences) > 1:
         interval = anchor_interval(differences, at.n, UNBOUNDED, size)
-    elif kind and first in at.groups and second in at.groups:
+    elif kind == "points" and first in at.left_out and second in at.left_out:
+        interval = jackknife_interval(advantage, at.left_out[first] - at.left_out[second], UNBOUNDED, size)
+    elif first in at.groups and second in at.groups:
         gaps = at.groups[first] - at.groups[second]
-        interval = (
-            jackknife_interval(advantage, gaps, UNBOUNDED, size)
-            if kind in ("points", "anchors")
-            else halves_interval(advantage, gaps.reshape(-1, 2), at.n, UNBOUNDED, kind, size)
-        )
-    return {**row, **_tested(advantage, interval, alpha)}
+        if kind == "points":
+            interval = partitions_interval(advantage, gaps, UNBOUNDED, size)
+        elif kind == "anchors":
+            interval = jackknife_interval(advantage, gaps[0], UNBOUNDED, size)
+        else:
+            interval = halves_interval(advantage, gaps.reshape(-1, 2), at.n, UNBOUNDED, kind, size)
+    return {**row, **_tested(advantage, interval, alpha, margin)}
 
 
 def _shared_kind(first: str, second: str) -> str:
@@ -178,7 +256,7 @@ def _shared_kind(first: str, second: str) -> str:
     return "seeds" if "seeds" in kinds else "draws" if kinds == {"draws", "subsamples"} else first * (len(kinds) == 1)
 
 
-def _of_runs(first: FloatArray, second: FloatArray, alpha: float) -> dict[str, Any]:
+def _of_runs(first: FloatArray, second: FloatArray, alpha: float, margin: float | None) -> dict[str, Any]:
     """Welch's test of two sets of independent runs, their distance in standard deviations, and who wins how often."""
     spreads = [float(np.var(values, ddof=1)) for values in (first, second) if len(values) > 1]
     if not spreads:
@@ -187,32 +265,25 @@ def _of_runs(first: FloatArray, second: FloatArray, alpha: float) -> dict[str, A
     spread = beyond_rounding(math.sqrt(float(np.mean(spreads))), first, second)
     effect = advantage / spread if spread > 0 else math.nan
     often = superiority((first[:, None] - second).ravel())
-    return {"effect_size": effect, "superiority": often, **_tested(advantage, welch(first, second, UNBOUNDED), alpha)}
+    found = _tested(advantage, welch(first, second, UNBOUNDED), alpha, margin)
+    return {"effect_size": effect, "superiority": often, **found}
 
 
-def point_differences(
-    results: Results, index: str, parameters: str, first: str, second: str, sign: float
-) -> FloatArray | None:
-    """How much better the first is than the second at each point (n,), missing beside anchors; None without any."""
-    column = point_column(index, parameters)
-    frames = [results.points.get(name, pd.DataFrame()) for name in (first, second)]
-    if any(column not in frame.columns for frame in frames):
-        return None
-    one, other = (frame[column].to_numpy(dtype=np.float64) for frame in frames)
-    return np.asarray(sign * (one - other))
-
-
-def _effects(advantage: float, differences: FloatArray | None, size: float) -> dict[str, Any]:
+def _effects(advantage: float, differences: FloatArray, size: float) -> dict[str, Any]:
     """The advantage over the standard deviation of the differences of points, and the probability of superiority."""
-    if differences is None or len(differences) < 2:
+    if len(differences) < 2:
         return {}
     spread = beyond_rounding(float(np.std(differences, ddof=1)), differences, size)
     effect = advantage / spread if spread > 0 else math.nan
     return {"effect_size": effect, "superiority": superiority(differences)}
 
 
-def _tested(advantage: float, interval: Interval | None, alpha: float) -> dict[str, Any]:
-    """Standard error, interval and Student's test of the advantage, or the reason why there is none."""
+def _tested(advantage: float, interval: Interval | None, alpha: float, margin: float | None) -> dict[str, Any]:
+    """Standard error, interval and Student's test of the advantage, or the reason why there is none.
+
+    With a margin also the two one-sided tests of equivalence on the same standard error (Schuirmann 1987,
+    J. Pharmacokinet. Biopharm. 15, 657-680): the larger of the p of "worse by the margin" and of "better by it".
+    """
     from scipy.special import stdtr, stdtrit
 
     if interval is None:
@@ -224,41 +295,50 @@ def _tested(advantage: float, interval: Interval | None, alpha: float) -> dict[s
         return {"se": 0.0, "note": "no test: every run of both gave the same value"}
     if interval.se == 0:
         return {"se": 0.0, "note": "no test: leaving out points changes nothing, or all of them are anchors"}
-    freedom, t = interval.freedom, advantage / interval.se
-    half = float(stdtrit(freedom, 1 - alpha / 2)) * interval.se
-    return {
-        "se": interval.se, "ci_low": advantage - half, "ci_high": advantage + half, "statistic": t,
-        "p_value": float(2 * stdtr(freedom, -abs(t))), "p_kind": "asymptotic",
+    freedom, se = interval.freedom, interval.se
+    half = float(stdtrit(freedom, 1 - alpha / 2)) * se
+
+    def two_sided(error: float) -> float:
+        return float(2 * stdtr(freedom, -abs(advantage / error)))
+
+    made = {
+        "se": se, "ci_low": advantage - half, "ci_high": advantage + half, "statistic": advantage / se,
+        "p_value": two_sided(se), "p_kind": "asymptotic",
     }  # fmt: skip
+    if interval.doubt > 0:
+        made["p_low"], made["p_high"] = (two_sided(se * math.exp(sign * interval.doubt / 2)) for sign in (-1, 1))
+    if margin is not None:
+        made["p_equivalence"] = float(stdtr(freedom, (abs(advantage) - margin) / se))
+    return made
 
 
-def _standing(rows: pd.DataFrame, pairs: pd.DataFrame, alpha: float) -> list[dict[str, Any]]:
+def _standing(at: Setting, pairs: pd.DataFrame, alpha: float) -> list[dict[str, Any]]:
     """One row for each embedding at one index and setting, the best first, with its letters."""
-    index, parameters = rows["index"].iloc[0], rows["parameters"].iloc[0]
-    rows = rows.sort_values("value", ascending=rows["direction"].iloc[0] == "lower", kind="stable")
-    mine = pairs[(pairs["index"] == index) & (pairs["parameters"] == parameters)]
-    letters = letters_of(list(rows["embedding"][rows["value"].notna()]), mine, alpha)
-    keys = {"index": index, "parameters": parameters}
+    order = sorted(at.values, key=lambda name: (math.isnan(at.values[name]), -at.values[name]))
+    mine = pairs[(pairs["index"] == at.key["index"]) & (pairs["parameters"] == at.key["parameters"])]
+    letters = letters_of([name for name in order if not math.isnan(at.values[name])], mine, alpha)
+    sign = 1.0 if at.higher else -1.0
     return [
-        {
-            **keys,
-            **{name: row[name] for name in ("embedding", "n", "value")},
-            "letters": letters.get(row["embedding"], ""),
-        }
-        for row in rows.to_dict("records")
+        {**at.key, "embedding": name, "n": at.n, "value": sign * at.values[name], "letters": letters.get(name, "")}
+        for name in order
     ]
 
 
-def _notes(pairs: pd.DataFrame, results: Results) -> Iterator[str]:
-    """What the tests speak of."""
+def _notes(pairs: pd.DataFrame) -> Iterator[str]:
+    """What the tests refer to."""
     kinds = {test: kind for kind, test in TEST_NAMES.items()}
     for test in filter(None, dict.fromkeys(pairs["test"])):
-        kind = kinds.get(test, test)
+        kind, drawn = kinds.get(test, test), pairs["p_low"].notna() & (pairs["test"] == test)
         if kind == "seeds":
             yield f"Differences of means over runs with other seeds, for {TARGETS[kind]}; Welch's t."
-        else:
+            continue
+        if not drawn[pairs["test"] == test].all():
             yield f"Paired differences: {METHODS[kind]}, for {TARGETS[kind]}; Student's t."
-        if kind == "points" and results.groups["group"].nunique() < results.recipe["n"]:
-            yield "Groups are drawn at random: another random_state gives another partition into groups, and another p."
+        if drawn.any():
+            names = ", ".join(dict.fromkeys(pairs.loc[drawn, "index"]))
+            yield (
+                f"{names}: {METHODS['partitions']}, for {TARGETS['partitions']}; Student's t. Partitions are drawn at "
+                "random: p_low and p_high bound the p that other seeds give."
+            )
     for note, part in pairs[pairs["note"] != ""].groupby("note", sort=False):
         yield f"{', '.join(dict.fromkeys(part['index']))}: {note}."

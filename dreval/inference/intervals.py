@@ -16,8 +16,11 @@ __all__ = [
     "anchor_interval",
     "beyond_rounding",
     "halves_interval",
+    "jackknife_covariance",
     "jackknife_interval",
     "mean_interval",
+    "partitions_interval",
+    "student_interval",
     "welch",
 ]
 
@@ -28,7 +31,8 @@ ROUNDING = 1e-10  # a spread below this share of the size of the values is none
 CI_WORDS = ("default", "points", "subsampling", "replicates", "anchors", "none")  # what users ask for
 
 METHODS = {
-    "points": "delete-a-group jackknife with recomputation, conservative",
+    "points": "delete-one jackknife, exact or infinitesimal",
+    "partitions": "delete-a-group jackknife with recomputation, averaged over random partitions, conservative",
     "anchors": "anchors drawn without replacement, finite-population corrected",
     "subsampling": "differences of random halves of the points with half the neighbors, rescaled",
     "seeds": "runs of the method with other seeds, Student's t of their mean",
@@ -38,6 +42,7 @@ METHODS = {
 }
 TARGETS = {
     "points": "the population the points came from, embedding held fixed",
+    "partitions": "the population the points came from, embedding held fixed",
     "anchors": "all points of this embedding",
     "subsampling": "the population the points came from, embedding held fixed",
     "seeds": "the mean over all seeds of the method, points held fixed",
@@ -50,7 +55,9 @@ TARGETS = {
 class Interval:
     """A standard error, its degrees of freedom and a 95 % interval; ``kind`` is a word of ``METHODS``.
 
-    ``se`` is exactly 0 where the values behind it are equal up to rounding (``beyond_rounding``).
+    ``se`` is exactly 0 where the values behind it are equal up to rounding (``beyond_rounding``). ``doubt`` is by what
+    factor the squared standard error of a repeated run with other random partitions may differ, as a logarithm: 0 where
+    nothing was drawn.
     """
 
     se: float
@@ -59,6 +66,7 @@ class Interval:
     kind: str
     n_resamples: int
     freedom: float
+    doubt: float = 0.0
 
 
 def beyond_rounding(spread: float, *values: npt.ArrayLike, bounds: tuple[float, float] = FREE) -> float:
@@ -73,7 +81,7 @@ def beyond_rounding(spread: float, *values: npt.ArrayLike, bounds: tuple[float, 
     return spread if spread > ROUNDING * max(width if math.isfinite(width) else 0.0, *sizes) else 0.0
 
 
-def _around(value: float, se: float, freedom: float, bounds: tuple[float, float]) -> tuple[float, float]:
+def student_interval(value: float, se: float, freedom: float, bounds: tuple[float, float]) -> tuple[float, float]:
     """Student interval, cut at the bounds of the index."""
     from scipy.special import stdtrit
 
@@ -82,15 +90,44 @@ def _around(value: float, se: float, freedom: float, bounds: tuple[float, float]
 
 
 def jackknife_interval(value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0) -> Interval:
-    """Delete-a-group jackknife: se^2 = (g - 1)/g sum_h (theta_(h) - mean)^2 with g groups, Student with g - 1 degrees.
+    """Jackknife: se^2 = (g - 1)/g sum_h (theta_(h) - mean)^2 with g groups or points, Student with g - 1 degrees.
 
-    The values must have been recomputed on the remaining points. By Efron and Stein (1981) the variance errs upwards.
-    Here and below ``size`` is that of the values of which ``left_out`` are differences, if they are.
+    The values must have been recomputed on the remaining points, or be those of the infinitesimal jackknife, which
+    agree to first order. By Efron and Stein (1981) the variance errs upwards. Here and below ``size`` is that of the
+    values of which ``left_out`` are differences, if they are.
     """
     groups = len(left_out)
-    se = math.sqrt((groups - 1) / groups * float(np.sum((left_out - left_out.mean()) ** 2)))
+    se = math.sqrt(float(jackknife_covariance(left_out[:, None])[0, 0]))
     se = beyond_rounding(se, value, left_out, size, bounds=bounds)
-    return Interval(se, *_around(value, se, groups - 1, bounds), "points", groups, groups - 1)
+    return Interval(se, *student_interval(value, se, groups - 1, bounds), "points", groups, groups - 1)
+
+
+def jackknife_covariance(left_out: FloatArray) -> FloatArray:
+    """Covariance (e, e) of e estimates from their values (g, e) without each of g groups or points."""
+    gaps = left_out - left_out.mean(axis=0)
+    return np.asarray((len(gaps) - 1) / len(gaps) * np.einsum("ga,gb->ab", gaps, gaps))
+
+
+def partitions_interval(
+    value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0
+) -> Interval:
+    """Delete-a-group jackknife of values (P, g) whose squared standard errors are averaged over P random partitions.
+
+    One partition leaves the standard error, and with it p, to the seed. Given the points, the squared error of one
+    partition varies about as chi-square with g - 1 degrees over its degrees; ``doubt`` is 5 standard errors of the
+    logarithm of the mean of P, from that law or from the P values if these vary more: the 95 % range of 20 repeated
+    runs. Student with g - 1 degrees, which is conservative.
+    """
+    partitions, groups = left_out.shape
+    squares = np.array([float(jackknife_covariance(one[:, None])[0, 0]) for one in left_out])
+    mean = float(squares.mean())
+    se = beyond_rounding(math.sqrt(mean), value, left_out, size, bounds=bounds)
+    doubt = 0.0
+    if partitions > 1 and se > 0:
+        spread = max(float(np.std(squares, ddof=1)) / mean, math.sqrt(2 / (groups - 1)))
+        doubt = 5 * spread / math.sqrt(partitions)
+    made = student_interval(value, se, groups - 1, bounds)
+    return Interval(se, *made, "partitions", partitions * groups, groups - 1, doubt)
 
 
 def anchor_interval(contributions: FloatArray, n: int, bounds: tuple[float, float], size: float = 0.0) -> Interval:
@@ -98,7 +135,7 @@ def anchor_interval(contributions: FloatArray, n: int, bounds: tuple[float, floa
     m = len(contributions)
     se = math.sqrt(max(1 - m / n, 0.0) * float(np.var(contributions, ddof=1)) / m)
     se = beyond_rounding(se, contributions, size, bounds=bounds)
-    return Interval(se, *_around(float(contributions.mean()), se, m - 1, bounds), "anchors", m, m - 1)
+    return Interval(se, *student_interval(float(contributions.mean()), se, m - 1, bounds), "anchors", m, m - 1)
 
 
 def halves_interval(
@@ -115,14 +152,14 @@ def halves_interval(
     share = 1.0 if kind == "draws" else (n // 2) / n
     se = math.sqrt(share * float(np.mean(gaps**2)) / 2)
     se = beyond_rounding(se, value, halves, size, bounds=bounds)
-    return Interval(se, *_around(value, se, splits, bounds), kind, splits, splits)
+    return Interval(se, *student_interval(value, se, splits, bounds), kind, splits, splits)
 
 
 def mean_interval(values: FloatArray, bounds: tuple[float, float]) -> Interval:
     """Student's interval of the mean of independent runs."""
     runs = len(values)
     se = beyond_rounding(math.sqrt(float(np.var(values, ddof=1)) / runs), values, bounds=bounds)
-    return Interval(se, *_around(float(values.mean()), se, runs - 1, bounds), "seeds", runs, runs - 1)
+    return Interval(se, *student_interval(float(values.mean()), se, runs - 1, bounds), "seeds", runs, runs - 1)
 
 
 def welch(first: FloatArray, second: FloatArray, bounds: tuple[float, float]) -> Interval:
@@ -137,4 +174,4 @@ def welch(first: FloatArray, second: FloatArray, bounds: tuple[float, float]) ->
     spread = sum(part**2 / (len(values) - 1) for part, values in zip(parts, both, strict=True) if part > 0)
     freedom = total**2 / spread if spread > 0 else runs - 1
     difference, se = float(first.mean() - second.mean()), math.sqrt(total)
-    return Interval(se, *_around(difference, se, freedom, bounds), "seeds", runs, freedom)
+    return Interval(se, *student_interval(difference, se, freedom, bounds), "seeds", runs, freedom)

@@ -40,7 +40,7 @@ class Paired:
 
 def paired_differences(results: Results, reading: Reading) -> Paired:
     """Every pair of embeddings by every index, where the result has what this takes."""
-    if len(reading.computed) < 2 or not len(results.groups):
+    if len(reading.computed) < 2 or not (len(results.groups) or results.left_out):
         return Paired()
     try:
         found = results.compare()

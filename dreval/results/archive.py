@@ -60,6 +60,8 @@ def _write_all(path: Path, results: Results, manifest: dict[str, Any]) -> None:
         _write(archive, "shepard.json", json.dumps(shepard, ensure_ascii=False))
         for i, name in enumerate(manifest["embeddings"]):
             _write(archive, f"points_{i}.csv", results.points[name].to_csv(index=False))
+            if name in results.left_out:
+                _write(archive, f"left_out_{i}.csv", results.left_out[name].to_csv(index=False))
             buffer = io.BytesIO()
             np.save(buffer, results.embeddings[name], allow_pickle=False)
             _write(archive, f"embedding_{i}.npy", buffer.getvalue())
@@ -120,7 +122,13 @@ def _read_all(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Results:
     groups, table = groups[list(groups_frame([]).columns)], table[list(COLUMNS)]
     numbers = [name for name in table.columns if name in NUMERIC_COLUMNS]
     table[numbers] = _floats(table[numbers])
-    groups[["group", "value"]] = _floats(groups[["group", "value"]])
+    groups[["partition", "group", "value"]] = _floats(groups[["partition", "group", "value"]])
+    stored = set(archive.namelist())
+    left_out = {
+        name: _floats(_cells(archive, f"left_out_{i}.csv"))
+        for i, name in enumerate(names)
+        if f"left_out_{i}.csv" in stored
+    }
     return Results(
         table=tidy_frame(_rows(table)),
         points={name: _sized(points[name], len(coordinates[name])) for name in names},
@@ -132,6 +140,7 @@ def _read_all(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Results:
         curves=_curves(archive),
         shepard=_shepard(archive),
         nulls=_nulls(archive),
+        left_out={name: _sized(values, len(coordinates[name])) for name, values in left_out.items()},
     )
 
 

@@ -30,8 +30,9 @@ def groups_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """The values behind intervals as a table, its types the same whether it has rows or not."""
     import pandas as pd
 
-    kinds = {"embedding": "object", "index": "object", "parameters": "object", "group": "int64", "value": "float64"}
-    return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
+    kinds = {"embedding": "object", "index": "object", "parameters": "object"}
+    kinds |= {"partition": "int64", "group": "int64", "value": "float64"}
+    return pd.DataFrame(rows, columns=list(kinds)).fillna({"partition": 0}).astype(kinds)
 
 
 def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -39,9 +39,13 @@ class Results(Printed):
     points : dict of str to DataFrame
         Per-point contributions of each embedding; columns are named by index and parameters.
     groups : DataFrame
-        The values behind intervals: embedding, index, parameters, group, value. Without each of 20 groups of points
-        (of anchors: drawn towards the value by the finite-population factor), or, of ``ci="subsampling"`` and of
-        methods run on halves, at the halves 2 s and 2 s + 1 of every split s.
+        The values behind intervals that rest on groups: embedding, index, parameters, partition, group, value. Without
+        each of 20 groups of points, for each of several random partitions (of anchors one: drawn towards the value by
+        the finite-population factor), or, of ``ci="subsampling"`` and of methods run on halves, at the halves 2 s and
+        2 s + 1 of every split s.
+    left_out : dict of str to DataFrame (n rows)
+        Of each embedding, the values without each single point (delete-one jackknife), columns as in ``points``. The
+        covariance of two columns, of one embedding or of two, times (n - 1)^2 / n is that of the two values.
     embeddings : dict of str to ndarray (n, d)
         Coordinates.
     labels : ndarray (n,) or None
@@ -73,6 +77,7 @@ class Results(Printed):
     curves: pd.DataFrame = field(default_factory=lambda: curves_frame([]))
     shepard: dict[str, Shepard] = field(default_factory=dict)
     nulls: pd.DataFrame = field(default_factory=lambda: nulls_frame([]))
+    left_out: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -244,19 +249,22 @@ class Results(Printed):
         """Which embedding is better here: paired differences of every pair, for each index.
 
         The two are judged at the same points, so their indices are not independent; the standard error is that of the
-        difference, with the same groups of points left out of both (delete-a-group jackknife with recomputation; it
-        errs upwards), or of the differences at the anchors. Student's t, degrees of freedom one less than groups or
-        anchors. It speaks of other points for the same pictures; for other data sets see ``dreval.compare``. Halves of
-        ``ci="subsampling"`` are the same for both; runs with other seeds have Welch's t. A pair whose intervals speak
-        of different things has no test. Groups are drawn at random: another ``random_state`` gives another partition,
-        and another p (.09 to .31 over 20 seeds for trustworthiness of two pictures of 260 digits).
+        difference, by the same points left out of both (delete-one jackknife, exact or infinitesimal; Student's t with
+        n - 1 degrees of freedom), or of the differences at the anchors (their number less one). Where an index has no
+        value without single points, 20 random groups are left out, the squared errors are averaged over 8 random
+        partitions, and ``p_low`` and ``p_high`` bound the p that other seeds give. The test refers to other points for
+        the same embeddings; for other data sets see ``dreval.compare``. Halves of ``ci="subsampling"`` are the same for
+        both; runs with other seeds have Welch's t. A pair whose intervals have different targets has no test.
 
         Parameters
         ----------
         names : list of str, optional
-            The embeddings to compare; all that were computed by default.
+            The embeddings to compare, in this order; all that were computed by default.
         index : str or list of str, optional
             Which indices; all by default.
+        margin : float or dict of index to float, optional
+            Margin of equivalence, in the unit of the index: two one-sided tests ask whether the two differ by less
+            (``p_equivalence``). One number where one index is compared.
         alpha : float
             Level of intervals, letters and words; 0.05 by default.
         adjust : "holm", "benjamini_hochberg" or None
@@ -284,6 +292,61 @@ class Results(Printed):
         0  first two  last two       0.31  first two
         """
         return import_module("dreval.comparison.within").compare_pairs(self, names, **options)
+
+    def ranking(self, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:
+        """Embeddings from the best to the worst by each index, with the set not distinguishable from the best.
+
+        An embedding h is in the set where no other is significantly better: ``max_l (theta_l - theta_h) / se_lh`` is at
+        most the 1 - alpha quantile of its distribution where all are equally good, from the joint covariance of the
+        values (multiple comparisons with the best, simultaneous over embeddings). The truly best one is in the set with
+        probability at least 1 - alpha, for each index alone.
+
+        Parameters
+        ----------
+        measure : str or list of str, optional
+            Which indices; all that have a better end by default.
+        alpha : float
+            One minus the level; 0.05 by default.
+
+        Returns
+        -------
+        DataFrame
+            One row per index and embedding: ``rank`` (1 is the best; equal values share one), ``value`` with ``se``,
+            ``ci_low`` and ``ci_high``, ``difference`` (how far it is behind the best value, at least 0),
+            ``p_adjusted`` (of "none is better", adjusted over the embeddings, not over indices; 1 for the best value),
+            ``in_best_set``, and ``note`` where an embedding cannot be judged beside the others.
+
+        Raises
+        ------
+        InputError
+            For a result without intervals (``ci=None``).
+
+        Notes
+        -----
+        Anyone in the set may be the best; being outside says significantly worse than some other. The set is no list of
+        equals: two of its members can differ significantly from each other. 19,999 draws of a stream of the
+        evaluation's seed. O(20,000 k^2) time for k embeddings.
+
+        References
+        ----------
+        Hsu (1981), Simultaneous confidence intervals for all distances from the "best", Ann. Stat. 9, 1026-1034.
+
+        See Also
+        --------
+        compare : all pairs.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval; X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
+        >>> sources = {"last two": X[:, 2:], "first two": X[:, :2], "pca": "pca"}
+        >>> res = dreval.Evaluation(X, sources, n_neighbors=8, random_state=0).run("trustworthiness")
+        >>> res.ranking()[["rank", "embedding", "in_best_set"]]
+           rank  embedding  in_best_set
+        0     1        pca         True
+        1     2  first two         True
+        2     3   last two        False
+        """
+        return import_module("dreval.comparison.ranking").ranking(self, measure, alpha=alpha)
 
     def plot(self, kind: str = "scatter", **options: Any) -> Any:
         """A figure of all embeddings or of some; an embedding has the same colour in all of them.

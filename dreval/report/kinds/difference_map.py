@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from dreval._check import check_one_of, describe
 from dreval.comparison._printing import direction_of
 from dreval.comparison.record import Comparison
-from dreval.comparison.within import point_differences
 from dreval.errors import InputError
 from dreval.report._clouds import PANEL
 from dreval.report._heads import SOFT, main_indices, setting_words
@@ -87,9 +86,12 @@ def _pair(pair: Any, names: Sequence[str]) -> tuple[str, str]:
 
 def _differences(comparison: Comparison, name: str, first: str, second: str) -> Any:
     """Advantage of the first at each point; None where the index has no values of points."""
-    row = comparison.of(comparison.standing, name).iloc[0]
+    points = getattr(comparison.results, "points", {})
+    if any(name not in points[one].columns for one in (first, second)):
+        return None
     sign = 1.0 if direction_of(comparison, name) == "higher" else -1.0
-    return point_differences(comparison.results, row["index"], row["parameters"], first, second, sign)  # type: ignore[arg-type]
+    one, other = (points[one][name].to_numpy(dtype=np.float64) for one in (first, second))
+    return sign * (one - other)
 
 
 def _around_zero(shown: Sequence[Any]) -> Scale:

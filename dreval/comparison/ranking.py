@@ -1,0 +1,113 @@
+"""Embeddings of one data set ranked by each index, with the set that is not distinguishable from the best."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import check_float
+from dreval._random import stream
+from dreval.comparison.within import Setting, settings_of
+from dreval.inference.best_set import best_set
+from dreval.inference.intervals import jackknife_covariance
+from dreval.results.table import Results, over_replicates
+
+__all__ = ["COLUMNS", "ranking"]
+
+FloatArray = npt.NDArray[np.float64]
+COLUMNS = (
+    "index", "parameters", "rank", "embedding", "value", "se", "ci_low", "ci_high", "difference", "p_adjusted",
+    "in_best_set", "note",
+)  # fmt: skip
+
+
+def ranking(results: Results, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:
+    """See ``Results.ranking``."""
+    alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
+    rows = [row for at in settings_of(results, None, measure) for row in _ranked(results, at, alpha)]
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    return table.astype({"rank": "Int64", "in_best_set": "boolean"})
+
+
+def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]:
+    """The rows of one index and setting, the best first."""
+    order = sorted(at.values, key=lambda name: (math.isnan(at.values[name]), -at.values[name]))
+    known = [name for name in order if not math.isnan(at.values[name])]
+    covariance, freedom, reasons = _covariance(at, known)
+    judged = [name for name in known if name not in reasons]
+    found = {}
+    if judged:
+        places = [known.index(name) for name in judged]
+        rng = stream(int(results.recipe.get("random_state") or 0), "best set", at.key["index"], at.key["parameters"])
+        values = np.array([at.values[name] for name in judged])
+        got = best_set(values, covariance[np.ix_(places, places)], freedom, alpha, rng)
+        found = {name: (float(got.p_value[i]), bool(got.kept[i])) for i, name in enumerate(judged)}
+    table = over_replicates(results.table[results.table["test"] == ""])
+    mine = table[(table["index"] == at.key["index"]) & (table["parameters"] == at.key["parameters"])]
+    intervals = mine.set_index("embedding")[["value", "se", "ci_low", "ci_high"]].to_dict("index")
+    top = at.values[known[0]] if known else math.nan
+    rows = []
+    for name in order:
+        p, kept = found.get(name, (math.nan, None))
+        missing = math.isnan(at.values[name])
+        row = {**at.key, "embedding": name, **intervals[name], "difference": top - at.values[name]}
+        row |= {"rank": pd.NA if missing else 1 + sum(at.values[other] > at.values[name] for other in known)}
+        note = "no value" if missing else reasons.get(name, "")
+        rows.append({**row, "p_adjusted": p, "in_best_set": pd.NA if kept is None else kept, "note": note})
+    return rows
+
+
+def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[str, str]]:
+    """Covariance of the values, its degrees of freedom, and why some embeddings cannot be judged beside the others.
+
+    The kind of interval that most embeddings have decides: others have another target. Beside runs with other seeds an
+    embedding that is not re-run is taken as it is.
+    """
+    kinds = {name: at.kinds.get(name, "") for name in names}
+    there = [kind for kind in kinds.values() if kind]
+    kind = "seeds" if "seeds" in there else max(there, key=there.count, default="")
+    k, reasons = len(names), dict.fromkeys(names, "no interval, so that it cannot be told from the best")
+    covariance, freedom = np.zeros((k, k)), math.inf
+
+    def stacked(columns: dict[str, FloatArray]) -> tuple[list[int], FloatArray]:
+        """Places of the embeddings that have such values, and these values, one column each."""
+        places = [i for i, name in enumerate(names) if kinds[name] == kind and name in columns]
+        for i in places:
+            reasons.pop(names[i])
+        return places, np.array([columns[names[i]] for i in places])
+
+    if kind == "seeds":
+        sizes = [len(at.runs[name]) for name in names if kinds[name] == kind and len(at.runs.get(name, ())) > 1]
+        freedom = min(sizes, default=2) - 1
+        for i, name in enumerate(names):
+            runs = at.runs.get(name, np.zeros(0))
+            if kinds[name] != kind or len(runs) > 1:
+                covariance[i, i] = float(np.var(runs, ddof=1)) / len(runs) if kinds[name] == kind else 0.0
+                reasons.pop(name)
+        return covariance, freedom, reasons
+    if kind == "points" and any(name in at.left_out for name in names):
+        places, values = stacked(at.left_out)
+        made, freedom = jackknife_covariance(values.T), values.shape[1] - 1
+    elif kind == "anchors" and any(name in at.points for name in names):
+        places, values = stacked(at.points)
+        values = values[:, np.isfinite(values).all(axis=0)]
+        m = values.shape[1]
+        made, freedom = np.atleast_2d(np.cov(values)) * max(1 - m / at.n, 0.0) / m, m - 1
+    elif kind and any(name in at.groups for name in names):
+        places, values = stacked(at.groups)
+        if kind in ("points", "anchors"):
+            made = np.mean([jackknife_covariance(part.T) for part in values.transpose(1, 0, 2)], axis=0)
+            freedom = values.shape[2] - 1
+        else:  # halves of the points: as halves_interval, with what embeddings share
+            pairs = values.reshape(len(places), -1, 2)
+            gaps = pairs[:, :, 0] - pairs[:, :, 1]
+            share = 1.0 if kind == "draws" else (at.n // 2) / at.n
+            made, freedom = share * gaps @ gaps.T / (2 * gaps.shape[1]), gaps.shape[1]
+    else:
+        return covariance, freedom, reasons
+    covariance[np.ix_(places, places)] = made
+    return covariance, freedom, reasons
