@@ -124,16 +124,16 @@ class Again:
                 if (name, task.name) in bands:
                     _add_partition_band(found[name], task, np.array(bands[name, task.name]))
 
-    def _add_partition_row(
-        self, found: Found, row: dict[str, Any], values: list[Values], task: IndexTask
-    ) -> None:
+    def _add_partition_row(self, found: Found, row: dict[str, Any], values: list[Values], task: IndexTask) -> None:
         """The interval of one index over random partitions, and the values behind it."""
         reasons = [value for part in values for value in part if isinstance(value, str)]
         if reasons:  # a class or a latent variable may vanish with a group
             add_note(row, f"no interval: without one group of points {reasons[0]}")
             return
         numbers = np.array(values, dtype=np.float64)
-        set_interval(row, partitions_interval(row["value"], numbers, task.card.bounds), "leaving out points changes nothing")
+        set_interval(
+            row, partitions_interval(row["value"], numbers, task.card.bounds), "leaving out points changes nothing"
+        )
         key = {name: row[name] for name in ("embedding", "index", "parameters")}
         found.groups += [{**key, "partition": b, "group": g, "value": v} for (b, g), v in np.ndenumerate(numbers)]
 

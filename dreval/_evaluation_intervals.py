@@ -47,7 +47,9 @@ def plan_intervals(ci: Any, sources: Mapping[str, Source], anchors: int | None, 
     splits = _settings("subsampling", options)["n_resamples"]
     runs = _settings("replicates", options)
     partitions = _settings("points", options)["n_partitions"]
-    counts = {"subsampling": splits, "partitions": partitions} | dict.fromkeys(("seeds", "subsamples", "draws"), runs["n_resamples"])
+    counts = {"subsampling": splits, "partitions": partitions} | dict.fromkeys(
+        ("seeds", "subsamples", "draws"), runs["n_resamples"]
+    )
     if word == "none":
         return Intervals()
     if word != "default" and (word == "anchors") != (anchors is not None):

@@ -123,9 +123,7 @@ def set_band(
                 row["ci_low"], row["ci_high"] = student_interval(row["value"], error, freedom, bounds)
 
 
-def _index_row(
-    name: str, view: View, task: IndexTask, ci: str | None, root: int, found: Found
-) -> dict[str, Any]:
+def _index_row(name: str, view: View, task: IndexTask, ci: str | None, root: int, found: Found) -> dict[str, Any]:
     """One row; contributions of points and leave-a-group-out values go to their own tables."""
     got = answer(task.thing, view, task.parameters)
     row = {"embedding": name, "index": task.name, "parameters": task.words, "value": got.value, "note": got.note}
@@ -162,9 +160,7 @@ def _spread(points: npt.NDArray[np.float64], view: View) -> npt.NDArray[np.float
     return full
 
 
-def _add_interval(
-    row: dict[str, Any], task: IndexTask, got: Answer, view: View, ci: str | None, found: Found
-) -> None:
+def _add_interval(row: dict[str, Any], task: IndexTask, got: Answer, view: View, ci: str | None, found: Found) -> None:
     """Standard error and interval from this pass alone, where they are asked for and can be had."""
     interval: Interval | None = None
     if ci in ("points", "anchors") and not task.card.smooth:

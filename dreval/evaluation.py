@@ -229,8 +229,9 @@ class Evaluation:
         ci : "default", "points", "subsampling", "replicates", "anchors" or None
             Intervals; the column ``target`` says what each speaks of. "points": the population the points came from,
             embedding held fixed, by the delete-one jackknife (exact, or infinitesimal); where that cannot be had, by
-            leaving out 20 random groups, the squared errors averaged over 8 random partitions. "subsampling": the same, from the differences of random halves of the points, with half the neighbors; 20 splits cost 10
-            more passes. "replicates": methods are run anew, with other seeds (each run a row, with its number in the
+            leaving out 20 random groups, the squared errors averaged over 8 random partitions. "subsampling":
+            the same, from the differences of random halves of the points, with half the neighbors; 20 splits cost
+            10 more passes. "replicates": methods are run anew, with other seeds (each run a row, with its number in the
             column ``replicate``; the interval is that of their mean), or, where seeds change nothing, on random halves
             of the points; coordinates have the reason there. "anchors": all points, from the design. "default":
             anchors where anchors are used, replicates where their options are given and a method can be run anew,

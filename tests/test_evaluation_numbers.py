@@ -17,6 +17,7 @@ import dreval
 from dreval._evaluation_rows import ANCHOR_GROUPS
 from dreval._random import stream
 from dreval.geometry.blocks import random_groups
+from dreval.inference.intervals import METHODS, TARGETS
 from dreval.registry import INDICES
 from dreval.results.table import point_column
 
@@ -199,44 +200,51 @@ def test_intervals_hold_the_value_within_bounds(pair: tuple[np.ndarray, np.ndarr
             assert (row["worst"] < row["best"]) == (row["direction"] == "higher")
 
 
-def test_groups_reproduce_the_standard_error() -> None:
-    """se^2 = (g - 1)/g sum (theta_h - mean)^2 over the table of groups; interval by Student with g - 1 degrees."""
+def test_left_out_values_reproduce_the_standard_error() -> None:
+    """Delete-one where a measure has it, else squared errors averaged over 8 partitions; Student's interval of them."""
     from scipy.stats import t
 
     results = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[4, 9], random_state=2).run("all", None)
-    values = results.groups.groupby(["index", "parameters"])["value"]
+    groups = results.groups.groupby(["index", "parameters"])
     for row in results.tidy().to_dict("records"):
-        if not INDICES.card(row["index"]).smooth:
+        card, column = INDICES.card(row["index"]), point_column(row["index"], row["parameters"])
+        if not card.smooth:
             assert np.isnan(row["se"])
             continue
-        left_out = values.get_group((row["index"], row["parameters"])).to_numpy()
-        g = len(left_out)
-        se = np.sqrt((g - 1) / g * ((left_out - left_out.mean()) ** 2).sum())
+        if card.without is not None:
+            left_out = results.left_out["e"][column].to_numpy()[None]
+            assert left_out.shape == (1, len(X))
+        else:
+            part = groups.get_group((row["index"], row["parameters"]))
+            left_out = part.pivot(index="partition", columns="group", values="value").to_numpy()
+            assert left_out.shape == (8, 20)
+        g = left_out.shape[1]
+        se = np.sqrt(np.mean((g - 1) / g * ((left_out - left_out.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)))
 
-        assert row["se"] == pytest.approx(se, rel=1e-12)
-        if se == 0:  # no spread was seen: no interval
-            assert np.isnan(row["ci_low"])
+        assert row["se"] == pytest.approx(se, rel=1e-9, abs=1e-15)
+        if np.isnan(row["ci_low"]):  # no spread was seen: no interval
+            assert se < 1e-10
             continue
-        assert (g, row["n_resamples"]) == (20, 20)
+        assert row["n_resamples"] == left_out.size
         assert row["ci_low"] == pytest.approx(max(row["value"] - t.ppf(0.975, g - 1) * se, row["lower"]), abs=1e-12)
         upper = np.inf if np.isnan(row["upper"]) else row["upper"]
         assert row["ci_high"] == pytest.approx(min(row["value"] + t.ppf(0.975, g - 1) * se, upper), abs=1e-12)
-        assert row["ci_method"] == "delete-a-group jackknife with recomputation, conservative"
-        assert row["target"] == "the population the points came from, embedding held fixed"
+        assert row["ci_method"] == METHODS["points" if card.without is not None else "partitions"]
+        assert row["target"] == TARGETS["points"]
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(pairs(min_n=8, max_n=45, scales=False), st.integers(0, 9))
 def test_groups_are_recomputed_on_the_points_that_remain(pair: tuple[np.ndarray, np.ndarray], seed: int) -> None:
     """Each value of the table of groups is the plain function on the data without that group."""
     cloud, image = pair
     n, k = len(cloud), 3
     results = dreval.Evaluation(cloud, {"e": image}, n_neighbors=k, random_state=seed).run("all", None)
-    codes = random_groups(n, min(20, n), stream(seed, "groups")).codes
+    codes = [random_groups(n, min(20, n), stream(seed, "groups", b)).codes for b in range(8)]
     for (name, parameters), part in results.groups.groupby(["index", "parameters"]):
         options = {"n_neighbors": k} if "n_neighbors" in parameters else {}
-        for row in part.iloc[::7].to_dict("records"):
-            stay = codes != row["group"]
+        for row in part.iloc[::31].to_dict("records"):
+            stay = codes[row["partition"]] != row["group"]
             if (cloud[stay] == cloud[stay][0]).all():
                 continue  # refused as data of their own
             assert row["value"] == pytest.approx(

@@ -43,7 +43,6 @@ ONLY_IN = {
     "numba": ("dreval.geometry._loops",),
 }
 HEAVY = ("numba", "statsmodels", "matplotlib", "scipy.stats", "sklearn", "jinja2")
-MAX_FILE, MAX_BODY = 400, 60
 
 Source = dict[str, ast.Module]
 
@@ -216,29 +215,6 @@ def test_an_import_cycle_is_seen(trees: Source) -> None:
 
     assert {"dreval.results.loop_a", "dreval.results.loop_b"} <= cycles(late).keys()
     assert "dreval.results.loop_a" not in cycles({**late, "dreval.results.loop_b": typing})
-
-
-def functions(trees: Source) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """All functions and methods with where they stand."""
-    for module, tree in trees.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield f"{module}:{node.lineno} {node.name}", node
-
-
-def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function behind its docstring."""
-    first = node.body[1] if ast.get_docstring(node) and len(node.body) > 1 else node.body[0]
-    return (node.end_lineno or first.lineno) - first.lineno + 1
-
-
-def test_files_and_functions_stay_small(trees: Source) -> None:
-    """No file is longer than 400 lines, and no body of a function longer than 60."""
-    files = {str(p.relative_to(PACKAGE)): len(p.read_text("utf-8").splitlines()) for p in PACKAGE.rglob("*.py")}
-    bodies = {where: body_lines(node) for where, node in functions(trees)}
-
-    assert {name: n for name, n in files.items() if n > MAX_FILE} == {}
-    assert {where: n for where, n in bodies.items() if n > MAX_BODY} == {}
 
 
 def test_nothing_is_asserted_or_printed(trees: Source) -> None:

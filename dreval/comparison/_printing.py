@@ -90,7 +90,9 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
         head = [("Data", str(recipe.get("dataset") or "")), ("Points n", format_number(recipe.get("n"))), *head]
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
-    rope += [("Equivalence margin", ", ".join(f"{name} {value:g}" for name, value in margins.items()))] if margins else []
+    rope += (
+        [("Equivalence margin", ", ".join(f"{name} {value:g}" for name, value in margins.items()))] if margins else []
+    )
     return [*head, ("Level", f"{recipe['alpha']:g}"), ("Adjusted by", str(adjust)), *rope]
 
 

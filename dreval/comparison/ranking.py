@@ -39,7 +39,7 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
     known = [name for name in order if not math.isnan(at.values[name])]
     covariance, freedom, reasons = _covariance(at, known)
     judged = [name for name in known if name not in reasons]
-    found = {}
+    found: dict[str, tuple[float, Any]] = {}
     if judged:
         places = [known.index(name) for name in judged]
         rng = stream(int(results.recipe.get("random_state") or 0), "best set", at.key["index"], at.key["parameters"])
@@ -52,12 +52,13 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
     top = at.values[known[0]] if known else math.nan
     rows = []
     for name in order:
-        p, kept = found.get(name, (math.nan, None))
+        p, kept = found.get(name, (math.nan, pd.NA))
         missing = math.isnan(at.values[name])
-        row = {**at.key, "embedding": name, **intervals[name], "difference": top - at.values[name]}
-        row |= {"rank": pd.NA if missing else 1 + sum(at.values[other] > at.values[name] for other in known)}
-        note = "no value" if missing else reasons.get(name, "")
-        rows.append({**row, "p_adjusted": p, "in_best_set": pd.NA if kept is None else kept, "note": note})
+        row: dict[str, Any] = {**at.key, "embedding": name, "difference": top - at.values[name]}
+        row |= {str(key): value for key, value in intervals[name].items()}
+        row["rank"] = pd.NA if missing else 1 + sum(at.values[other] > at.values[name] for other in known)
+        row |= {"p_adjusted": p, "in_best_set": kept, "note": "no value" if missing else reasons.get(name, "")}
+        rows.append(row)
     return rows
 
 

@@ -76,7 +76,9 @@ def compare_pairs(
     return Comparison(
         pairs=pairs,
         overall=pd.DataFrame(columns=list(OVERALL_COLUMNS)),
-        standing=pd.DataFrame([row for at in settings for row in _standing(at, pairs, alpha)], columns=[*STANDING_COLUMNS]),
+        standing=pd.DataFrame(
+            [row for at in settings for row in _standing(at, pairs, alpha)], columns=[*STANDING_COLUMNS]
+        ),
         results=results,
         recipe=recipe,
         notes=tuple(_notes(pairs)),

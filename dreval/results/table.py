@@ -346,7 +346,8 @@ class Results(Printed):
         1     2  first two         True
         2     3   last two        False
         """
-        return import_module("dreval.comparison.ranking").ranking(self, measure, alpha=alpha)
+        made: pd.DataFrame = import_module("dreval.comparison.ranking").ranking(self, measure, alpha=alpha)
+        return made
 
     def plot(self, kind: str = "scatter", **options: Any) -> Any:
         """A figure of all embeddings or of some; an embedding has the same colour in all of them.

@@ -124,15 +124,20 @@ def test_indices_of_methods_read_sparse_data_and_no_distances(name):
     assert "needs the coordinates of the data" in row["note"]
 
 
-def test_left_out_groups_are_recomputed_under_a_metric():
-    """The jackknife's values are those of the plain function on the remaining points."""
+def test_left_out_points_are_recomputed_under_a_metric():
+    """The jackknife's values are those of the plain function on the remaining points, without points or groups."""
     X, Y = _cloud(4)
     ev = dreval.Evaluation(sparse.csr_array(X), {"e": Y}, metric="cosine", n_neighbors=6, random_state=0)
-    results = ev.run(["trustworthiness", "stress", "r_nx_auc"], None)
-    stay = random_groups(40, 20, stream(0, "groups")).codes != 3
-    groups = results.groups[results.groups["group"] == 3].set_index("index")["value"]
-    for name in ("trustworthiness", "stress", "r_nx_auc"):
-        assert groups[name] == pytest.approx(float(_value(name, X[stay], Y[stay], metric="cosine")), abs=1e-12)
+    results = ev.run(["trustworthiness", "stress", "r_nx_auc", "procrustes_rc", "mrre_false", "q_local"], None)
+    stay = np.arange(40) != 3
+    for column, values in results.left_out["e"].items():
+        name = str(column).partition("(")[0]
+        assert values[3] == pytest.approx(float(_value(name, X[stay], Y[stay], metric="cosine")), abs=1e-12)
+    stay = random_groups(40, 20, stream(0, "groups", 2)).codes != 3
+    groups = results.groups[(results.groups["partition"] == 2) & (results.groups["group"] == 3)]
+    assert len(groups)
+    for name, value in groups.set_index("index")["value"].items():
+        assert value == pytest.approx(float(_value(name, X[stay], Y[stay], metric="cosine")), abs=1e-12)
 
 
 def test_methods_on_distances():

@@ -14,8 +14,10 @@ from dreval.inference.intervals import (
     anchor_interval,
     beyond_rounding,
     halves_interval,
+    jackknife_covariance,
     jackknife_interval,
     mean_interval,
+    partitions_interval,
     welch,
 )
 
@@ -157,4 +159,26 @@ def test_all_halves_of_a_mean_give_the_textbook_formula(seed, half):
 
 def test_every_kind_has_its_words():
     """Method and target are said for each kind of interval."""
-    assert METHODS.keys() == TARGETS.keys() == {"points", "anchors", "subsampling", "seeds", "subsamples", "draws"}
+    kinds = {"points", "partitions", "anchors", "subsampling", "seeds", "subsamples", "draws"}
+    assert METHODS.keys() == TARGETS.keys() == kinds
+
+
+@given(seed=SEEDS, groups=st.integers(3, 20), partitions=st.integers(2, 12))
+def test_partitions_average_squared_errors(seed, groups, partitions):
+    """The squared standard error is the mean of those of the partitions; one partition alone is the jackknife."""
+    values = np.random.default_rng(seed).normal(size=(partitions, groups))
+    got = partitions_interval(0.0, values, FREE)
+    each = [jackknife_interval(0.0, one, FREE).se ** 2 for one in values]
+    assert got.se**2 == pytest.approx(np.mean(each), rel=1e-12)
+    assert (got.kind, got.n_resamples, got.freedom) == ("partitions", partitions * groups, groups - 1)
+    assert got.doubt >= 5 * np.sqrt(2 / (groups - 1) / partitions) * (1 - 1e-12)
+    alone = partitions_interval(0.0, values[:1], FREE)
+    assert alone.se == jackknife_interval(0.0, values[0], FREE).se
+    assert alone.doubt == 0
+
+
+def test_the_covariance_of_means_is_the_textbook_one():
+    """Values without each point of two means have the covariance of the two means."""
+    sample = np.random.default_rng(0).normal(size=(30, 2)) @ [[1.0, 0.5], [0.0, 2.0]]
+    left_out = (sample.sum(axis=0) - sample) / 29
+    np.testing.assert_allclose(jackknife_covariance(left_out), np.cov(sample.T) / 30, rtol=1e-10)
