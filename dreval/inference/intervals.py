@@ -108,9 +108,7 @@ def jackknife_covariance(left_out: FloatArray) -> FloatArray:
     return np.asarray((len(gaps) - 1) / len(gaps) * np.einsum("ga,gb->ab", gaps, gaps))
 
 
-def partitions_interval(
-    value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0
-) -> Interval:
+def partitions_interval(value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0) -> Interval:
     """Delete-a-group jackknife of values (P, g) whose squared standard errors are averaged over P random partitions.
 
     One partition leaves the standard error, and with it p, to the seed. Given the points, the squared error of one
