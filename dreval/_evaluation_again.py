@@ -88,12 +88,21 @@ class Again:
         one partition.
         """
         names, n = self._present("points", found), self.data.n
+        count = min(GROUPS, n)
+        partitions = 1 if count == n else self.intervals.counts["partitions"]
+        room = n + n // -count - 1  # neighbors that are left without the largest group
         single = [task for task in self.tasks if task.card.smooth and task.card.without is None]
+        for task in (task for task in single if task.parameters.get("n_neighbors", 0) > room):
+            for name in names:
+                row = next(
+                    r for r in found[name].rows if (r.get("index"), r.get("parameters")) == (task.name, task.words)
+                )
+                if not math.isnan(row.get("value", math.nan)):
+                    add_note(row, "no interval: k is too large beside n to leave groups out")
+        single = [task for task in single if task.parameters.get("n_neighbors", 0) <= room]
         curves = [task for task in self.curves if task.card.smooth and task.card.without is None]
         if not names or not (single or curves):
             return
-        count = min(GROUPS, n)
-        partitions = 1 if count == n else self.intervals.counts["partitions"]
         drawn = {name: {row["index"] for row in found[name].curves} for name in names}
         values: dict[str, list[list[Values]]] = {name: [] for name in names}
         bands: dict[tuple[str, str], list[FloatArray]] = {}

@@ -19,6 +19,7 @@ from dreval.inference.intervals import (
     TARGETS,
     Interval,
     anchor_interval,
+    beyond_rounding,
     jackknife_interval,
     student_interval,
 )
@@ -74,6 +75,11 @@ def _card_columns(task: IndexTask) -> dict[str, Any]:
 def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str | None, root: int) -> Found:
     """Value, chance, ties and interval of every index of one embedding."""
     found = Found()
+    if ci == "points":  # curves first: what they need without each point comes from one pass, with the areas below them
+        bands = band_numbers(view.n)
+        for task in tasks:
+            if task.card.curve and task.card.without is not None and len(bands):
+                task.card.without(view, bands)
     for task in tasks:
         if "labels" in task.card.needs and view.labels is None:
             found.rows.append(missing_row(name, task, "needs labels; pass labels= to Evaluation"))
@@ -97,16 +103,28 @@ def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str 
 def _curve_rows(name: str, view: View, task: IndexTask, ci: str | None) -> list[dict[str, Any]]:
     """A curve at about 60 numbers of neighbors, evenly spaced on a log scale, or at all of them."""
     values, _ = curve_values(task.thing, view)
-    few = np.unique(np.rint(np.geomspace(1, len(values), CURVE_POINTS)).astype(np.int64))
-    ks = np.arange(1, len(values) + 1) if task.all_k else few
+    ks = np.arange(1, len(values) + 1)
+    if not task.all_k:
+        few = curve_numbers(view.n)
+        ks = np.r_[few[few < len(values)], len(values)]
     rows = [{"embedding": name, "index": task.name, "K": int(k), "value": float(values[k - 1])} for k in ks]
-    without = task.card.without
-    few = few[few <= view.n // 2]  # beyond, leaving points out changes the scale
-    if ci == "points" and without is not None and len(few):
-        left_out = without(view, few)
+    bands = band_numbers(view.n)
+    if ci == "points" and task.card.without is not None and len(bands):
+        left_out = task.card.without(view, bands)
         se = np.sqrt((view.n - 1) / view.n * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
-        set_band(rows, few, se, view.n - 1, task.card.bounds)
+        set_band(rows, bands, se, view.n - 1, task.card.bounds)
     return rows
+
+
+def curve_numbers(n: int) -> npt.NDArray[np.int64]:
+    """About 60 numbers of neighbors of n points, evenly spaced on a log scale."""
+    return np.unique(np.rint(np.geomspace(1, n - 1, CURVE_POINTS)).astype(np.int64))
+
+
+def band_numbers(n: int) -> npt.NDArray[np.int64]:
+    """Those of them at which a curve has an interval: beyond half of the points leaving some out changes the scale."""
+    ks = curve_numbers(n)
+    return ks[ks <= min(n // 2, n - 3)]
 
 
 def set_band(
@@ -118,7 +136,7 @@ def set_band(
     """
     for row in rows:
         if ks[0] <= row["K"] <= ks[-1]:
-            error = float(np.interp(np.log(row["K"]), np.log(ks), se))
+            error = beyond_rounding(float(np.interp(np.log(row["K"]), np.log(ks), se)), row["value"], bounds=bounds)
             if error > 0:
                 row["ci_low"], row["ci_high"] = student_interval(row["value"], error, freedom, bounds)
 

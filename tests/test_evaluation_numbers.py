@@ -298,12 +298,14 @@ def test_all_points_as_anchors_are_exact() -> None:
 
 
 def test_intervals_that_cannot_be_had_say_so() -> None:
-    """Where k is too large beside n to leave groups out, the row has its value, no interval, and the reason."""
-    table = dreval.Evaluation(X[:9], {"e": Y[:9]}, n_neighbors=[3, 8], random_state=0).run("continuity").tidy()
+    """Where k is too large beside n to leave points or groups out, the row has its value, no interval, and a reason."""
+    ev = dreval.Evaluation(X[:9], {"e": Y[:9]}, n_neighbors=[3, 8], random_state=0)
+    table = ev.run(["continuity", "mrre_false"]).tidy()
 
     assert table["value"].notna().all()
-    assert table["se"].notna().tolist() == [True, False]
-    assert table["note"].tolist() == ["", "no interval: k is too large beside n to leave groups out"]
+    assert table["se"].notna().tolist() == [True, False, True, False]
+    assert table["note"].str.startswith("no interval: ").tolist() == [False, True, False, True]
+
 
 
 def test_no_pass_where_no_index_needs_one(monkeypatch: pytest.MonkeyPatch) -> None:
