@@ -307,7 +307,6 @@ def test_intervals_that_cannot_be_had_say_so() -> None:
     assert table["note"].str.startswith("no interval: ").tolist() == [False, True, False, True]
 
 
-
 def test_no_pass_where_no_index_needs_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Indices of coordinates alone, and tests alone, look at no neighborhood: a run is O(n), with equal numbers."""
     from dreval.geometry import blocks

@@ -121,7 +121,7 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
 
 def _adjust_equivalence(pairs: pd.DataFrame, adjust: str | None) -> pd.DataFrame:
     """The p-values of equivalence adjusted over all of them: a family of its own."""
-    own = pairs.assign(p_value=pairs["p_equivalence"], p_adjusted=math.nan)
+    own = pairs.assign(p_value=pairs["p_equivalence"], p_adjusted=math.nan, family="equivalence")
     return pairs.assign(p_equivalence_adjusted=adjust_p_values(own, adjust)["p_adjusted"].to_numpy())
 
 
