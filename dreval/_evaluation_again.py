@@ -88,6 +88,8 @@ class Again:
         one partition.
         """
         names, n = self._present("points", found), self.data.n
+        if not names:
+            return
         count = min(GROUPS, n)
         partitions = 1 if count == n else self.intervals.counts["partitions"]
         room = n + n // -count - 1  # neighbors that are left without the largest group
@@ -101,7 +103,7 @@ class Again:
                     add_note(row, "no interval: k is too large beside n to leave groups out")
         single = [task for task in single if task.parameters.get("n_neighbors", 0) <= room]
         curves = [task for task in self.curves if task.card.smooth and task.card.without is None]
-        if not names or not (single or curves):
+        if not (single or curves):
             return
         drawn = {name: {row["index"] for row in found[name].curves} for name in names}
         values: dict[str, list[list[Values]]] = {name: [] for name in names}
