@@ -287,3 +287,28 @@ def test_statistics_of_pairs_without_a_point_at_extreme_units(name, parameters, 
     X, Y = np.random.default_rng(0).normal(size=(2, 12, 3))
     found, expected = _left_pairs(name, np.ldexp(X, of_x), np.ldexp(Y, of_y), **parameters)
     assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in INDICES if getattr(INDICES.card(name), "without", None)])
+def test_every_measure_with_a_rule_follows_it(name):
+    """Whatever measure can be computed without each point gives what it gives on the others, also among some points."""
+    rng = np.random.default_rng(0)
+    X, Y, labels = rng.normal(size=(13, 4)), rng.normal(size=(13, 2)), np.arange(13) % 3
+    card, thing = INDICES.card(name), INDICES.get(name)
+    usual = {"n_neighbors": 4, "n_folds": 3}
+    parameters = {key: usual.get(key, value) for key, value in card.parameters.items()}
+    for some in (np.arange(13), np.array([0, 2, 3, 4, 5, 7, 8, 9, 11, 12])):
+        whole = replace(_view(X, Y, (4,)), labels=labels, seed=3)
+        view = whole if len(some) == 13 else replace(whole, population=some, rows=some)
+        found = card.without(view, (1, 3, 5)) if card.curve else card.without(view, **parameters)
+        assert len(found) == len(some)
+        for h in range(len(some)):
+            rest = np.delete(some, h)
+            fewer = replace(_view(X[rest], Y[rest], (4,)), labels=labels[rest], seed=3)
+            if card.curve:
+                assert_allclose(found[h], curve_values(thing, fewer)[0][[0, 2, 4]], rtol=0, atol=1e-12)
+            elif "n_folds" in parameters:  # folds are those of all points
+                fewer = replace(whole, population=rest, rows=rest)
+                assert found[h] == pytest.approx(answer(thing, fewer, parameters).value, rel=0, abs=1e-12)
+            else:
+                assert found[h] == pytest.approx(answer(thing, fewer, parameters).value, rel=0, abs=1e-12)

@@ -1,0 +1,62 @@
+"""What the intervals of a default run cost: ``ci="points"`` beside ``ci=None`` at 1000 and 5000 points.
+
+``python tests/benchmarks/bench_intervals.py`` prints processor seconds and their ratio. Data have 50 columns in ten
+clusters, with labels; two embeddings; default measures, no tests, one thread. The two kinds take turns in one process
+after a warm-up, and of three runs each the fastest counts.
+"""
+
+from __future__ import annotations
+
+import os
+from time import process_time
+from typing import Any
+
+SIZES, RUNS = (1000, 5000), 3
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+
+def evaluation(n: int) -> Any:
+    """Ten clusters, a noisy linear image of them and their first two columns."""
+    import numpy as np
+
+    import dreval
+
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 10, size=n)
+    X = 4 * rng.normal(size=(10, 50))[labels] + rng.normal(size=(n, 50))
+    embeddings = {"linear": X @ rng.normal(size=(50, 2)) + rng.normal(size=(n, 2)), "columns": X[:, :2].copy()}
+    return dreval.Evaluation(X, embeddings, labels=labels, random_state=0, n_jobs=1)
+
+
+def seconds(run: Any) -> float:
+    """Processor time of one call."""
+    start = process_time()
+    run()
+    return process_time() - start
+
+
+def rows() -> list[dict[str, Any]]:
+    """One row for each size and kind of interval."""
+    found = []
+    for kind in (None, "points"):
+        evaluation(300).run(tests=None, ci=kind)
+    for n in SIZES:
+        spec = evaluation(n)
+        times: dict[Any, list[float]] = {None: [], "points": []}
+        for _ in range(RUNS):
+            for kind, own in times.items():
+                own.append(seconds(lambda kind=kind: spec.run(tests=None, ci=kind)))  # type: ignore[misc]
+        least = {kind: min(own) for kind, own in times.items()}
+        case = f"Default run with and without intervals, n = {n}, two embeddings, 50 columns, one thread"
+        found += [
+            {"case": case, "tool": f"ci={kind!r}", "seconds": time, "ratio": time / least[None]}
+            for kind, time in least.items()
+        ]
+    return found
+
+
+if __name__ == "__main__":
+    from run import show
+
+    show(rows())
