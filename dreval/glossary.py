@@ -104,7 +104,8 @@ PAIR_COLUMNS: dict[str, str] = {
     "points: difference of values or of means over runs (on one data set), median of differences (wilcoxon, bayes), "
     "difference of model means (mixed), difference of mean ranks (nemenyi)",
     "se": "standard error of the advantage",
-    "ci_low": "lower end of its interval, at the level 1 - alpha",
+    "ci_low": "lower end of its interval, at the level 1 - alpha: by Walsh averages (wilcoxon), for all pairs of "
+    "an index at once (nemenyi)",
     "ci_high": "upper end of its interval",
     "statistic": "the test's statistic",
     "p_value": "two-sided p-value of no advantage",

@@ -279,8 +279,9 @@ class Study:
         Parameters
         ----------
         kind : {"critical_difference", "wins", "forest"}
-            Mean ranks over data sets, with bars over those that Nemenyi's test cannot tell apart; on how many data
-            sets the method of a row beats that of a column; paired differences of all pairs, here of the mixed model.
+            Mean ranks over data sets, with bars over those that do not differ significantly; on how many data sets the
+            method of a row beats that of a column; differences of all pairs with their intervals. Bars and differences
+            go by the test that decides the comparison, as in the report.
         **options
             ``index``, ``titled``, ``explained`` (see ``Comparison.plot``), ``alpha`` and ``adjust`` (see
             ``dreval.compare``).

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterable
 
-__all__ = ["letter_display"]
+__all__ = ["letter_display", "single_letters"]
 
 
 def letter_display(count: int, differing: Iterable[tuple[int, int]]) -> list[str]:
@@ -34,3 +35,14 @@ def letter_display(count: int, differing: Iterable[tuple[int, int]]) -> list[str
 def _letter(place: int) -> str:
     """Letters from a to z, then A to Z, then numbers in brackets."""
     return string.ascii_letters[place] if place < len(string.ascii_letters) else f"({place + 1})"
+
+
+def single_letters(letters: str) -> list[str]:
+    """The letters of one thing, apart.
+
+    Examples
+    --------
+    >>> single_letters("ab(53)")
+    ['a', 'b', '(53)']
+    """
+    return re.findall(r"\(\d+\)|[A-Za-z]", letters)

@@ -15,7 +15,7 @@ from dreval._random import stream
 from dreval.comparison._bayes import bayesian_signed_rank
 from dreval.comparison._cells import Family, to_digits
 from dreval.comparison._letters import letter_display
-from dreval.comparison._ranks import block_ranks, nemenyi
+from dreval.comparison._ranks import block_ranks, critical_difference, nemenyi
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS
 
 __all__ = [
@@ -27,12 +27,13 @@ __all__ = [
     "pair_frame",
     "pairs_of",
     "signed_rank_rows",
-    "signed_ranks_can_tell",
     "superiority",
+    "walsh_interval",
     "wins",
 ]
 
 FloatArray = npt.NDArray[np.float64]
+EXACT_SUMS = 50  # data sets up to which sums of signed ranks are counted, as scipy does
 PAIR_TEXT = ("index", "parameters", "first", "second", "test", "family", "p_kind", "better", "note")
 
 
@@ -79,13 +80,16 @@ def superiority(differences: FloatArray) -> float:
     return float(np.mean(np.heaviside(differences, 0.5)))
 
 
-def nemenyi_rows(family: Family) -> list[dict[str, Any]]:
-    """One row for each pair, over the data sets that have all embeddings; nothing with fewer than two of them."""
+def nemenyi_rows(family: Family, alpha: float) -> list[dict[str, Any]]:
+    """One row for each pair, over the data sets that have all embeddings; nothing with fewer than two of them.
+
+    The intervals reach as far as the critical difference, and hold for all pairs of the index at once.
+    """
     whole = family.goodness[np.isfinite(family.goodness).all(axis=1)]
     if len(whole) < 2 or len(family.names) < 3:
         return []
     means = block_ranks(whole).mean(axis=0)
-    p = nemenyi(means, len(whole))
+    p, reach = nemenyi(means, len(whole)), critical_difference(len(whole), len(means), alpha)
     k, rows = len(means), []
     for i, j in pairs_of(family.names):
         first, second, advantage = family.names[i], family.names[j], float(means[j] - means[i])
@@ -94,13 +98,13 @@ def nemenyi_rows(family: Family) -> list[dict[str, Any]]:
             {
                 **family.key, "first": first, "second": second, "test": "nemenyi", "n": len(whole),
                 "advantage": advantage, "statistic": statistic, "p_value": float(p[i, j]), "p_kind": "asymptotic",
-                "p_adjusted": float(p[i, j]), "better": ahead(first, second, advantage),
+                "ci_low": advantage - reach, "ci_high": advantage + reach, "better": ahead(first, second, advantage),
             }
         )  # fmt: skip
     return rows
 
 
-def signed_rank_rows(family: Family, rope: float | None, root: int) -> list[dict[str, Any]]:
+def signed_rank_rows(family: Family, rope: float | None, alpha: float, root: int) -> list[dict[str, Any]]:
     """Wilcoxon's test of each pair over the data sets that have both, and with ``rope`` the Bayesian one."""
     goodness, rows = family.goodness, []
     for i, j in pairs_of(family.names):
@@ -113,7 +117,9 @@ def signed_rank_rows(family: Family, rope: float | None, root: int) -> list[dict
             continue
         shared["advantage"] = float(np.median(differences))
         shared["superiority"] = superiority(differences)
-        tested = _wilcoxon(differences)
+        tested = _wilcoxon(differences) | dict(
+            zip(("ci_low", "ci_high"), walsh_interval(differences, alpha), strict=True)
+        )
         rows.append({**shared, "test": "wilcoxon", **tested, "better": ahead(first, second, tested["effect_size"])})
         if rope is not None:
             rng = stream(root, "bayes", family.index, family.parameters, first, second)
@@ -123,9 +129,32 @@ def signed_rank_rows(family: Family, rope: float | None, root: int) -> list[dict
     return rows
 
 
-def signed_ranks_can_tell(n: int, alpha: float) -> bool:
-    """Whether the smallest p of a signed-rank test on n data sets, 2 / 2^n, is up to alpha."""
-    return 2.0 ** (1 - n) <= alpha
+def walsh_interval(differences: FloatArray, alpha: float) -> tuple[float, float]:
+    """The interval of the signed-rank test: Walsh averages (d_i + d_j) / 2, i <= j, at ranks c and M + 1 - c of M.
+
+    c is the largest with 2 P(T <= c - 1) <= alpha, T the sum of signed ranks of n differences; NaN where there is
+    none, since 2 / 2^n > alpha. Hollander, Wolfe and Chicken (2014), Nonparametric Statistical Methods, section 3.3.
+
+    Examples
+    --------
+    >>> walsh_interval(np.array([1.0, 2, 3, 4, 5, 6]), 0.05)
+    (1.0, 6.0)
+    """
+    from scipy.special import ndtri
+
+    n = len(differences)
+    if n <= EXACT_SUMS:
+        counts = np.ones(1)
+        for rank in range(1, n + 1):
+            counts = np.concatenate([counts, np.zeros(rank)]) + np.concatenate([np.zeros(rank), counts])
+        c = int(np.searchsorted(np.cumsum(counts) / 2.0 ** (n - 1), alpha * (1 + 1e-12), side="right"))
+    else:
+        c = int(n * (n + 1) / 4 + ndtri(alpha / 2) * math.sqrt(n * (n + 1) * (2 * n + 1) / 24))
+    if c == 0:
+        return math.nan, math.nan
+    rows, columns = np.triu_indices(n)
+    averages = np.sort((differences[rows] + differences[columns]) / 2)
+    return float(averages[c - 1]), float(averages[-c])
 
 
 def _wilcoxon(differences: FloatArray) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from dreval.comparison._lettered import letter_words
+from dreval.comparison._lettered import cannot_tell, letter_words
 from dreval.results.base import CODES, Block, Summary, format_number, format_p, significance_stars
 from dreval.results.printing import index_title, short_parameters
 from dreval.results.table import point_column
@@ -42,7 +42,7 @@ EQUIVALENT = (("p_equivalence", "p equiv."), ("p_equivalence_adjusted", "p equiv
 PAIRED = (*TESTED, *EQUIVALENT, ("effect_size", "effect"), ("superiority", "P sup."))
 PAIR_COLUMNS = {
     **dict.fromkeys(("jackknife", "anchors", "subsampling", "seeds", "subsamples", "draws", ""), PAIRED),
-    "nemenyi": (("advantage", "ranks"), ("p_adjusted", "p")),
+    "nemenyi": (("advantage", "ranks"), ("p_value", "p"), ("p_adjusted", "p adj.")),
     "wilcoxon": (
         ("n", "n"), ("advantage", "median"), ("statistic", "W"), ("p_value", "p"), ("p_adjusted", "p adj."),
         ("effect_size", "r"),
@@ -178,7 +178,10 @@ def _stars(p: float) -> str:
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
-    """Notes of the comparison, of rows, and how to read."""
+    """That nothing could have been found, where that is so; notes of the comparison, of rows, and how to read."""
+    silent = {name: words for name in comparison.indices if (words := cannot_tell(comparison, name))}
+    several = len(comparison.indices) > 1
+    yield from (f"{name}: {words}" if several else words for name, words in silent.items())
     yield from comparison.notes
     tables = (comparison.overall, comparison.pairs) if comparison.families else ()
     said = [pair for table in tables for pair in zip(table["test"], table["note"], strict=True) if pair[1]]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -74,21 +75,22 @@ def iman_davenport(chi_square: float, n: int, k: int) -> tuple[float, float]:
     return value, float(fdtrc(k - 1, (k - 1) * (n - 1), value))
 
 
-def nemenyi(mean_ranks: FloatArray, n: int) -> FloatArray:
-    """p-values (k, k) of all pairs: |R_i - R_j| / sqrt(k (k + 1) / (12 N)) against the studentized range.
+def nemenyi(mean_ranks: FloatArray, n: int, k: int | None = None) -> FloatArray:
+    """p-values of all pairs of k mean ranks: |R_i - R_j| / sqrt(k (k + 1) / (12 N)) against the studentized range.
 
     Nemenyi (1963); Demsar (2006), J. Mach. Learn. Res. 7, 1-30, section 3.2.2. They hold for all pairs at once.
     """
     from scipy.stats import studentized_range
 
-    k = len(mean_ranks)
+    k = len(mean_ranks) if k is None else k
     distances = np.abs(mean_ranks[:, None] - mean_ranks[None]) / math.sqrt(k * (k + 1) / (12 * n))
-    p = np.ones((k, k))
-    upper = np.triu_indices(k, 1)
+    p = np.ones(distances.shape)
+    upper = np.triu_indices(len(p), 1)
     p[upper] = np.clip(studentized_range.sf(distances[upper], k, np.inf), 0.0, 1.0)
     return np.minimum(p, p.T)
 
 
+@cache
 def critical_difference(n: int, k: int, alpha: float = 0.05) -> float:
     """The difference of mean ranks from which two embeddings differ by the Nemenyi test at level alpha.
 

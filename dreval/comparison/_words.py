@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dreval.comparison._pairs import signed_ranks_can_tell
+from dreval.comparison._lettered import SHORT, cannot_tell, critical_level
 from dreval.comparison._printing import heading
 from dreval.comparison._ranks import critical_difference
 from dreval.results.latex import latex_title
@@ -95,22 +95,26 @@ def _across(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
     """Sentences on one index over many data sets."""
     family = comparison.families[name]
     n, k = family.cells.shape
+    silent = cannot_tell(comparison, name)
     yield f"{voice.title(heading(comparison, name))}: {k} embeddings were compared on {n} data sets."
-    alpha = comparison.recipe["alpha"]
+    if silent:
+        yield silent
+    alpha, level = comparison.recipe["alpha"], critical_level(comparison)
     yield from _overall(comparison.of(comparison.overall, name), voice, alpha)
     standing, pairs = comparison.of(comparison.standing, name), comparison.of(comparison.pairs, name)
     if standing["mean_rank"].notna().all():
         ranks = [f"{voice.name(r['embedding'])} {r['mean_rank']:.2f}" for r in standing.to_dict("records")]
         said = f"Mean ranks, 1 being the best: {', '.join(ranks)}"
         whole = int(family.cells.notna().all(axis=1).sum())
-        if (pairs["test"] == "nemenyi").any():
-            level = f"{100 * alpha:g}{voice.percent}"
-            said += f"; critical difference {critical_difference(whole, k, alpha):.2f} (Nemenyi, {level})"
+        if math.isfinite(level):
+            percent = f"{100 * level:.3g}{voice.percent}"
+            said += f"; critical difference {critical_difference(whole, k, level):.2f} (Nemenyi, {percent})"
         yield said + (f"; over the {whole} data sets with all embeddings." if whole < n else ".")
-    yield from _signed_ranks(pairs[pairs["test"] == "wilcoxon"], voice, comparison.recipe)
-    if (pairs["test"] == "wilcoxon").any() and not signed_ranks_can_tell(n, alpha):
-        yield f"With {n} data sets no signed-rank test can be significant at this level."
-    yield from _differing(pairs[pairs["test"] == "mixed"], voice, comparison.recipe, "By the mixed model")
+    by = str(comparison.recipe.get("decided_by", ""))
+    if by:
+        how = {"holm": " with Holm's adjustment", "benjamini_hochberg": " with Benjamini and Hochberg's adjustment"}
+        lead = f"By {SHORT[by]}{how.get(comparison.recipe['adjust'], '')}"
+        yield from _differing(pairs[pairs["test"] == by], voice, comparison.recipe, lead)
     yield from _bayes(pairs[pairs["test"] == "bayes"], voice, comparison.recipe["rope"])
 
 
@@ -147,14 +151,6 @@ def _friedman(found: dict[str, dict[str, Any]], voice: Voice, said: list[str]) -
     return OVERALL["friedman"], exact, said
 
 
-def _signed_ranks(rows: pd.DataFrame, voice: Voice, recipe: Any) -> Iterator[str]:
-    """Which pairs differ by signed ranks."""
-    if not len(rows):
-        return
-    how = {"holm": " with Holm's adjustment", "benjamini_hochberg": " with Benjamini and Hochberg's adjustment"}
-    yield from _differing(rows, voice, recipe, f"By Wilcoxon signed-rank tests{how.get(recipe['adjust'], '')}")
-
-
 def _differing(rows: pd.DataFrame, voice: Voice, recipe: Any, lead: str) -> Iterator[str]:
     """The pairs that differ, each with its size and p, and how many do not."""
     rows = rows.assign(p=rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"]))
@@ -175,13 +171,13 @@ def _differing(rows: pd.DataFrame, voice: Voice, recipe: Any, lead: str) -> Iter
 
 def _pair(row: dict[str, Any], voice: Voice, adjusted: bool) -> str:
     """One pair that differs: the better one first, with the size of the difference."""
-    ranked = row["test"] == "wilcoxon"
+    ranked, ranks = row["test"] == "wilcoxon", row["test"] == "nemenyi"
     sign = -1.0 if row["better"] == row["second"] else 1.0
     names = (row["first"], row["second"]) if sign > 0 else (row["second"], row["first"])
     words = f"{voice.name(names[0])} is better than {voice.name(names[1])}"
     inside = [f"median difference {_number(sign * row['advantage'])}", f"n = {row['n']}"] if ranked else []
     write: Callable[[float], str] = _number
-    if row["ci_low"] == row["ci_low"]:
+    if row["ci_low"] == row["ci_low"] and not (ranked or ranks):
         ends = sorted((sign * row["ci_low"], sign * row["ci_high"]))
         write = _rounded_to(ends[1] - ends[0])
         inside.append(f"interval {write(ends[0])} to {write(ends[1])}")
@@ -191,7 +187,7 @@ def _pair(row: dict[str, Any], voice: Voice, adjusted: bool) -> str:
     if row["superiority"] == row["superiority"] and not ranked:
         share = row["superiority"] if sign > 0 else 1 - row["superiority"]
         inside.append(f"probability of superiority {share:.2f}")
-    by = "" if ranked else f" by {write(sign * row['advantage'])}"
+    by = "" if ranked else f" by {write(sign * row['advantage'])}" + " mean ranks" * ranks
     return f"{words}{by} ({', '.join(inside)})"
 
 

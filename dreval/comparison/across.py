@@ -12,7 +12,7 @@ import pandas as pd
 from dreval._check import check_float, check_one_of
 from dreval._random import root_seed, stream
 from dreval.comparison._cells import Family, families
-from dreval.comparison._lettered import letter_test
+from dreval.comparison._lettered import AT_ONCE, decisive_test
 from dreval.comparison._mixed import mixed_rows
 from dreval.comparison._pairs import (
     letters_of,
@@ -21,7 +21,6 @@ from dreval.comparison._pairs import (
     overall_frame,
     pair_frame,
     signed_rank_rows,
-    signed_ranks_can_tell,
 )
 from dreval.comparison._ranks import block_ranks, overall_rows
 from dreval.comparison._tables import gather
@@ -35,7 +34,6 @@ from dreval.results.table import Results, point_column
 __all__ = ["ACROSS_TESTS", "compare"]
 
 ACROSS_TESTS = ("friedman", "nemenyi", "wilcoxon", "mixed", "bayes")
-INSTEAD = {"nemenyi": "; letters go by Nemenyi's test", "mixed": "; letters go by the mixed model"}
 DEFAULT = ("friedman", "nemenyi", "wilcoxon")
 
 
@@ -78,7 +76,8 @@ def compare(
     alpha : float
         Level of the critical difference, the letters, the intervals and the words.
     adjust : "holm", "benjamini_hochberg" or None
-        Adjustment over all pairs and indices that have the same test. Nemenyi's p-values hold for all pairs already.
+        Adjustment over all pairs and indices that have the same test. Nemenyi's p-values hold for all pairs of an index
+        already, and are adjusted over indices.
     columns : dict, optional
         What the columns of tables are called, as ``{"embedding": "algorithm", "value": "score"}``.
     random_state : int, Generator or None
@@ -100,10 +99,12 @@ def compare(
     Notes
     -----
     Pairs are compared on the data sets that have both embeddings; mean ranks, Nemenyi and the critical difference use
-    the data sets that have all. Letters go by the adjusted Wilcoxon tests where they are run, which unlike Nemenyi do
-    not depend on what else is compared (Benavoli, Corani and Mangili 2016). With N data sets no exact Wilcoxon p is
-    below 2 / 2^N: where that is above ``alpha`` these tests can part no pair, and letters go by Nemenyi's test, else by
-    the mixed model, if one was run; a note says so. Values that agree to 12 digits are ties.
+    the data sets that have all. One test decides: letters, diagrams, forests and words go by the Wilcoxon tests where
+    they are run, which unlike Nemenyi do not depend on what else is compared (Benavoli, Corani and Mangili 2016). On N
+    data sets no exact Wilcoxon p is below 2 / 2^N: where after adjustment none can be up to ``alpha``, Nemenyi's test
+    decides, else the mixed model, if one was run and can be significant on more indices; the recipe has its name
+    (``decided_by``) and the smallest adjusted p that it can have (``attainable``), and where nothing could have been
+    significant that is said first. Values that agree to 12 digits are ties.
     O(N k^2) time; "bayes" O(50,000 N^2) for each pair.
 
     References
@@ -132,8 +133,10 @@ def compare(
         whole, rows = _family_rows(family, wanted, rope if "bayes" in wanted else None, alpha, root)
         overall += whole
         pairs += rows
-    frame = only_found(_adjusted(pairs, adjust), alpha)
-    standing = pd.DataFrame([row for family in found for row in _standing(family, frame, alpha)])
+    frame = only_found(adjust_p_values(pair_frame(pairs), adjust, AT_ONCE), alpha)
+    decided = decisive_test(frame, {point_column(f.index, f.parameters): f for f in found}, alpha, adjust)
+    by = frame[frame["test"] == decided["decided_by"]]
+    standing = pd.DataFrame([row for family in found for row in _standing(family, by, alpha)])
     recipe = {"kind": "datasets", "alpha": alpha, "adjust": adjust or "nothing", "rope": rope}
     given = {
         "index": index,
@@ -146,14 +149,14 @@ def compare(
         "random_state": root,
     }
     recipe |= {"call": written_again("dreval.compare", ["results"], given, compare)}
-    recipe |= {"tests": [name for name in ACROSS_TESTS if name in wanted], "random_state": root}
+    recipe |= {"tests": [name for name in ACROSS_TESTS if name in wanted], "random_state": root, **decided}
     return Comparison(
         pairs=frame,
         overall=overall_frame(overall),
         standing=standing[list(STANDING_COLUMNS)],
         families={point_column(f.index, f.parameters): f for f in found},
         recipe=recipe,
-        notes=tuple(dict.fromkeys([*notes, *_notes(found, frame, alpha)])),
+        notes=tuple(dict.fromkeys([*notes, *_notes(found)])),
     )
 
 
@@ -176,8 +179,8 @@ def _family_rows(
     """Overall tests and pairs of one index."""
     rng = stream(root, "friedman", family.index, family.parameters)
     overall = [{**family.key, **row} for row in overall_rows(family.goodness, rng)] if "friedman" in wanted else []
-    pairs = nemenyi_rows(family) if "nemenyi" in wanted else []
-    pairs += [row for row in signed_rank_rows(family, rope, root) if row["test"] in wanted]
+    pairs = nemenyi_rows(family, alpha) if "nemenyi" in wanted else []
+    pairs += [row for row in signed_rank_rows(family, rope, alpha, root) if row["test"] in wanted]
     if "mixed" in wanted:
         whole, rows = mixed_rows(family, alpha)
         overall.append({**family.key, **whole})
@@ -185,26 +188,15 @@ def _family_rows(
     return overall, pairs
 
 
-def _adjusted(rows: list[dict[str, Any]], adjust: str | None) -> pd.DataFrame:
-    """All pairs as a table, adjusted within each test; Nemenyi's p-values hold for all pairs already."""
-    table = pair_frame(rows)
-    for test in dict.fromkeys(table["test"]):
-        mine = table["test"] == test
-        if test != "nemenyi":
-            table.loc[mine, "p_adjusted"] = adjust_p_values(table[mine].copy(), adjust)["p_adjusted"]
-    return table
-
-
 def _standing(family: Family, pairs: pd.DataFrame, alpha: float) -> list[dict[str, Any]]:
-    """One row for each embedding, the best first by mean rank, then by mean."""
+    """One row for each embedding, the best first by mean rank, then by mean; letters by the pairs of one test."""
     whole = family.goodness[np.isfinite(family.goodness).all(axis=1)]
     k = len(family.names)
     ranks = block_ranks(whole).mean(axis=0) if len(whole) else np.full(k, np.nan)
     order = np.lexsort((-np.nanmean(family.goodness, axis=0), ranks))
-    mine = _of(pairs, family)
+    mine = pairs[(pairs["index"] == family.index) & (pairs["parameters"] == family.parameters)]
     names = [family.names[place] for place in order]
-    by = letter_test(set(mine["test"]), len(family.cells), alpha)
-    letters = letters_of(names, mine[mine["test"] == by], alpha)
+    letters = letters_of(names, mine, alpha)
     return [
         {
             **family.key,
@@ -219,7 +211,7 @@ def _standing(family: Family, pairs: pd.DataFrame, alpha: float) -> list[dict[st
     ]
 
 
-def _notes(found: list[Family], pairs: pd.DataFrame, alpha: float) -> Iterable[str]:
+def _notes(found: list[Family]) -> Iterable[str]:
     """What must be known to read the comparison."""
     for family in found:
         name = point_column(family.index, family.parameters)
@@ -230,12 +222,3 @@ def _notes(found: list[Family], pairs: pd.DataFrame, alpha: float) -> Iterable[s
                 f"{name}: {whole} of {n} data sets have a value of every embedding; mean ranks and Nemenyi use these, "
                 "each pair the data sets that have both"
             )
-        tests = set(_of(pairs, family)["test"])
-        if "wilcoxon" in tests and not signed_ranks_can_tell(n, alpha):
-            said = f"{name}: with {n} data sets no signed-rank test can be significant at the level {alpha:g}"
-            yield said + INSTEAD.get(letter_test(tests, n, alpha), "")
-
-
-def _of(pairs: pd.DataFrame, family: Family) -> pd.DataFrame:
-    """The pairs of one index."""
-    return pairs[(pairs["index"] == family.index) & (pairs["parameters"] == family.parameters)]

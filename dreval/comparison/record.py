@@ -44,7 +44,9 @@ class Comparison(Printed):
     results : Results or None
         On one data set: the result that was compared, in memory.
     recipe : dict
-        ``kind`` ("points" or "datasets"), ``alpha``, ``adjust``, ``rope``, ``tests`` and ``random_state``.
+        ``kind`` ("points" or "datasets"), ``alpha``, ``adjust``, ``rope``, ``tests`` and ``random_state``; over several
+        data sets ``decided_by``, the test that letters, figures and words go by, and ``attainable``, the smallest
+        adjusted p that it can have on each index.
     notes : tuple of str
         What was assumed, left out or averaged.
     """
@@ -116,10 +118,10 @@ class Comparison(Printed):
         Parameters
         ----------
         kind : {"critical_difference", "forest", "difference_map", "wins"}
-            Over several data sets "critical_difference" by default: mean ranks, with bars over those that Nemenyi's
-            test cannot tell apart; and "wins": on how many data sets the embedding of a row beats that of a column.
-            On one data set "forest" by default: paired differences of all pairs with their intervals and adjusted
-            p-values (over several, those of ``tests="mixed"``); and "difference_map": where the first of a pair is
+            Over several data sets "critical_difference" by default: mean ranks, with bars over those that
+            share a letter; and "wins": on how many data sets the embedding of a row beats that of a column. On one data
+            set "forest" by default: differences of all pairs with their intervals and adjusted p-values (over several,
+            by the test that letters go by); and "difference_map": where the first of a pair is
             better than the second.
         index : str, optional
             The index; the first one that can be drawn by default, for "forest" all, unless there are more than 21

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from dreval.comparison._lettered import SHORT
 from dreval.comparison._printing import heading
 from dreval.comparison.record import Comparison
 from dreval.errors import InputError
@@ -21,11 +22,12 @@ from dreval.results.snippets import markdown_tables
 __all__ = ["write_comparison"]
 
 FIGURES = {  # kinds of figures with their words, in the order of a report
-    "critical_difference": "Mean ranks; a bar joins embeddings that Nemenyi's test cannot tell apart",
+    "critical_difference": "Mean ranks; a bar joins embeddings that do not differ",
     "wins": "On how many data sets the embedding of the row is better than that of the column",
     "forest": "Advantage of the first embedding of each pair, with its interval",
     "difference_map": "Where one embedding is better than the other",
 }
+DECIDED = ("critical_difference", "forest")  # figures by the one test that decides
 SHARED = ("forest",)  # one figure for all indices
 MAX_INDICES = 12  # that have figures of their own
 
@@ -130,5 +132,6 @@ def _figures(comparison: Comparison) -> Iterator[tuple[str, str, Any]]:
                 figure = comparison.plot(kind, **({} if index is None else {"index": index}))
             except InputError:
                 continue
-            about = f": {heading(comparison, index)}" if index else ""
+            by = f" by {SHORT[comparison.recipe['decided_by']]}" if kind in DECIDED and comparison.families else ""
+            about = f"{by}: {heading(comparison, index)}" if index else by
             yield f"{kind}-{index}" if index else kind, f"{words}{about}", figure

@@ -100,11 +100,10 @@ def draw_comparison(comparison: Comparison, kind: str | None = None, **options: 
 
 
 def plot_study(study: Any, kind: str = "critical_difference", **options: Any) -> Figure:
-    """Draw the comparison of a study; see ``Study.plot``. A forest is that of the mixed model."""
+    """Draw the comparison of a study; see ``Study.plot``."""
     card = kind_card(kind, "comparison")
     check_parameters(options, (*COMPARED, *card.options), card.name)
     asked = {key: options.pop(key) for key in COMPARED if key in options}
-    asked |= {"tests": "mixed"} if card.name == "forest" else {}
     return plot_comparison(study.compare(**asked), card.name, **options)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.comparison._lettered import letter_words
+from dreval.comparison._lettered import SHORT, letter_words
 from dreval.comparison.across import compare
 from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError, InputError
@@ -130,7 +130,8 @@ def _figure(found: Comparison, family: Family, number: int, beside: Beside | Non
         figure = draw_comparison(found, "critical_difference", index=family.key, titled=False)
     except InputError:
         return ""
-    words = f"Mean ranks of the methods by {family.column.named}"
+    words = f"Mean ranks of the methods by {family.column.named}; a bar joins those that do not differ by "
+    words += SHORT[found.recipe["decided_by"]]
     if beside is None:
         return inline_svg(figure, f"c{number}", words)
     return beside.figure(figure, f"ranks-{family.column.index}", words)

@@ -248,7 +248,7 @@ def test_wins_are_counted_and_direction_turns_them():
 
 
 def test_holm_runs_over_all_pairs_and_indices_of_a_test():
-    """Two indices: adjusted p-values are Holm's over all six, as counted by hand; Nemenyi's are left alone."""
+    """Two indices: adjusted p-values are Holm's over all six, as counted by hand; Nemenyi's over the indices."""
     frame = pd.concat([table(seed=0), table(seed=1).assign(index="recall")])
     found = compared(frame).pairs
     p = found.loc[found["test"] == "wilcoxon", "p_value"].to_numpy()
@@ -258,8 +258,13 @@ def test_holm_runs_over_all_pairs_and_indices_of_a_test():
 
     assert_allclose(found.loc[found["test"] == "wilcoxon", "p_adjusted"], holm, rtol=1e-12)
     nemenyi = found[found["test"] == "nemenyi"]
-    assert (nemenyi["p_adjusted"] == nemenyi["p_value"]).all()
-    assert compared(frame, adjust=None).pairs.query("test == 'wilcoxon'")["p_adjusted"].isna().all()
+    least = nemenyi.groupby("index")["p_value"].transform("min")
+    first = nemenyi["p_value"] == nemenyi["p_value"].min()
+    assert_allclose(nemenyi.loc[first, "p_adjusted"], 2 * least[first])
+    assert (nemenyi["p_adjusted"] >= nemenyi["p_value"]).all()
+    assert compared(frame, adjust=None).pairs["p_adjusted"].isna().all()
+    alone = compared(table(seed=0)).pairs.query("test == 'nemenyi'")
+    assert (alone["p_adjusted"] == alone["p_value"]).all()
 
 
 def test_an_index_is_named_with_or_without_its_parameters():
@@ -363,10 +368,14 @@ def test_better_is_named_where_a_test_finds_it():
 
 
 def test_the_paragraph_says_that_data_sets_are_too_few_for_signed_ranks():
-    """As the notes of the summary say."""
-    words = "no signed-rank test can be significant at this level"
-    assert f"With 4 data sets {words}." in compared(table(n=4)).paragraph()
-    assert words not in compared(table(n=8)).paragraph()
+    """Where nothing else was run; it is said before any result, in the words and as the first note of the summary."""
+    words = "No difference could have been significant here: on 4 data sets Wilcoxon signed-rank tests can have no "
+    found = compared(table(n=4), tests=["friedman", "wilcoxon"])
+    for said in (found.paragraph(), " ".join(str(found.summary()).split("Notes")[1].split())):
+        assert f"{words}adjusted p below 0.38." in said  # three pairs, 3 * 2 / 2^4
+        assert not any(word in said[: said.index(words)] for word in ("Friedman", "Mean ranks", "By "))
+    for more in (compared(table(n=8), tests="wilcoxon"), compared(table(n=4))):
+        assert "could have been" not in more.paragraph() + str(more.summary())
 
 
 def test_letters_are_explained_where_there_are_some():
@@ -404,12 +413,9 @@ def test_letters_go_by_a_test_that_can_tell():
             shared = bool(set(letters[row["first"]]) & set(letters[row["second"]]))
             assert shared == (row["p_adjusted"] > 0.05)
 
-    note = "with 5 data sets no signed-rank test can be significant at the level 0.05; letters go by Nemenyi's test"
-    assert note in " ".join(few.notes)
-    assert "letters go" not in " ".join(many.notes)
     assert letter_words(few) == (
-        "Embeddings that share a letter do not differ significantly by Nemenyi's test across data sets (too few for "
-        "signed ranks to tell any apart)."
+        "Embeddings that share a letter do not differ significantly by Nemenyi's test across data sets (the data sets "
+        "are too few for signed ranks), adjusted by Holm."
     )
     assert letter_words(many, "Methods") == (
         "Methods that share a letter do not differ significantly by Wilcoxon signed-rank tests across data sets, "
@@ -433,14 +439,14 @@ def test_letters_part_what_nemenyi_parts_on_four_data_sets():
         (
             "wilcoxon",
             "holm",
-            "Wilcoxon signed-rank tests across data sets (too few for signed ranks to tell any apart), ",
+            "by Wilcoxon signed-rank tests across data sets, adjusted by Holm.",
         ),
-        ("nemenyi", "holm", "by Nemenyi's test across data sets."),
+        ("nemenyi", "holm", "by Nemenyi's test across data sets, adjusted by Holm."),
         ("mixed", None, "by the mixed model across data sets, not adjusted."),
         (
             ["wilcoxon", "mixed"],
             "benjamini_hochberg",
-            "by the mixed model across data sets (too few for signed ranks to ",
+            "by the mixed model across data sets (the data sets are too few for signed ranks), ",
         ),
     ],
 )
@@ -449,11 +455,30 @@ def test_letters_name_the_test_that_was_run(tests, adjust, words):
     assert words in letter_words(compared(table(n=5), tests=tests, adjust=adjust))
 
 
-def test_letters_of_several_indices_name_the_test_of_each():
-    """One index has five data sets and one nine: each has its own test."""
+def test_letters_of_several_indices_go_by_one_test():
+    """One index has five data sets and one nine: Nemenyi's test can be significant on both, signed ranks on one."""
     frame = pd.concat([table(n=5).assign(index="few"), table(n=9).assign(index="many")])
-    words = letter_words(compared(frame))
+    found = compared(frame)
+    words = letter_words(found)
 
+    assert found.recipe["decided_by"] == "nemenyi"
     assert "share a letter on an index" in words
-    assert "Nemenyi's test across data sets (too few for signed ranks to tell any apart) (few); by " in words
-    assert words.endswith("adjusted by Holm (many).")
+    assert words.endswith(
+        "by Nemenyi's test across data sets (the data sets are too few for signed ranks), adjusted by Holm."
+    )
+
+
+def test_what_is_attainable_is_counted_after_adjustment():
+    """Four methods on six data sets: the smallest Holm-adjusted signed-rank p is 6 * 2 / 2^6 = .19, so Nemenyi decides.
+
+    The smallest p-values of the design are those of data sets that all agree.
+    """
+    rows = [(f"d{i}", f"m{j}", 0.9 - j / 10 - i / 100) for i in range(6) for j in range(4)]
+    frame = pd.DataFrame(rows, columns=["dataset", "embedding", "value"]).assign(index="accuracy")
+    for test, least in (("wilcoxon", 6 * 2 / 2**6), ("nemenyi", None)):
+        found = compared(frame, tests=test)
+        seen = found.pairs["p_adjusted"].min()
+        assert_allclose(list(found.recipe["attainable"].values()), [seen], rtol=1e-9)
+        assert least is None or seen == least
+    assert compared(frame).recipe["decided_by"] == "nemenyi"
+    assert compared(frame, adjust=None).recipe["decided_by"] == "wilcoxon"  # 2 / 2^6 = .03

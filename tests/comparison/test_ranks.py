@@ -14,10 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import wilcoxon
 
 import dreval
 from dreval.comparison._arrangements import permutation_p
 from dreval.comparison._letters import letter_display
+from dreval.comparison._pairs import walsh_interval
 from dreval.comparison._ranks import block_ranks, critical_difference, friedman, nemenyi, skillings_mack
 
 ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.json").read_text("utf-8"))
@@ -253,3 +255,29 @@ def test_two_embeddings_have_no_test_of_ranks_with_or_without_missing_cells():
         found = dreval.compare(tidy([[1.0, 2.0], [3.0, 1.0], [1.0, gap], [2.0, 1.0]]), direction="higher").overall
         assert found["p_value"].isna().all()
         assert found["note"].str.contains("needs three embeddings").all()
+
+
+def test_the_interval_of_signed_ranks_is_the_published_one():
+    """Hamilton depression scores (Hollander, Wolfe and Chicken 2014, example 3.1): (-.786, -.010) at 96.1 %."""
+    before = np.array([1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30])
+    after = np.array([0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29])
+    assert_allclose(walsh_interval(after - before, 0.05), (-0.786, -0.010), atol=5e-4)
+
+
+@given(st.integers(6, 60), st.integers(0, 999), st.sampled_from([0.05, 0.1]))
+@settings(max_examples=25)
+def test_the_interval_of_signed_ranks_holds_what_the_test_does_not_reject(n, seed, alpha):
+    """Just within its ends scipy's p is above alpha, just beyond it is not; on 51 data sets and more nearly so."""
+    d = np.random.default_rng(seed).normal(0.3, size=n)
+    low, high = walsh_interval(d, alpha)
+    step = 1e-9
+    slack = 0.0 if n <= 50 else 0.003
+    for inside, beyond in ((low + step, low - step), (high - step, high + step)):
+        assert wilcoxon(d - inside).pvalue > alpha - slack
+        assert wilcoxon(d - beyond).pvalue <= alpha + slack
+
+
+def test_too_few_data_sets_have_no_interval_of_signed_ranks():
+    """Five at 5 %: 2 / 2^5 = .0625; six have one from end to end."""
+    assert np.isnan(walsh_interval(np.arange(1.0, 6.0), 0.05)).all()
+    assert walsh_interval(np.arange(1.0, 7.0), 0.05) == (1.0, 6.0)

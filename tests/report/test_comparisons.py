@@ -14,12 +14,14 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 
 import dreval
+from dreval.comparison._lettered import letter_words
+from dreval.comparison._letters import letter_display
 from dreval.errors import InputError, UnknownName
 from dreval.report._panels import ramp_between
 from dreval.report._style import RAMP
 from dreval.report._svg import inline_svg
 from dreval.report.figures import kinds
-from dreval.report.kinds.critical_difference import rank_groups
+from dreval.report.kinds.critical_difference import shared_letters
 
 X = np.random.default_rng(0).normal(size=(70, 4)) * [3, 2, 1, 1]
 
@@ -47,15 +49,18 @@ def texts(figure):
 
 @pytest.mark.parametrize("k", [2, 3, 4, 11])
 def test_critical_differences_name_every_embedding_and_its_rank(k):
-    """All names with their mean ranks, the critical difference and the number of data sets."""
+    """All names with mean ranks, the number of data sets, and the test; the critical difference where it decides."""
     found = across(k)
     said = " ".join(texts(found.plot("critical_difference")))
 
     for row in found.standing.to_dict("records"):
         assert row["embedding"] in said
         assert f"{row['mean_rank']:.2f}" in said
-    assert "critical difference" in said
     assert "over 9 data sets" in said
+    by = found.recipe["decided_by"]
+    assert by == ("wilcoxon" if k < 11 else "nemenyi")  # 6 pairs on 9 data sets: 6 * 2 / 2^9 = .023; 55 pairs: .21
+    assert ("critical difference" in said) == (by == "nemenyi")
+    assert {"wilcoxon": "Wilcoxon", "nemenyi": "Nemenyi"}[by] in said
 
 
 def test_names_of_critical_differences_keep_off_their_lines():
@@ -72,16 +77,33 @@ def test_names_of_critical_differences_keep_off_their_lines():
         assert 3 <= gap <= 8
 
 
-@given(st.lists(st.floats(1, 9), min_size=1, max_size=8), st.floats(0.1, 5))
-def test_bars_join_exactly_what_lies_closer_than_the_critical_difference(ranks, difference):
-    """Two embeddings lie under one bar if and only if their mean ranks are closer; no bar lies within another."""
-    ranks = sorted(ranks)
-    groups = rank_groups(ranks, difference)
+@given(st.integers(1, 7).flatmap(lambda k: st.tuples(st.just(k), st.sets(st.sampled_from(range(49))))))
+def test_bars_join_exactly_what_does_not_differ(drawn):
+    """Two embeddings lie under one bar if and only if their pair does not differ; no bar lies within another."""
+    k, codes = drawn
+    differing = [(i, j) for i in range(k) for j in range(i + 1, k) if 7 * i + j in codes]
+    groups = shared_letters(letter_display(k, differing))
 
-    for i in range(len(ranks)):
-        for j in range(i + 1, len(ranks)):
-            assert any(a <= i and j <= b for a, b in groups) == (ranks[j] - ranks[i] < difference)
-    assert not [g for g in groups for h in groups if g != h and h[0] <= g[0] and g[1] <= h[1]]
+    for i in range(k):
+        for j in range(i + 1, k):
+            assert any({i, j} <= set(group) for group in groups) == ((i, j) not in differing)
+    assert not [g for g in groups for h in groups if g is not h and set(g) <= set(h)]
+
+
+@pytest.mark.parametrize("n", [4, 9])
+def test_a_figure_and_the_words_of_a_comparison_name_one_test(n):
+    """Letters, both figures and the paragraph go by the same test, also where signed ranks cannot be significant."""
+    found = across(4, n)
+    word = {"wilcoxon": "Wilcoxon", "nemenyi": "Nemenyi"}[found.recipe["decided_by"]]
+    other = {"Wilcoxon": "Nemenyi", "Nemenyi": "Wilcoxon"}[word]
+    for said in (
+        " ".join(texts(found.plot("critical_difference"))),
+        " ".join(texts(found.plot("forest"))),
+        letter_words(found),
+        found.paragraph(),
+    ):
+        assert word in said
+        assert other not in said
 
 
 def test_a_forest_has_every_pair_of_every_index(within):
@@ -153,7 +175,7 @@ def test_what_cannot_be_drawn_is_refused(within):
     with pytest.raises(InputError, match="over several data sets"):
         across().plot("difference_map")
     with pytest.raises(InputError, match="without intervals"):
-        across().plot("forest")
+        across(n=3, tests="wilcoxon").plot("forest")
     assert set(kinds("comparison")) == {"critical_difference", "forest", "difference_map", "wins"}
 
 

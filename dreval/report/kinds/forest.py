@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from dreval.comparison._lettered import SHORT
 from dreval.comparison.record import Comparison
 from dreval.errors import InputError
 from dreval.report._heads import ACROSS, SOFT, WORDS, main_indices, setting_words, write_foot
@@ -22,7 +23,11 @@ from dreval.report.kinds._kind import figure
 
 __all__ = ["draw", "forest_words"]
 
-INTERVALS = ("jackknife", "anchors", "subsampling", "seeds", "subsamples", "draws", "mixed")
+ADVANTAGES = {
+    "wilcoxon": "median advantage",
+    "nemenyi": "advantage in mean rank",
+    "mixed": "advantage of the model's mean",
+}
 MANY = 21  # pairs; of more, one index is drawn where none is asked for
 ACROSS_BAND = 3  # panels side by side
 PANEL, P_ROOM, GAP = 1.7, 0.5, 0.28  # inches of a panel, of the p beside it, and between two
@@ -65,7 +70,9 @@ def draw(comparison: Comparison, *, index: str | None = None, titled: bool = Tru
 
 def _parts(comparison: Comparison, index: str | None) -> dict[str, dict[Pair, Mapping[str, Any]]]:
     """The rows that have an interval, by index and pair."""
-    rows = comparison.pairs[comparison.pairs["test"].isin(INTERVALS) & comparison.pairs["ci_low"].notna()]
+    rows = comparison.pairs[comparison.pairs["ci_low"].notna()]
+    if comparison.families:
+        rows = rows[rows["test"] == comparison.recipe["decided_by"]]
     settings = [name for name in comparison.indices if name.partition("(")[0] == index]
     names = main_indices(comparison) if index is None else settings or [comparison.named(index)]
     parts: dict[str, dict[Pair, Mapping[str, Any]]] = {}
@@ -85,7 +92,7 @@ def _refusal(comparison: Comparison) -> InputError:
     """Why there is no interval to draw."""
     got = "'forest' without intervals"
     if comparison.families:
-        cure = "Use results.compare() of one data set, or dreval.compare(..., tests='mixed')."
+        cure = "No test of the comparison has an interval on so few data sets: add some, or use plot('wins')."
     elif (comparison.pairs["advantage"] == 0).all():
         got += ", since every difference is 0"
         cure = "Compare embeddings that differ; the table of the comparison has these."
@@ -106,8 +113,11 @@ def forest_words(comparison: Comparison) -> str:
     """What the marks are."""
     alpha, adjust = comparison.recipe["alpha"], comparison.recipe["adjust"]
     p = "p" if adjust == "nothing" else f"p adjusted ({adjust})"
+    by, what = comparison.recipe.get("decided_by", ""), "Advantage"
+    if comparison.families:
+        what = f"By {SHORT[by]}: {ADVANTAGES[by]}"
     return (
-        f"Advantage of the first over the second, positive where it is better whichever way the index points, with "
+        f"{what} of the first over the second, positive where it is better whichever way the index points, with "
         f"{100 * (1 - alpha):g} % intervals; at the right {p}. Filled, in the colour of the better one: p ≤ {alpha:g}."
     )
 
