@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dreval.errors import InputError, UnknownName
 
 __all__ = [
+    "auto_neighbors",
     "check_bool",
     "check_classes",
     "check_exact",
@@ -43,6 +44,7 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 MIN_POINTS = 4
+AUTO = 15  # neighbors, where there are enough points
 MANY_NAMES = 12  # more are not listed in a message where a call lists them
 SYNONYMS = {
     "l1": "manhattan",
@@ -178,25 +180,30 @@ def check_random_state(value: Any, argument: str = "random_state") -> int | np.r
     )
 
 
+def auto_neighbors(n: int) -> int:
+    """The number of neighbors that ``"auto"`` stands for: 15, or fewer where that is half of n points or more."""
+    return max(1, min(AUTO, (n - 1) // 2))
+
+
 def check_k(value: Any, n: int, argument: str = "n_neighbors") -> tuple[list[int], bool]:
-    """Numbers of neighbors below ``n``, as a sorted list without repeats, and whether one number came alone."""
+    """Numbers of neighbors below ``n``, as a sorted list without repeats, and whether one number came alone.
+
+    "auto" stands for ``auto_neighbors(n)``.
+    """
+    if isinstance(value, str) and value == "auto":
+        return [auto_neighbors(n)], True
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     single = not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes)
     values = [value] if single else list(value)
     if not values:
-        raise InputError(
-            argument, "must name at least one number of neighbors", "an empty list", "Pass 15, or [5, 15, 50]."
-        )
+        rule = "must name at least one number of neighbors"
+        raise InputError(argument, rule, "an empty list", "Pass 15, or [5, 15, 50].")
     for k in values:
         check_int(k, argument, low=1)
         if k >= n:
-            raise InputError(
-                argument,
-                "must be smaller than the number of points",
-                f"{k} with {n} points",
-                f"Choose at most {n - 1}.",
-            )
+            rule, got = "must be smaller than the number of points", f"{k} with {n} points"
+            raise InputError(argument, rule, got, f"Choose at most {n - 1}.")
     return sorted({int(k) for k in values}), single
 
 
@@ -238,12 +245,8 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
     if array.dtype.kind == "O":
         _refuse_missing(array, argument)
     if array.dtype.kind not in "biuf":
-        raise InputError(
-            argument,
-            "must hold numbers",
-            f"{describe(array)}",
-            "Convert it to a numeric array; a column of text can be named as `labels`.",
-        )
+        cure = "Convert it to a numeric array; a column of text can be named as `labels`."
+        raise InputError(argument, "must hold numbers", describe(array), cure)
     return array
 
 

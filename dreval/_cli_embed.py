@@ -46,9 +46,11 @@ def _embed(options: Any, say: Say) -> int:
     """Embed, write the coordinates, and say where they are."""
     import numpy as np
 
+    from dreval.inputs._makers import BUNDLED
     from dreval.inputs.source import data_and_response, embed
 
     check_output(options.output, "output", [options.data, options.labels], (".csv", ".npy"))
+    options.method = options.method.removeprefix(BUNDLED)
     METHODS.get(options.method, "method")
     known = {"ids": options.ids, "labels": options.labels, "layer": options.layer}
     data, y = data_and_response(options.data, options.response, **known)

@@ -19,7 +19,7 @@ from dreval._cli_words import (
     check_output,
     check_report,
     json_text,
-    numbers,
+    neighbors,
     pairs,
     with_command,
     words,
@@ -28,6 +28,7 @@ from dreval._cli_words import (
 )
 from dreval.errors import InputError
 from dreval.inference.intervals import CI_WORDS
+from dreval.inputs._makers import BUNDLED
 from dreval.inputs._paths import split_member
 from dreval.inputs.metric import METRICS
 from dreval.registry import INDICES, METHODS, TESTS
@@ -86,7 +87,12 @@ def _add_questions(verb: Verb) -> None:
     """What is asked of the embeddings."""
     asked = verb.add_argument_group("what is asked")
     asked.add_argument(
-        "-k", "--n-neighbors", type=numbers, default=[15], metavar="K[,K...]", help="numbers of neighbors (15)"
+        "-k",
+        "--n-neighbors",
+        type=neighbors,
+        default="auto",
+        metavar="K[,K...]",
+        help="numbers of neighbors (auto: 15, or fewer where that is half of the points)",
     )
     asked.add_argument(
         "--metric", choices=METRICS, default=METRICS[0], metavar="METRIC",
@@ -114,6 +120,8 @@ def _named_source(text: str) -> tuple[str, str]:
         return name, source
     if equals and not (name and source):
         raise InputError("--embedding", "must be NAME=SOURCE or SOURCE", repr(text), "Write -e umap=umap.csv.")
+    if text.startswith(BUNDLED):
+        return text.removeprefix(BUNDLED), text
     file = Path(split_member(text)[0])
     if file.is_dir():
         raise InputError("--embedding", "must be a file or a method", f"the folder {text}", "Name a file in it.")

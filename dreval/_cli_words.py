@@ -112,6 +112,11 @@ def numbers(text: str) -> list[int]:
         raise argparse.ArgumentTypeError(f"must be whole numbers separated by commas: got {text!r}") from None
 
 
+def neighbors(text: str) -> list[int] | str:
+    """Whole numbers between commas, or "auto"."""
+    return text if text == "auto" else numbers(text)
+
+
 def pairs(text: str) -> dict[str, str]:
     """NAME=VALUE pairs between commas."""
     found = [part.partition("=") for part in text.split(",")]

@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_one_of, describe
+from dreval._check import AUTO, check_one_of, describe
 from dreval._evaluation_intervals import CI_OPTIONS
 from dreval._random import stream_seed
 from dreval.errors import DrevalError, InputError
 from dreval.geometry.workers import open_progress
 from dreval.inference.adjustment import adjust_p_values
 from dreval.inputs._identity import ADDRESS
+from dreval.inputs._makers import BUNDLED, stored_key
 from dreval.inputs._source import seed_of
-from dreval.inputs.source import Source
+from dreval.inputs.data import Data
+from dreval.inputs.source import CoordinateSource, Source
 from dreval.registry import INDICES, TESTS
 
 __all__ = [
@@ -51,10 +53,12 @@ class Refused(Source):
         raise self.error
 
 
-def describe_source(source: Source) -> str:
-    """A source in Python: a bundled method by its name, anything else by a name that says what it is."""
+def describe_source(source: Source, data: Data) -> str:
+    """A source in Python: a bundled method by its name, a key of ``obsm``, anything else by a name of what it is."""
     if source.kind == "method":
-        return repr(source.what)
+        return repr(source.what if stored_key(source.what, data) is None else f"{BUNDLED}{source.what}")
+    if isinstance(source, CoordinateSource) and source.stored:
+        return repr(source.stored)
     words = re.sub(r"\W+", "_", source.name).strip("_")
     return f"{words or 'embedding'}_{source.kind}"
 
@@ -137,6 +141,9 @@ def recipe_of(evaluation: Any, failed: dict[str, str], adjust: str | None, secon
     """What a result was made of and how: what is needed to make it again, and what must be known to read it."""
     data = evaluation.data
     notes = [*data.notes]
+    if evaluation.auto and evaluation.n_neighbors != [AUTO]:
+        (k,) = evaluation.n_neighbors
+        notes.append(f'n_neighbors="auto" is {k} for {data.n} points; {AUTO} from {2 * AUTO + 1}.')
     for source in evaluation.sources.values():
         made_dense = data.dense_notes() if source.can_embed else ()
         notes += [f"{source.name}: {note}" for note in (*source.notes, *made_dense)]
@@ -164,7 +171,7 @@ def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
     data = evaluation.data
     sources = list(evaluation.sources.items())
     first = next((place for place, (_, source) in enumerate(sources) if source.given), len(sources))
-    made = ", ".join(f"{name!r}: {describe_source(source)}" for name, source in sources[:first])
+    made = ", ".join(f"{name!r}: {describe_source(source, data)}" for name, source in sources[:first])
     head = f"data, {{{made}}}" if first else "data"
     head += "" if data.labels is None else ", labels=labels"
     head += "" if data.latent is None else ", latent=latent"
@@ -181,11 +188,11 @@ def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
         "options": {},
     }
     run = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value != usual[key])
-    added = "".join(f".with_embedding({', '.join(_added(name, source))})" for name, source in sources[first:])
+    added = "".join(f".with_embedding({', '.join(_added(name, source, data))})" for name, source in sources[first:])
     return f"dreval.Evaluation({head}){added}.run({run})"
 
 
-def _added(name: str, source: Source) -> Iterator[str]:
+def _added(name: str, source: Source, data: Data) -> Iterator[str]:
     """The arguments by which one embedding is added, its options with it."""
-    yield from (repr(name), describe_source(source))
+    yield from (repr(name), describe_source(source, data))
     yield from (f"{key}={ADDRESS.sub('', reprlib.repr(value))}" for key, value in source.given.items())

@@ -146,6 +146,8 @@ def _index_row(name: str, view: View, task: IndexTask, ci: str | None, root: int
     got = answer(task.thing, view, task.parameters)
     row = {"embedding": name, "index": task.name, "parameters": task.words, "value": got.value, "note": got.note}
     row["note"] = "; ".join(filter(None, [got.note, task.card.metric_note(view.metric)]))
+    if 2 * task.parameters.get("n_neighbors", 0) >= view.n:
+        add_note(row, f"k = {task.parameters['n_neighbors']} is half of the {view.n} points or more")
     row.update(_card_columns(task))
     row["chance"] = chance_value(task.thing, view, task.parameters, root)
     _add_ties(row, task, view)

@@ -14,6 +14,7 @@ from dreval.datasets._dataset import load_dataset, simulate
 from dreval.errors import DrevalError, InputError
 from dreval.inputs._forms import is_path
 from dreval.inputs._identity import digest, identity
+from dreval.inputs._makers import BUNDLED
 from dreval.inputs._paths import stem_of
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import Source, as_source
@@ -153,6 +154,7 @@ def _method(name: str, value: Any, data: Data) -> Source:
             argument, "must leave the number of components to the study", repr(options["n_components"]), cure
         )
     if isinstance(value, str):
+        value = value.removeprefix(BUNDLED)
         check_one_of(value, METHODS, argument, METHODS.listing)
     with _called(argument, f"embeddings[{name!r}]"):
         source = as_source(value, name, data, **options)

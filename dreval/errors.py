@@ -5,6 +5,8 @@ Every error has four parts, in this order: the argument in backticks, the rule i
 
 from __future__ import annotations
 
+import sys
+
 __all__ = [
     "ApproximationWarning",
     "DegenerateDataWarning",
@@ -76,3 +78,11 @@ class InputWarning(DrevalWarning):
 
 class ApproximationWarning(DrevalWarning):
     """An approximation was used; it is stated together with its error."""
+
+
+def caller_level() -> int:
+    """The ``stacklevel`` at which a warning of the calling function points at the first line outside the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("dreval."):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -33,6 +33,7 @@ from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.geometry.blocks import View, n_blocks
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
+from dreval.inputs._makers import BUNDLED
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.metric import METRICS
 from dreval.inputs.source import Source, as_source
@@ -72,8 +73,9 @@ class Evaluation:
     layer : str, optional
         What of an AnnData object the data are, in place of ``X``: a layer, "raw", or an array of obsm as
         "obsm:X_pca".
-    n_neighbors : int or list of int, default 15
-        Numbers k of neighbors; an index gives one row for each, from one pass.
+    n_neighbors : int, list of int or "auto"
+        Numbers k of neighbors; an index gives one row for each, from one pass. "auto" is 15, or below 31 points the
+        largest number below half of them, at least 1, with a note. Rows of a k of half of the points or more say so.
     metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
         Distance in the data space, as ``scipy.spatial.distance`` defines it; the embedding is always Euclidean.
         "cosine" refuses rows of zeros, "correlation" constant rows. "precomputed": ``data`` is the symmetric (n, n)
@@ -126,7 +128,7 @@ class Evaluation:
         covariates: Any = None,
         ids: Any = None,
         layer: str | None = None,
-        n_neighbors: Any = 15,
+        n_neighbors: Any = "auto",
         metric: str = "euclidean",
         anchors: int | None = None,
         random_state: int | np.random.Generator | None = None,
@@ -136,6 +138,7 @@ class Evaluation:
         given = {"labels": labels, "latent": latent, "covariates": covariates, "ids": ids, "layer": layer}
         self.data: Data = as_data(data, **given, metric=self.metric)
         check_targets(self.data)
+        self.auto = isinstance(n_neighbors, str) and n_neighbors == "auto"
         self.n_neighbors = check_k(n_neighbors, self.data.n)[0]
         self.anchors = None if anchors is None else check_int(anchors, "anchors", low=2, high=self.data.n)
         check_random_state(random_state)
@@ -199,7 +202,9 @@ class Evaluation:
 
     def __repr__(self) -> str:
         metric = "" if self.metric == "euclidean" else f", metric={self.metric!r}"
-        return f"Evaluation({self.data!r}, embeddings={list(self.sources)}, n_neighbors={self.n_neighbors}{metric})"
+        told = {name: BUNDLED * (source.kind == "method") + source.what for name, source in self.sources.items()}
+        listed = told if self.data.obsm else list(told)
+        return f"Evaluation({self.data!r}, embeddings={listed}, n_neighbors={self.n_neighbors}{metric})"
 
     def run(
         self,

@@ -120,7 +120,7 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "covariates": None,
         "ids": None,
         "layer": None,
-        "n_neighbors": 15,
+        "n_neighbors": "auto",
         "metric": "euclidean",
         "anchors": None,
         "random_state": None,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 
 import numpy as np
 import numpy.typing as npt
 
-from dreval.errors import DegenerateDataWarning
+from dreval.errors import DegenerateDataWarning, caller_level
 
 __all__ = ["median_bandwidth", "median_rule"]
 
@@ -43,7 +42,7 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
     """
     sigma, notes = median_rule(squared_distances, argument)
     for note in notes:
-        warnings.warn(note, DegenerateDataWarning, stacklevel=_level_of_the_caller())
+        warnings.warn(note, DegenerateDataWarning, stacklevel=caller_level())
     return sigma, notes
 
 
@@ -58,11 +57,3 @@ def median_rule(squared_distances: FloatArray, argument: str) -> tuple[float, tu
         "distance, not the median."
     )
     return float(np.sqrt(squared)), (note,)
-
-
-def _level_of_the_caller() -> int:
-    """The ``stacklevel`` at which a warning of the calling function points at the first line outside the package."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("dreval."):
-        frame, level = frame.f_back, level + 1
-    return level

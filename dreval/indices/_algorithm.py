@@ -17,6 +17,7 @@ from dreval.errors import DrevalError, MethodFailed, UndefinedIndex
 from dreval.geometry.metrics import power_of_two
 from dreval.geometry.procrustes import disparity
 from dreval.indices._index import IndexCard
+from dreval.inputs._makers import bundled_first
 from dreval.inputs._source import Source, seed_of
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source
@@ -122,7 +123,7 @@ def open_case(X: Any, source: Any, labels: Any, ids: Any, random_state: Any, *, 
     """
     data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids)
     data = replace(data, X=data.dense()) if data.sparse else data
-    made = source if isinstance(source, Source) else as_source(source, "source", data)
+    made = source if isinstance(source, Source) else as_source(bundled_first(source), "source", data)
     own = made.own_seed if made.recording is None else None
     checked = check_random_state(own if random_state is None else random_state)
     recording = made.recording if reruns or random_state is None else None

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_k, check_one_of, check_random_state
+from dreval._check import AUTO, check_k, check_one_of, check_random_state
 from dreval._random import root_seed
-from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedIndex
+from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedIndex, caller_level
 from dreval.geometry.blocks import View, sweep
 from dreval.geometry.metrics import take
 from dreval.geometry.pairs import Estimate, n_pairs
@@ -27,7 +27,6 @@ from dreval.inputs.source import as_source
 __all__ = ["Answer", "IndexCard", "answer", "chance_value", "curve_values", "index", "tie_values"]
 
 FloatArray = npt.NDArray[np.float64]
-SHARED_NEIGHBORS = 15
 CHANCE_DRAWS, CHANCE_POINTS, CHANCE_PAIRS = 20, 200_000, 12_500_000
 Chance = float | Callable[[int, int], float] | str | None
 TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
@@ -127,7 +126,7 @@ class IndexCard:
     @property
     def shares_neighbors(self) -> bool:
         """Whether its number of neighbors is that of the evaluation (one with a default of its own keeps it)."""
-        return self.parameters.get("n_neighbors") == SHARED_NEIGHBORS
+        return self.parameters.get("n_neighbors") == AUTO
 
     @property
     def measures(self) -> bool:
@@ -249,6 +248,8 @@ def _public(card: IndexCard, rule: Callable[..., Any]) -> Callable[..., Any]:
         bound = public.__signature__.bind(X, Y, **options)  # type: ignore[attr-defined]
         bound.apply_defaults()
         given = dict(bound.arguments)
+        if multiple and "n_neighbors" not in options and not card.shares_neighbors:
+            del given["n_neighbors"]  # its own default, which never refuses small data
         view = _named_view(card, given)
         bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties") == "bounds"
         if card.curve:
@@ -318,6 +319,8 @@ def _view(card: IndexCard, given: dict[str, Any]) -> View:
     Y = as_source(given["Y"], "Y", data).coordinates(data)
     if "labels" in card.needs and data.labels is not None and not data.labels.known.all():
         data, Y = _labeled(card, data, Y)
+    if "n_neighbors" in card.parameters:
+        given.setdefault("n_neighbors", min(card.parameters["n_neighbors"], max(1, data.n - 1)))
     n_jobs = given.get("n_jobs")
     reads = "ranks" in card.needs or "neighbors" in card.needs
     k = check_k(given["n_neighbors"], data.n)[0][-1] if "n_neighbors" in card.parameters else 1
@@ -342,7 +345,7 @@ def _labeled(card: IndexCard, data: Data, Y: FloatArray) -> tuple[Data, FloatArr
         raise RuntimeError("data without labels have no labeled points")
     stay = np.flatnonzero(labels.known)
     words = f"{card.name} is that of the {len(stay)} labeled of {data.n} points, evaluated by themselves."
-    warnings.warn(words, InputWarning, stacklevel=5)
+    warnings.warn(words, InputWarning, stacklevel=caller_level())
     known = replace(labels, codes=labels.codes[stay])
     return replace(data, X=take(data.X, stay, data.metric), labels=known), Y[stay]
 

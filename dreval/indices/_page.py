@@ -20,7 +20,8 @@ def signature(card: Any) -> inspect.Signature:
         parameters.append(inspect.Parameter("labels", named))
     if "latent" in card.needs:
         parameters.append(inspect.Parameter("latent", named))
-    parameters += [inspect.Parameter(name, named, default=value) for name, value in card.parameters.items()]
+    usual = {**card.parameters, **({"n_neighbors": "auto"} if card.shares_neighbors else {})}
+    parameters += [inspect.Parameter(name, named, default=value) for name, value in usual.items()]
     if card.measures:
         parameters.append(inspect.Parameter("metric", named, default="euclidean"))
     if "n_folds" in card.parameters or "pairs" in card.needs:
@@ -44,7 +45,7 @@ _PARAMETER_DOCS = {
         "    with a warning."
     ),
     "latent": "latent : (n, q) array, DataFrame or path\n    True latent variables of the points.",
-    "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, below n.",
+    "n_neighbors": "n_neighbors : int or list of int, default {default}\n    Number k of neighbors, below n.{auto}",
     "n_folds": "n_folds : int, default {default}\n    Number of folds of the cross-validation.",
     "n_triplets": "n_triplets : int, default {default}\n    Triplets drawn for each point that has too many.",
     "sigma": (
@@ -68,6 +69,11 @@ def docstring(card: Any, text: str) -> str:
     body, _, examples = text.partition("Examples\n--------\n")
     defaults = {**card.parameters}
     pages = {**_PARAMETER_DOCS, "metric": _metric_words(card)}
+    if card.shares_neighbors:
+        auto = ' "auto" is 15, or the largest below n / 2\n    (at least 1) where that is less.'
+        pages["n_neighbors"] = pages["n_neighbors"].replace("int or list of int", 'int, list of int or "auto"')
+        pages["n_neighbors"] = pages["n_neighbors"].replace("{auto}", auto).replace("{default}", '"auto"')
+    pages["n_neighbors"] = pages["n_neighbors"].replace("{auto}", " Where n is smaller the default is n - 1.")
     documented = [pages[name].replace("{default}", str(defaults.get(name))) for name in signature(card).parameters]
     returns = "float\n    The value."
     if card.curve:

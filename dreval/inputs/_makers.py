@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_finite, check_int, check_parameters, check_spread, known_names, nearest_name
+from dreval._check import (
+    check_finite,
+    check_int,
+    check_one_of,
+    check_parameters,
+    check_spread,
+    known_names,
+    nearest_name,
+)
 from dreval.errors import InputError, UnknownName
 from dreval.inputs._align import align, own_ids
 from dreval.inputs._anndata import is_anndata, stored_anndata
@@ -33,7 +41,30 @@ from dreval.inputs._sources import (
 from dreval.inputs.data import Data
 from dreval.registry import METHODS
 
-__all__ = ["callable_source", "coordinate_source", "estimator_source", "method_source", "no_options", "unknown_source"]
+__all__ = [
+    "BUNDLED",
+    "bundled_first",
+    "callable_source",
+    "coordinate_source",
+    "estimator_source",
+    "method_source",
+    "no_options",
+    "stored_key",
+    "unknown_source",
+]
+
+BUNDLED = "method:"  # stands before the name of a bundled method, which is then looked up nowhere else
+
+
+def stored_key(value: Any, data: Data) -> str | None:
+    """The key of ``obsm`` that a name stands for: its own, or that with "X_" before it; None where there is none."""
+    found = (key for key in (value, f"X_{value}") if key in data.obsm) if isinstance(value, str) else iter(())
+    return next(found, None)
+
+
+def bundled_first(value: Any) -> Any:
+    """The name of a bundled method as one that is not looked up in ``obsm``, for what can be run only."""
+    return f"{BUNDLED}{value}" if isinstance(value, str) and value in METHODS else value
 
 
 def no_options(options: Mapping[str, Any], argument: str, what: str) -> None:
@@ -59,6 +90,7 @@ def unknown_source(value: str, data: Data, argument: str) -> UnknownName:
 
 def method_source(value: str, name: str, options: Mapping[str, Any]) -> Source:
     """A bundled method by its name."""
+    check_one_of(value, METHODS.names(), f"embeddings[{name!r}]", METHODS.listing)
     method = METHODS.get(value)
     check_parameters(options, inspect.signature(method).parameters, value)
     if "n_components" in options:
@@ -162,7 +194,7 @@ def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
 
 def coordinate_source(
     value: Any, name: str, argument: str, data: Data, ids: Any = None, layer: str | None = None
-) -> Source:
+) -> CoordinateSource:
     """Coordinates made elsewhere, put into the row order of the data."""
     raw = _unpacked(value, argument, data, layer)
     frame, own, given = own_ids(raw, ids, data, argument)

@@ -33,6 +33,12 @@ class CoordinateSource(Source):
     """Coordinates made elsewhere, in the row order of the data."""
 
     values: FloatArray
+    stored: str = ""  # the key of ``obsm`` that holds them
+
+    @property
+    def what(self) -> str:
+        """Where they were stored, if with the data."""
+        return f"obsm[{self.stored!r}]" if self.stored else self.kind
 
     @property
     def reason(self) -> str | None:

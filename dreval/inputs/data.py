@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,20 +13,24 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import MIN_POINTS, check_finite, nearest_name
-from dreval.errors import InputError, UnknownName
+from dreval.errors import InputError, InputWarning, UnknownName, caller_level
 from dreval.inputs._align import Rows, align, as_ids
 from dreval.inputs._forms import Raw, is_path, unpack
 from dreval.inputs._notes import describe_columns, describe_distances
 from dreval.inputs._numbers import frame_numbers
 from dreval.inputs._paths import nearest_file, split_member
 from dreval.inputs._variables import LabelVector, Taken, as_covariates, as_label_vector, as_latent
-from dreval.inputs.metric import fit_metric
+from dreval.inputs.metric import fit_metric, like_distances
 from dreval.inputs.read import has_column
 from dreval.inputs.sparse import densify, describe_sparse, is_sparse
 
 __all__ = ["Data", "LabelVector", "align", "as_data"]
 
 FloatArray = npt.NDArray[np.float64]
+LIKE_DISTANCES = (
+    "The data are a symmetric matrix with zeros on the diagonal and were taken as features; if they are distances, "
+    'pass metric="precomputed".'
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +211,9 @@ def as_data(
     raw, square_notes = _square(raw) if metric == "precomputed" else (raw, ())
     X, columns = _features(raw, metric)
     X = fit_metric(X, metric, "data")
+    if metric != "precomputed" and like_distances(X):
+        warnings.warn(LIKE_DISTANCES, InputWarning, stacklevel=caller_level())
+        square_notes = (LIKE_DISTANCES,)
     notes = (*raw.notes, *label_notes, *other_notes, *latent_notes, *square_notes, *_describe(X, columns, metric))
     return Data(X, columns, index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dreval._check import check_spread
 from dreval.errors import InputError
 
-__all__ = ["METRICS", "check_distances", "fit_metric"]
+__all__ = ["METRICS", "check_distances", "fit_metric", "like_distances"]
 
 FloatArray = npt.NDArray[np.float64]
 METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")
@@ -39,6 +39,18 @@ def check_distances(D: FloatArray, argument: str) -> FloatArray:
     both = np.ascontiguousarray(0.5 * D + 0.5 * D.T)
     both[both < NOTHING * both.max(initial=0.0)] = 0.0
     return both
+
+
+def like_distances(X: Any) -> bool:
+    """Whether features look like the distances of points: square, not negative, 0 on the diagonal, and symmetric.
+
+    O(n) time for most data that are square by chance, O(n^2) or linear in the entries for the others.
+    """
+    if X.shape[0] != X.shape[1] or X.diagonal().any():
+        return False
+    if hasattr(X, "indptr"):
+        return bool((X.data >= 0).all()) and abs(X - X.T).max() <= SYMMETRY * X.max()
+    return bool((X >= 0).all()) and bool(np.abs(X - X.T).max() <= SYMMETRY * X.max())
 
 
 def fit_metric(X: Any, metric: str, argument: str) -> Any:

@@ -16,11 +16,14 @@ from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError
 from dreval.inputs._forms import is_path
 from dreval.inputs._makers import (
+    BUNDLED,
+    bundled_first,
     callable_source,
     coordinate_source,
     estimator_source,
     method_source,
     no_options,
+    stored_key,
     unknown_source,
 )
 from dreval.inputs._output import embedding_notes
@@ -54,7 +57,8 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
         or a function ``(X, n_components)`` that may also accept ``random_state`` and ``labels``.
         Estimators are given ``n_components`` and ``random_state`` by ``set_params``, those without it by their
         attributes of that name; what cannot be set is noted.
-        An obsm key goes before a method, a method before a file.
+        A name is looked up in obsm first, "umap" as "umap" and as "X_umap", which a note says; then it is a method,
+        then a file. ``"method:umap"`` is the bundled method in any case.
     name : str
         Name of the embedding.
     data : Data
@@ -107,7 +111,10 @@ def _made(value: Any, name: str, data: Data, argument: str, ids: Any, options: d
     if isinstance(value, Source):
         no_options(options, argument, "a source that is already made")
         return replace(value, name=name)
-    if isinstance(value, str) and value not in data.obsm:
+    stored = stored_key(value, data)
+    if isinstance(value, str) and value.startswith(BUNDLED):
+        return method_source(value.removeprefix(BUNDLED), name, options)
+    if stored is None and isinstance(value, str):
         if value in METHODS:
             return method_source(value, name, options)
         if not is_path(value) and not os.path.exists(value):
@@ -124,8 +131,14 @@ def _made(value: Any, name: str, data: Data, argument: str, ids: Any, options: d
     elif callable(value) and not hasattr(value, "__array__"):
         return callable_source(value, name, argument, options)
     layer = options.pop("layer", None)
-    no_options(options, argument, "coordinates")
-    return coordinate_source(value, name, argument, data, ids, layer)
+    if stored is None:
+        no_options(options, argument, "coordinates")
+        return coordinate_source(value, name, argument, data, ids, layer)
+    where = f"coordinates stored in obsm[{stored!r}]"
+    bundled = f"; the bundled method is {BUNDLED + value!r}" if value in METHODS else ""
+    no_options(options, argument, where + bundled)
+    source = coordinate_source(stored, name, argument, data, ids, layer)
+    return replace(source, stored=stored, notes=(f"{where}{bundled}.", *source.notes))
 
 
 def _transforms(value: Any) -> bool:
@@ -201,7 +214,8 @@ def embed(
     check_int(n_components, "n_components", low=1)
     data, y = data_and_response(X, response, labels=labels, layer=layer)
     name = method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
-    source = as_source(method, str(name), data, **parameters)
+    name = str(name).removeprefix(BUNDLED)
+    source = as_source(bundled_first(method), name, data, **parameters)
     if not source.can_embed:
         cure = "Pass the name of a bundled method, an estimator or a callable."
         raise InputError("method", "must be something that can be run", str(source.reason), cure)
@@ -213,7 +227,7 @@ def embed(
     recipe = {"n_components": n_components, **parameters}
     notes = (*data.notes, *data.dense_notes(), *embedding_notes(Y, "method"))
     shape = (data.n, data.X.shape[1])
-    return Embedding(Y, str(name), recipe, seed, data.ids, shape, seconds, notes, data.dense(), data.columns)
+    return Embedding(Y, name, recipe, seed, data.ids, shape, seconds, notes, data.dense(), data.columns)
 
 
 def _seed_to_use(source: Source, random_state: Seed) -> int | None:

@@ -119,6 +119,38 @@ def test_embeddings_are_matched_by_name(ad: ModuleType, tmp_path: Path) -> None:
         as_source(other[:10].copy(), "u", data, layer="obsm:X_umap")
 
 
+def test_a_name_is_looked_up_in_obsm_first(ad: ModuleType, tmp_path: Path) -> None:
+    """ "umap" is the stored map, with and without X_ before it, in memory and from a file; "method:umap" is the method.
+
+    Where the names come from stands in the repr, the notes, the recipe and the written call.
+    """
+    cells = made(ad)
+    cells.obsm["X_isomap"] = PCA[:, :2].copy()
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    for data in (cells, tmp_path / "cells.h5ad"):
+        ev = dreval.Evaluation(data, {"isomap": "isomap", "key": "X_isomap"}, n_neighbors=4, random_state=0)
+        ev = ev.with_embedding("run", "method:isomap", n_neighbors=6)
+        results = ev.run("trustworthiness", None, None)
+
+        for name in ("isomap", "key"):
+            np.testing.assert_array_equal(results.embeddings[name], PCA[:, :2])
+            assert results.recipe["sources"][name]["what"] == "obsm['X_isomap']"
+        expected = dreval.methods.Isomap(2, n_neighbors=6).fit_transform(cells.X)
+        np.testing.assert_allclose(np.abs(results.embeddings["run"]), np.abs(expected), rtol=1e-6)
+        told = "coordinates stored in obsm['X_isomap']"
+        assert f"isomap: {told}; the bundled method is 'method:isomap'." in results.recipe["notes"]
+        assert f"key: {told}." in results.recipe["notes"]
+        assert "'isomap': \"obsm['X_isomap']\"" in repr(ev)
+        assert "'run': 'method:isomap'" in repr(ev)
+        assert "'isomap': 'X_isomap'" in results.recipe["call"]
+        assert "'run', 'method:isomap', n_neighbors=6" in results.recipe["call"]
+        assert told in str(results.summary()).replace("\n    ", " ")
+        assert "X_isomap" in ev._repr_html_()
+    assert dreval.embed(cells, "isomap", n_neighbors=6).method == "isomap"
+    row = ev.with_embedding("e", "isomap", n_neighbors=5).run("stress", None, None).table.iloc[-1]
+    assert "takes no options for coordinates stored in obsm['X_isomap']; the bundled method is" in row["note"]
+
+
 def old_file(path: Path, matrix: Any) -> None:
     """A file as anndata 0.6 wrote it: compound obs and var, categories in uns, one compound array for all of obsm."""
     import h5py
