@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 
 # Layer by layer; the names of one string may import each other, those of another string of the same layer never.
 LAYERS = [
-    ["errors registry glossary _check _random"],
+    ["errors registry glossary _masked _check _random"],
     ["results"],
     ["inputs"],
     ["geometry"],

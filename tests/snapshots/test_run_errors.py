@@ -51,7 +51,7 @@ DOOR: dict[str, Case] = {
     "unknown metric": lambda: dreval.Evaluation(X, metric="cosin"),
     "metric without coordinates": lambda: dreval.procrustes_rc(D, Y, n_neighbors=3, metric="precomputed"),
     "too many neighbors": lambda: dreval.Evaluation(X, n_neighbors=8),
-    "default neighbors beyond the data": lambda: dreval.Evaluation(X),
+    "neighbors beyond the data": lambda: dreval.Evaluation(X, n_neighbors=15),
     "no neighbors": lambda: dreval.Evaluation(X, n_neighbors=[]),
     "half a neighbor": lambda: dreval.Evaluation(X, n_neighbors=[1.5]),
     "neighbors as text": lambda: dreval.Evaluation(X, n_neighbors="five"),
