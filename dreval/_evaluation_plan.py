@@ -152,8 +152,8 @@ def _plan_index(
         check_one_of(key, card.parameters, f"options[{name!r}]")
     parameters = {**card.parameters, **given}
     if "n_neighbors" in parameters and "n_neighbors" not in given:
-        own = min(parameters["n_neighbors"], max(1, seen - 1))  # a default never refuses small data
-        parameters["n_neighbors"] = n_neighbors if card.shares_neighbors else own
+        own = n_neighbors if card.shares_neighbors else min(parameters["n_neighbors"], max(1, seen - 1))
+        parameters["n_neighbors"] = own  # a default never refuses small data
     for key, value in parameters.items():
         if key in card.choices:
             check_one_of(value, card.choices[key], key)

@@ -126,7 +126,7 @@ class IndexCard:
     @property
     def shares_neighbors(self) -> bool:
         """Whether its number of neighbors is that of the evaluation (one with a default of its own keeps it)."""
-        return self.parameters.get("n_neighbors") == AUTO
+        return self.parameters.get("n_neighbors") == "auto"
 
     @property
     def measures(self) -> bool:
@@ -170,6 +170,8 @@ def index(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
     def attach(rule: Callable[..., Any]) -> Callable[..., Any]:
         parameters = {p.name: p.default for p in list(inspect.signature(rule).parameters.values())[1:]}
+        if parameters.get("n_neighbors") == AUTO:
+            parameters["n_neighbors"] = "auto"
         card = IndexCard(name=rule.__name__, parameters=parameters, **fields)
         return _public(card, rule)
 

@@ -20,8 +20,7 @@ def signature(card: Any) -> inspect.Signature:
         parameters.append(inspect.Parameter("labels", named))
     if "latent" in card.needs:
         parameters.append(inspect.Parameter("latent", named))
-    usual = {**card.parameters, **({"n_neighbors": "auto"} if card.shares_neighbors else {})}
-    parameters += [inspect.Parameter(name, named, default=value) for name, value in usual.items()]
+    parameters += [inspect.Parameter(name, named, default=value) for name, value in card.parameters.items()]
     if card.measures:
         parameters.append(inspect.Parameter("metric", named, default="euclidean"))
     if "n_folds" in card.parameters or "pairs" in card.needs:
