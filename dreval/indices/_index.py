@@ -321,8 +321,8 @@ def _view(card: IndexCard, given: dict[str, Any]) -> View:
     Y = as_source(given["Y"], "Y", data).coordinates(data)
     if "labels" in card.needs and data.labels is not None and not data.labels.known.all():
         data, Y = _labeled(card, data, Y)
-    if "n_neighbors" in card.parameters:
-        given.setdefault("n_neighbors", min(card.parameters["n_neighbors"], max(1, data.n - 1)))
+    if "n_neighbors" in card.parameters and "n_neighbors" not in given:
+        given["n_neighbors"] = min(card.parameters["n_neighbors"], max(1, data.n - 1))
     n_jobs = given.get("n_jobs")
     reads = "ranks" in card.needs or "neighbors" in card.needs
     k = check_k(given["n_neighbors"], data.n)[0][-1] if "n_neighbors" in card.parameters else 1
