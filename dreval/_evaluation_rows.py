@@ -13,7 +13,8 @@ from dreval._evaluation_plan import IndexTask
 from dreval.errors import DrevalError, UndefinedIndex
 from dreval.geometry.blocks import View
 from dreval.geometry.shepard import shepard
-from dreval.indices._index import Answer, answer, chance_value, curve_values, tie_values
+from dreval.indices._chance import chance_curve, chance_value
+from dreval.indices._index import Answer, answer, curve_values, tie_values
 from dreval.inference.intervals import (
     METHODS,
     TARGETS,
@@ -90,7 +91,7 @@ def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str 
         try:
             task.card.check_metric(view.metric)
             if task.card.curve:
-                found.curves += _curve_rows(name, view, task, ci)
+                found.curves += _curve_rows(name, view, task, ci, root)
                 continue
             found.rows.append(_index_row(name, view, task, ci, root, found))
         except DrevalError as reason:  # what one index cannot answer loses no other
@@ -100,14 +101,18 @@ def evaluate_indices(name: str, view: View, tasks: Sequence[IndexTask], ci: str 
     return found
 
 
-def _curve_rows(name: str, view: View, task: IndexTask, ci: str | None) -> list[dict[str, Any]]:
+def _curve_rows(name: str, view: View, task: IndexTask, ci: str | None, root: int) -> list[dict[str, Any]]:
     """A curve at about 60 numbers of neighbors, evenly spaced on a log scale, or at all of them."""
     values, _ = curve_values(task.thing, view)
+    chance = chance_curve(task.thing, view, root)
     ks = np.arange(1, len(values) + 1)
     if not task.all_k:
         few = curve_numbers(view.n)
         ks = np.r_[few[few < len(values)], len(values)]
-    rows = [{"embedding": name, "index": task.name, "K": int(k), "value": float(values[k - 1])} for k in ks]
+    rows: list[dict[str, Any]] = [
+        {"embedding": name, "index": task.name, "K": int(k), "value": float(values[k - 1]), "chance": chance[k - 1]}
+        for k in ks
+    ]
     bands = band_numbers(view.n)
     if ci == "points" and task.card.without is not None and len(bands):
         left_out = task.card.without(view, bands)
@@ -149,8 +154,11 @@ def _index_row(name: str, view: View, task: IndexTask, ci: str | None, root: int
     if 2 * task.parameters.get("n_neighbors", 0) >= view.n:
         add_note(row, f"k = {task.parameters['n_neighbors']} is half of the {view.n} points or more")
     row.update(_card_columns(task))
-    row["chance"] = chance_value(task.thing, view, task.parameters, root)
+    chance = chance_value(task.thing, view, task.parameters, root)
+    row["chance"] = chance.value
     _add_ties(row, task, view)
+    if chance.draws and task.card.has_closed_chance:
+        add_note(row, f"equal distances in the embedding move chance: it is the mean of {chance.draws} exchanges")
     _add_interval(row, task, got, view, ci, found)
     if got.points is not None:
         found.points[point_column(task.name, task.words)] = _spread(got.points, view)

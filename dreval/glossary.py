@@ -53,7 +53,8 @@ COLUMNS: dict[str, str] = {
     "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
     "lower": "smallest value the index can take",
     "upper": "largest value the index can take (empty when there is none)",
-    "chance": "value that an embedding unrelated to the data would have, in closed form or the mean of up to 20 draws; "
+    "chance": "value that an embedding unrelated to the data would have: the mean over exchanges of its points, in "
+    "closed form or of 20 draws; "
     "of a test, the null mean of its statistic",
     "effect_size": "size of the effect, on the scale that the test's card names",
     "target": "what the interval or test speaks of",

@@ -101,7 +101,10 @@ def curve_rows(index: str, names: tuple[str, ...], n: int, intervals: bool = Tru
         for k in ks:
             value = (0.9 - 0.1 * place) * k / (k + 20)
             low, high = (value - 0.05, value + 0.05) if intervals and k <= n // 2 else (math.nan, math.nan)
-            rows.append({"embedding": name, "index": index, "K": k, "value": value, "ci_low": low, "ci_high": high})
+            known = INDICES.card(index).chance
+            chance = known(n, k) if callable(known) else known
+            row = {"embedding": name, "index": index, "K": k, "value": value}
+            rows.append({**row, "ci_low": low, "ci_high": high, "chance": chance})
     return rows
 
 

@@ -33,8 +33,8 @@ def test_curves_have_a_table_of_their_own():
     """No row of the tidy table, about 60 numbers of neighbors from 1 to the last, the values those of the function."""
     results = evaluation().run([*CURVES, "continuity"])
     assert set(results.tidy()["index"]) == {"continuity"}
-    assert list(results.curves.columns) == ["embedding", "index", "K", "value", "ci_low", "ci_high"]
-    kinds = ["object", "object", "int64", "float64", "float64", "float64"]
+    assert list(results.curves.columns) == ["embedding", "index", "K", "value", "ci_low", "ci_high", "chance"]
+    kinds = ["object", "object", "int64", *["float64"] * 4]
     assert [str(kind) for kind in results.curves.dtypes] == kinds
     for name in CURVES:
         wide, whole = results.curve(name), getattr(dreval, name)(X, Y)

@@ -6,17 +6,28 @@ import math
 
 import numpy as np
 
-from dreval.geometry.blocks import Groups
-from dreval.geometry.pairs import FloatArray, Pairs, Short, numbered
+from dreval.geometry.blocks import Groups, View
+from dreval.geometry.pairs import FloatArray, Pairs, Short, numbered, pairs_of
 from dreval.geometry.workers import n_threads, run_blocks
 
-__all__ = ["correlation", "rank_correlation", "rank_products", "rank_products_without"]
+__all__ = ["correlation", "correlation_by_chance", "rank_correlation", "rank_products", "rank_products_without"]
 
 
 def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, str]:
     """The ratio xy / sqrt(xx yy) in [-1, 1]; where one side's distances are all equal 0, where both sides' are 1."""
     flat, alike = table.constant(), (table.x[0] > 0) == (table.y[0] > 0)
     return _within((xx, yy, xy), flat[0] or xx == 0, flat[1] or yy == 0, alike, "distances")
+
+
+def correlation_by_chance(view: View) -> float:
+    """Mean over all exchanges of points of a correlation of distances, of values, mid ranks or orders.
+
+    0 exactly, with ties or without: two pairs of points, with a common point or not, can change places. But 1 where all
+    distances are equal in both spaces, which counts as 1 however the points are paired.
+    """
+    table = pairs_of(view)
+    flat, alike = table.constant(), (table.x[0] > 0) == (table.y[0] > 0)
+    return 1.0 if all(flat) and alike else 0.0
 
 
 def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, str]:

@@ -11,9 +11,10 @@ from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.metrics import power_of_two
 from dreval.geometry.neighbors import nearest
+from dreval.geometry.orders import orders
 from dreval.geometry.workers import run_blocks
 
-__all__ = ["FAR", "doubtful_rows", "hit_bounds", "joined_rows", "vote_bounds"]
+__all__ = ["FAR", "doubtful_rows", "has_equal_distances", "hit_bounds", "joined_rows", "vote_bounds"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -34,6 +35,18 @@ def joined_rows(space: Space, rows: IntArray, out: npt.NDArray[np.bool_], at: fl
     first = np.maximum.accumulate(np.where(starts, np.arange(values.shape[1]), 0), axis=1)
     np.put_along_axis(block, order, np.take_along_axis(values, first, axis=1), axis=1)
     return block, order
+
+
+def has_equal_distances(space: Space, rows: IntArray) -> bool:
+    """Whether two other points are equally far, up to rounding, from any of some rows; O(n (p + log n)) a row."""
+    size = block_rows(space.n)
+    for at in range(0, len(rows), size):
+        some = rows[at : at + size]
+        tied = np.zeros(len(some), np.bool_)
+        orders(space, some, tied)
+        if tied.any():
+            return True
+    return False
 
 
 def doubtful_rows(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -17,18 +16,16 @@ from dreval._random import root_seed
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedIndex, caller_level
 from dreval.geometry.blocks import View, sweep
 from dreval.geometry.metrics import take
-from dreval.geometry.pairs import Estimate, n_pairs
-from dreval.indices._exchanged import exchanged
+from dreval.geometry.pairs import Estimate
 from dreval.indices._page import described, docstring, signature
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.metric import METRICS
 from dreval.inputs.source import as_source
 
-__all__ = ["Answer", "IndexCard", "answer", "chance_value", "curve_values", "index", "tie_values"]
+__all__ = ["Answer", "IndexCard", "answer", "curve_values", "index", "tie_values"]
 
 FloatArray = npt.NDArray[np.float64]
-CHANCE_DRAWS, CHANCE_POINTS, CHANCE_PAIRS = 20, 200_000, 12_500_000
-Chance = float | Callable[[int, int], float] | str | None
+ChanceRule = float | Callable[[int, int], float] | str | None
 TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
 
 
@@ -56,7 +53,8 @@ class IndexCard:
         Range; ``inf`` where there is no bound.
     chance : float, function of (n, k), "permutation", words or None
         Value of an embedding unrelated to the data. "permutation": computed by exchanging the embedding's points at
-        random. Other words: how an index of methods finds it. None: the index does not depend on how points are paired.
+        random; so is a stated one where the order of equal distances moves it. Other words: how an index of methods
+        finds it. None: the index does not depend on how points are paired.
     invariances : frozenset
         Changes of the embedding that leave the value as it is: translation, rotation (with reflection), scale.
     parameters : dict
@@ -72,8 +70,9 @@ class IndexCard:
         The curve whose area this is; an evaluation keeps it with the value.
     ceiling : function of (n, k) or None
         Value of a perfect copy where it depends on k; None where it is the better end of ``bounds``.
-    expected : function of the view or None
-        The mean over all exchanges of points in closed form, which then stands for their draws.
+    expected : function of the view and the parameters, or None
+        The mean over all exchanges of points in closed form, which then stands for their draws, and for a stated
+        ``chance``, which may be less exact.
     without : function or None
         Values (n,) without each point, of a view that all points see and the parameters: the coordinates of the others
         are held fixed; NaN where there is no value without a point. It raises UndefinedIndex where no point can be
@@ -102,7 +101,7 @@ class IndexCard:
     needs: tuple[str, ...]
     direction: str
     bounds: tuple[float, float]
-    chance: Chance
+    chance: ChanceRule
     invariances: frozenset[str]
     reference: str
     cost: str
@@ -113,7 +112,7 @@ class IndexCard:
     curve: bool = False
     area_of: str = ""
     ceiling: Callable[[int, int], float] | None = None
-    expected: Callable[[View], float] | None = None
+    expected: Callable[..., float] | None = None
     without: Callable[..., FloatArray] | None = None
     quadratic: bool = False
     smooth: bool = True
@@ -127,6 +126,21 @@ class IndexCard:
     def shares_neighbors(self) -> bool:
         """Whether its number of neighbors is that of the evaluation (one with a default of its own keeps it)."""
         return self.parameters.get("n_neighbors") == "auto"
+
+    @property
+    def has_closed_chance(self) -> bool:
+        """Whether its chance value has a closed form, which the order of equal distances may put out of use."""
+        return self.chance is not None and (self.expected is not None or self.chance != "permutation")
+
+    @property
+    def orders_ties(self) -> bool:
+        """Whether its value depends on the order in which equal distances of the embedding are taken.
+
+        What reads ranks does, but for a statistic of pairs, which reads distances or mid ranks; so does whatever has
+        bounds over ties.
+        """
+        reads = self.level != "pair" and not {"ranks", "full_ranks"}.isdisjoint(self.needs)
+        return reads or self.ties is not None
 
     @property
     def measures(self) -> bool:
@@ -204,30 +218,6 @@ def curve_values(thing: Callable[..., Any], view: View) -> tuple[FloatArray, str
     """The values of a curve index for K = 1, 2, ..., and a note."""
     values, note = _ruled(thing, view)
     return values, note
-
-
-def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, Any], root: int) -> float:
-    """Value that an embedding unrelated to the data would have; NaN where that has no meaning.
-
-    Where it is found by exchanging points it is the mean of up to 20 draws, fewer for large n, where one draw is
-    already a mean over many points, or over many pairs of them; or it is their expectation
-    in closed form. The draws depend on ``root`` only, so equal embeddings have equal values.
-    """
-    card: IndexCard = thing.card  # type: ignore[attr-defined]
-    chance = card.chance
-    if chance is None:
-        return math.nan
-    if card.expected is not None:
-        return card.expected(view)
-    if chance == "permutation":
-        draws = min(CHANCE_DRAWS, CHANCE_POINTS // view.n)
-        if card.level == "pair" or card.quadratic:
-            pairs = n_pairs(view) if card.level == "pair" else view.n * len(view.rows) // 2
-            draws = min(draws, CHANCE_PAIRS // max(pairs, 1))
-        draws = max(1, draws)
-        k = int(parameters.get("n_neighbors", 1)) if "ranks" in card.needs else 0
-        return float(np.mean([answer(thing, exchanged(view, root, b, k), parameters).value for b in range(draws)]))
-    return float(chance(view.n, parameters["n_neighbors"]) if callable(chance) else chance)
 
 
 def tie_values(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:

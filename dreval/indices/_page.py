@@ -150,10 +150,13 @@ def _chance_words(card: Any) -> str:
         return "not defined, the index does not depend on how points are paired"
     if card.chance == "permutation":
         if card.expected is not None:
-            return "the mean over all exchanges of the embedding's points, in closed form"
-        return "the mean of up to 20 draws (fewer for large n) in which the embedding's points are exchanged at random"
+            drawn = ", of 20 where equal distances in it move that" if card.orders_ties else ""
+            return f"the mean over all exchanges of the embedding's points, in closed form{drawn}"
+        fewer = " (fewer for large n)" if card.level == "pair" else ""
+        return f"the mean of 20 draws{fewer} in which the embedding's points are exchanged at random"
     if isinstance(card.chance, str):
         return str(card.chance)
+    drawn = ", where equal distances in the embedding move it the mean of 20 exchanges" if card.orders_ties else ""
     if callable(card.chance):
-        return f"{card.chance(1000, 15):.3g} at n = 1000 and k = 15, computed for every n and k"
-    return f"{card.chance:g}"
+        return f"{card.chance(1000, 15):.3g} at n = 1000 and k = 15, computed for every n and k{drawn}"
+    return f"{card.chance:g}{drawn}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.correlations import correlation
+from dreval.geometry.correlations import correlation, correlation_by_chance
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.indices._index import index
 
@@ -17,6 +17,7 @@ from dreval.indices._index import index
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
+    expected=correlation_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."

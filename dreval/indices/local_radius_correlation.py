@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
 from dreval.geometry.correlations import rank_correlation
 from dreval.geometry.distances import Space
 from dreval.geometry.pairs import Estimate, left_out_anchors
 from dreval.indices._index import FloatArray, index
+
+
+def _by_chance(view: View, k: int) -> float:
+    """0 with ties or without, since radii have mid ranks; 1 where all are equal in both spaces, which counts as 1."""
+    x, y = _radii(view, k)
+    equal = all(np.ptp(radii) <= ROUNDING * radii.max() for radii in (x, y))
+    return 1.0 if equal and (x[0] > 0) == (y[0] > 0) else 0.0
 
 
 @index(
@@ -20,6 +28,7 @@ from dreval.indices._index import FloatArray, index
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
+    expected=_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d)) time for the neighbors, O(n k) memory.",
     reference=(
@@ -42,8 +51,7 @@ def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
     >>> dreval.local_radius_correlation(X, np.zeros((200, 2)))
     0.0
     """
-    x = _radii(view, view.data_space(), view.nearest_data, n_neighbors)
-    y = _radii(view, Space.of(view.Y), view.nearest_embedding, n_neighbors)
+    x, y = _radii(view, n_neighbors)
     value, note = rank_correlation(x, y)
     if len(view.rows) == view.n:
         return Estimate(value, note)
@@ -52,6 +60,13 @@ def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
     )
 
 
-def _radii(view: View, space: Space, nearest: np.ndarray, k: int) -> FloatArray:
-    """Distance from each row to its k-th neighbor."""
-    return space.listed(view.rows, nearest[:, k - 1], view.n_jobs)
+def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
+    """Distance from each row to its k-th neighbor in the data and in the embedding."""
+
+    def found() -> tuple[FloatArray, FloatArray]:
+        spaces = (view.data_space(), view.nearest_data), (Space.of(view.Y), view.nearest_embedding)
+        x, y = (space.listed(view.rows, nearest[:, k - 1], view.n_jobs) for space, nearest in spaces)
+        return x, y
+
+    made: tuple[FloatArray, FloatArray] = view.once(("radii", k), found)
+    return made

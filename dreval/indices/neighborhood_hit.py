@@ -24,7 +24,7 @@ def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray] | None:
     return worst, best
 
 
-def _by_chance(view: View) -> float:
+def _by_chance(view: View, _: int) -> float:
     """The share of other points with the class of a point, averaged over the points seen."""
     classes = members(view)
     return float(np.mean((classes.sizes[classes.codes[classes.rows]] - 1) / (view.n - 1)))

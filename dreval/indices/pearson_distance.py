@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.geometry.correlations import correlation
+from dreval.geometry.correlations import correlation, correlation_by_chance
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
 from dreval.geometry.pairs_without import counted_without, point_sums, really_without, thin
 from dreval.indices._index import FloatArray, index
@@ -38,6 +38,7 @@ def _without(view: View) -> FloatArray:
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
+    expected=correlation_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     without=_without,
     cost=(

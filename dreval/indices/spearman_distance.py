@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import Groups, View
-from dreval.geometry.correlations import correlation, rank_products, rank_products_without
+from dreval.geometry.correlations import correlation, correlation_by_chance, rank_products, rank_products_without
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.geometry.pairs_without import spearman_without
 from dreval.indices._index import FloatArray, index
@@ -20,6 +20,7 @@ from dreval.indices._index import FloatArray, index
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
+    expected=correlation_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=8,
     without=lambda view: spearman_without(view),

@@ -6,8 +6,13 @@ import numpy as np
 
 from dreval._check import check_int
 from dreval.geometry.blocks import View
-from dreval.geometry.triplets import triplets
+from dreval.geometry.triplets import Triplets, triplets
 from dreval.indices._index import FloatArray, index
+
+
+def _by_chance(view: View, n_triplets: int) -> float:
+    """One half at the points with triplets to judge, of which an unrelated picture orders half; 1 at the others."""
+    return float(np.mean(np.where(_judged(view, n_triplets).used == 0, 1.0, 0.5)))
 
 
 @index(
@@ -19,6 +24,7 @@ from dreval.indices._index import FloatArray, index
     direction="higher",
     bounds=(0.0, 1.0),
     chance=0.5,
+    expected=_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n t (p + d)) time for t triplets a point, at least 20,000 where there are no more; O(n) memory.",
     reference=(
@@ -43,8 +49,14 @@ def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, str
     >>> dreval.triplet_accuracy(X, np.zeros((100, 2)))
     0.5
     """
-    found = triplets(view, check_int(n_triplets, "n_triplets", low=2))
+    found = _judged(view, check_int(n_triplets, "n_triplets", low=2))
     notes = [f"{n_triplets} random triplets a point"] if found.drawn else []
     empty = int(np.count_nonzero(found.used == 0))
     notes += [f"{empty} points without triplets to judge contribute 1"] if empty else []
     return found.share, "; ".join(notes)
+
+
+def _judged(view: View, n_triplets: int) -> Triplets:
+    """The triplets of a view, also for the value by chance."""
+    made: Triplets = view.once(("triplets", n_triplets), lambda: triplets(view, n_triplets))
+    return made

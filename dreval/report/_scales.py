@@ -41,8 +41,10 @@ class ScaleCurve:
         Numbers of neighbors.
     values, low, high : dict of str to ndarray
         Value and ends of the interval by embedding; NaN where there is none.
-    chance, perfect : ndarray
-        Values of an unrelated embedding and of a perfect copy.
+    chance_low, chance_high : ndarray
+        Lowest and highest value by chance of the embeddings; they differ where equal distances move it.
+    perfect : ndarray
+        Value of a perfect copy.
     areas : dict of str to float
         The area under the curve, where it was computed.
     """
@@ -55,9 +57,15 @@ class ScaleCurve:
     values: Mapping[str, FloatArray]
     low: Mapping[str, FloatArray]
     high: Mapping[str, FloatArray]
-    chance: FloatArray
+    chance_low: FloatArray
+    chance_high: FloatArray
     perfect: FloatArray
     areas: Mapping[str, float]
+
+    @property
+    def chance(self) -> FloatArray:
+        """The value by chance, the middle of its range over the embeddings."""
+        return (self.chance_low + self.chance_high) / 2
 
     @property
     def banded(self) -> bool:
@@ -69,27 +77,27 @@ def scale_curves(results: Results, reading: Reading) -> dict[str, ScaleCurve]:
     """Every curve that was run, by index, in the order in which they were asked for."""
     found = {}
     for index, rows in results.curves.groupby("index", sort=False):
-        wide = {key: rows.pivot(index="K", columns="embedding", values=key) for key in ("value", "ci_low", "ci_high")}
+        keys = ("value", "ci_low", "ci_high", "chance")
+        wide = {key: rows.pivot(index="K", columns="embedding", values=key) for key in keys}
         names = [name for name in reading.computed if name in wide["value"]]
-        parts: list[dict[str, FloatArray]] = [
-            {name: table[name].to_numpy(dtype=np.float64) for name in names} for table in wide.values()
-        ]
+        *parts, chances = ({name: table[name].to_numpy(dtype=np.float64) for name in names} for table in wide.values())
         ks = wide["value"].index.to_numpy(dtype=np.float64)
-        found[str(index)] = _curve(str(index), ks, parts, int(reading.recipe["n"]), reading)
+        together = np.array(list(chances.values()))
+        ends = [together.min(axis=0), together.max(axis=0)] if names else [np.full(len(ks), math.nan)] * 2
+        found[str(index)] = _curve(str(index), ks, [*parts, *ends], int(reading.recipe["n"]), reading)
     return found
 
 
-def _curve(index: str, ks: FloatArray, parts: list[dict[str, FloatArray]], n: int, reading: Reading) -> ScaleCurve:
+def _curve(index: str, ks: FloatArray, parts: list[Any], n: int, reading: Reading) -> ScaleCurve:
     card: Any = INDICES.card(index) if index in INDICES else None
     direction = card.direction if card else "higher"
-    chance, perfect = np.full(len(ks), math.nan), np.full(len(ks), math.nan)
+    perfect = np.full(len(ks), math.nan)
     if card:
         best = {"higher": card.bounds[1], "lower": card.bounds[0], "zero": 0.0}.get(direction, math.nan)
-        chance = _over(ks, card.chance if not isinstance(card.chance, str) else None, n)
         perfect = _over(ks, card.ceiling or best, n)
     area = reading.find(AREA[index]) if index in AREA else None
     title, symbol = (card.title, card.symbol) if card else (index, "")
-    return ScaleCurve(index, title, symbol, direction, ks, *parts, chance, perfect, dict(area.values) if area else {})
+    return ScaleCurve(index, title, symbol, direction, ks, *parts, perfect, dict(area.values) if area else {})
 
 
 def _over(ks: FloatArray, rule: Any, n: int) -> FloatArray:
@@ -124,6 +132,8 @@ def draw_scales(curve: ScaleCurve, places: Mapping[str, int], titled: bool = Tru
         _draw_line(ax, curve, name, places[name], band_opacity(len(names)))
     for values, _, dashes in _references(curve):
         ax.plot(curve.ks, values, color=LIGHT["soft"], linewidth=1.0, linestyle=dashes)
+    if (curve.chance_low < curve.chance_high).any():
+        ax.fill_between(curve.ks, curve.chance_low, curve.chance_high, color=LIGHT["soft"], alpha=0.12, linewidth=0)
     _axes(ax, curve, names)
     lines = [(curve.values[name], labels[name], embedding_colour(places[name])) for name in names]
     lines += [(values, words, LIGHT["soft"]) for values, words, _ in _references(curve)]
@@ -178,7 +188,7 @@ def _axes(ax: Axes, curve: ScaleCurve, names: list[str]) -> None:
     ax.xaxis.set_major_locator(FixedLocator(shown))
     ax.xaxis.set_major_formatter(FixedFormatter([f"{int(k):,}" for k in shown]))
     ax.xaxis.set_minor_locator(FixedLocator([]))
-    drawn = [*(curve.values[name] for name in names), curve.chance, curve.perfect]
+    drawn = [*(curve.values[name] for name in names), curve.chance_low, curve.chance_high, curve.perfect]
     pooled = np.concatenate(drawn)
     pooled = pooled[np.isfinite(pooled)]
     low, high = float(pooled.min()), float(pooled.max())

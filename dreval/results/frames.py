@@ -40,7 +40,7 @@ def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     import pandas as pd
 
     kinds = {"embedding": "object", "index": "object", "K": "int64", "value": "float64"} | dict.fromkeys(
-        ("ci_low", "ci_high"), "float64"
+        ("ci_low", "ci_high", "chance"), "float64"
     )
     return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
 

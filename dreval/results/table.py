@@ -57,8 +57,9 @@ class Results(Printed):
     data : ndarray, sparse matrix or None
         The data, in memory only; a saved result holds their hash.
     curves : DataFrame
-        Indices that have a value for every number of neighbors: embedding, index, K, value, and the ends of the
-        95 % interval at each K (of each alone, not of the whole curve) up to K = n/2; see ``curve``.
+        Indices that have a value for every number of neighbors: embedding, index, K, value, the ends of the 95 %
+        interval at each K (of each alone, not of the whole curve) up to K = n/2, and the value by chance; see
+        ``curve``.
     shepard : dict of str to Shepard
         Distances in each embedding against those in the data, counted in cells; where an index of pairs was run.
     nulls : DataFrame

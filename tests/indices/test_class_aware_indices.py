@@ -16,8 +16,9 @@ from strategies import pairs, tie_free_pairs
 import dreval
 from dreval.errors import UndefinedIndex
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.indices import _exchanged
-from dreval.indices._index import answer, chance_value
+from dreval.indices import _chance
+from dreval.indices._chance import chance_value
+from dreval.indices._index import answer
 from dreval.registry import INDICES
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -72,8 +73,8 @@ def test_chance_seen_from_some_rows_is_chance(name, monkeypatch):
     X, Y = rng.normal(size=(120, 3)), rng.normal(size=(120, 2))
     labels = (X[:, 0] > 0).astype(int)
     thing, view = INDICES.get(name), replace(sweep(X, {"": Y}, k=5)[""], labels=labels)
-    monkeypatch.setattr(_exchanged, "CHANCE_ROWS", 40)
-    chance = chance_value(thing, view, {"n_neighbors": 5}, 0)
+    monkeypatch.setattr(_chance, "ROWS", 40)
+    chance = chance_value(thing, view, {"n_neighbors": 5}, 0).value
     orders = [rng.permutation(120) for _ in range(30)]
     whole = [getattr(dreval, name)(X, Y[order], labels=labels, n_neighbors=5) for order in orders]
     assert abs(chance - np.mean(whole)) <= 4.5 * np.std(whole, ddof=1) * np.sqrt(3 / 20 + 1 / 30)

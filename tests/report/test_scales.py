@@ -90,7 +90,7 @@ def test_labels_of_lines_that_meet_are_ordered_as_where_they_lie_apart():
     """All curves of shares end in one place: their labels keep the order of the lines, without leaders."""
     names = ("low", "high")
     rows = [
-        {"embedding": name, "index": "q_nx", "K": k, "value": value}
+        {"embedding": name, "index": "q_nx", "K": k, "value": value, "chance": k / 99}
         for name, values in (("low", (0.1, 0.3, 1.0)), ("high", (0.2, 0.6, 1.0)))
         for k, value in zip((1, 10, 99), values, strict=True)
     ]
