@@ -11,10 +11,9 @@ from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.metrics import power_of_two
 from dreval.geometry.neighbors import nearest
-from dreval.geometry.orders import orders
 from dreval.geometry.workers import run_blocks
 
-__all__ = ["FAR", "doubtful_rows", "has_equal_distances", "hit_bounds", "joined_rows", "vote_bounds"]
+__all__ = ["FAR", "doubtful_rows", "hit_bounds", "joined_rows", "tied_ranks", "vote_bounds"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -37,16 +36,18 @@ def joined_rows(space: Space, rows: IntArray, out: npt.NDArray[np.bool_], at: fl
     return block, order
 
 
-def has_equal_distances(space: Space, rows: IntArray) -> bool:
-    """Whether two other points are equally far, up to rounding, from any of some rows; O(n (p + log n)) a row."""
-    size = block_rows(space.n)
+def tied_ranks(space: Space, rows: IntArray) -> npt.NDArray[np.bool_]:
+    """Whether the r-th and the next nearest other point are equally far from any of some rows, for r = 1, ..., n - 2.
+
+    Equal is equal up to rounding. O(n (p + log n)) time a row.
+    """
+    found, size = np.zeros(max(space.n - 2, 0), np.bool_), block_rows(space.n)
     for at in range(0, len(rows), size):
         some = rows[at : at + size]
-        tied = np.zeros(len(some), np.bool_)
-        orders(space, some, tied)
-        if tied.any():
-            return True
-    return False
+        block, order = joined_rows(space, some, some[:, None] == np.arange(space.n), FAR)
+        values = np.take_along_axis(block, order, axis=1)[:, :-1]  # the point itself stands last
+        found |= (values[:, 1:] == values[:, :-1]).any(axis=0)
+    return found
 
 
 def doubtful_rows(

@@ -10,7 +10,7 @@ import numpy as np
 
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import n_pairs
-from dreval.indices._exchanged import exchanged, has_ties
+from dreval.indices._exchanged import exchanged, ties_of
 from dreval.indices._index import FloatArray, IndexCard, answer, curve_values
 
 __all__ = ["Chance", "chance_curve", "chance_value"]
@@ -41,7 +41,7 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
     card: IndexCard = thing.card  # type: ignore[attr-defined]
     if card.chance is None:
         return Chance(math.nan)
-    if _is_stated(card, view):
+    if _is_stated(card, view, parameters):
         if card.expected is not None:
             return Chance(card.expected(view, *parameters.values()))
         known: Any = card.chance
@@ -54,15 +54,19 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
 def chance_curve(thing: Callable[..., Any], view: View, root: int) -> FloatArray:
     """The chance value of a curve at every K, by the rule of ``chance_value`` and from the same draws."""
     card: IndexCard = thing.card  # type: ignore[attr-defined]
-    if not _is_stated(card, view):
+    if not _is_stated(card, view, {}):
         return np.mean([curve_values(thing, seen)[0] for seen in _exchanged_views(card, view, {}, root)], axis=0)
     known, ks = card.chance, np.arange(1, len(curve_values(thing, view)[0]) + 1)
     return np.array([known(view.n, k) for k in ks]) if callable(known) else np.full(len(ks), known, np.float64)
 
 
-def _is_stated(card: IndexCard, view: View) -> bool:
+def _is_stated(card: IndexCard, view: View, parameters: dict[str, Any]) -> bool:
     """Whether the closed form of the card is the mean over all exchanges of the points of this view."""
-    return card.has_closed_chance and not (card.orders_ties and has_ties(view))
+    if not card.has_closed_chance or not card.orders_ties:
+        return card.has_closed_chance
+    k = int(parameters.get("n_neighbors", 0))
+    counted = {"all": slice(None), "first": slice(k), "edge": slice(k - 1, k)}[card.counted]
+    return not ties_of(view)[counted].any()
 
 
 def _exchanged_views(card: IndexCard, view: View, parameters: dict[str, Any], root: int) -> list[View]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from dreval._random import stream
 from dreval.geometry.blocks import View, sweep
 from dreval.geometry.distances import Space
 from dreval.geometry.metrics import take
 from dreval.geometry.pairs import remember_data
-from dreval.geometry.ties import has_equal_distances
+from dreval.geometry.ties import tied_ranks
 
-__all__ = ["exchanged", "has_ties"]
+__all__ = ["exchanged", "ties_of"]
 
 TIE_ROWS = 200  # rows from which equal distances are looked for; what so many do not meet cannot move a mean over rows
 
@@ -33,20 +34,21 @@ def exchanged(view: View, root: int, b: int, k: int = 0, rows: int | None = None
     return ranked
 
 
-def has_ties(view: View) -> bool:
-    """Whether two points of the embedding are equally far from a third one, among up to 200 random ones.
+def ties_of(view: View) -> npt.NDArray[np.bool_]:
+    """Whether the r-th and the next nearest point of the embedding are ever equally far, for r = 1, ..., n - 2.
 
-    Where they never are, the ranks of exchanged points are a uniform draw however the data are tied, and the closed
-    form of a chance value is exact. It is a fact of the embedding alone, not of how its points are paired.
+    Seen from up to 200 random points. Where they never are, the ranks of exchanged points are a uniform draw however
+    the data are tied, and the closed form of a chance value is exact. It is a fact of the embedding alone, not of how
+    its points are paired.
     """
 
-    def look() -> bool:
+    def look() -> npt.NDArray[np.bool_]:
         rows = np.arange(view.n)
         if view.n > TIE_ROWS:
             rows = np.sort(stream(view.seed, "rows for ties").choice(view.n, TIE_ROWS, replace=False))
-        return has_equal_distances(Space.of(view.Y[view.population]), rows)
+        return tied_ranks(Space.of(view.Y[view.population]), rows)
 
-    found: bool = view.once("equal distances in the embedding", look)
+    found: npt.NDArray[np.bool_] = view.once("equal distances in the embedding", look)
     return found
 
 

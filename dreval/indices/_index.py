@@ -77,6 +77,9 @@ class IndexCard:
         Values (n,) without each point, of a view that all points see and the parameters: the coordinates of the others
         are held fixed; NaN where there is no value without a point. It raises UndefinedIndex where no point can be
         left out, as where k > n - 2. Of a curve: values (n, len(ks)) of the view and some numbers of neighbors.
+    counted : {"all", "first", "edge"}
+        Which ranks in the embedding enter it, however points are paired: all, those of the first k neighbors, or only
+        who is among the first k. Equal distances elsewhere leave its chance value in closed form.
     quadratic : bool
         Whether one more value costs O(n^2), so that few draws are made of it.
     smooth : bool
@@ -114,6 +117,7 @@ class IndexCard:
     ceiling: Callable[[int, int], float] | None = None
     expected: Callable[..., float] | None = None
     without: Callable[..., FloatArray] | None = None
+    counted: str = "all"
     quadratic: bool = False
     smooth: bool = True
     whole: bool = False

@@ -54,6 +54,7 @@ def _chance(n: int, k: int) -> float:
     direction="higher",
     bounds=(0.0, 1.0),
     chance=_chance,
+    counted="edge",
     invariances=frozenset({"translation", "rotation", "scale"}),
     ties=_ties,
     without=_without,

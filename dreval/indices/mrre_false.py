@@ -12,6 +12,7 @@ from dreval.indices._relative_errors import CARD, relative_errors
     title="Relative rank error, neighbors shown",
     question="How far are the ranks of the neighbors shown from those in the data, near ones first?",
     **CARD,
+    counted="first",
 )
 def mrre_false(view: View, n_neighbors: int = 15) -> FloatArray:
     """How far the ranks of the neighbors shown are from those in the data, relative to the rank shown.

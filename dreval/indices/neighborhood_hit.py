@@ -51,6 +51,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     bounds=(0.0, 1.0),
     chance="permutation",
     expected=_by_chance,
+    counted="edge",
     invariances=frozenset({"translation", "rotation", "scale"}),
     ties=_ties,
     without=_without,

@@ -38,6 +38,7 @@ def _chance(n: int, k: int) -> float:
     direction="higher",
     bounds=(0.0, 1.0),
     chance=_chance,
+    counted="edge",
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=3,
     ties=_ties,

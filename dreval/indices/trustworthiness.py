@@ -26,6 +26,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     direction="higher",
     bounds=(0.0, 1.0),
     chance=chance_rank_index,
+    counted="edge",
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=1,
     ties=_ties,

@@ -1,0 +1,122 @@
+"""The value by chance under ties, against the mean over exchanges of the embedding's points that we make ourselves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dreval.geometry.blocks import sweep
+from dreval.indices._chance import chance_curve, chance_value
+from dreval.indices._index import answer, curve_values
+from dreval.registry import INDICES
+
+CARDS = {name: INDICES.card(name) for name in INDICES if INDICES.card(name).level != "algorithm"}
+STATED = [name for name, card in CARDS.items() if card.chance is not None]
+CURVES = [name for name in STATED if CARDS[name].curve]
+ROOTS = 4  # whose standard errors are pooled: that of 20 draws alone has heavy tails
+TOGETHER = 20  # exchanged embeddings in one pass
+NEAREST = [0, 1, 4, 14, 39]  # places of a curve that are judged: K = 1, 2, 5, 15, 40
+
+
+def _binary(rng, n):
+    """Rows in sorted order, so that it goes with where they lie; a picture rounded to whole numbers."""
+    X = rng.integers(0, 2, size=(n, 3)).astype(float)
+    return X[np.lexsort(X.T)], np.round(rng.normal(size=(n, 2)))
+
+
+def _rounded(rng, n):
+    """A curve in the order of its points; both spaces are rounded."""
+    t = np.linspace(0, 5, n)
+    return np.round(np.c_[t, np.cos(t), np.sin(t)], 1), np.round(np.c_[t, np.cos(2 * t)])
+
+
+def _integers(rng, n):
+    """Counts, sorted, shown by two of their columns with noise: ties in the data alone."""
+    X = rng.poisson(3, size=(n, 4)).astype(float)
+    X = X[np.lexsort(X.T)]
+    return X, X[:, :2] + rng.normal(size=(n, 2))
+
+
+def _mixed(rng, n):
+    """A category, a count and a number in sorted rows; the first third of the points is shown at one place."""
+    X = np.c_[np.sort(rng.integers(0, 3, n)), rng.poisson(2, n), rng.normal(size=n)]
+    Y = X[:, :2] + rng.normal(size=(n, 2))
+    Y[: n // 3] = 0.0
+    return X, Y
+
+
+def _duplicates(rng, n):
+    """Every row three times, one behind the other, and so is it shown."""
+    X = np.repeat(rng.normal(size=(-(-n // 3), 3)), 3, axis=0)[:n]
+    return X, X[:, :2]
+
+
+DATA = {"binary": _binary, "rounded": _rounded, "integers": _integers, "mixed": _mixed, "duplicates": _duplicates}
+CASES = [(kind, n, k) for kind in DATA for n, k in ((60, 5), (80, 10), (200, 15))]
+
+
+def _views(X, pictures, k, labels):
+    """The views of some pictures with classes and latent variables."""
+    found = sweep(X, dict(enumerate(pictures)), k=k, n_jobs=1)
+    return [replace(found[i], labels=labels, latent=X[:, :2] + np.arange(len(X))[:, None] / 7) for i in found]
+
+
+def _values(name, view, k):
+    """The value of an index, or of a curve at some K."""
+    if name in CURVES:
+        return curve_values(INDICES.get(name), view)[0][NEAREST]
+    return np.array([answer(INDICES.get(name), view, _parameters(name, k)).value])
+
+
+def _parameters(name, k):
+    """The parameters of an index with k neighbors."""
+    given = dict(CARDS[name].parameters)
+    return given | ({"n_neighbors": k} if "n_neighbors" in given else {})
+
+
+def _stated(name, view, k, root):
+    """What is stated as chance, and its standard error (none of a curve)."""
+    if name in CURVES:
+        return chance_curve(INDICES.get(name), view, root)[NEAREST], 0.0
+    found = chance_value(INDICES.get(name), view, _parameters(name, k), root)
+    return np.array([found.value]), found.se
+
+
+def _judge(kind, n, k, size):
+    """For every index: distance of the stated value from the mean over exchanges, in standard errors of both."""
+    rng = np.random.default_rng(1000 * [*DATA].index(kind) + n)
+    X, Y = DATA[kind](rng, n)
+    labels = np.repeat([0, 1, 2], [n // 6, n // 3, n - n // 6 - n // 3])  # sorted and of unequal sizes
+    view = _views(X, [Y], k, labels)[0]
+    sums, squares = dict.fromkeys(STATED, 0.0), dict.fromkeys(STATED, 0.0)
+    for _ in range(size // TOGETHER):
+        for seen in _views(X, [Y[rng.permutation(n)] for _ in range(TOGETHER)], k, labels):
+            for name in STATED:
+                value = _values(name, seen, k)
+                sums[name], squares[name] = sums[name] + value, squares[name] + value**2
+    found = {}
+    for name in STATED:
+        draws = [_stated(name, view, k, root) for root in range(ROOTS)]
+        mean = sums[name] / size
+        spread = np.sqrt(np.maximum(squares[name] / size - mean**2, 0.0))
+        own = math.sqrt(np.mean([se**2 for _, se in draws]))
+        if name in CURVES:
+            own = np.std([value for value, _ in draws], axis=0, ddof=1) if ROOTS > 1 else 0.0
+            own = np.maximum(own, spread / math.sqrt(20) * (own > 0))  # four draws alone would be too few to tell
+        error = np.hypot(spread / math.sqrt(size), own)
+        far = np.abs(draws[0][0] - mean)
+        found[name] = float(np.max(np.where(far < 1e-10, 0.0, far / np.maximum(error, 1e-300))))
+    return found
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize(("kind", "n", "k"), CASES)
+def test_stated_chance_is_the_mean_over_exchanges(kind, n, k, n_simulations):
+    """2000 exchanges: every index that has a chance level, within 4 standard errors of the difference."""
+    found = _judge(kind, n, k, n_simulations(2000))
+    worst = max(found, key=lambda name: found[name])
+    print(f"{kind:10} n {n:3} k {k:2}: {len(found)} indices, farthest {worst} at {found[worst]:.2f} standard errors")
+    assert {name: far for name, far in found.items() if far > 4} == {}
