@@ -29,10 +29,10 @@ def evaluation(n: int) -> Any:
     return dreval.Evaluation(X, embeddings, labels=labels, random_state=0, n_jobs=1)
 
 
-def seconds(run: Any) -> float:
-    """Processor time of one call."""
+def seconds(spec: Any, kind: str | None) -> float:
+    """Processor time of one run."""
     start = process_time()
-    run()
+    spec.run(tests=None, ci=kind)
     return process_time() - start
 
 
@@ -40,13 +40,13 @@ def rows() -> list[dict[str, Any]]:
     """One row for each size and kind of interval."""
     found = []
     for kind in (None, "points"):
-        evaluation(300).run(tests=None, ci=kind)
+        seconds(evaluation(300), kind)
     for n in SIZES:
         spec = evaluation(n)
         times: dict[Any, list[float]] = {None: [], "points": []}
         for _ in range(RUNS):
             for kind, own in times.items():
-                own.append(seconds(lambda kind=kind: spec.run(tests=None, ci=kind)))  # type: ignore[misc]
+                own.append(seconds(spec, kind))
         least = {kind: min(own) for kind, own in times.items()}
         case = f"Default run with and without intervals, n = {n}, two embeddings, 50 columns, one thread"
         found += [
