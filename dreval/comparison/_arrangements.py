@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DRAWS", "EXACT_UP_TO", "permutation_p"]
+__all__ = ["DRAWS", "EXACT_UP_TO", "permutation_p", "quadratic_p"]
 
 EXACT_UP_TO = 200_000  # sums of ranks that one data set may add
 DRAWS = 9_999
 AT_ONCE = 2_000_000  # ranks that are drawn at once
 
 IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 
 def permutation_p(ranks: npt.NDArray[np.float64], rng: np.random.Generator) -> tuple[float, bool]:
@@ -62,7 +64,7 @@ def _counted(doubled: IntArray, reached: int) -> float | None:
     return float(share[(sums**2).sum(axis=1) >= reached].sum())
 
 
-def _arrangement_count(row: IntArray) -> int:
+def _arrangement_count(row: npt.NDArray[Any]) -> int:
     """In how many orders the ranks of a row can stand."""
     ties = np.unique(row, return_counts=True)[1]
     return math.factorial(len(row)) // math.prod(math.factorial(int(t)) for t in ties)
@@ -75,3 +77,29 @@ def _drawn(doubled: IntArray, reached: int, rng: np.random.Generator) -> float:
         drawn = np.broadcast_to(doubled, (min(step, DRAWS - at), *doubled.shape))
         beyond += int(((rng.permuted(drawn, axis=2).sum(axis=1) ** 2).sum(axis=1) >= reached).sum())
     return (beyond + 1) / (DRAWS + 1)
+
+
+def quadratic_p(
+    scores: FloatArray, there: npt.NDArray[np.bool_], weights: FloatArray, rng: np.random.Generator, draws: int
+) -> tuple[float, bool]:
+    """Share of the exchanges of scores among the cells of a row that are there with A' W A as large as in the table.
+
+    A (k,) is the sum of the rows of ``scores`` (N, k). All exchanges are counted where they are at most 200,000, else
+    ``draws`` are drawn and p = (b + 1) / (m + 1). Second: whether they were counted. O(draws N k) time.
+    """
+    observed = scores.sum(axis=0)
+    bound = float(observed @ weights @ observed) * (1 - 1e-9)
+    cells = [np.flatnonzero(row) for row in there]
+    total = math.prod(_arrangement_count(row[at]) for row, at in zip(scores, cells, strict=True))
+    if total <= EXACT_UP_TO:
+        sums = np.zeros((1, scores.shape[1]))
+        for row, at in zip(scores, cells, strict=True):
+            orders = np.zeros((_arrangement_count(row[at]), scores.shape[1]))
+            orders[:, at] = sorted(set(itertools.permutations(row[at].tolist())))
+            sums = (sums[:, None] + orders[None]).reshape(-1, scores.shape[1])
+    else:
+        sums = np.zeros((draws, scores.shape[1]))
+        for row, at in zip(scores, cells, strict=True):
+            sums[:, at] += rng.permuted(np.broadcast_to(row[at], (draws, len(at))), axis=1)
+    reached = int((np.einsum("si,ij,sj->s", sums, weights, sums, optimize=True) >= bound).sum())
+    return (reached / total, True) if total <= EXACT_UP_TO else ((reached + 1) / (draws + 1), False)

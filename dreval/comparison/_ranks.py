@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval.comparison._arrangements import DRAWS, permutation_p
+from dreval.comparison._arrangements import DRAWS, permutation_p, quadratic_p
 
 __all__ = [
     "block_ranks",
@@ -22,6 +22,7 @@ __all__ = [
     "nemenyi",
     "overall_rows",
     "skillings_mack",
+    "skillings_mack_p",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -115,16 +116,40 @@ def skillings_mack(goodness: FloatArray) -> tuple[float, float, int]:
     from scipy.special import chdtrc
 
     goodness = goodness[np.isfinite(goodness).sum(axis=1) > 1]
+    centred, inverse, rank = _skillings_mack_parts(goodness)
+    sums = centred.sum(axis=0)
+    value = float(sums @ inverse @ sums)
+    return value, float(chdtrc(rank, value)) if rank else math.nan, rank
+
+
+def _skillings_mack_parts(goodness: FloatArray) -> tuple[FloatArray, FloatArray, int]:
+    """The weighted centred ranks of every row, of which A is the sum, S^-, and the rank of S."""
     there = np.isfinite(goodness)
     sizes = there.sum(axis=1, keepdims=True)
     ranks = block_ranks(goodness)
     centred = np.where(there, np.sqrt(12 / (sizes + 1)) * (ranks - (sizes + 1) / 2), 0.0)
     together = there.astype(np.float64).T @ there
     covariance = np.diag(together.sum(axis=1)) - together
-    sums = centred.sum(axis=0)
-    rank = int(np.linalg.matrix_rank(covariance))
-    value = float(sums @ np.linalg.pinv(covariance, hermitian=True) @ sums)
-    return value, float(chdtrc(rank, value)) if rank else math.nan, rank
+    inverse = np.asarray(np.linalg.pinv(covariance, hermitian=True))
+    return centred, inverse, int(np.linalg.matrix_rank(covariance))
+
+
+def skillings_mack_p(goodness: FloatArray, rng: np.random.Generator, draws: int = DRAWS) -> tuple[float, bool]:
+    """P of Skillings and Mack's statistic when the values of every row are exchanged among its observed cells.
+
+    Valid with ties and few rows, where which cells are missing has nothing to do with their values. Second: whether all
+    exchanges were counted; see ``quadratic_p``.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 2, 3], [1, 2, np.nan], [np.nan, 2, 3]])  # 24 exchanges, of which 2 are as far out
+    >>> p, counted = skillings_mack_p(rows, np.random.default_rng(0))
+    >>> round(p, 4), counted
+    (0.0833, True)
+    """
+    goodness = goodness[np.isfinite(goodness).sum(axis=1) > 1]
+    centred, inverse, _ = _skillings_mack_parts(goodness)
+    return quadratic_p(centred, np.isfinite(goodness), inverse, rng, draws)
 
 
 def overall_rows(goodness: FloatArray, rng: np.random.Generator) -> list[dict[str, Any]]:
@@ -135,7 +160,7 @@ def overall_rows(goodness: FloatArray, rng: np.random.Generator) -> list[dict[st
     """
     n, k = goodness.shape
     if np.isnan(goodness).any():
-        return [_skillings_mack_row(goodness)]
+        return [_skillings_mack_row(goodness, rng)]
     chi_square, p = friedman(goodness) if k > 2 else (math.nan, math.nan)
     note = "" if k > 2 else TWO
     if k > 2 and math.isnan(p):
@@ -168,21 +193,21 @@ def _agreement(goodness: FloatArray) -> float:
     return float(arrangements ** -(n - 1.0))
 
 
-def _skillings_mack_row(goodness: FloatArray) -> dict[str, Any]:
+def _skillings_mack_row(goodness: FloatArray, rng: np.random.Generator) -> dict[str, Any]:
     """The row of the test with missing cells."""
     k = goodness.shape[1]
     rows = goodness[np.isfinite(goodness).sum(axis=1) > 1]
     shared = {"test": "skillings_mack", "n": len(rows), "k": k}
     if k < 3:
         return {**shared, "statistic": math.nan, "df": k - 1, "p_value": math.nan, "note": TWO}
-    value, p, rank = skillings_mack(goodness)
+    value, _, rank = skillings_mack(goodness)
     notes = ["some data sets have no value of some embeddings"]
     if len(rows) < len(goodness):
         notes.append(f"{len(goodness) - len(rows)} with one value left out")
     if rank < k - 1:
-        value, p = math.nan, math.nan
         notes.append("undefined: the data sets do not link all embeddings")
-    elif any(len(set(row[np.isfinite(row)])) < np.isfinite(row).sum() for row in rows):
-        notes.append("ties make it conservative")
-    kind = "" if math.isnan(p) else "asymptotic"
+        return {**shared, "statistic": math.nan, "df": rank, "p_value": math.nan, "note": "; ".join(notes)}
+    p, counted = skillings_mack_p(goodness, rng)
+    notes.append("p by exchanging the values of a data set, as if what is missing did not depend on its value")
+    kind = "exact" if counted else "permutation"
     return {**shared, "statistic": value, "df": rank, "p_value": p, "p_kind": kind, "note": "; ".join(notes)}

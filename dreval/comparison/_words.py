@@ -129,6 +129,8 @@ def _overall(rows: pd.DataFrame, voice: Voice, alpha: float) -> Iterator[str]:
         title, row = OVERALL[test], found[test]
         value = f"({row['df']:g}) = {row['statistic']:.2f}"
         said = [f"{voice.math(voice.chi, value)}, {voice.p(row['p_value'])}"]
+        if test == "skillings_mack":
+            said = [f"{row['p_kind']} {voice.p(row['p_value'])}", voice.math(voice.chi, value)]
         if test == "friedman":
             title, row, said = _friedman(found, voice, said)
         verb = "rejects" if row["p_value"] <= alpha else "does not reject"

@@ -67,9 +67,10 @@ def compare(
         Which way is better. By default as the table says, else as the card of the index says.
     tests : "default", "all" or list of str
         "friedman" (chi-square corrected for ties, with the F of Iman and Davenport, and up to 30 data sets the p by all
-        arrangements of the ranks, or by 9,999 random ones, which then decides; Skillings-Mack where cells are missing;
-        needs three embeddings), "nemenyi" (all pairs of mean ranks), "wilcoxon" (signed ranks of each pair), "mixed" (a
-        linear mixed model), "bayes" (needs ``rope``). "default" is the first three, and "bayes" with ``rope``.
+        arrangements of the ranks, or by 9,999 random ones, which then decides; Skillings-Mack where cells are missing,
+        with p by exchanges within data sets; needs three embeddings), "nemenyi" (all pairs of mean ranks), "wilcoxon"
+        (signed ranks of each pair), "mixed" (a linear mixed model), "bayes" (needs ``rope``). "default" is the first
+        three, and "bayes" with ``rope``.
     rope : float, optional
         Region of practical equivalence, in the unit of the index: smaller differences do not count, and one of exactly
         ``rope`` counts half, as in the program baycomp of the authors of the test.

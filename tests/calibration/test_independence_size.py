@@ -196,3 +196,13 @@ def table(cases, simulations: int, stage: int = 0) -> None:
 if __name__ == "__main__":
     chosen = [case for case in CASES if len(sys.argv) < 2 or " ".join(case) in sys.argv[1].split(",")]
     table(chosen, *(int(number) for number in sys.argv[2:] or [SIMULATIONS]))
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("n", [30, 100])
+def test_the_gamma_law_holds_nearly_for_normal_variables(n, n_simulations):
+    """1000 pairs of independent normal variables: at 1 % and 5 % at most the level and three standard errors."""
+    rng, size = np.random.default_rng([17, n]), n_simulations(1000)
+    p = np.array([dreval.hsic_test(*rng.normal(size=(2, n)), method="gamma", n_jobs=1).p_value for _ in range(size)])
+    for level in (0.01, 0.05):
+        assert np.mean(p <= level) <= level + 3 * np.sqrt(level * (1 - level) / size)
