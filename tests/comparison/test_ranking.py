@@ -1,0 +1,164 @@
+"""Embeddings of one data set ranked, with the set that is not distinguishable from the best."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import dreval
+from dreval.comparison.ranking import COLUMNS
+from dreval.errors import InputError, UnknownName
+
+X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 0.5]
+SOURCES = {"bad": X[:, 2:], "good": X[:, :2], "alike": X[:, :2] + 0.01 * X[:, 2:], "mixed": X[:, [0, 3]]}
+MEASURES = ["trustworthiness", "procrustes_rc", "mrre_missing", "average_local_error"]
+
+
+def evaluation(**options):
+    return dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0, **options)
+
+
+def _noise(data, n_components, random_state=None):
+    return np.random.default_rng(random_state).normal(size=(len(data), n_components))
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Point-wise measures without single points and by partitions, and one that has no interval."""
+    return evaluation().run(MEASURES, None)
+
+
+def test_the_best_stands_first_and_the_columns_are_closed(results):
+    """One row per index and embedding, sorted from the best, whichever way the index points."""
+    table = results.ranking()
+
+    assert list(table.columns) == list(COLUMNS)
+    assert len(table) == 16
+    for name, part in table.groupby("index", sort=False):
+        values = results.table[results.table["index"] == name].set_index("embedding")["value"]
+        lower = name != "trustworthiness"
+        assert part["value"].tolist() == sorted(values, reverse=not lower)
+        assert part["rank"].tolist() == [1, 2, 3, 4]
+        np.testing.assert_allclose(part["difference"], (part["value"] - part["value"].iloc[0]).abs())
+        kept = results.table[results.table["index"] == name].set_index("embedding").loc[part["embedding"]]
+        pd.testing.assert_frame_equal(
+            part[["se", "ci_low", "ci_high"]].reset_index(drop=True),
+            kept[["se", "ci_low", "ci_high"]].reset_index(drop=True),
+        )
+
+
+@pytest.mark.parametrize("name", MEASURES[:3])
+def test_two_embeddings_have_the_p_of_their_pair(results, name):
+    """With two embeddings the worse one has half of the two-sided p of their comparison, but for the draws."""
+    part = dreval.Evaluation(X, {k: SOURCES[k] for k in ("good", "mixed")}, n_neighbors=6, random_state=0)
+    res = part.run(name, None)
+    pair, table = res.compare().pairs.iloc[0], res.ranking().set_index("rank")
+
+    assert table.loc[1, "p_adjusted"] == 1.0
+    assert table.loc[1, "in_best_set"]
+    assert table.loc[2, "p_adjusted"] == pytest.approx(pair["p_value"] / 2, abs=4 * np.sqrt(0.25 / 19_999))
+    assert table.loc[2, "in_best_set"] == (table.loc[2, "p_adjusted"] > 0.05)
+
+
+def test_what_is_as_good_as_the_best_is_in_the_set(results):
+    """A copy with a little noise stays in the set, the bad one does not; p is adjusted, never 0."""
+    table = results.ranking("trustworthiness").set_index("embedding")
+
+    assert table.loc["good", "in_best_set"]
+    assert table.loc["alike", "in_best_set"]
+    assert not table.loc["bad", "in_best_set"]
+    assert (table["p_adjusted"] >= 1 / 20_000).all()
+    wider = results.ranking("trustworthiness", alpha=1e-5).set_index("embedding")
+    assert wider["in_best_set"].all()
+
+
+def test_an_index_without_intervals_has_ranks_and_the_reason(results):
+    """Values and ranks, no set, and why; a result without any interval is refused; names are checked."""
+    table = results.ranking("average_local_error")
+
+    assert table["rank"].tolist() == [1, 2, 3, 4]
+    assert table["in_best_set"].isna().all()
+    assert table["p_adjusted"].isna().all()
+    assert (table["note"] != "").all()
+    with pytest.raises(InputError, match="must have been run with intervals"):
+        evaluation().run("trustworthiness", None, None).ranking()
+    with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
+        results.ranking("trustworthines")
+
+
+def test_equal_embeddings_share_a_rank_and_the_set():
+    """The same coordinates twice: one rank, p = 1, both in the set."""
+    ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, :2], "c": X[:, 2:]}, n_neighbors=6, random_state=0)
+    table = ev.run("trustworthiness", None).ranking().set_index("embedding")
+
+    assert table["rank"].tolist() == [1, 1, 3]
+    assert table["p_adjusted"][["a", "b"]].tolist() == [1.0, 1.0]
+    assert table["in_best_set"].tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("ci", ["anchors", "subsampling", "replicates"])
+def test_every_kind_of_interval_ranks(ci):
+    """Anchors, halves and other seeds: the bad embedding is out, the good one in."""
+    sources = SOURCES
+    if ci == "replicates":  # coordinates have no runs, and are taken as they are
+        sources = {"good": X[:, :2], "bad": _noise}
+    ev = dreval.Evaluation(X, sources, n_neighbors=6, random_state=0, anchors=40 if ci == "anchors" else None)
+    table = ev.run("continuity", None, ci).ranking().set_index("embedding")
+
+    assert table.loc["good", "in_best_set"]
+    assert not table.loc["bad", "in_best_set"]
+
+
+def test_embeddings_of_another_target_are_not_judged():
+    """Beside intervals of points, one on halves of a re-run method has a rank and the reason."""
+    ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:], "pca": "pca"}, n_neighbors=6, random_state=0)
+    options = {"replicates": {"n_resamples": 2, "over": "subsamples"}}
+    table = ev.run("continuity", None, options=options).ranking().set_index("embedding")
+
+    assert table["rank"].notna().all()
+    assert pd.isna(table.loc["pca", "in_best_set"])
+    assert table.loc["pca", "note"] != ""
+    assert table.loc[["a", "b"], "in_best_set"].notna().all()
+
+
+def test_the_set_is_the_same_after_saving_and_with_any_number_of_jobs(results, tmp_path):
+    """What is saved is all it takes; threads change nothing; the seed of the evaluation decides the draws."""
+    loaded = dreval.load_results(results.save(tmp_path / "a.dreval"))
+
+    pd.testing.assert_frame_equal(loaded.ranking(), results.ranking(), check_exact=True)
+    two = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0, n_jobs=2).run(MEASURES, None)
+    pd.testing.assert_frame_equal(two.ranking(), results.ranking(), check_exact=True)
+
+
+@pytest.mark.calibration
+def test_the_best_set_holds_the_best(n_simulations):
+    """Four exchangeable maps of one sample: each is in the set in at least 95 % - 3 SE of 300 samples, by every index.
+
+    All four are equally good over samples, so that any of them is a best one; a fifth with much noise is out in most.
+    """
+    rng, size = np.random.default_rng(12), n_simulations(300)
+    names = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes_rc", "r_nx_auc", "mrre_false"]
+    inside = []
+    for seed in range(size):
+        U = rng.uniform(-1, 1, size=(100, 2))
+        cloud = np.c_[U, 0.7 * np.sin(3 * U[:, 0])]
+        maps = {str(i): U + 0.15 * rng.normal(size=U.shape) for i in range(4)}
+        maps["worse"] = U + 0.5 * rng.normal(size=U.shape)
+        ev = dreval.Evaluation(cloud, maps, n_neighbors=10, random_state=seed, n_jobs=1)
+        table = ev.run(names, None).ranking()
+        inside.append(table.pivot(index="index", columns="embedding", values="in_best_set").astype(bool))
+    share = sum(one.astype(float) for one in inside) / size
+
+    assert (share[[str(i) for i in range(4)]] >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / size)).all(axis=None)
+    assert (share["worse"] <= 0.2).all()
+
+
+def test_halves_share_their_covariance():
+    """The standard error of a difference by the ranking's covariance is that of the paired comparison of halves."""
+    res = evaluation().run("continuity", None, "subsampling")
+    table, pairs = res.ranking(), res.compare(["good", "bad"]).pairs
+    p = stats.t.sf(pairs["advantage"][0] / pairs["se"][0], 20)
+
+    assert table.set_index("embedding").loc["bad", "p_adjusted"] <= max(4 * p, 5 / 20_000)
