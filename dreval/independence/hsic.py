@@ -17,8 +17,8 @@ from dreval.results.test import IndependenceTest
 
 METHODS = ("auto", "exact", "lowrank", "gamma")
 GAMMA_NOTE = (
-    "p is an approximation: a gamma law with the mean and variance of all permutations. Of independent normal variables "
-    "it rejects about 1.3 % at the 1 % level and 5.8 % at 5 % (n = 30); with heavy tails or outliers more."
+    "p is an approximation: a gamma law with the mean and variance of all permutations. Of independent normal "
+    "variables it rejects about 1.3 % at the 1 % level and 5.8 % at 5 % (n = 30); with heavy tails or outliers more."
 )
 
 
@@ -90,9 +90,10 @@ def hsic_test(
         every seed, so that the bandwidth itself differs a little from that of ``exact``. ``auto`` is exact up to 2000
         rows and beyond where the kernels have no small factor and n <= 10,000; what was done is said in the notes.
         ``gamma`` draws no permutation: p comes from the gamma law with the exact mean and variance of HSIC over all
-        permutations, an approximation (``p_kind`` "approximate") that rejected 1.3 % and 5.8 % of 1000 pairs of
-        independent normal variables at the 1 % and 5 % levels for n = 30, .9 % and 5.3 % for n = 100, and gives too
-        small p with heavy tails or outliers; its kernels are those of ``auto``, low rank beyond 2000 rows. Three and more variables are always exact.
+        permutations, an approximation (``p_kind`` "approximate"). Of 1000 pairs of independent normal variables it
+        rejected 1.3 % and 5.8 % at the 1 % and 5 % levels for n = 30, .9 % and 5.3 % for n = 100; with heavy tails or
+        outliers it gives too small p. Its kernels are those of ``auto``, low rank beyond 2000 rows. Three and more
+        variables are always exact.
     %(permutations)s
     %(draws)s
 
