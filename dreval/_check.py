@@ -64,6 +64,8 @@ EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 
 def describe(value: object) -> str:
     """A short, honest description of a value for an error message."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
     shape = getattr(value, "shape", None)
     if shape == () and isinstance(value, np.ndarray | np.generic):
         value, shape = value.item(), None
@@ -210,7 +212,12 @@ def check_k(value: Any, n: int, argument: str = "n_neighbors") -> tuple[list[int
 def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
     """An array of real numbers of any dtype (masked cells, object, text, complex and dates are refused)."""
     value = check_unmasked(value, argument)
-    array = np.asarray(value)
+    try:
+        array = _nullable(value) if hasattr(value, "iloc") else np.asarray(value)
+    except (ValueError, TypeError, RuntimeError) as error:
+        why = " ".join(str(error).split())[:100]
+        cure = "Every row needs the same number of numbers."
+        raise InputError(argument, "must become a numeric array", f"{describe(value)} ({why})", cure) from error
     if array.dtype.kind == "c":
         raise InputError(
             argument, "must be real", "complex numbers", "Pass the real and imaginary parts as separate columns."
@@ -223,6 +230,18 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
         cure = "Convert it to a numeric array; a column of text can be named as `labels`."
         raise InputError(argument, "must hold numbers", describe(array), cure)
     return array
+
+
+def _nullable(table: Any) -> npt.NDArray[Any]:
+    """A frame or series of pandas as numpy has it; nullable columns of one kind as floats, or as integers."""
+    kinds = {getattr(kind, "kind", "O") for kind in np.atleast_1d(np.asarray(table.dtypes, dtype=object))}
+    array = np.asarray(table)
+    if array.dtype.kind != "O":
+        return array
+    if kinds <= {"b", "f"}:
+        return np.asarray(table.to_numpy(dtype=np.float64, na_value=np.nan))
+    complete = kinds <= {"b", "i"} and not table.isna().to_numpy().any()
+    return np.asarray(table.to_numpy(dtype=np.int64)) if complete else array
 
 
 def check_exact(array: npt.NDArray[Any], argument: str) -> None:

@@ -17,12 +17,14 @@ from dreval.independence._rows import in_own_order, matched_rows, refuse_path
 from dreval.independence._words import WORDS
 from dreval.inference._schemes import SCHEMES, Scheme, make_scheme, split_scheme
 from dreval.inference.permutation import PermutationNull, permutation_null
+from dreval.inputs._arrays import as_numpy
 from dreval.results.test import IndependenceTest
 
 __all__ = [
     "Resampling",
     "TestCard",
     "Variables",
+    "count_rows",
     "gather",
     "make_record",
     "named",
@@ -220,16 +222,17 @@ def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kern
     ``kind`` is the kernel or the metric, one for all or one each: what is "precomputed" has rows twice.
     """
     names = ("x", "y", *(f"others[{i}]" for i in range(len(others))))
-    n = check_same_rows((x, y, *others), names)
+    given = [as_numpy(value, name) for value, name in zip((x, y, *others), names, strict=True)]
+    n = check_same_rows(given, names)
     kinds = per_variable(kind, names, argument)
     squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
     values, notes = [], list[str]()
-    for value, name, square in zip((x, y, *others), names, squares, strict=True):
+    for value, name, square in zip(given, names, squares, strict=True):
         own = in_own_order(value, name) if square else value
         ordered, note = matched_rows(x, own, name, square=square) if values else (own, ())
         values.append(ordered)
         notes += note
-    labels = [_label(value, name, i + 1) for i, (value, name) in enumerate(zip((x, y, *others), names, strict=True))]
+    labels = [_label(value, name, i + 1) for i, (value, name) in enumerate(zip(given, names, strict=True))]
     usual = labels if len(set(labels)) == len(labels) else names
     return Variables(tuple(values), names, tuple(usual), kinds, n, tuple(notes))
 
@@ -243,17 +246,22 @@ def _label(value: Any, name: str, place: int) -> str:
 def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
     """The common number of rows of the variables, read from their shapes."""
     for value, argument in zip(values, names, strict=True):
-        refuse_path(value, argument)
-        refuse_sparse(value, argument)
-        check_unmasked(value, argument)
-        try:
-            dimensions = np.ndim(value)
-        except ValueError:
-            raise InputError(argument, "must have rows of one length", "ragged rows", "Pass an (n, p) array.") from None
-        if dimensions == 0:
-            raise InputError(argument, "must have rows", type(value).__name__, "Pass an (n,) or (n, p) array.")
-        check_rows(len(value), len(values[0]), argument)
+        check_rows(count_rows(value, argument), len(values[0]), argument)
     return len(values[0])
+
+
+def count_rows(value: Any, argument: str) -> int:
+    """The number of rows of a variable; paths, sparse and masked matrices and what has no rows are refused."""
+    refuse_path(value, argument)
+    refuse_sparse(value, argument)
+    check_unmasked(value, argument)
+    try:
+        shape = () if isinstance(value, type) else np.shape(value)
+    except ValueError:
+        raise InputError(argument, "must have rows of one length", "ragged rows", "Pass an (n, p) array.") from None
+    if shape == ():
+        raise InputError(argument, "must have rows", type(value).__name__, "Pass an (n,) or (n, p) array.")
+    return int(shape[0])
 
 
 def refuse_sparse(value: Any, argument: str) -> None:

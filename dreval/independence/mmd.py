@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_points, check_unmasked
+from dreval._check import check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
-from dreval.independence._rows import check_groups, in_own_order, matched_columns, matched_rows, refuse_path
-from dreval.independence._test import Resampling, make_record, refuse_sparse, test
+from dreval.independence._rows import check_groups, in_own_order, matched_columns, matched_rows
+from dreval.independence._test import Resampling, count_rows, make_record, test
 from dreval.inputs._forms import row_names
 from dreval.results.test import IndependenceTest
 
@@ -144,9 +144,8 @@ def mmd_test(
 def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[np.int64], tuple[str, ...]]:
     """All rows, the group of each, and how groups were matched."""
     for value, name in ((x, "x"), (y, "y"), (groups, "groups")):
-        refuse_path(value, name)
-        refuse_sparse(value, name)
-        check_unmasked(value, name)
+        if value is not None or name == "x":
+            count_rows(value, name)
     if (y is None) == (groups is None):
         got = "neither" if y is None else "both"
         raise InputError("y", "must be the second sample where `groups` is not given", got, "Pass one of the two.")

@@ -21,6 +21,7 @@ __all__ = ["Method", "MethodCard", "fix_signs", "method"]
 
 FloatArray = npt.NDArray[np.float64]
 UNITS = (1e-60, 1e60)  # the fourth powers of the numbers between are numbers
+FAR, LARGEST = 1e60, 1e300  # times the size of the data new rows may have; and what any number may be
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,6 +139,7 @@ class Method:
         self._fit(points)
         self.n_features_in_ = points.shape[1]
         self._keep_names(X)
+        self._reach = min(FAR * float(np.abs(points).max()), UNITS[1] if not self.any_unit else LARGEST)
         self._known = Embedding(self.embedding_, self.card.name, data=points)
         self._lock()
         return self
@@ -207,6 +209,11 @@ class Method:
                 f"{points.shape[1]} columns",
                 "Pass new points as rows, with the same columns in the same order.",
             )
+        largest = float(np.abs(points).max())
+        if largest > self._reach > 0:
+            got = f"one of size {largest:.3g} for {type(self).__name__}"
+            cure = "Pass rows in the unit of the data that were fitted."
+            raise InputError("X", f"must have no entry beyond {self._reach:.3g}, far from the fitted data", got, cure)
         return points
 
     def _scores(self, Y: Any) -> FloatArray:

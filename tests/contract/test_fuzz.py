@@ -1,0 +1,87 @@
+"""Every index, test and method over every form of numbers (``tests/fuzz.py``): the right number, or a clear error."""
+
+from __future__ import annotations
+
+import fuzz
+import numpy as np
+import pytest
+from fuzz import FORMS, SUBJECTS, Form, Report, Subject, judge, outcome
+
+from dreval.errors import InputError
+from dreval.registry import INDICES, METHODS, TESTS
+
+CLEAR = InputError("X", "must be so", "something else", "Do this.")
+ONE = np.array([1.0])
+
+
+def test_a_part_of_the_matrix():
+    """An eighth of the forms of each subject, another eighth each time: no failure, and every form has its turn."""
+    report = fuzz.run(every=8)
+    print(report)
+    assert report.failures == []
+    assert report.counts["calls"] > 2000
+    assert report.counts["form: number"] > 700
+    assert report.counts["form: error"] > 700
+
+
+@pytest.mark.calibration
+def test_the_whole_matrix(n_simulations):
+    """All forms, units and shapes of all subjects: no foreign exception, no silent wrong number."""
+    report = fuzz.run(every=1000 // n_simulations(1000))
+    print(report)
+    assert report.failures == []
+
+
+def test_the_matrix_holds_the_registries():
+    """Nothing is registered that is not tried; forms have names of their own."""
+    names = {subject.name.removeprefix("methods.").split(".")[0] for subject in SUBJECTS}
+    assert names == {*INDICES, *TESTS.names(), *METHODS.names()}
+    assert len({form.name for form in FORMS}) == len(FORMS) > 80
+    assert {form.must for form in FORMS} == {"number", "error", "either"}
+
+
+@pytest.mark.parametrize(
+    ("found", "must", "known", "verdict"),
+    [
+        (ONE, "number", ONE, "number"),
+        (ONE * (1 + 1e-13), "number", ONE, "number"),
+        (CLEAR, "error", None, "error"),
+        (CLEAR, "either", ONE, "error"),
+        (CLEAR, "number", CLEAR, "error"),
+        (ONE * (1 + 1e-9), "number", ONE, "another number"),
+        (np.ones(2), "number", ONE, "another number"),
+        (np.array([np.nan]), "number", np.array([np.nan]), "not finite"),
+        (np.array([np.inf]), "either", None, "not finite"),
+        (ONE, "error", None, "answered"),
+        (ONE, "either", CLEAR, "answered"),
+        (CLEAR, "number", ONE, "refused"),
+        (KeyError("x"), "error", None, "foreign KeyError"),
+        (RuntimeWarning("overflow"), "either", None, "foreign RuntimeWarning"),
+        (ValueError("ragged"), "number", ValueError("ragged"), "foreign ValueError"),
+        (InputError("X", "must be so", "", "Do this."), "error", None, "error without a part"),
+    ],
+)
+def test_the_judge_sees_what_is_wrong(found, must, known, verdict):
+    """What is right is a number or an error; all else is called by its fault."""
+    said = judge(found, must, known, 1e-12)
+    assert said == verdict if verdict in ("number", "error") else said.startswith(verdict)
+
+
+def test_a_subject_that_writes_warns_or_errs_is_found_out():
+    """Calls are counted, and what a careless function does is a failure: it writes, overflows, answers what is none."""
+
+    def careless(values, _):
+        array = np.asarray(values["X"], float)
+        if array.flags.writeable:
+            array += 1.0
+        return np.array([np.exp(1e5 * np.abs(array).max())])
+
+    subject, report = Subject("careless", ("X",), careless), Report()
+    assert isinstance(outcome(subject, {"X": np.ones((4, 3))}, 4), RuntimeWarning)
+    forms = [form for form in FORMS if form.name in ("dtype float64", "read-only", "one nan", "text")]
+    fuzz._try_forms(subject, forms, report)
+    assert report.counts["calls"] == len(report.failures) == 4
+    assert any("written to" in failure for failure in report.failures)
+    assert any("foreign RuntimeWarning" in failure for failure in report.failures)
+    fuzz._try_forms(subject, [Form("none", lambda _n, _p: (np.zeros((4, 1)), None), "error")], report)
+    assert report.failures[-1].startswith("careless, none as X: ")
