@@ -45,15 +45,16 @@ def long_edges(edges: IntArray, lengths: FloatArray, n: int, p: int, alpha: floa
     degree = np.bincount(ends, minlength=n)
     starts = np.repeat(np.cumsum(degree) - degree, degree)
     place = np.arange(len(ends)) - starts + 1
-    sums = np.cumsum(squares)
-    sums -= np.r_[0.0, sums][starts]
+    sums = np.concatenate([np.cumsum(own) for own in np.split(squares, np.cumsum(degree)[:-1])])
     counts = np.arange(2, max(2, int(degree.max())) + 1)
     if test == "printed":
         quantiles = betaincinv(p / 2, (counts - 1) * p / 2, alpha)
-        share, compared = squares / sums[starts + np.repeat(degree, degree) - 1], np.repeat(degree, degree)
+        compared = np.repeat(degree, degree)
+        sums = sums[starts + compared - 1]
     else:
         quantiles = betaincinv(p / 2, (counts - 1) * p / 2, 1 - (1 - alpha) / counts)
-        share, compared = squares / sums, place
+        compared = place
+    share = np.divide(squares, sums, out=np.zeros_like(squares), where=sums > 0)
     exceeds = share > np.r_[np.inf, np.inf, quantiles][compared]
     if test == "forward":
         before = np.cumsum(exceeds)

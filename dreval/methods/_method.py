@@ -21,7 +21,7 @@ __all__ = ["Method", "MethodCard", "fix_signs", "method"]
 
 FloatArray = npt.NDArray[np.float64]
 UNITS = (1e-60, 1e60)  # the fourth powers of the numbers between are numbers
-FAR, LARGEST = 1e60, 1e300  # times the size of the data new rows may have; and what any number may be
+FAR, LARGEST = 1e60, 1e300  # times the size of the data new rows may have; and what any entry of them may be
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,7 +139,7 @@ class Method:
         self._fit(points)
         self.n_features_in_ = points.shape[1]
         self._keep_names(X)
-        self._reach = min(FAR * float(np.abs(points).max()), UNITS[1] if not self.any_unit else LARGEST)
+        self._reach = min(FAR * float(np.abs(points).max()), LARGEST if self.any_unit else UNITS[1])
         self._known = Embedding(self.embedding_, self.card.name, data=points)
         self._lock()
         return self

@@ -28,6 +28,9 @@ __all__ = [
 USUAL = 10  # slices
 
 
+INVERTIBLE = (1e-300, 1e300)
+
+
 MANY = 20  # integers, above which they look like numbers
 
 
@@ -101,8 +104,15 @@ def _check_count(count: int, n: int, integers: bool) -> None:
         )
 
 
-def whiten(X: FloatArray) -> Whitened:
-    """The thin singular value decomposition of the centred data, of directions above rounding."""
+def whiten(X: FloatArray, argument: str = "X") -> Whitened:
+    """The thin singular value decomposition of the centred data, of directions above rounding.
+
+    Its scores have one unit, so that directions have the inverse of that of the data, which must be a number.
+    """
+    largest = float(np.abs(X).max())
+    if largest > 0 and not INVERTIBLE[0] <= largest <= INVERTIBLE[1]:
+        rule = f"must have its largest value between {INVERTIBLE[0]:g} and {INVERTIBLE[1]:g}"
+        raise InputError(argument, rule, f"{largest:.3g}", "Multiply it by a number, which changes no direction.")
     moved = X - X[0]  # constant columns become exactly 0, and points far from the origin keep their digits
     centre = moved.mean(axis=0)
     left, sizes, axes = np.linalg.svd(moved - centre, full_matrices=False)

@@ -80,7 +80,7 @@ class CCA(LinearScores):
 
     def _fit(self, X: FloatArray) -> None:
         d, n = self.n_components, len(X)
-        white, other = whiten(X), whiten(self._response.columns)
+        white, other = whiten(X), whiten(self._response.columns, "y")
         if d > other.left.shape[1]:
             most = other.left.shape[1]
             raise InputError(
