@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -17,10 +18,11 @@ import dreval
 from dreval.comparison._lettered import letter_words
 from dreval.comparison._letters import letter_display
 from dreval.errors import InputError, UnknownName
+from dreval.report._numbers import probability
 from dreval.report._panels import ramp_between
 from dreval.report._style import RAMP
 from dreval.report._svg import inline_svg
-from dreval.report.figures import kinds
+from dreval.report.figures import kinds, plot_study
 from dreval.report.kinds.critical_difference import shared_letters
 
 X = np.random.default_rng(0).normal(size=(70, 4)) * [3, 2, 1, 1]
@@ -104,6 +106,17 @@ def test_a_figure_and_the_words_of_a_comparison_name_one_test(n):
     ):
         assert word in said
         assert other not in said
+
+
+@pytest.mark.parametrize("n", [4, 9])
+def test_the_forest_of_a_study_goes_by_the_test_of_its_report(n):
+    """Its p-values are the adjusted ones of the test that ``compare`` and the report go by, not of another model."""
+    study = SimpleNamespace(compare=lambda **options: across(4, n, **options))
+    found = study.compare()
+    rows = found.pairs[found.pairs["test"] == found.recipe["decided_by"]]
+    said = texts(plot_study(study, "forest"))
+    for p in rows["p_adjusted"]:
+        assert probability(p) in said
 
 
 def test_a_forest_has_every_pair_of_every_index(within):
