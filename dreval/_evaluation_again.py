@@ -22,7 +22,7 @@ from dreval.geometry.coranking import share_coranking
 from dreval.geometry.metrics import take
 from dreval.geometry.pairs import known_pairs, pairs_of, remember_whole
 from dreval.indices._index import answer, curve_values
-from dreval.inference.intervals import halves_interval, mean_interval, partitions_interval
+from dreval.inference.intervals import apart, halves_interval, mean_interval, partitions_interval
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
 
@@ -179,6 +179,9 @@ class Again:
             reasons = list(dict.fromkeys(one for one in others if isinstance(one, str)))
             if len(values) > 1:
                 set_interval(row, mean_interval(values, task.card.bounds), "every run gave the same value")
+                few = apart(values)
+                if few:
+                    add_note(row, f"{few} of {len(values)} runs lie far from the others: read the runs, not their mean")
             else:
                 add_note(row, "no interval: of several runs only the first succeeded")
             if reasons:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dreval._check import check_int, check_one_of
 from dreval.errors import InputError, UndefinedIndex
-from dreval.inference.intervals import CI_WORDS
+from dreval.inference.intervals import CI_WORDS, unseen_share
 from dreval.inputs.source import Source
 
 __all__ = ["CI_OPTIONS", "Intervals", "plan_intervals"]
@@ -35,6 +35,20 @@ class Intervals:
     kinds: dict[str, str] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
+
+    def notes(self, sources: Mapping[str, Source]) -> list[str]:
+        """What the intervals do not cover, once for all embeddings of a kind."""
+        still = {name: source for name, source in sources.items() if source.can_embed}
+        fixed = [name for name in still if self.kinds.get(name) in ("points", "subsampling")]
+        drawn, found = [name for name in still if self.kinds.get(name) == "seeds"], []
+        if fixed:
+            words = "intervals hold the coordinates fixed, and do not cover what the method gives on other points"
+            found.append(f"{', '.join(fixed)}: {words}; ci='replicates' runs it anew.")
+        if drawn:
+            runs, least = self.counts["seeds"], 100 * unseen_share(self.counts["seeds"])
+            words = f"intervals of {runs} runs say nothing of what fewer than {least:.0f} % of the seeds give"
+            found.append(f"{', '.join(drawn)}: {words} (30 runs: 10 %, 60 runs: 5 %).")
+        return found
 
     def named(self, kind: str) -> list[str]:
         """The embeddings that get this kind."""

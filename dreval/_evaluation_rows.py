@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,8 +20,8 @@ from dreval.inference.intervals import (
     METHODS,
     TARGETS,
     Interval,
-    anchor_interval,
     beyond_rounding,
+    bounded_interval,
     jackknife_interval,
     student_interval,
 )
@@ -32,6 +33,7 @@ __all__ = ["Found", "add_note", "evaluate_indices", "missing_row", "set_band", "
 WIDE = 0.05  # between the worst and the best order of equal distances
 CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
 
+EXPECTED = 5  # anchors to be expected among the points that carry the error of a statistic of pairs
 ANCHOR_GROUPS = "anchors drawn without replacement, left out in groups, finite-population corrected"
 
 
@@ -193,22 +195,38 @@ def _add_interval(row: dict[str, Any], task: IndexTask, got: Answer, view: View,
     interval: Interval | None = None
     if ci in ("points", "anchors") and not task.card.smooth:
         add_note(row, f"no interval: {task.card.jumps}")
-    elif ci == "anchors" and got.points is not None and len(view.rows) > 1:
-        interval = anchor_interval(got.points, view.n, task.card.bounds)
-    elif ci == "anchors" and got.left_out is not None:
-        values = got.left_out()
-        _keep_groups(row, task, values, found)
-        interval = replace(jackknife_interval(got.value, values, task.card.bounds), kind="anchors")
-    elif ci == "anchors" and "full_ranks" in task.card.needs:
-        add_note(row, "no interval: the anchors also choose the scale")
+    elif ci == "anchors":
+        interval = _anchored(row, task, got, view, found)
     elif ci == "points" and task.card.without is not None:
         interval = _without_points(row, task, got, view, found)
     if interval is None:
         return
-    everyone = ci == "anchors" and len(view.rows) == view.n
-    set_interval(row, interval, "" if everyone else "leaving out points changes nothing")
-    if got.left_out is not None and ci == "anchors" and "ci_method" in row:
+    known = interval.kind in ("exact", "unseen")  # where no spread is an answer
+    set_interval(row, interval, "" if known else "leaving out points changes nothing")
+    if got.left_out is not None and interval.kind == "anchors" and "ci_method" in row:
         row["ci_method"] = ANCHOR_GROUPS
+
+
+def _anchored(row: dict[str, Any], task: IndexTask, got: Answer, view: View, found: Found) -> Interval | None:
+    """The interval for all points from those that are anchors, or a note that says why there is none."""
+    n, m, bounds = view.n, len(view.rows), task.card.bounds
+    if m == n or (task.card.level == "global" and not task.card.measures):
+        return Interval(0.0, got.value, got.value, "exact", m, math.inf)
+    if got.points is not None:
+        interval = bounded_interval(got.points, n, bounds, task.card.limits(n), task.card.worst(n), view.seed)
+        if interval is None:
+            add_note(row, "no interval: few anchors carry the value, and what one point contributes has no bound")
+        return interval
+    if got.left_out is None:
+        if "full_ranks" in task.card.needs:
+            add_note(row, "no interval: the anchors also choose the scale")
+        return None
+    if got.carriers is not None and got.carriers() < EXPECTED:
+        add_note(row, "no interval: few points carry the error, of which the anchors may see none")
+        return None
+    values = got.left_out()
+    _keep_groups(row, task, values, found)
+    return replace(jackknife_interval(got.value, values, bounds), kind="anchors")
 
 
 def _without_points(row: dict[str, Any], task: IndexTask, got: Answer, view: View, found: Found) -> Interval | None:

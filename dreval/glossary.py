@@ -48,7 +48,7 @@ COLUMNS: dict[str, str] = {
     "p_adjusted": "p-value adjusted over all tests of this table that have the same `family`; none without a family",
     "family": "the family of tests that the row is adjusted with; empty: none, as of tests against the data themselves",
     "p_kind": "how the p-value was made: permutation, exact (all permutations counted), asymptotic, approximate (a "
-    "fitted law), bootstrap or parametric_bootstrap; empty without one",
+    "fitted law), bound (valid for every population), bootstrap or parametric_bootstrap; empty without one",
     "n_resamples": "number of resamples (permutations, groups, replicates)",
     "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
     "lower": "smallest value the index can take",

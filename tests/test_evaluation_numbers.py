@@ -261,24 +261,32 @@ def test_anchors() -> None:
 
     assert seen.sum() == 12
     assert (points.notna().any(axis=1) == seen).all()
-    cards = {name: INDICES.card(name) for name in results.tidy()["index"]}
-    assert set(results.groups["index"]) == {name for name, c in cards.items() if c.level == "pair" and c.smooth}
     for row in results.tidy().to_dict("records"):
         card = INDICES.card(row["index"])
         column = point_column(row["index"], row["parameters"])
         if card.level == "pair" and card.smooth:
-            assert row["se"] > 0
-            assert row["ci_method"] == ANCHOR_GROUPS
+            kept = row["index"] in set(results.groups["index"])
+            assert (row["se"] > 0) == kept
+            assert row["ci_method"] == (ANCHOR_GROUPS if kept else "")
+            assert kept or "of which the anchors may see none" in row["note"]
             continue
         if card.level != "point":
-            assert np.isnan(row["se"])
-            assert row["ci_method"] == ""
+            known = "full_ranks" not in card.needs and card.smooth and not np.isnan(row["value"])
+            assert row["ci_method"] == (METHODS["exact"] if known and card.level == "global" else "")
+            if row["ci_method"]:
+                assert row["ci_low"] == row["value"] == row["ci_high"]
             continue
         mine = points.loc[seen, column]
         assert row["value"] == pytest.approx(mine.mean(), rel=1e-14)
-        assert row["se"] == pytest.approx(np.sqrt((1 - 12 / 40) * mine.var(ddof=1) / 12), rel=1e-12)
-        assert row["ci_method"] == "anchors drawn without replacement, finite-population corrected"
-        assert row["target"] == "all points of this embedding"
+        if np.isinf(card.limits(40)[1]):
+            assert row["note"].endswith("few anchors carry the value, and what one point contributes has no bound")
+        else:
+            assert row["se"] == pytest.approx(np.sqrt((1 - 12 / 40) * mine.var(ddof=1) / 12), rel=1e-12)
+            assert row["ci_method"] == METHODS["bets" if mine.nunique() > 1 else "unseen"]
+            assert row["target"] == "all points of this embedding"
+            assert row["ci_low"] <= exact.tidy().set_index(["index", "parameters"]).loc[
+                (row["index"], row["parameters"]), "value"
+            ] <= row["ci_high"]  # fmt: skip
         if row["index"] == "procrustes_rn_opt":  # its one scale is that of the anchors
             assert mine.to_numpy() == pytest.approx(full.loc[seen, column].to_numpy(), abs=0.05)
         else:
@@ -293,6 +301,10 @@ def test_all_points_as_anchors_are_exact() -> None:
 
     np.testing.assert_array_equal(anchors["value"], exact["value"])
     assert (anchors["se"].dropna() == 0).all()
+    known = anchors[anchors["se"].notna()]
+    assert {"trustworthiness", "spearman_distance", "procrustes_rn"} <= set(known["index"])
+    np.testing.assert_array_equal(known[["ci_low", "ci_high"]].to_numpy(), np.c_[known["value"], known["value"]])
+    assert set(known["ci_method"]) == {METHODS["exact"]}
     assert exact[["se", "ci_low", "ci_high"]].isna().all(axis=None)
     assert (exact["ci_method"] == "").all()
 

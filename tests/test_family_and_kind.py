@@ -22,7 +22,7 @@ X = RNG.normal(size=(60, 3))
 Y = X[:, :2] + 0.1 * RNG.normal(size=(60, 2))
 TWO = np.where(X[:, 0] > 0, "up", "down")
 TESTS = ["hsic", "cca", "hsic:data", "dcov:data", "hsic:residual"]
-KINDS = {"permutation", "exact", "asymptotic", "approximate", "bootstrap", "parametric_bootstrap"}
+KINDS = {"permutation", "exact", "bound", "asymptotic", "approximate", "bootstrap", "parametric_bootstrap"}
 
 
 @pytest.fixture(scope="module")

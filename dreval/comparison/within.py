@@ -19,17 +19,19 @@ from dreval.comparison.record import Comparison
 from dreval.errors import InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
+from dreval.inference.bounded import betting_p
 from dreval.inference.intervals import (
     METHODS,
     TARGETS,
     Interval,
-    anchor_interval,
+    anchor_test,
     beyond_rounding,
     halves_interval,
     jackknife_interval,
     partitions_interval,
     welch,
 )
+from dreval.registry import INDICES
 from dreval.results.calls import written_again
 from dreval.results.table import Results, over_replicates, point_column
 
@@ -158,6 +160,8 @@ class Setting:
         Values of runs with other seeds.
     points : dict of str to ndarray (n,)
         Contributions of points, missing beside anchors.
+    seed : int
+        The seed of the results.
     """
 
     key: dict[str, str]
@@ -169,6 +173,7 @@ class Setting:
     groups: dict[str, FloatArray]
     runs: dict[str, FloatArray]
     points: dict[str, FloatArray]
+    seed: int = 0
 
 
 def settings_of(results: Results, names: Any = None, index: Any = None) -> list[Setting]:
@@ -206,7 +211,9 @@ def settings_of(results: Results, names: Any = None, index: Any = None) -> list[
         }
         seeds = {str(e): sign * part["value"].to_numpy() for e, part in mine.groupby("embedding")}
         values = {e: float(known[e]) for e in chosen if e in known}
-        made.append(Setting(key, int(rows["n"].iloc[0]), higher, values, kinds, groups=groups, runs=seeds, **columns))
+        seed = int(results.recipe.get("random_state") or 0)
+        n = int(rows["n"].iloc[0])
+        made.append(Setting(key, n, higher, values, kinds, groups=groups, runs=seeds, seed=seed, **columns))
     return made
 
 
@@ -235,8 +242,8 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
         return {**row, "note": f"no test: {reason}"}
     interval: Interval | None = None
     if kind == "anchors" and len(differences) > 1:
-        interval = anchor_interval(differences, at.n, UNBOUNDED, size)
-    elif kind == "points" and first in at.left_out and second in at.left_out:
+        return {**row, **_of_anchors(at, advantage, differences, size, alpha, margin)}
+    if kind == "points" and first in at.left_out and second in at.left_out:
         interval = jackknife_interval(advantage, at.left_out[first] - at.left_out[second], UNBOUNDED, size)
     elif first in at.groups and second in at.groups:
         gaps = at.groups[first] - at.groups[second]
@@ -252,7 +259,7 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
 def _shared_kind(first: str, second: str) -> str:
     """The kind by which a pair is tested: what both have.
 
-    A drawn one needs the upper bound for both; beside runs with other seeds another picture is taken as it is.
+    A drawn one needs halves that are not rescaled, for both; beside runs with other seeds a picture is taken as it is.
     """
     kinds = {first, second}
     return "seeds" if "seeds" in kinds else "draws" if kinds == {"draws", "subsamples"} else first * (len(kinds) == 1)
@@ -269,6 +276,34 @@ def _of_runs(first: FloatArray, second: FloatArray, alpha: float, margin: float 
     often = superiority((first[:, None] - second).ravel())
     found = _tested(advantage, welch(first, second, UNBOUNDED), alpha, margin)
     return {"effect_size": effect, "superiority": often, **found}
+
+
+def _of_anchors(
+    at: Setting, advantage: float, differences: FloatArray, size: float, alpha: float, margin: float | None
+) -> dict[str, Any]:
+    """Test and interval of the mean difference over all points, from the differences of those that are anchors.
+
+    With a margin, where bets were used, the larger p of the two margins, each of both sides: conservative.
+    """
+    if len(differences) == at.n:
+        return {"se": 0.0, "note": "no test: all points are anchors, so that the difference is exact"}
+    known = at.key["index"] in INDICES.names()
+    low, high = INDICES.card(at.key["index"]).limits(at.n) if known else UNBOUNDED
+    limits = low - high, high - low
+    found = anchor_test(differences, at.n, limits, at.seed, 1 - alpha, size)
+    if found is None:
+        return {"note": "no test: few anchors carry the difference, and what one point contributes has no bound"}
+    interval, p_value = found
+    if interval.kind == "anchors":
+        return _tested(advantage, interval, alpha, margin)
+    made = {"se": interval.se, "ci_low": interval.low, "ci_high": interval.high, "p_value": p_value, "p_kind": "bound"}
+    if interval.se > 0:
+        made["statistic"] = advantage / interval.se
+    if margin is not None:
+        each = [betting_p(differences, at.n, *limits, at.seed, mean=sign * margin) for sign in (-1, 1)]
+        usual = _tested(advantage, interval, alpha, margin).get("p_equivalence", 0.0)
+        made["p_equivalence"] = max(*each, usual) if abs(advantage) < margin else 1.0
+    return {**made, "note": "few anchors carry the difference: tested by bets on a bounded mean"}
 
 
 def _effects(advantage: float, differences: FloatArray, size: float) -> dict[str, Any]:

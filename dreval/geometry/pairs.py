@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -140,13 +140,15 @@ class Estimate:
     """The value of an index over pairs, and how certain it is where not all pairs were seen.
 
     ``left_out`` computes the values without each group of anchors, shrunk for the finite population, so that the
-    delete-a-group jackknife of them has the design-based standard error. ``sampling_se`` is the standard error of a
-    sample of pairs.
+    delete-a-group jackknife of them has the design-based standard error; ``carriers`` how many anchors are to be
+    expected among the points that carry the error (``_carriers``). ``sampling_se`` is the standard error of a sample
+    of pairs.
     """
 
     value: float
     note: str = ""
     left_out: Callable[[], FloatArray] | None = None
+    carriers: Callable[[], float] | None = None
     sampling_se: float | None = None
 
 
@@ -324,12 +326,33 @@ def estimate(view: View, statistic: Statistic, without: Without | None = None) -
         return Estimate(value, note)
     if table.ordered:
         words = f"{SAMPLED_PAIRS:,} pairs from the anchors drawn at random" if table.sampled else ""
-        return Estimate(value, _join(note, words), lambda: _without_anchors(view, table, statistic, value))
+        left_out = partial(_without_anchors, view, table, statistic, value)
+        return Estimate(value, _join(note, words), left_out, partial(_carriers, table))
     codes = stream(view.seed, "splits").permutation(len(table.x)) % SPLITS
     parts = [statistic(table.only(codes == part))[0] for part in range(SPLITS)]
     se = float(np.std(parts, ddof=1)) / math.sqrt(SPLITS)
     words = f"{SAMPLED_PAIRS:,} of {table.total:,} pairs drawn at random, standard error of this draw {se:.2g}"
     return Estimate(value, _join(note, words), sampling_se=se)
+
+
+def _carriers(table: Pairs) -> float:
+    """Number of anchors to be expected among the points that carry the error: m over the kurtosis of their errors.
+
+    The error of a point is the mean squared difference of the ranks that its distances from the anchors have among all
+    pairs, in the data and in the embedding. Every anchor sees every point, so points that carry the error are seen here
+    also where none of them is an anchor. j of n points that are equally far off have the kurtosis n/j.
+    """
+
+    def mid_ranks(codes: IntArray) -> FloatArray:
+        counts = np.bincount(codes)
+        return np.asarray((np.cumsum(counts) - counts / 2)[codes])
+
+    gaps = mid_ranks(np.cumsum(np.diff(table.x, prepend=table.x[:1]) > 0)) - mid_ranks(table.y_id.astype(np.int64))
+    seen = np.bincount(table.second)
+    errors = np.bincount(table.second, gaps**2)[seen > 0] / seen[seen > 0]
+    squares = (errors - errors.mean()) ** 2
+    spread = float(np.mean(squares**2))
+    return len(table.rows) * float(np.mean(squares)) ** 2 / spread if spread > 0 else float(len(table.rows))
 
 
 def _without_groups(whole: View, without: Without) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,8 @@ class IndexCard:
         What it reads: data neighbors; both neighbors and cross ranks; all ranks; coordinates alone; coordinates of the
         data, which precomputed distances do not have; classes; known latent variables; distances of pairs; a "method"
         that can be run again; a "reconstruction" of the data.
+    contributions : (float, float), function of n, or None
+        Range of the contribution of one point, where it is not that of the value (``bounds``).
     direction : {"higher", "lower", "zero", "none"}
         Which way is better; "zero": a curve that is better the nearer it is to 0; "none": it describes, and neither
         way is better, so that no embedding is ranked by it.
@@ -122,6 +125,7 @@ class IndexCard:
     smooth: bool = True
     whole: bool = False
     jumps: str = "the value moves in jumps"
+    contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None
 
     def __repr__(self) -> str:
         return described(self)
@@ -151,6 +155,16 @@ class IndexCard:
         """Whether it reads distances in the data, so that their metric matters."""
         return not {"neighbors", "ranks", "full_ranks", "pairs"}.isdisjoint(self.needs)
 
+    def limits(self, n: int) -> tuple[float, float]:
+        """Range of the contribution of one of n points; infinite where there is no bound."""
+        own = self.contributions
+        return self.bounds if own is None else own(n) if callable(own) else own
+
+    def worst(self, n: int) -> float:
+        """The worst that one of n points can contribute; the worse end of the value's range where that has no bound."""
+        at = self.direction == "lower"
+        return self.limits(n)[at] if math.isfinite(self.limits(n)[at]) else self.bounds[at]
+
     def check_metric(self, metric: str) -> None:
         """Refuse a metric under which the data have no coordinates, where it needs them."""
         if metric == "precomputed" and "features" in self.needs:
@@ -169,14 +183,16 @@ class IndexCard:
 class Answer(NamedTuple):
     """The value of an index on a view, the contributions of the rows (None for a global index), and a note.
 
-    Where anchors saw a statistic of pairs, ``left_out`` computes its values without each group of anchors; where pairs
-    were drawn, ``sampling_se`` is the standard error of the draw.
+    Where anchors saw a statistic of pairs, ``left_out`` computes its values without each group of anchors, and
+    ``carriers`` how many anchors are to be expected among the points that carry the error; where pairs were drawn,
+    ``sampling_se`` is the standard error of the draw.
     """
 
     value: float
     points: FloatArray | None
     note: str = ""
     left_out: Callable[[], FloatArray] | None = None
+    carriers: Callable[[], float] | None = None
     sampling_se: float | None = None
 
 
@@ -211,7 +227,7 @@ def answer(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) ->
     """Apply an index to a view."""
     got = _ruled(thing, view, **parameters)
     if isinstance(got, Estimate):
-        return Answer(got.value, None, got.note, got.left_out, got.sampling_se)
+        return Answer(got.value, None, got.note, got.left_out, got.carriers, got.sampling_se)
     got, note = got if isinstance(got, tuple) else (got, "")
     if isinstance(got, np.ndarray):
         return Answer(float(np.mean(got)), got, note)

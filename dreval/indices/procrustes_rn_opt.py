@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from dreval.geometry.blocks import View
 from dreval.geometry.procrustes import best_scale, best_scale_without, coincident, local_parts
 from dreval.indices._index import FloatArray, index
@@ -15,6 +17,7 @@ from dreval.indices._index import FloatArray, index
     needs=("neighbors", "features"),
     direction="lower",
     bounds=(0.0, 1.0),
+    contributions=(0.0, math.inf),  # one scale serves all, so that a neighborhood can be far too large
     chance="permutation",
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=6,

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking, coranking_without
 from dreval.indices._coranking import CORANKING, over_ties
 from dreval.indices._index import FloatArray, index
+
+
+def _limits(n: int) -> tuple[float, float]:
+    """Least and greatest area of one point: that of the reversed order of the others, and 1.
+
+    Of K neighbors in each space at least 2K - (n - 1) of n - 1 others are common, and of the reversed order no more.
+    """
+    ks = np.arange(1, n - 1, dtype=np.float64)
+    kept = np.maximum(2 * ks - (n - 1), 0) / ks
+    curve = ((n - 1) * kept - ks) / (n - 1 - ks)
+    return float(np.sum(curve / ks) / np.sum(1 / ks)) if n > 2 else -1.0, 1.0
 
 
 @index(
@@ -16,6 +29,7 @@ from dreval.indices._index import FloatArray, index
     level="point",
     direction="higher",
     bounds=(-1.0, 1.0),
+    contributions=_limits,
     chance=0.0,
     default=4,
     area_of="r_nx",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+
+from dreval.inference.bounded import betting_ends, betting_p, unseen_ends
 
 __all__ = [
     "CI_WORDS",
@@ -14,19 +16,26 @@ __all__ = [
     "TARGETS",
     "Interval",
     "anchor_interval",
+    "anchor_test",
+    "apart",
     "beyond_rounding",
+    "bounded_interval",
     "halves_interval",
     "jackknife_covariance",
     "jackknife_interval",
+    "many_carry",
     "mean_interval",
     "partitions_interval",
     "student_interval",
+    "unseen_share",
     "welch",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 FREE = (-math.inf, math.inf)
 LEVEL = 0.95
+DIFFERENT, CARRIERS = 30, 10  # what Student's interval of anchors asks for (``many_carry``)
+APART = 10  # runs from which it is told whether they fall apart
 ROUNDING = 1e-10  # a spread below this share of the size of the values is none
 CI_WORDS = ("default", "points", "subsampling", "replicates", "anchors", "none")  # what users ask for
 
@@ -34,17 +43,23 @@ METHODS = {
     "points": "delete-one jackknife, exact or infinitesimal",
     "partitions": "delete-a-group jackknife with recomputation, averaged over random partitions, conservative",
     "anchors": "anchors drawn without replacement, finite-population corrected",
+    "bets": "anchors drawn without replacement, bets on a mean of bounded numbers, or Student's interval where wider",
+    "unseen": "anchors drawn without replacement, all alike: the largest share of other points that they can miss",
+    "exact": "computed from all points",
     "subsampling": "differences of random halves of the points with half the neighbors, rescaled",
     "seeds": "runs of the method with other seeds, Student's t of their mean",
     "subsamples": "runs of the method on random halves of the points with half the neighbors, rescaled",
     "draws": "runs of the method, each with its own seed, on random halves of the points with half the neighbors, "
-    "not rescaled, an upper bound",
+    "not rescaled",
 }
 TARGETS = {
-    "points": "the population the points came from, embedding held fixed",
-    "partitions": "the population the points came from, embedding held fixed",
+    "points": "the population the points came from, embedding held fixed, as if not fitted to them",
+    "partitions": "the population the points came from, embedding held fixed, as if not fitted to them",
     "anchors": "all points of this embedding",
-    "subsampling": "the population the points came from, embedding held fixed",
+    "bets": "all points of this embedding",
+    "unseen": "all points of this embedding",
+    "exact": "all points of this embedding",
+    "subsampling": "the population the points came from, embedding held fixed, as if not fitted to them",
     "seeds": "the mean over all seeds of the method, points held fixed",
     "subsamples": "the population the points came from, method run anew",
     "draws": "the population the points came from, method run anew",
@@ -136,6 +151,84 @@ def anchor_interval(contributions: FloatArray, n: int, bounds: tuple[float, floa
     return Interval(se, *student_interval(float(contributions.mean()), se, m - 1, bounds), "anchors", m, m - 1)
 
 
+def many_carry(contributions: FloatArray, reach: float, least: int = CARRIERS) -> bool:
+    """Whether so many anchors carry the spread that Student's interval can be trusted, also for points not seen.
+
+    With d_i the deviations of m anchors from their mean: at least 30 differ from the most frequent contribution; at
+    ``least`` 10 (30 where contributions have no bound) carry the spread, (sum d^2)^2 / sum d^4, which is j where j of
+    many are alike and far off; and sum d^2 >= ``reach``^2, so that one more anchor as far off as can be would not move
+    the mean by more than a standard error. Where few points carry the error, most samples see none or too few of them,
+    and look too good.
+    """
+    deviations = contributions - contributions.mean()
+    _, counts = np.unique(contributions, return_counts=True)
+    squares = deviations**2
+    total, fourth = float(squares.sum()), float((squares**2).sum())
+    different = len(contributions) - int(counts.max())
+    return different >= DIFFERENT and total**2 >= least * fourth and total >= reach**2
+
+
+def bounded_interval(
+    contributions: FloatArray, n: int, bounds: tuple[float, float], limits: tuple[float, float], worst: float, seed: int
+) -> Interval | None:
+    """Interval of the mean over all n points from a simple random sample of contributions within ``limits``.
+
+    Student's where ``many_carry`` (the reach is the distance of the mean from the ``worst`` contribution); elsewhere
+    the wider of Student's and that of bets (``bounded.betting_ends``), which holds for every population; where all
+    contributions are equal the largest share of others that may be unseen. Without limits there is none of these: None.
+    """
+    student = anchor_interval(contributions, n, bounds)
+    m, mean, (low, high) = len(contributions), float(contributions.mean()), limits
+    if m == n:
+        return replace(student, low=mean, high=mean, kind="exact")
+    finite = math.isfinite(low) and math.isfinite(high)
+    reach = abs(worst - mean) if math.isfinite(worst) else 0.0
+    if student.se > 0 and many_carry(contributions, reach, CARRIERS if finite else DIFFERENT):
+        return student
+    if not finite:
+        return None
+    if student.se == 0:
+        ends, kind = unseen_ends(mean, m, n, low, high), "unseen"
+    else:
+        ends, kind = betting_ends(contributions, n, low, high, seed, LEVEL), "bets"
+    low, high = max(min(student.low, ends[0]), bounds[0]), min(max(student.high, ends[1]), bounds[1])
+    return replace(student, low=low, high=high, kind=kind)
+
+
+def anchor_test(
+    differences: FloatArray, n: int, limits: tuple[float, float], seed: int, level: float, size: float
+) -> tuple[Interval, float] | None:
+    """Interval and p-value of the mean difference over all n points from a simple random sample of differences.
+
+    The rules of ``bounded_interval``; the p-value is that of the same test of the mean 0, the larger of both where
+    there are two, and never 0. None where differences have no limits and few carry them, and where all points are
+    anchors, which leaves nothing to test.
+    """
+    from scipy.special import stdtr, stdtrit
+
+    student, (low, high) = anchor_interval(differences, n, FREE, size), limits
+    m, mean, freedom = len(differences), float(differences.mean()), student.freedom
+    finite = math.isfinite(low) and math.isfinite(high)
+    if m == n:
+        return None
+    p, half = 0.0, float(stdtrit(freedom, (1 + level) / 2)) * student.se
+    student = replace(student, low=mean - half, high=mean + half)
+    if student.se > 0:
+        p = max(float(2 * stdtr(freedom, -abs(mean / student.se))), math.ulp(0.0))
+        reach = max(abs(low), abs(high)) if finite else 0.0
+        if many_carry(differences, reach, CARRIERS if finite else DIFFERENT):
+            return student, p
+    if not finite:
+        return None
+    if student.se == 0:
+        ends = unseen_ends(mean, m, n, low, high, level)
+        alike = betting_p(differences, n, low, high, seed)
+        return replace(student, low=ends[0], high=ends[1], kind="unseen"), alike
+    ends = betting_ends(differences, n, low, high, seed, level)
+    wider = replace(student, low=min(student.low, ends[0]), high=max(student.high, ends[1]), kind="bets")
+    return wider, max(p, betting_p(differences, n, low, high, seed))
+
+
 def halves_interval(
     value: float, halves: FloatArray, n: int, bounds: tuple[float, float], kind: str, size: float = 0.0
 ) -> Interval:
@@ -144,7 +237,8 @@ def halves_interval(
     ``halves`` (S, 2) holds the values at two disjoint halves of S random splits of n points. They are two independent
     samples, so (theta_1 - theta_2)^2 / 2 has the mean Var(theta) at half the points exactly; c = (n // 2) / n brings it
     to all points, as for a mean over points (Politis, Romano and Wolf 1999, Subsampling, section 2.2). The seed of a
-    method that draws does not average out with more points: for "draws" c = 1, an upper bound.
+    method that draws does not average out with more points: for "draws" c = 1. Neither is a bound: halves of a method
+    with several optima, of which a half shows one and all points another, covered .88 to .90.
     """
     gaps, splits = halves[:, 0] - halves[:, 1], len(halves)
     share = 1.0 if kind == "draws" else (n // 2) / n
@@ -158,6 +252,29 @@ def mean_interval(values: FloatArray, bounds: tuple[float, float]) -> Interval:
     runs = len(values)
     se = beyond_rounding(math.sqrt(float(np.var(values, ddof=1)) / runs), values, bounds=bounds)
     return Interval(se, *student_interval(float(values.mean()), se, runs - 1, bounds), "seeds", runs, runs - 1)
+
+
+def unseen_share(runs: int) -> float:
+    """Share of seeds of which ``runs`` of them see none with the probability 5 %: 1 - 0.05^(1 / runs).
+
+    An interval of seeds says nothing of what so few seeds give: where 1 of 8 runs ends in a bad optimum, ten runs see
+    none of these in 26 % of results, and Student's interval covers .74, of 20 runs .93, of 50 .94 (simulation of 40,000
+    results); where 1 of 16 does, .47, .72 and .88.
+    """
+    return float(1 - (1 - LEVEL) ** (1 / runs))
+
+
+def apart(values: FloatArray) -> int:
+    """How many runs lie in the smaller of two groups that are far apart; 0 where there are none, or fewer than 10 runs.
+
+    Far apart: the largest gap between neighboring values is more than half of the range, which happens in 4 % of
+    results of ten normal runs and in 0.2 % of twenty.
+    """
+    if len(values) < APART or mean_interval(values, FREE).se == 0:
+        return 0
+    gaps = np.diff(np.sort(values))
+    below = int(np.argmax(gaps)) + 1
+    return min(below, len(values) - below) if gaps.max() > np.ptp(values) / 2 else 0
 
 
 def welch(first: FloatArray, second: FloatArray, bounds: tuple[float, float]) -> Interval:

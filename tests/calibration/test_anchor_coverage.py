@@ -1,12 +1,20 @@
-"""Coverage of the intervals of anchors, by the public functions, at n = 2000 and m = 200."""
+"""Coverage of the intervals of anchors at n = 2000: on ordinary maps, and where one point in a hundred is misplaced."""
 
 from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import dreval
+from dreval.geometry.blocks import sweep
+from dreval.geometry.procrustes import LocalParts, best_scale, local_parts
+from dreval.inference.intervals import anchor_interval, bounded_interval
+from dreval.registry import INDICES as CARDS
 
 INDICES = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes_rc"]
 N, M = 2000, 200
@@ -50,10 +58,11 @@ def _draw(X, Y, seed):
 @pytest.mark.calibration
 @pytest.mark.parametrize("name", DATA)
 def test_intervals_of_anchors_cover_the_exact_value(name, n_simulations):
-    """500 draws, seeds 0 to 499: between 92 and 98 % of the 95 % intervals hold the value of all points.
+    """500 draws, seeds 0 to 499: at least 92 % of the 95 % intervals hold the value of all points.
 
-    The bounds are three binomial standard errors of the number of draws that was run. The mean standard error is that
-    of the draws within a tenth, or what chance leaves open where fewer are drawn.
+    The bound is three binomial standard errors of the number of draws that was run. Any excess is printed: intervals
+    are wider than Student's where an unseen point could move the mean far. The mean standard error is that of the draws
+    within a tenth, or what chance leaves open where fewer are drawn.
     """
     X, Y = DATA[name]()
     exact, size = _exact(X, Y)[0], n_simulations(500)
@@ -64,7 +73,7 @@ def test_intervals_of_anchors_cover_the_exact_value(name, n_simulations):
         covered = np.mean((table[:, 2] <= exact[index]) & (exact[index] <= table[:, 3]))
         ratio = table[:, 1].mean() / table[:, 0].std(ddof=1)
         print(f"{name:12} {index:22} exact {exact[index]:.4f} covered {covered:.3f} se ratio {ratio:.3f}")
-        assert abs(covered - 0.95) <= slack
+        assert covered >= 0.95 - slack
         assert abs(ratio - 1) <= max(0.1, 3 / np.sqrt(2 * size))
 
 
@@ -84,3 +93,130 @@ def test_anchors_are_a_sample_of_the_contributions(name):
             assert table.loc[index, "value"] == pytest.approx(points.loc[rows, column].mean(), abs=1e-12)
             se = np.sqrt((1 - M / N) * points.loc[rows, column].var(ddof=1) / M)
             assert table.loc[index, "se"] == pytest.approx(se, rel=1e-9)
+
+
+# one point in a hundred misplaced
+
+COUNTS = (50, 100, 300)
+BOUNDED = [*INDICES, "r_nx_auc", "knn_accuracy"]
+
+
+def _folded() -> tuple[np.ndarray, np.ndarray]:
+    """A sheet folded a little, with noise, and its own coordinates: all but perfect."""
+    rng = np.random.default_rng(3)
+    U = rng.uniform(size=(N, 2))
+    return np.c_[U, 0.2 * np.sin(3 * U[:, 0])] + 0.002 * rng.normal(size=(N, 3)), U
+
+
+def _moved(Y: np.ndarray, how: str) -> np.ndarray:
+    """Twenty points exchange their places, go to one far place, or anywhere."""
+    rng, Y = np.random.default_rng(4), Y.copy()
+    who = rng.choice(N, N // 100, replace=False)
+    if how == "exchanged":
+        Y[who] = Y[np.roll(who, 1)]
+    elif how == "far":
+        Y[who] = Y.mean(axis=0) + 3 * np.ptp(Y, axis=0) + 0.01 * rng.normal(size=(len(who), 2))
+    elif how == "anywhere":
+        Y[who] = Y.min(axis=0) + rng.uniform(size=(len(who), 2)) * np.ptp(Y, axis=0)
+    return Y
+
+
+MAPS = {"folded": _folded, "sphere": _sphere, "clusters": _clusters}
+
+
+@cache
+def _known(name: str, how: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray], LocalParts, float]:
+    """Data, map, classes; the contributions of all points, the parts of the local measures, and R_N,opt."""
+    X, Y = MAPS[name]()
+    Y, labels = _moved(Y, how), np.where(X[:, 0] > np.median(X[:, 0]), "a", "b")
+    ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0)
+    points = ev.run(BOUNDED, None, None).augment("Y")
+    columns = {index: next(c for c in points.columns if c.split("(")[0] == index) for index in BOUNDED}
+    parts = local_parts(sweep(X, {"Y": Y}, k=15)["Y"], 15)
+    return X, Y, labels, {i: points[c].to_numpy() for i, c in columns.items()}, parts, best_scale(parts).mean()
+
+
+def _some(parts: LocalParts, rows: np.ndarray) -> np.ndarray:
+    """Contributions to R_N,opt of some anchors, at their scale."""
+    return best_scale(parts._replace(x2=parts.x2[rows], y2=parts.y2[rows], nuclear=parts.nuclear[rows]))
+
+
+def _judged(index: str, sample: np.ndarray, exact: float, seed: int) -> tuple[bool, bool, float]:
+    """Whether there is an interval, whether it is wrong, and its width over Student's."""
+    card = CARDS.card(index)
+    got = bounded_interval(sample, N, card.bounds, card.limits(N), card.worst(N), seed)
+    if got is None:
+        return False, False, math.nan
+    usual = anchor_interval(sample, N, card.bounds)
+    wrong = not got.low - 1e-12 <= exact <= got.high + 1e-12
+    return True, wrong, (got.high - got.low) / max(usual.high - usual.low, 1e-12)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize(("name", "how"), [(n, h) for n in MAPS for h in ("none", "exchanged", "far", "anywhere")])
+def test_anchors_that_miss_what_few_points_carry(name: str, how: str, n_simulations: Any) -> None:
+    """1000 draws of 50, 100 and 300 anchors of contributions that are known: at most 5 % + 3 SE of intervals are wrong.
+
+    Student's interval alone is wrong in up to 60 % of draws here, nearly always too good. Where a contribution has no
+    bound (R_N,opt) and few anchors carry the value there is no interval. On maps without misplaced points as well.
+    """
+    _, _, _, points, parts, whole = _known(name, how)
+    size = n_simulations(1000)
+    most = 0.05 + 3 * math.sqrt(0.05 * 0.95 / size)
+    for m in COUNTS:
+        found: dict[str, list[tuple[bool, bool, float]]] = {}
+        for seed in range(size):
+            rows = np.sort(np.random.default_rng([seed, m]).choice(N, m, replace=False))
+            for index, each in points.items():
+                found.setdefault(index, []).append(_judged(index, each[rows], each.mean(), seed))
+            found.setdefault("procrustes_rn_opt", []).append(
+                _judged("procrustes_rn_opt", _some(parts, rows), whole, seed)
+            )
+        for index, all_of in found.items():
+            some, wrong, ratio = np.array(all_of, float).T
+            median = np.nanmedian(ratio) if some.any() else math.nan
+            print(f"{name:9}{how:10}{m:4} {index:21} some {some.mean():.2f} wrong {wrong.mean():.3f} x {median:.2f}")
+            assert wrong.mean() <= most, (index, m)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("how", ["none", "exchanged", "far", "anywhere"])
+def test_pairs_seen_from_anchors_are_silent_where_few_points_carry_the_error(how: str) -> None:
+    """20 draws of 50, 100 and 300 anchors: at most 5 % + 3 SE of intervals of Spearman's correlation are wrong.
+
+    Beside misplaced points there are none, with that reason. Procrustes disparity is exact from any anchors.
+    """
+    X, Y, labels, *_ = _known("clusters", how)
+    names, size = ["spearman_distance", "procrustes_disparity"], 20
+    exact = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run(names, None, None).tidy()["value"]
+    for m in COUNTS:
+        tables = [
+            dreval.Evaluation(X, {"Y": Y}, anchors=m, random_state=s).run(names, None).tidy() for s in range(size)
+        ]
+        low, high = (np.array([t.loc[0, end] for t in tables], float) for end in ("ci_low", "ci_high"))
+        some = ~np.isnan(low)
+        wrong = some & ~((low <= exact[0]) & (exact[0] <= high))
+        print(f"{how:10}{m:4} spearman_distance some {some.mean():.2f} wrong {wrong.mean():.3f}")
+        assert wrong.mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / size)
+        assert how == "none" or not some.any()
+        for table in tables:
+            assert table.loc[1, ["value", "ci_low", "ci_high"]].tolist() == pytest.approx([exact[1]] * 3, abs=1e-12)
+
+
+def test_known_contributions_are_those_of_anchors() -> None:
+    """The shortcut of the simulation is the evaluation: values and intervals of one draw, by both ways."""
+    X, Y, labels, points, parts, _ = _known("clusters", "exchanged")
+    names = [*BOUNDED, "procrustes_rn_opt"]
+    res = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=80, random_state=0).run(names, None)
+    table = res.tidy().set_index("index")
+    seen = res.augment("Y").select_dtypes(float)
+    rows = np.flatnonzero(seen[next(c for c in seen.columns if c.startswith("trust"))].notna())
+    for index in names:
+        card = CARDS.card(index)
+        mine = _some(parts, rows) if index == "procrustes_rn_opt" else points[index][rows]
+        got = bounded_interval(mine, N, card.bounds, card.limits(N), card.worst(N), 0)
+        assert table.loc[index, "value"] == pytest.approx(mine.mean(), abs=1e-12)
+        if got is None:
+            assert "no bound" in table.loc[index, "note"]
+        else:
+            assert_allclose([table.loc[index, "ci_low"], table.loc[index, "ci_high"]], [got.low, got.high], atol=1e-6)

@@ -188,8 +188,32 @@ def test_anchors_are_compared_by_their_differences():
     assert row["test"] == "anchors"
     assert_allclose([row["advantage"], row["se"]], [d.mean(), se], rtol=1e-12)
     assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(d.mean() / se), 39))
+    assert row["p_kind"] == "asymptotic"
     everyone = dreval.Evaluation(X, sources, n_neighbors=6, anchors=90, random_state=0).run("trustworthiness", None)
-    assert "all of them are anchors" in everyone.compare().pairs["note"][0]
+    assert "the difference is exact" in everyone.compare().pairs["note"][0]
+
+
+def test_anchors_that_all_agree_are_no_certainty():
+    """Two maps that differ at no anchor, or few, are not told apart with certainty: bets, never a p-value of 0.
+
+    With a margin equivalence is shown only where the unseen points leave room for it.
+    """
+    moved = X[:, :2].copy()
+    moved[:2] += 9.0
+    sources = {"a": X[:, :2], "b": moved}
+    ev = dreval.Evaluation(X, sources, n_neighbors=6, anchors=60, random_state=0)
+    res = ev.run(["neighborhood_overlap", "procrustes_rn_opt", "procrustes_disparity"], None)
+    pairs = res.compare(margin={"neighborhood_overlap": 0.9}).pairs.set_index("index")
+    row = pairs.loc["neighborhood_overlap"]
+    assert 0 < row["p_value"] <= 1
+    assert row["ci_low"] < row["advantage"] < row["ci_high"]
+    assert "bets on a bounded mean" in row["note"]
+    assert 0 < row["p_equivalence"] < 0.05
+    tight = res.compare(index="neighborhood_overlap", margin=0.01).pairs.iloc[0]
+    assert tight["p_equivalence"] > 0.05
+    assert np.isnan(pairs.loc["procrustes_rn_opt", "p_value"])
+    assert "has no bound" in pairs.loc["procrustes_rn_opt", "note"]
+    assert np.isnan(pairs.loc["procrustes_disparity", "p_value"])
 
 
 def test_a_saved_result_is_compared_alike(results, found, tmp_path):
@@ -230,7 +254,8 @@ def test_what_cannot_be_compared_is_refused(results):
 
 def test_pairs_of_distances_at_anchors_are_compared_by_their_groups():
     """Where an index of pairs has an interval under anchors, the difference has one too: the jackknife by hand."""
-    res = dreval.Evaluation(X, SOURCES, n_neighbors=6, anchors=40, random_state=0).run("stress", None)
+    res = dreval.Evaluation(X, SOURCES, n_neighbors=6, anchors=85, random_state=0).run("stress", None)
+    assert res.table["ci_low"].notna().all()
     groups = res.groups.pivot(index="group", columns="embedding", values="value")
     values = res.table.set_index("embedding")["value"]
     for name, interval in res.table.set_index("embedding")[["se", "ci_low"]].iterrows():

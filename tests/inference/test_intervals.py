@@ -12,12 +12,14 @@ from dreval.inference.intervals import (
     METHODS,
     TARGETS,
     anchor_interval,
+    apart,
     beyond_rounding,
     halves_interval,
     jackknife_covariance,
     jackknife_interval,
     mean_interval,
     partitions_interval,
+    unseen_share,
     welch,
 )
 
@@ -159,8 +161,26 @@ def test_all_halves_of_a_mean_give_the_textbook_formula(seed, half):
 
 def test_every_kind_has_its_words():
     """Method and target are said for each kind of interval."""
-    kinds = {"points", "partitions", "anchors", "subsampling", "seeds", "subsamples", "draws"}
-    assert METHODS.keys() == TARGETS.keys() == kinds
+    anchors = {"anchors", "bets", "unseen", "exact"}
+    others = {"points", "partitions", "subsampling", "seeds", "subsamples", "draws"}
+    assert METHODS.keys() == TARGETS.keys() == anchors | others
+    assert {TARGETS[kind] for kind in anchors} == {"all points of this embedding"}
+
+
+def test_runs_that_fall_apart_are_counted():
+    """Three of twelve runs in another optimum; runs that are alike, or too few, or equal up to rounding are not."""
+    runs = np.r_[0.9 + 0.01 * np.arange(9), 0.3, 0.31, 0.32]
+    assert apart(runs) == apart(-runs) == 3
+    assert apart(runs[5:]) == apart(np.linspace(0, 1, 12)) == 0
+    assert apart(0.7 + np.r_[np.zeros(11), 1e-16]) == 0
+    rng = np.random.default_rng(0)
+    assert np.mean([apart(rng.normal(size=20)) > 0 for _ in range(1000)]) <= 0.01
+
+
+def test_what_runs_miss():
+    """The share q of seeds of which R runs see none with 5 %: (1 - q)^R = 0.05, by the binomial distribution."""
+    for runs in (5, 10, 30, 60):
+        assert stats.binom.pmf(0, runs, unseen_share(runs)) == pytest.approx(0.05)
 
 
 @given(seed=SEEDS, groups=st.integers(3, 20), partitions=st.integers(2, 12))
