@@ -12,6 +12,7 @@ from dreval._evaluation_rows import Found, add_note, evaluate_indices, missing_r
 from dreval.errors import UndefinedIndex
 from dreval.geometry.blocks import View
 from dreval.geometry.labeled import labeled
+from dreval.results.table import point_column
 
 __all__ = ["evaluate_where_labeled", "seen_by"]
 
@@ -49,7 +50,11 @@ def evaluate_where_labeled(name: str, view: View, tasks: Sequence[IndexTask], ci
 
 
 def _add(found: Found, part: Found, known: npt.NDArray[np.bool_]) -> None:
-    """Join what the labeled points gave, with a note; the other points have no contribution."""
+    """Join what the labeled points gave, with a note; without one of the other points a value is as it was."""
+    values_of = {point_column(row["index"], row["parameters"]): row.get("value", np.nan) for row in part.rows}
+    for column, without in part.left_out.items():
+        found.left_out[column] = np.full(len(known), values_of[column])
+        found.left_out[column][known] = without
     for row in part.rows:
         add_note(row, f"on the {known.sum()} labeled of {len(known)} points, evaluated by themselves")
     found.rows += part.rows

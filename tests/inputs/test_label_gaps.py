@@ -100,6 +100,18 @@ def test_every_index_of_labels_is_that_of_the_labeled_points() -> None:
             assert np.isnan(seen[~KNOWN]).all()
 
 
+def test_a_point_without_label_has_no_influence() -> None:
+    """Values without each point are those of the labeled points, and the value itself where a point has no label."""
+    full, part = evaluated(GAPPED), evaluated(CLASSES[KNOWN], KNOWN)
+    kept = [name for name in full.left_out["e"].columns if name.partition("(")[0] in OF_LABELS]
+    values = full.table.set_index("index")["value"]
+
+    assert kept
+    for name in kept:
+        np.testing.assert_array_equal(full.left_out["e"][name][KNOWN], part.left_out["e"][name])
+        assert (full.left_out["e"][name][~KNOWN] == values[name.partition("(")[0]]).all()
+
+
 def test_everything_else_uses_all_points() -> None:
     """The row of trustworthiness, its points and its interval are those without labels; rows keep their order."""
     full, without = evaluated(GAPPED), dreval.Evaluation(X, {"e": Y}, **SETTINGS).run("trustworthiness")
