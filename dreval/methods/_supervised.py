@@ -18,6 +18,7 @@ __all__ = [
     "SlicedMethod",
     "SupervisedMethod",
     "Whitened",
+    "check_invertible",
     "leading",
     "slice_count",
     "slices",
@@ -104,15 +105,20 @@ def _check_count(count: int, n: int, integers: bool) -> None:
         )
 
 
+def check_invertible(X: FloatArray, argument: str = "X") -> None:
+    """Refuse data of a unit whose inverse is no number."""
+    largest = float(np.abs(X).max())
+    if largest > 0 and not INVERTIBLE[0] <= largest <= INVERTIBLE[1]:
+        rule = f"must have its largest value between {INVERTIBLE[0]:g} and {INVERTIBLE[1]:g}"
+        raise InputError(argument, rule, f"{largest:.3g}", "Multiply it by a number, which changes no direction.")
+
+
 def whiten(X: FloatArray, argument: str = "X") -> Whitened:
     """The thin singular value decomposition of the centred data, of directions above rounding.
 
     Its scores have one unit, so that directions have the inverse of that of the data, which must be a number.
     """
-    largest = float(np.abs(X).max())
-    if largest > 0 and not INVERTIBLE[0] <= largest <= INVERTIBLE[1]:
-        rule = f"must have its largest value between {INVERTIBLE[0]:g} and {INVERTIBLE[1]:g}"
-        raise InputError(argument, rule, f"{largest:.3g}", "Multiply it by a number, which changes no direction.")
+    check_invertible(X, argument)
     moved = X - X[0]  # constant columns become exactly 0, and points far from the origin keep their digits
     centre = moved.mean(axis=0)
     left, sizes, axes = np.linalg.svd(moved - centre, full_matrices=False)

@@ -16,6 +16,7 @@ from dreval.geometry.proximity import flattened, spanning_tree
 from dreval.methods._approximating_graph import boundary_of, long_edges, proximity_graph, symmetric
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._stress import metric_scaling
+from dreval.methods._supervised import check_invertible
 
 GRAPHS = ("auto", "beta_skeleton", "chunked_delaunay", "delaunay", "gabriel")
 EDGE_TESTS = ("forward", "printed")
@@ -168,6 +169,7 @@ class LSDR(Method):
             check_width(self.bandwidth, "bandwidth")
 
     def _fit(self, X: FloatArray) -> None:
+        check_invertible(X)
         self._check(len(X))
         scale = float(np.abs(X - X[0]).max()) or 1.0
         kept, copies = _distinct(X)
