@@ -13,7 +13,7 @@ from dreval._check import check_float
 from dreval._random import stream
 from dreval.comparison.within import Setting, settings_of
 from dreval.inference.best_set import best_set
-from dreval.inference.intervals import jackknife_covariance
+from dreval.inference.intervals import anchor_test, jackknife_covariance
 from dreval.results.table import Results, over_replicates
 
 __all__ = ["COLUMNS", "ranking"]
@@ -45,7 +45,8 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         rng = stream(int(results.recipe.get("random_state") or 0), "best set", at.key["index"], at.key["parameters"])
         values = np.array([at.values[name] for name in judged])
         got = best_set(values, covariance[np.ix_(places, places)], freedom, alpha, rng)
-        found = {name: (float(got.p_value[i]), bool(got.kept[i])) for i, name in enumerate(judged)}
+        p_values = np.maximum(got.p_value, [_few_carriers(at, name, judged, alpha) for name in judged])
+        found = {name: (float(p), bool(p > alpha)) for name, p in zip(judged, p_values, strict=True)}
     table = over_replicates(results.table[results.table["test"] == ""])
     mine = table[(table["index"] == at.key["index"]) & (table["parameters"] == at.key["parameters"])]
     intervals = mine.set_index("embedding")[["value", "se", "ci_low", "ci_high"]].to_dict("index")
@@ -60,6 +61,26 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         row |= {"p_adjusted": p, "in_best_set": kept, "note": "no value" if missing else reasons.get(name, "")}
         rows.append(row)
     return rows
+
+
+def _few_carriers(at: Setting, name: str, names: list[str], alpha: float) -> float:
+    """Where few anchors carry a difference from a better embedding: p of tests of bounded means times their number.
+
+    Student's law does not hold there, and Bonferroni's bound does. 0 where it is not needed.
+    """
+    if at.kinds.get(name) != "anchors" or name not in at.points:
+        return 0.0
+    smallest, few = 1.0, False
+    for other in names:
+        differences = at.points[other] - at.points[name] if other in at.points else np.zeros(0)
+        differences = differences[np.isfinite(differences)]
+        if other == name or at.values[other] <= at.values[name] or not 1 < len(differences) < at.n:
+            continue
+        size = max(abs(at.values[other]), abs(at.values[name]))
+        tested = anchor_test(differences, at.n, at.limits, at.seed, 1 - alpha, size)
+        few |= tested is None or tested[0].kind != "anchors"
+        smallest = min(smallest, 1.0 if tested is None else tested[1])
+    return min(1.0, (len(names) - 1) * smallest) if few else 0.0
 
 
 def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[str, str]]:

@@ -175,6 +175,13 @@ class Setting:
     points: dict[str, FloatArray]
     seed: int = 0
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Between what the contributions of one point to two embeddings can differ."""
+        known = self.key["index"] in INDICES.names()
+        low, high = INDICES.card(self.key["index"]).limits(self.n) if known else UNBOUNDED
+        return low - high, high - low
+
 
 def settings_of(results: Results, names: Any = None, index: Any = None) -> list[Setting]:
     """What a result knows of each index and setting that has a better end, for some embeddings."""
@@ -287,9 +294,7 @@ def _of_anchors(
     """
     if len(differences) == at.n:
         return {"se": 0.0, "note": "no test: all points are anchors, so that the difference is exact"}
-    known = at.key["index"] in INDICES.names()
-    low, high = INDICES.card(at.key["index"]).limits(at.n) if known else UNBOUNDED
-    limits = low - high, high - low
+    limits = at.limits
     found = anchor_test(differences, at.n, limits, at.seed, 1 - alpha, size)
     if found is None:
         return {"note": "no test: few anchors carry the difference, and what one point contributes has no bound"}

@@ -111,6 +111,20 @@ def test_every_kind_of_interval_ranks(ci):
     assert not table.loc["bad", "in_best_set"]
 
 
+def test_few_anchors_that_carry_a_difference_put_nobody_out():
+    """One wrong anchor in thirty is no proof: Student's law would say so, the bound of bounded means does not."""
+    cloud = np.random.default_rng(3).normal(size=(400, 2))
+    moved = cloud.copy()
+    moved[:8] = moved[8:16][::-1]
+    ev = dreval.Evaluation(cloud, {"a": cloud, "b": moved}, n_neighbors=6, anchors=30, random_state=1)
+    res = ev.run("neighborhood_overlap", None)
+    table, pair = res.ranking().set_index("embedding"), res.compare(adjust=None).pairs.iloc[0]
+
+    assert pair["p_kind"] == "bound"
+    assert table.loc["b", "p_adjusted"] >= pair["p_value"] > 0.05
+    assert table["in_best_set"].all()
+
+
 def test_embeddings_of_another_target_are_not_judged():
     """Beside intervals of points, one on halves of a re-run method has a rank and the reason."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:], "pca": "pca"}, n_neighbors=6, random_state=0)

@@ -27,6 +27,9 @@ def assert_same(left: dreval.Results, right: dreval.Results) -> None:
     """Everything but the data is equal, to the last bit and type."""
     for a, b in ((left.table, right.table), (left.groups, right.groups), (left.curves, right.curves)):
         pd.testing.assert_frame_equal(a, b, check_exact=True)
+    assert list(left.left_out) == list(right.left_out)
+    for name in left.left_out:
+        pd.testing.assert_frame_equal(left.left_out[name], right.left_out[name], check_exact=True)
     assert list(left.points) == list(right.points) == list(left.embeddings) == list(right.embeddings)
     for name in left.points:
         pd.testing.assert_frame_equal(left.points[name], right.points[name], check_exact=True)
@@ -105,12 +108,12 @@ def test_row_names_of_every_kind(index: pd.Index, tmp_path: Path) -> None:
 def test_names_of_every_kind(names: list[str], tmp_path: Path) -> None:
     """A name that looks like a number, a truth value or nothing is a name all the same."""
     ev = dreval.Evaluation(X, dict.fromkeys(names, Y), n_neighbors=3, random_state=0)
-    results = ev.with_embedding("bad", Y[:3]).run()
+    results = ev.with_embedding("bad", Y[:3]).run(["continuity", "mrre_false"])
     loaded = round_trip(results, tmp_path / "r.dreval")
 
     assert_same(results, loaded)
     assert loaded.names == [*names, "bad"]
-    assert set(loaded.groups["embedding"]) == set(names)
+    assert set(loaded.groups["embedding"]) == set(names) == set(loaded.left_out)
 
 
 def test_data_sets_of_every_name(tmp_path: Path) -> None:
