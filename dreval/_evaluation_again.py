@@ -76,10 +76,9 @@ class Again:
         if fixed:
             bar.set_description("halves of the points")
             self._add_halves("subsampling", found, list(fixed), lambda part, _: {e: Y[part] for e, Y in fixed.items()})
-        for kind in ("subsamples", "draws"):
-            for name in self._present(kind, found):
-                bar.set_description(f"{name} on halves of the points")
-                self._add_halves(kind, found, [name], self._runner(name))
+        for name in self._present("subsamples", found):
+            bar.set_description(f"{name} on halves of the points")
+            self._add_halves("subsamples", found, [name], self._runner(name))
 
     def _add_partitions(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Any) -> None:
         """Intervals of what has no value without each single point: groups left out, over several random partitions.

@@ -62,7 +62,7 @@ def plan_intervals(ci: Any, sources: Mapping[str, Source], anchors: int | None, 
     runs = _settings("replicates", options)
     partitions = _settings("points", options)["n_partitions"]
     counts = {"subsampling": splits, "partitions": partitions} | dict.fromkeys(
-        ("seeds", "subsamples", "draws"), runs["n_resamples"]
+        ("seeds", "subsamples"), runs["n_resamples"]
     )
     if word == "none":
         return Intervals()
@@ -105,8 +105,7 @@ def _replicates(sources: Mapping[str, Source], over: str) -> tuple[dict[str, str
         elif over == "seeds" and source.reseed_reason is not None:
             reasons[name] = f"{source.reseed_reason}, so that there are no other seeds"
         else:
-            drawn = source.reseed_reason is None
-            kinds[name] = "subsamples" if not drawn else "draws" if over == "subsamples" else "seeds"
+            kinds[name] = "subsamples" if source.reseed_reason is not None or over == "subsamples" else "seeds"
     return kinds, reasons
 
 

@@ -98,7 +98,7 @@ PAIR_COLUMNS: dict[str, str] = {
     "parameters": "parameters of the index, as name=value",
     "first": "name of one embedding",
     "second": "name of the other",
-    "test": "on one data set jackknife, anchors, subsampling, seeds, subsamples or draws, as the intervals; nemenyi, "
+    "test": "on one data set jackknife, anchors, subsampling, seeds or subsamples, as the intervals; nemenyi, "
     "wilcoxon, mixed or bayes over several",
     "n": "number of points, or of data sets, that the pair was compared on",
     "advantage": "how much better the first is than the second, positive when it is better, whichever way the index "

@@ -192,7 +192,9 @@ def test_subsampling_is_the_plain_function_on_halves(index: str) -> None:
     assert (row["ci_method"], row["target"]) == (METHODS["subsampling"], TARGETS["subsampling"])
 
 
-@pytest.mark.parametrize(("over", "source", "kind"), [("default", "pca", "subsamples"), ("subsamples", noisy, "draws")])
+@pytest.mark.parametrize(
+    ("over", "source", "kind"), [("default", "pca", "subsamples"), ("subsamples", noisy, "subsamples")]
+)
 def test_methods_are_run_on_halves(over: str, source: Any, kind: str) -> None:
     """A method without seeds is run on each half; one with seeds on request, each run with its own."""
     options = {"replicates": {"n_resamples": 3, "over": over}}

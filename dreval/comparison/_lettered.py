@@ -34,7 +34,6 @@ SPOKEN = {
     "subsampling": PAIRED,
     "seeds": "tests over runs with other seeds",
     "subsamples": HALVES,
-    "draws": HALVES,
 }
 FEW = " (the data sets are too few for signed ranks)"
 ORDER = ("wilcoxon", "nemenyi", "mixed")

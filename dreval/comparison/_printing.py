@@ -29,8 +29,7 @@ PAIR_TITLES = {
     "anchors": "paired differences at anchors",
     "subsampling": "paired differences of halves",
     "seeds": "runs with other seeds",
-    "subsamples": "paired differences of runs on halves, rescaled",
-    "draws": "paired differences of runs on halves, not rescaled",
+    "subsamples": "paired differences of runs on halves",
     "nemenyi": "Nemenyi",
     "wilcoxon": "Wilcoxon signed-rank",
     "mixed": "mixed model",
@@ -41,7 +40,7 @@ TESTED = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_
 EQUIVALENT = (("p_equivalence", "p equiv."), ("p_equivalence_adjusted", "p equiv. adj."))
 PAIRED = (*TESTED, *EQUIVALENT, ("effect_size", "effect"), ("superiority", "P sup."))
 PAIR_COLUMNS = {
-    **dict.fromkeys(("jackknife", "anchors", "subsampling", "seeds", "subsamples", "draws", ""), PAIRED),
+    **dict.fromkeys(("jackknife", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED),
     "nemenyi": (("advantage", "ranks"), ("p_value", "p"), ("p_adjusted", "p adj.")),
     "wilcoxon": (
         ("n", "n"), ("advantage", "median"), ("statistic", "W"), ("p_value", "p"), ("p_adjusted", "p adj."),

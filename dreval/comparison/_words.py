@@ -215,8 +215,7 @@ ERRORS = {
     "anchors": "paired differences with anchor standard errors",
     "subsampling": "paired differences with standard errors from random halves of the points",
     "seeds": "differences of means over runs with other seeds, with Welch's standard errors",
-    "subsamples": "paired differences with rescaled standard errors from runs on random halves of the points",
-    "draws": "paired differences with standard errors, not rescaled, from runs on random halves of the points",
+    "subsamples": "paired differences with standard errors from runs on random halves of the points",
 }
 
 

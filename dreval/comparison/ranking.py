@@ -13,7 +13,7 @@ from dreval._check import check_float
 from dreval._random import stream
 from dreval.comparison.within import Setting, settings_of
 from dreval.inference.best_set import best_set
-from dreval.inference.intervals import anchor_test, jackknife_covariance
+from dreval.inference.intervals import anchor_test, half_share, jackknife_covariance
 from dreval.results.table import Results, over_replicates
 
 __all__ = ["COLUMNS", "ranking"]
@@ -102,6 +102,8 @@ def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[
             reasons.pop(names[i])
         return places, np.array([columns[names[i]] for i in places])
 
+    if set(names) <= at.exact:
+        return covariance, freedom, {}
     if kind == "seeds":
         sizes = [len(at.runs[name]) for name in names if kinds[name] == kind and len(at.runs.get(name, ())) > 1]
         freedom = min(sizes, default=2) - 1
@@ -127,7 +129,7 @@ def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[
         else:  # halves of the points: as halves_interval, with what embeddings share
             pairs = values.reshape(len(places), -1, 2)
             gaps = pairs[:, :, 0] - pairs[:, :, 1]
-            share = 1.0 if kind == "draws" else (at.n // 2) / at.n
+            share = half_share(kind, at.n)
             made, freedom = share * gaps @ gaps.T / (2 * gaps.shape[1]), gaps.shape[1]
     else:
         return covariance, freedom, reasons

@@ -162,6 +162,8 @@ class Setting:
         Contributions of points, missing beside anchors.
     seed : int
         The seed of the results.
+    exact : frozenset of str
+        Embeddings whose value for the target of the interval is known without error.
     """
 
     key: dict[str, str]
@@ -174,6 +176,7 @@ class Setting:
     runs: dict[str, FloatArray]
     points: dict[str, FloatArray]
     seed: int = 0
+    exact: frozenset[str] = frozenset()
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -220,7 +223,9 @@ def settings_of(results: Results, names: Any = None, index: Any = None) -> list[
         values = {e: float(known[e]) for e in chosen if e in known}
         seed = int(results.recipe.get("random_state") or 0)
         n = int(rows["n"].iloc[0])
-        made.append(Setting(key, n, higher, values, kinds, groups=groups, runs=seeds, seed=seed, **columns))
+        sure = (rows["se"] == 0) & (rows["ci_low"] == rows["value"]) & (rows["ci_high"] == rows["value"])
+        more: dict[str, Any] = {**columns, "seed": seed, "exact": frozenset(rows["embedding"][sure])}
+        made.append(Setting(key, n, higher, values, kinds, groups=groups, runs=seeds, **more))
     return made
 
 
@@ -248,6 +253,9 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
         reason = f"no interval of {' and '.join(without)}" if without else "their intervals speak of different targets"
         return {**row, "note": f"no test: {reason}"}
     interval: Interval | None = None
+    if {first, second} <= at.exact:
+        known = {"se": 0.0, "ci_low": advantage, "ci_high": advantage}
+        return {**row, **known, "note": "no test: both values are computed from all points, so that they are exact"}
     if kind == "anchors" and len(differences) > 1:
         return {**row, **_of_anchors(at, advantage, differences, size, alpha, margin)}
     if kind == "points" and first in at.left_out and second in at.left_out:
@@ -264,12 +272,8 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
 
 
 def _shared_kind(first: str, second: str) -> str:
-    """The kind by which a pair is tested: what both have.
-
-    A drawn one needs halves that are not rescaled, for both; beside runs with other seeds a picture is taken as it is.
-    """
-    kinds = {first, second}
-    return "seeds" if "seeds" in kinds else "draws" if kinds == {"draws", "subsamples"} else first * (len(kinds) == 1)
+    """The kind by which a pair is tested: what both have; beside runs with other seeds a picture is taken as it is."""
+    return "seeds" if "seeds" in (first, second) else first * (first == second)
 
 
 def _of_runs(first: FloatArray, second: FloatArray, alpha: float, margin: float | None) -> dict[str, Any]:
@@ -292,8 +296,6 @@ def _of_anchors(
 
     With a margin, where bets were used, the larger p of the two margins, each of both sides: conservative.
     """
-    if len(differences) == at.n:
-        return {"se": 0.0, "note": "no test: all points are anchors, so that the difference is exact"}
     limits = at.limits
     found = anchor_test(differences, at.n, limits, at.seed, 1 - alpha, size)
     if found is None:
@@ -336,7 +338,7 @@ def _tested(advantage: float, interval: Interval | None, alpha: float, margin: f
     if interval.se == 0 and interval.kind == "seeds":
         return {"se": 0.0, "note": "no test: every run of both gave the same value"}
     if interval.se == 0:
-        return {"se": 0.0, "note": "no test: leaving out points changes nothing, or all of them are anchors"}
+        return {"se": 0.0, "note": "no test: leaving out points changes nothing"}
     freedom, se = interval.freedom, interval.se
     half = float(stdtrit(freedom, 1 - alpha / 2)) * se
 

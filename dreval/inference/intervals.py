@@ -20,6 +20,7 @@ __all__ = [
     "apart",
     "beyond_rounding",
     "bounded_interval",
+    "half_share",
     "halves_interval",
     "jackknife_covariance",
     "jackknife_interval",
@@ -48,9 +49,7 @@ METHODS = {
     "exact": "computed from all points",
     "subsampling": "differences of random halves of the points with half the neighbors, rescaled",
     "seeds": "runs of the method with other seeds, Student's t of their mean",
-    "subsamples": "runs of the method on random halves of the points with half the neighbors, rescaled",
-    "draws": "runs of the method, each with its own seed, on random halves of the points with half the neighbors, "
-    "not rescaled",
+    "subsamples": "runs of the method on random halves of the points with half the neighbors, not rescaled",
 }
 TARGETS = {
     "points": "the population the points came from, embedding held fixed, as if not fitted to them",
@@ -62,7 +61,6 @@ TARGETS = {
     "subsampling": "the population the points came from, embedding held fixed, as if not fitted to them",
     "seeds": "the mean over all seeds of the method, points held fixed",
     "subsamples": "the population the points came from, method run anew",
-    "draws": "the population the points came from, method run anew",
 }
 
 
@@ -236,15 +234,19 @@ def halves_interval(
 
     ``halves`` (S, 2) holds the values at two disjoint halves of S random splits of n points. They are two independent
     samples, so (theta_1 - theta_2)^2 / 2 has the mean Var(theta) at half the points exactly; c = (n // 2) / n brings it
-    to all points, as for a mean over points (Politis, Romano and Wolf 1999, Subsampling, section 2.2). The seed of a
-    method that draws does not average out with more points: for "draws" c = 1. Neither is a bound: halves of a method
-    with several optima, of which a half shows one and all points another, covered .88 to .90.
+    to all points, as for a mean over points (Politis, Romano and Wolf 1999, Subsampling, section 2.2). A seed, and the
+    choice among several optima, do not average out with more points: for runs of a method ("subsamples") c = 1. That is
+    no bound either: where one of two optima comes in one of five samples, those that show it miss the mean.
     """
     gaps, splits = halves[:, 0] - halves[:, 1], len(halves)
-    share = 1.0 if kind == "draws" else (n // 2) / n
-    se = math.sqrt(share * float(np.mean(gaps**2)) / 2)
+    se = math.sqrt(half_share(kind, n) * float(np.mean(gaps**2)) / 2)
     se = beyond_rounding(se, value, halves, size, bounds=bounds)
     return Interval(se, *student_interval(value, se, splits, bounds), kind, splits, splits)
+
+
+def half_share(kind: str, n: int) -> float:
+    """By what the variance at half of n points is multiplied for all points: see ``halves_interval``."""
+    return (n // 2) / n if kind == "subsampling" else 1.0
 
 
 def mean_interval(values: FloatArray, bounds: tuple[float, float]) -> Interval:

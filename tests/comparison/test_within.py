@@ -190,7 +190,11 @@ def test_anchors_are_compared_by_their_differences():
     assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(d.mean() / se), 39))
     assert row["p_kind"] == "asymptotic"
     everyone = dreval.Evaluation(X, sources, n_neighbors=6, anchors=90, random_state=0).run("trustworthiness", None)
-    assert "the difference is exact" in everyone.compare().pairs["note"][0]
+    assert "they are exact" in everyone.compare().pairs["note"][0]
+    whole = dreval.Evaluation(X, sources, anchors=40, random_state=0).run("procrustes_disparity", None)
+    pair, table = whole.compare().pairs.iloc[0], whole.ranking()
+    assert_allclose(pair[["se", "ci_low", "ci_high"]].astype(float), [0, pair["advantage"], pair["advantage"]])
+    assert table["in_best_set"].tolist() == [True, False]
 
 
 def test_anchors_that_all_agree_are_no_certainty():

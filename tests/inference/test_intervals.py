@@ -137,14 +137,14 @@ def test_rounding_is_measured_by_the_larger_of_values_and_range():
 def test_halves_of_a_mean_by_hand():
     """Four points 0, 2, 4, 10, all three splits: gaps 12/2, 8/2, 4/2, so se^2 = (36 + 16 + 4) / 3 / 4 = 14/3.
 
-    This is s^2 / n = (16 + 4 + 0 + 36) / 3 / 4, the textbook variance of the mean; with draws it is twice as much.
+    This is s^2 / n = (16 + 4 + 0 + 36) / 3 / 4, the textbook variance of the mean; with runs it is twice as much.
     """
     halves = np.array([[1.0, 7.0], [2.0, 6.0], [5.0, 3.0]])
     got = halves_interval(4.0, halves, 4, FREE, "subsampling")
     assert got.se**2 == pytest.approx(14 / 3)
     assert got.se == pytest.approx(stats.sem([0.0, 2, 4, 10]))
     assert got.high == pytest.approx(4 + stats.t.ppf(0.975, 3) * got.se)
-    assert halves_interval(4.0, halves, 4, FREE, "draws").se ** 2 == pytest.approx(28 / 3)
+    assert halves_interval(4.0, halves, 4, FREE, "subsamples").se ** 2 == pytest.approx(28 / 3)
 
 
 @given(seed=SEEDS, half=st.integers(2, 4))
@@ -162,7 +162,7 @@ def test_all_halves_of_a_mean_give_the_textbook_formula(seed, half):
 def test_every_kind_has_its_words():
     """Method and target are said for each kind of interval."""
     anchors = {"anchors", "bets", "unseen", "exact"}
-    others = {"points", "partitions", "subsampling", "seeds", "subsamples", "draws"}
+    others = {"points", "partitions", "subsampling", "seeds", "subsamples"}
     assert METHODS.keys() == TARGETS.keys() == anchors | others
     assert {TARGETS[kind] for kind in anchors} == {"all points of this embedding"}
 
