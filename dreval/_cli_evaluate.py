@@ -28,7 +28,6 @@ from dreval._cli_words import (
 )
 from dreval.errors import InputError
 from dreval.inference.intervals import CI_WORDS
-from dreval.inputs._makers import BUNDLED
 from dreval.inputs._paths import split_member
 from dreval.inputs.metric import METRICS
 from dreval.registry import INDICES, METHODS, TESTS
@@ -115,6 +114,8 @@ def _add_questions(verb: Verb) -> None:
 
 def _named_source(text: str) -> tuple[str, str]:
     """NAME=SOURCE, or a source that gives its own name (a method's, or a file's without its ending)."""
+    from dreval.inputs._makers import BUNDLED
+
     name, equals, source = text.partition("=")
     if equals and name and source and not os.path.exists(split_member(text)[0]):
         return name, source

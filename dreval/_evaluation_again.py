@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dreval._evaluation_intervals import Intervals
 from dreval._evaluation_labels import seen_by
 from dreval._evaluation_plan import IndexTask
-from dreval._evaluation_rows import Found, add_note, set_band, set_interval
+from dreval._evaluation_rows import Found, add_note, chance_size, set_band, set_interval
 from dreval._evaluation_views import make_views
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
@@ -141,9 +141,8 @@ class Again:
             add_note(row, f"no interval: without one group of points {reasons[0]}")
             return
         numbers = np.array(values, dtype=np.float64)
-        set_interval(
-            row, partitions_interval(row["value"], numbers, task.card.bounds), "leaving out points changes nothing"
-        )
+        interval = partitions_interval(row["value"], numbers, task.card.bounds, chance_size(row))
+        set_interval(row, interval, "leaving out points changes nothing")
         key = {name: row[name] for name in ("embedding", "index", "parameters")}
         found.groups += [{**key, "partition": b, "group": g, "value": v} for (b, g), v in np.ndenumerate(numbers)]
 

@@ -28,7 +28,7 @@ from dreval.inference.intervals import (
 from dreval.results.shepard import Shepard
 from dreval.results.table import point_column
 
-__all__ = ["Found", "add_note", "evaluate_indices", "missing_row", "set_band", "set_interval"]
+__all__ = ["Found", "add_note", "chance_size", "evaluate_indices", "missing_row", "set_band", "set_interval"]
 
 WIDE = 0.05  # between the worst and the best order of equal distances
 CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
@@ -222,7 +222,7 @@ def _anchored(row: dict[str, Any], task: IndexTask, got: Answer, view: View, fou
             add_note(row, "no interval: the anchors also choose the scale")
         return None
     if got.carriers is not None and got.carriers() < EXPECTED:
-        add_note(row, "no interval: few points carry the error, of which the anchors may see none")
+        add_note(row, "no interval: so few points may carry the error that the anchors can miss them")
         return None
     values = got.left_out()
     _keep_groups(row, task, values, found)
@@ -240,7 +240,13 @@ def _without_points(row: dict[str, Any], task: IndexTask, got: Answer, view: Vie
         add_note(row, "no interval: undefined without some of the points")
         return None
     found.left_out[point_column(task.name, task.words)] = values
-    return jackknife_interval(got.value, values, task.card.bounds)
+    return jackknife_interval(got.value, values, task.card.bounds, chance_size(row))
+
+
+def chance_size(row: dict[str, Any]) -> float:
+    """Size of the chance level of a row: beside it a spread among values near 0 may be rounding. 0 where none is."""
+    size = abs(row.get("chance", 0.0))
+    return 0.0 if np.isnan(size) else float(size)
 
 
 def _keep_groups(row: dict[str, Any], task: IndexTask, values: npt.NDArray[np.float64], found: Found) -> None:

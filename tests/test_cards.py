@@ -60,6 +60,7 @@ MAY_BE_EMPTY = {
     ("indices", "area_of"): "it is no area under a curve",
     ("indices", "ceiling"): "the value of a perfect copy is the better bound",
     ("indices", "ties"): "ties cannot matter, or have no exact bounds",
+    ("indices", "contributions"): "what a point contributes has the bounds of the index, or is no share of the value",
     ("indices", "without"): "its values without each point cost more than a pass",
     ("indices", "parameters"): "the index has no parameter",
     ("indices", "invariances"): "every change of the embedding changes the value",

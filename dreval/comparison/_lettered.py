@@ -74,7 +74,7 @@ def smallest_p(test: str, n: int, k: int) -> float:
     Examples
     --------
     >>> smallest_p("wilcoxon", 6, 4), round(smallest_p("nemenyi", 6, 4), 5)
-    (0.03125, 0.00034)
+    (0.03125, 0.00033)
     """
     if test == "wilcoxon":
         return float(2.0 ** (1 - n))

@@ -142,10 +142,10 @@ def skillings_mack_p(goodness: FloatArray, rng: np.random.Generator, draws: int 
 
     Examples
     --------
-    >>> rows = np.array([[1.0, 2, 3], [1, 2, np.nan], [np.nan, 2, 3]])  # 24 exchanges, of which 2 are as far out
+    >>> rows = np.array([[1.0, 2, 3], [1, 2, np.nan], [np.nan, 2, 3]])  # of 24 exchanges 6 are as far out
     >>> p, counted = skillings_mack_p(rows, np.random.default_rng(0))
     >>> round(p, 4), counted
-    (0.0833, True)
+    (0.25, True)
     """
     goodness = goodness[np.isfinite(goodness).sum(axis=1) > 1]
     centred, inverse, _ = _skillings_mack_parts(goodness)

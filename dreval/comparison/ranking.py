@@ -13,7 +13,7 @@ from dreval._check import check_float
 from dreval._random import stream
 from dreval.comparison.within import Setting, settings_of
 from dreval.inference.best_set import best_set
-from dreval.inference.intervals import anchor_test, half_share, jackknife_covariance
+from dreval.inference.intervals import ROUNDING, anchor_test, half_share, jackknife_covariance
 from dreval.results.table import Results, over_replicates
 
 __all__ = ["COLUMNS", "ranking"]
@@ -36,6 +36,9 @@ def ranking(results: Results, measure: Any = None, *, alpha: float = 0.05) -> pd
 def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]:
     """The rows of one index and setting, the best first."""
     order = sorted(at.values, key=lambda name: (math.isnan(at.values[name]), -at.values[name]))
+    tiny = ROUNDING * max(
+        [at.chance, *(abs(value) for value in at.values.values() if not math.isnan(value))], default=0
+    )
     known = [name for name in order if not math.isnan(at.values[name])]
     covariance, freedom, reasons = _covariance(at, known)
     judged = [name for name in known if name not in reasons]
@@ -44,7 +47,7 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         places = [known.index(name) for name in judged]
         rng = stream(int(results.recipe.get("random_state") or 0), "best set", at.key["index"], at.key["parameters"])
         values = np.array([at.values[name] for name in judged])
-        got = best_set(values, covariance[np.ix_(places, places)], freedom, alpha, rng)
+        got = best_set(values, covariance[np.ix_(places, places)], freedom, alpha, rng, size=at.chance)
         p_values = np.maximum(got.p_value, [_few_carriers(at, name, judged, alpha) for name in judged])
         found = {name: (float(p), bool(p > alpha)) for name, p in zip(judged, p_values, strict=True)}
     table = over_replicates(results.table[results.table["test"] == ""])
@@ -57,8 +60,11 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         missing = math.isnan(at.values[name])
         row: dict[str, Any] = {**at.key, "embedding": name, "difference": top - at.values[name]}
         row |= {str(key): value for key, value in intervals[name].items()}
-        row["rank"] = pd.NA if missing else 1 + sum(at.values[other] > at.values[name] for other in known)
-        row |= {"p_adjusted": p, "in_best_set": kept, "note": "no value" if missing else reasons.get(name, "")}
+        row["rank"] = pd.NA if missing else 1 + sum(at.values[other] - at.values[name] > tiny for other in known)
+        note = "no value" if missing else reasons.get(name, "")
+        if kept is True and any(at.values[other] - at.values[name] > tiny for other in reasons):
+            p, kept, note = math.nan, pd.NA, "an embedding with a better value has no interval of the same target"
+        row |= {"p_adjusted": p, "in_best_set": kept, "note": note}
         rows.append(row)
     return rows
 
@@ -76,7 +82,7 @@ def _few_carriers(at: Setting, name: str, names: list[str], alpha: float) -> flo
         differences = differences[np.isfinite(differences)]
         if other == name or at.values[other] <= at.values[name] or not 1 < len(differences) < at.n:
             continue
-        size = max(abs(at.values[other]), abs(at.values[name]))
+        size = max(abs(at.values[other]), abs(at.values[name]), at.chance)
         tested = anchor_test(differences, at.n, at.limits, at.seed, 1 - alpha, size)
         few |= tested is None or tested[0].kind != "anchors"
         smallest = min(smallest, 1.0 if tested is None else tested[1])
@@ -86,8 +92,7 @@ def _few_carriers(at: Setting, name: str, names: list[str], alpha: float) -> flo
 def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[str, str]]:
     """Covariance of the values, its degrees of freedom, and why some embeddings cannot be judged beside the others.
 
-    The kind of interval that most embeddings have decides: others have another target. Beside runs with other seeds an
-    embedding that is not re-run is taken as it is.
+    The kind of interval that most embeddings have decides, runs with other seeds before all: others have another target.
     """
     kinds = {name: at.kinds.get(name, "") for name in names}
     there = [kind for kind in kinds.values() if kind]
@@ -109,8 +114,8 @@ def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[
         freedom = min(sizes, default=2) - 1
         for i, name in enumerate(names):
             runs = at.runs.get(name, np.zeros(0))
-            if kinds[name] != kind or len(runs) > 1:
-                covariance[i, i] = float(np.var(runs, ddof=1)) / len(runs) if kinds[name] == kind else 0.0
+            if kinds[name] == kind and len(runs) > 1:
+                covariance[i, i] = float(np.var(runs, ddof=1)) / len(runs)
                 reasons.pop(name)
         return covariance, freedom, reasons
     if kind == "points" and any(name in at.left_out for name in names):

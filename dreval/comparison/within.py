@@ -22,6 +22,7 @@ from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.bounded import betting_p
 from dreval.inference.intervals import (
     METHODS,
+    ROUNDING,
     TARGETS,
     Interval,
     anchor_test,
@@ -56,7 +57,7 @@ def compare_pairs(
     adjust = check_adjustment(adjust)
     settings = settings_of(results, names, index)
     if len(settings[0].values) < 2:
-        cure = "Add another embedding to the evaluation."
+        cure = "Name two or more, or none for all." if names is not None else "Add another embedding to the evaluation."
         raise InputError("names", "must name two embeddings that were computed", ", ".join(settings[0].values), cure)
     margins = _margins(margin, list(dict.fromkeys(at.key["index"] for at in settings)))
     made = [
@@ -108,6 +109,7 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
     if margin is None:
         return {}
     if not isinstance(margin, Mapping):
+        check_float(margin, "margin", low=0.0)
         if len(measures) > 1:
             cure = f"Pass margin={{{measures[0]!r}: 0.01}}, or compare one measure by index=."
             raise InputError("margin", "must name the measure where several are compared", describe(margin), cure)
@@ -164,6 +166,8 @@ class Setting:
         The seed of the results.
     exact : frozenset of str
         Embeddings whose value for the target of the interval is known without error.
+    chance : float
+        Size of the chance level, 0 where there is none: beside it values of copies that differ by rounding are equal.
     """
 
     key: dict[str, str]
@@ -177,6 +181,7 @@ class Setting:
     points: dict[str, FloatArray]
     seed: int = 0
     exact: frozenset[str] = frozenset()
+    chance: float = 0.0
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -198,6 +203,9 @@ def settings_of(results: Results, names: Any = None, index: Any = None) -> list[
     if not kinds:
         cure = "Run the evaluation with ci='points', or with anchors."
         raise InputError("results", "must have been run with intervals", "a result with ci=None", cure)
+    if table.empty:
+        cure = "Run an index such as trustworthiness; dreval list indices says which way each is better."
+        raise InputError("results", "must hold an index that has a better end", "none", cure)
     made = []
     for (name, parameters), rows in table.groupby(["index", "parameters"], sort=False):
         key, higher = {"index": str(name), "parameters": str(parameters)}, rows["direction"].iloc[0] == "higher"
@@ -224,7 +232,9 @@ def settings_of(results: Results, names: Any = None, index: Any = None) -> list[
         seed = int(results.recipe.get("random_state") or 0)
         n = int(rows["n"].iloc[0])
         sure = (rows["se"] == 0) & (rows["ci_low"] == rows["value"]) & (rows["ci_high"] == rows["value"])
-        more: dict[str, Any] = {**columns, "seed": seed, "exact": frozenset(rows["embedding"][sure])}
+        chance = float(rows["chance"].abs().max())
+        more: dict[str, Any] = {"chance": 0.0 if math.isnan(chance) else chance}
+        more |= {**columns, "seed": seed, "exact": frozenset(rows["embedding"][sure])}
         made.append(Setting(key, n, higher, values, kinds, groups=groups, runs=seeds, **more))
     return made
 
@@ -242,11 +252,11 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
     if kind == "seeds":
         single = [name for name in (first, second) if at.kinds.get(name) != "seeds"]
         note = f"{single[0]} is one picture, taken as it is" if single else ""
-        return {**row, "note": note, **_of_runs(at.runs[first], at.runs[second], alpha, margin)}
+        return {**row, "note": note, **_of_runs(at.runs[first], at.runs[second], alpha, margin, at.chance)}
     both = first in at.points and second in at.points
     differences = at.points[first] - at.points[second] if both else np.zeros(0)
     differences = differences[np.isfinite(differences)]
-    size = max(abs(at.values[first]), abs(at.values[second]))
+    size = max(abs(at.values[first]), abs(at.values[second]), at.chance)
     row |= _effects(advantage, differences, size)
     if not kind:
         without = [name for name in (first, second) if name not in at.kinds]
@@ -268,7 +278,11 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
             interval = jackknife_interval(advantage, gaps[0], UNBOUNDED, size)
         else:
             interval = halves_interval(advantage, gaps.reshape(-1, 2), at.n, UNBOUNDED, kind, size)
-    return {**row, **_tested(advantage, interval, alpha, margin)}
+    if interval is None:
+        held = at.left_out.keys() | at.groups.keys() | at.exact
+        without = [name for name in (first, second) if name not in held] or [first, second]
+        return {**row, "note": f"no test: no interval of {' and '.join(without)}"}
+    return {**row, **_tested(advantage, interval, alpha, margin, size)}
 
 
 def _shared_kind(first: str, second: str) -> str:
@@ -276,16 +290,17 @@ def _shared_kind(first: str, second: str) -> str:
     return "seeds" if "seeds" in (first, second) else first * (first == second)
 
 
-def _of_runs(first: FloatArray, second: FloatArray, alpha: float, margin: float | None) -> dict[str, Any]:
+def _of_runs(first: FloatArray, second: FloatArray, alpha: float, margin: float | None, size: float) -> dict[str, Any]:
     """Welch's test of two sets of independent runs, their distance in standard deviations, and who wins how often."""
     spreads = [float(np.var(values, ddof=1)) for values in (first, second) if len(values) > 1]
     if not spreads:
         return {"note": "no test: fewer than two runs"}
     advantage = float(first.mean() - second.mean())
-    spread = beyond_rounding(math.sqrt(float(np.mean(spreads))), first, second)
+    spread = beyond_rounding(math.sqrt(float(np.mean(spreads))), first, second, size)
     effect = advantage / spread if spread > 0 else math.nan
     often = superiority((first[:, None] - second).ravel())
-    found = _tested(advantage, welch(first, second, UNBOUNDED), alpha, margin)
+    size = max(size, float(np.abs(first).max()), float(np.abs(second).max()))
+    found = _tested(advantage, welch(first, second, UNBOUNDED), alpha, margin, size)
     return {"effect_size": effect, "superiority": often, **found}
 
 
@@ -302,13 +317,11 @@ def _of_anchors(
         return {"note": "no test: few anchors carry the difference, and what one point contributes has no bound"}
     interval, p_value = found
     if interval.kind == "anchors":
-        return _tested(advantage, interval, alpha, margin)
+        return _tested(advantage, interval, alpha, margin, size)
     made = {"se": interval.se, "ci_low": interval.low, "ci_high": interval.high, "p_value": p_value, "p_kind": "bound"}
-    if interval.se > 0:
-        made["statistic"] = advantage / interval.se
     if margin is not None:
         each = [betting_p(differences, at.n, *limits, at.seed, mean=sign * margin) for sign in (-1, 1)]
-        usual = _tested(advantage, interval, alpha, margin).get("p_equivalence", 0.0)
+        usual = _tested(advantage, interval, alpha, margin, size).get("p_equivalence", 0.0)
         made["p_equivalence"] = max(*each, usual) if abs(advantage) < margin else 1.0
     return {**made, "note": "few anchors carry the difference: tested by bets on a bounded mean"}
 
@@ -322,19 +335,19 @@ def _effects(advantage: float, differences: FloatArray, size: float) -> dict[str
     return {"effect_size": effect, "superiority": superiority(differences)}
 
 
-def _tested(advantage: float, interval: Interval | None, alpha: float, margin: float | None) -> dict[str, Any]:
+def _tested(advantage: float, interval: Interval, alpha: float, margin: float | None, size: float) -> dict[str, Any]:
     """Standard error, interval and Student's test of the advantage, or the reason why there is none.
+
+    An advantage that is rounding beside ``size``, the size of what was subtracted, is none.
 
     With a margin also the two one-sided tests of equivalence on the same standard error (Schuirmann 1987,
     J. Pharmacokinet. Biopharm. 15, 657-680): the larger of the p of "worse by the margin" and of "better by it".
     """
     from scipy.special import stdtr, stdtrit
 
-    if interval is None:
-        return {"note": "no test: the index has no interval"}
-    if interval.se == 0 and advantage == 0:
+    if interval.se == 0 and abs(advantage) <= ROUNDING * size:
         none = {"se": 0.0, "statistic": 0.0, "p_value": 1.0, "p_kind": "asymptotic"}
-        return {**none, "note": "no difference in any group of points"}
+        return {**none, "note": "no difference, whichever points are left out"}
     if interval.se == 0 and interval.kind == "seeds":
         return {"se": 0.0, "note": "no test: every run of both gave the same value"}
     if interval.se == 0:
@@ -376,7 +389,7 @@ def _notes(pairs: pd.DataFrame) -> Iterator[str]:
         if kind == "seeds":
             yield f"Differences of means over runs with other seeds, for {TARGETS[kind]}; Welch's t."
             continue
-        if not drawn[pairs["test"] == test].all():
+        if not (drawn | (pairs["p_kind"] == "bound"))[pairs["test"] == test].all():
             yield f"Paired differences: {METHODS[kind]}, for {TARGETS[kind]}; Student's t."
         if drawn.any():
             names = ", ".join(dict.fromkeys(pairs.loc[drawn, "index"]))

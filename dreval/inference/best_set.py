@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval.inference.intervals import ROUNDING
+
 __all__ = ["DRAWS", "BestSet", "best_set"]
 
 FloatArray = npt.NDArray[np.float64]
 DRAWS = 19_999
 AT_ONCE = 4_000_000  # contrasts that are held at once
-RESOLUTION = 1e-10  # a standard error below this share of the scale is rounding
 
 
 class BestSet(NamedTuple):
@@ -35,7 +36,12 @@ class BestSet(NamedTuple):
 
 
 def best_set(
-    estimates: FloatArray, covariance: FloatArray, freedom: float, alpha: float, rng: np.random.Generator
+    estimates: FloatArray,
+    covariance: FloatArray,
+    freedom: float,
+    alpha: float,
+    rng: np.random.Generator,
+    size: float = 0.0,
 ) -> BestSet:
     """The estimates that are not significantly worse than the best, at the simultaneous level 1 - alpha.
 
@@ -56,6 +62,8 @@ def best_set(
         One minus the level.
     rng : Generator
         19,999 draws; p-values are (b + 1) / 20,000.
+    size : float
+        Size of the estimates' unit: differences and errors below 1e-10 of it, or of the estimates, are rounding.
 
     Returns
     -------
@@ -81,9 +89,9 @@ def best_set(
     variances = np.diag(covariance)
     se = np.sqrt(np.maximum(variances[:, None] + variances[None] - 2 * covariance, 0.0))
     ahead = estimates[:, None] - estimates[None]  # [l, h]: how much better l is than h
-    scale = max(float(np.abs(estimates).max(initial=0.0)), math.sqrt(float(variances.max(initial=0.0))))
-    random = se > RESOLUTION * scale
-    steps = np.divide(ahead, se, out=np.where(ahead > RESOLUTION * scale, np.inf, 0.0), where=random)
+    scale = max(size, float(np.abs(estimates).max(initial=0.0)), math.sqrt(float(variances.max(initial=0.0))))
+    random = se > ROUNDING * scale
+    steps = np.divide(ahead, se, out=np.where(ahead > ROUNDING * scale, np.inf, 0.0), where=random)
     np.fill_diagonal(steps, 0.0)
     statistic = steps.max(axis=0)
     values, vectors = np.linalg.eigh(covariance)

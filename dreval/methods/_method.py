@@ -139,7 +139,8 @@ class Method:
         self._fit(points)
         self.n_features_in_ = points.shape[1]
         self._keep_names(X)
-        self._reach = min(FAR * float(np.abs(points).max()), LARGEST if self.any_unit else UNITS[1])
+        largest = float(np.abs(points).max())
+        self._reach = max(largest, min(FAR * largest, LARGEST if self.any_unit else UNITS[1]))
         self._known = Embedding(self.embedding_, self.card.name, data=points)
         self._lock()
         return self

@@ -343,8 +343,8 @@ class Results(Printed):
         >>> res = dreval.Evaluation(X, sources, n_neighbors=8, random_state=0).run("trustworthiness")
         >>> res.ranking()[["rank", "embedding", "in_best_set"]]
            rank  embedding  in_best_set
-        0     1        pca         True
-        1     2  first two         True
+        0     1  first two         True
+        1     2        pca         True
         2     3   last two        False
         """
         made: pd.DataFrame = import_module("dreval.comparison.ranking").ranking(self, measure, alpha=alpha)

@@ -102,13 +102,42 @@ def test_equal_embeddings_share_a_rank_and_the_set():
 def test_every_kind_of_interval_ranks(ci):
     """Anchors, halves and other seeds: the bad embedding is out, the good one in."""
     sources = SOURCES
-    if ci == "replicates":  # coordinates have no runs, and are taken as they are
-        sources = {"good": X[:, :2], "bad": _noise}
+    if ci == "replicates":  # coordinates have no runs
+        sources = {"good": lambda *a, **b: X[:, :2] + 0.1 * _noise(*a, **b), "bad": _noise, "fixed": X[:, 2:]}
     ev = dreval.Evaluation(X, sources, n_neighbors=6, random_state=0, anchors=40 if ci == "anchors" else None)
     table = ev.run("continuity", None, ci).ranking().set_index("embedding")
 
     assert table.loc["good", "in_best_set"]
     assert not table.loc["bad", "in_best_set"]
+    if ci == "replicates":
+        assert pd.isna(table.loc["fixed", "in_best_set"])
+        assert table.loc["fixed", "note"] != ""
+
+
+def test_copies_that_differ_by_rounding_are_equal():
+    """A perfect copy, moved and turned: one rank, p = 1, all in the set, by indices that are 0 up to rounding."""
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
+    ev = dreval.Evaluation(X, {"copy": X, "turned": X @ turn, "moved": X @ turn @ turn + 3}, n_neighbors=6)
+    res = ev.run(["stress", "sammon_stress", "procrustes_rn", "procrustes_disparity", "stress_nonmetric"], None)
+    table, pairs = res.ranking(), res.compare(adjust=None).pairs
+
+    assert (table["rank"] == 1).all()
+    assert table["in_best_set"].all()
+    assert (pairs["p_value"] == 1).all()
+    assert (pairs["better"] == "").all()
+    assert res.table["ci_low"].isna().all()
+
+
+def test_an_embedding_behind_one_that_cannot_be_judged_is_not_called_best():
+    """Where a better one has no interval of the same target, nobody behind it is put in the set."""
+    ev = dreval.Evaluation(X, {"pca": "pca", "mixed": X[:, [0, 3]], "bad": X[:, 2:]}, n_neighbors=6, random_state=0)
+    options = {"replicates": {"n_resamples": 2, "over": "subsamples"}}
+    table = ev.run("continuity", None, options=options).ranking().set_index("embedding")
+
+    assert table.index[0] == "pca"
+    assert table["in_best_set"].isna().tolist() == [True, True, False]
+    assert not table.loc["bad", "in_best_set"]
+    assert table.loc["mixed", "note"] != ""
 
 
 def test_few_anchors_that_carry_a_difference_put_nobody_out():
@@ -134,7 +163,7 @@ def test_embeddings_of_another_target_are_not_judged():
     assert table["rank"].notna().all()
     assert pd.isna(table.loc["pca", "in_best_set"])
     assert table.loc["pca", "note"] != ""
-    assert table.loc[["a", "b"], "in_best_set"].notna().all()
+    assert not table.loc["b", "in_best_set"]
 
 
 def test_the_set_is_the_same_after_saving_and_with_any_number_of_jobs(results, tmp_path):

@@ -158,6 +158,7 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
             "nulls.csv",
             "shepard.json",
             "points_0.csv",
+            "left_out_0.csv",
             "embedding_0.npy",
         ]
         assert archive.namelist() == names
