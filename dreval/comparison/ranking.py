@@ -36,10 +36,8 @@ def ranking(results: Results, measure: Any = None, *, alpha: float = 0.05) -> pd
 def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]:
     """The rows of one index and setting, the best first."""
     order = sorted(at.values, key=lambda name: (math.isnan(at.values[name]), -at.values[name]))
-    tiny = ROUNDING * max(
-        [at.chance, *(abs(value) for value in at.values.values() if not math.isnan(value))], default=0
-    )
     known = [name for name in order if not math.isnan(at.values[name])]
+    tiny = ROUNDING * max([at.chance, *(abs(at.values[name]) for name in known)])
     covariance, freedom, reasons = _covariance(at, known)
     judged = [name for name in known if name not in reasons]
     found: dict[str, tuple[float, Any]] = {}

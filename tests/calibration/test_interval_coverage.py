@@ -180,8 +180,8 @@ def test_replicates_on_halves_cover_the_refitted_mean(draw, method, least, n_sim
     """Methods re-run on random halves, n = 150, k = 10, 20 splits: they cover the mean over refitted embeddings.
 
     The target is what the row names: the expectation over samples of this size, each with an embedding of its own. The
-    principal components of a roll are two of three directions of nearly equal variance: several optima, of which one
-    that comes with probability q < .186 is farther than 2.09 sqrt(q (1 - q)) from the mean, so that .81 can be promised.
+    principal components of a roll are two of three directions of nearly equal variance: several optima. One that comes
+    with probability q < .186 is farther than 2.09 sqrt(q (1 - q)) from the mean, so that .81 can be promised.
     The default interval, which holds the embedding fixed, is no interval for this target: its coverage is printed.
     """
     rng, size, found = np.random.default_rng([8, len(method)]), n_simulations(200), []
