@@ -90,7 +90,7 @@ def _few_carriers(at: Setting, name: str, names: list[str], alpha: float) -> flo
 def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[str, str]]:
     """Covariance of the values, its degrees of freedom, and why some embeddings cannot be judged beside the others.
 
-    The kind of interval that most embeddings have decides, runs with other seeds before all: others have another target.
+    The kind of interval that most embeddings have decides, other seeds before all: others have another target.
     """
     kinds = {name: at.kinds.get(name, "") for name in names}
     there = [kind for kind in kinds.values() if kind]
