@@ -255,7 +255,9 @@ class Results(Printed):
         value without single points, 20 random groups are left out, the squared errors are averaged over 8 random
         partitions, and ``p_low`` and ``p_high`` bound the p that other seeds give. The test refers to other points for
         the same embeddings; for other data sets see ``dreval.compare``. Halves of ``ci="subsampling"`` are the same for
-        both; runs with other seeds have Welch's t. A pair whose intervals have different targets has no test.
+        both; runs with other seeds have Welch's t, also beside an embedding that is not re-run and is taken as it is.
+        Where few anchors carry a difference the test bets on a bounded mean, which holds for every population.
+        Otherwise a pair whose intervals have different targets has no test.
 
         Parameters
         ----------
@@ -292,7 +294,9 @@ class Results(Printed):
                first    second  advantage     better
         0  first two  last two       0.31  first two
         """
-        return import_module("dreval.comparison.within").compare_pairs(self, names, **options)
+        compare_pairs = import_module("dreval.comparison.within").compare_pairs
+        check_parameters(options, tuple(signature(compare_pairs).parameters)[2:], "compare")
+        return compare_pairs(self, names, **options)
 
     def ranking(self, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:
         """Embeddings from the best to the worst by each index, with the set not distinguishable from the best.

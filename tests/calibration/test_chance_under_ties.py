@@ -105,9 +105,7 @@ def _judge(kind, n, k, size):
         own = math.sqrt(np.mean([se**2 for _, se in draws]))
         if name in CURVES:
             own = np.std([value for value, _ in draws], axis=0, ddof=1) if ROOTS > 1 else 0.0
-        own = np.maximum(
-            own, spread / math.sqrt(20) * (own > 0)
-        )  # what so few draws say of their error has heavy tails
+        own = np.maximum(own, spread / math.sqrt(20) * (own > 0))  # draws so few say little of their error
         error = np.hypot(spread / math.sqrt(size), own)
         far = np.abs(draws[0][0] - mean)
         found[name] = float(np.max(np.where(far < 1e-10, 0.0, far / np.maximum(error, 1e-300))))
