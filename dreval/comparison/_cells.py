@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_one_of, nearest_name
+from dreval._check import check_one_of, describe, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.registry import INDICES
 from dreval.results.table import point_column
@@ -104,6 +104,8 @@ def wanted_names(wanted: Any, known: list[str], argument: str) -> list[str]:
     """The names that are asked for, each known; all by default."""
     if wanted is None:
         return known
+    if not isinstance(wanted, Iterable):
+        raise InputError(argument, "must be names", describe(wanted), f"Known: {', '.join(known)}.")
     names = [wanted] if isinstance(wanted, str) else list(wanted)
     for name in names:
         check_one_of(name, known, argument)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dreval._check import check_float
 from dreval._random import stream
-from dreval.comparison.within import Setting, settings_of
+from dreval.comparison.within import FEW_MAY_CARRY, Setting, settings_of
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import ROUNDING, anchor_test, half_share, jackknife_covariance
 from dreval.results.table import Results, over_replicates
@@ -41,6 +41,7 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
     covariance, freedom, reasons = _covariance(at, known)
     judged = [name for name in known if name not in reasons]
     found: dict[str, tuple[float, Any]] = {}
+    open_ones: set[str] = set()
     if judged:
         places = [known.index(name) for name in judged]
         rng = stream(int(results.recipe.get("random_state") or 0), "best set", at.key["index"], at.key["parameters"])
@@ -48,6 +49,10 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         got = best_set(values, covariance[np.ix_(places, places)], freedom, alpha, rng, size=at.chance)
         p_values = np.maximum(got.p_value, [_few_carriers(at, name, judged, alpha) for name in judged])
         found = {name: (float(p), bool(p > alpha)) for name, p in zip(judged, p_values, strict=True)}
+        if set(judged) <= at.exact:
+            found = {name: (math.nan, at.values[known[0]] - at.values[name] <= tiny) for name in judged}
+        else:
+            open_ones = {name for name, behind in zip(judged, got.untested, strict=True) if behind}
     table = over_replicates(results.table[results.table["test"] == ""])
     mine = table[(table["index"] == at.key["index"]) & (table["parameters"] == at.key["parameters"])]
     intervals = mine.set_index("embedding")[["value", "se", "ci_low", "ci_high"]].to_dict("index")
@@ -62,6 +67,10 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         note = "no value" if missing else reasons.get(name, "")
         if kept is True and any(at.values[other] - at.values[name] > tiny for other in reasons):
             p, kept, note = math.nan, pd.NA, "an embedding with a better value has no interval of the same target"
+        elif kept is True and name in open_ones:
+            p, kept, note = math.nan, pd.NA, "neither it nor a better one has any spread, so that they are not tested"
+        elif name in at.exact:
+            note = note or "exact: computed from all points"
         row |= {"p_adjusted": p, "in_best_set": kept, "note": note}
         rows.append(row)
     return rows
@@ -95,7 +104,11 @@ def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[
     kinds = {name: at.kinds.get(name, "") for name in names}
     there = [kind for kind in kinds.values() if kind]
     kind = "seeds" if "seeds" in there else max(there, key=there.count, default="")
-    k, reasons = len(names), dict.fromkeys(names, "no interval, so that it cannot be told from the best")
+    k, none = len(names), "no interval, so that it cannot be told from the best"
+    other = "its interval has another target than those of others"
+    reasons = {name: other if kinds[name] not in ("", kind) else none for name in names}
+    if kind == "anchors" and not any(name in at.points for name in names):
+        reasons = dict.fromkeys(names, FEW_MAY_CARRY)
     covariance, freedom = np.zeros((k, k)), math.inf
 
     def stacked(columns: dict[str, FloatArray]) -> tuple[list[int], FloatArray]:
@@ -124,9 +137,9 @@ def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[
         values = values[:, np.isfinite(values).all(axis=0)]
         m = values.shape[1]
         made, freedom = np.atleast_2d(np.cov(values)) * max(1 - m / at.n, 0.0) / m, m - 1
-    elif kind and any(name in at.groups for name in names):
+    elif kind not in ("", "anchors") and any(name in at.groups for name in names):
         places, values = stacked(at.groups)
-        if kind in ("points", "anchors"):
+        if kind == "points":
             made = np.mean([jackknife_covariance(part.T) for part in values.transpose(1, 0, 2)], axis=0)
             freedom = values.shape[2] - 1
         else:  # halves of the points: as halves_interval, with what embeddings share

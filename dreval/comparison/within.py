@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,10 +36,11 @@ from dreval.registry import INDICES
 from dreval.results.calls import written_again
 from dreval.results.table import Results, over_replicates, point_column
 
-__all__ = ["Setting", "compare_pairs", "settings_of"]
+__all__ = ["FEW_MAY_CARRY", "Setting", "compare_pairs", "settings_of"]
 
 FloatArray = npt.NDArray[np.float64]
 UNBOUNDED = (-math.inf, math.inf)
+FEW_MAY_CARRY = "few points may carry a difference of an index of pairs, and the anchors can miss them"
 TEST_NAMES = {"points": "jackknife"}  # of the other kinds of interval the name is that of the kind
 
 
@@ -93,6 +94,8 @@ def _chosen(results: Results, names: Any) -> list[str]:
     known = [name for name in results.names if name not in results.failed]
     if names is None:
         return known
+    if not isinstance(names, Iterable):
+        raise InputError("names", "must be names of embeddings", describe(names), f"Known: {', '.join(known)}.")
     asked = list(dict.fromkeys([names] if isinstance(names, str) else names))
     for name in asked:
         if name in results.failed:
@@ -194,7 +197,10 @@ class Setting:
 def settings_of(results: Results, names: Any = None, index: Any = None) -> list[Setting]:
     """What a result knows of each index and setting that has a better end, for some embeddings."""
     table = results.table[(results.table["test"] == "") & (results.table["index"] != "")]
-    table = table[table["direction"].isin(["higher", "lower"]) & ~table["embedding"].isin(results.failed)]
+    ranked = table["direction"].isin(["higher", "lower"])
+    for name in set(table["index"][~ranked]) & {*([index] if isinstance(index, str) else index or ())}:
+        raise InputError("index", "must have a better end", f"{name!r}, which only describes", "Name another index.")
+    table = table[ranked & ~table["embedding"].isin(results.failed)]
     runs, table = table, over_replicates(table)
     chosen = _chosen(results, names)
     table = table[table["embedding"].isin(chosen)]
@@ -231,7 +237,10 @@ def settings_of(results: Results, names: Any = None, index: Any = None) -> list[
         values = {e: float(known[e]) for e in chosen if e in known}
         seed = int(results.recipe.get("random_state") or 0)
         n = int(rows["n"].iloc[0])
-        sure = (rows["se"] == 0) & (rows["ci_low"] == rows["value"]) & (rows["ci_high"] == rows["value"])
+        whole = (results.recipe.get("anchors") or 0) >= n or (
+            key["index"] in INDICES and INDICES.card(key["index"]).level == "global"
+        )
+        sure = whole & (rows["se"] == 0) & (rows["ci_low"] == rows["value"]) & (rows["ci_high"] == rows["value"])
         chance = float(rows["chance"].abs().max())
         more: dict[str, Any] = {"chance": 0.0 if math.isnan(chance) else chance}
         more |= {**columns, "seed": seed, "exact": frozenset(rows["embedding"][sure])}
@@ -270,14 +279,14 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
         return {**row, **_of_anchors(at, advantage, differences, size, alpha, margin)}
     if kind == "points" and first in at.left_out and second in at.left_out:
         interval = jackknife_interval(advantage, at.left_out[first] - at.left_out[second], UNBOUNDED, size)
-    elif first in at.groups and second in at.groups:
+    elif kind != "anchors" and first in at.groups and second in at.groups:
         gaps = at.groups[first] - at.groups[second]
         if kind == "points":
             interval = partitions_interval(advantage, gaps, UNBOUNDED, size)
-        elif kind == "anchors":
-            interval = jackknife_interval(advantage, gaps[0], UNBOUNDED, size)
         else:
             interval = halves_interval(advantage, gaps.reshape(-1, 2), at.n, UNBOUNDED, kind, size)
+    if interval is None and kind == "anchors" and {first, second} <= at.groups.keys():
+        return {**row, "note": f"no test: {FEW_MAY_CARRY}"}
     if interval is None:
         held = at.left_out.keys() | at.groups.keys() | at.exact
         without = [name for name in (first, second) if name not in held] or [first, second]

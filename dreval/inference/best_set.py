@@ -14,6 +14,7 @@ __all__ = ["DRAWS", "BestSet", "best_set"]
 
 FloatArray = npt.NDArray[np.float64]
 DRAWS = 19_999
+HALF_DIGITS = 1e-7
 AT_ONCE = 4_000_000  # contrasts that are held at once
 
 
@@ -28,11 +29,14 @@ class BestSet(NamedTuple):
         Probability of so large a statistic where all are equally good: adjusted for the choice among the k.
     kept : ndarray (k,)
         Whether the estimate is in the set: ``p_value > alpha``.
+    untested : ndarray (k,)
+        Whether an estimate is ahead without any error of the difference, which leaves nothing to test.
     """
 
     statistic: FloatArray
     p_value: FloatArray
     kept: npt.NDArray[np.bool_]
+    untested: npt.NDArray[np.bool_]
 
 
 def best_set(
@@ -71,8 +75,9 @@ def best_set(
 
     Notes
     -----
-    A pair whose difference has no standard error (equal up to rounding) is left out where the two are equal; where they
-    are not, the worse one is out: with exact values there is nothing to test. O(20,000 k^2) time.
+    A pair whose difference has no standard error up to rounding (as of an embedding and its copy: the square root of a
+    difference of equal variances has half of the digits) is left out, and ``untested`` says where the two differ.
+    O(20,000 k^2) time.
 
     References
     ----------
@@ -90,9 +95,10 @@ def best_set(
     se = np.sqrt(np.maximum(variances[:, None] + variances[None] - 2 * covariance, 0.0))
     ahead = estimates[:, None] - estimates[None]  # [l, h]: how much better l is than h
     scale = max(size, float(np.abs(estimates).max(initial=0.0)), math.sqrt(float(variances.max(initial=0.0))))
-    random = se > ROUNDING * scale
-    steps = np.divide(ahead, se, out=np.where(ahead > ROUNDING * scale, np.inf, 0.0), where=random)
-    np.fill_diagonal(steps, 0.0)
+    digits = np.maximum(ROUNDING * scale, HALF_DIGITS * np.sqrt(np.maximum(variances[:, None] + variances[None], 0.0)))
+    random = se > digits
+    steps = np.divide(ahead, se, out=np.zeros_like(se), where=random)
+    untested = (~random & (ahead > digits)).any(axis=0)
     statistic = steps.max(axis=0)
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -107,4 +113,4 @@ def best_set(
         reached += (largest >= statistic * (1 - 1e-12)).sum(axis=0)
     p = (reached + 1.0) / (DRAWS + 1.0)
     p[statistic == 0.0] = 1.0  # nothing is ahead
-    return BestSet(statistic, p, p > alpha)
+    return BestSet(statistic, p, p > alpha, untested)

@@ -256,18 +256,20 @@ def test_what_cannot_be_compared_is_refused(results):
         results.compare(adjust="hom")
 
 
-def test_pairs_of_distances_at_anchors_are_compared_by_their_groups():
-    """Where an index of pairs has an interval under anchors, the difference has one too: the jackknife by hand."""
-    res = dreval.Evaluation(X, SOURCES, n_neighbors=6, anchors=85, random_state=0).run("stress", None)
-    assert res.table["ci_low"].notna().all()
+def test_pairs_of_distances_at_anchors_are_not_compared():
+    """Intervals of an index of pairs are the jackknife of its groups, by hand; differences have no test, and say why.
+
+    Two points that the anchors miss can carry a difference: of 45 draws 24 then favored the wrong embedding.
+    """
+    res = dreval.Evaluation(X, SOURCES, n_neighbors=6, anchors=70, random_state=0).run("stress", None)
     groups = res.groups.pivot(index="group", columns="embedding", values="value")
-    values = res.table.set_index("embedding")["value"]
     for name, interval in res.table.set_index("embedding")[["se", "ci_low"]].iterrows():
-        spread = groups[name] - groups[name].mean()
-        assert interval["se"] == pytest.approx(math.sqrt(19 / 20 * (spread**2).sum()))
-    for row in res.compare().pairs.to_dict("records"):
-        d = groups[row["second"]] - groups[row["first"]]  # lower is better
-        se = math.sqrt(19 / 20 * ((d - d.mean()) ** 2).sum())
-        t = (values[row["second"]] - values[row["first"]]) / se
-        assert_allclose([row["se"], row["statistic"], row["p_value"]], [se, t, 2 * stats.t.sf(abs(t), 19)], rtol=1e-9)
-        assert (row["test"], row["note"]) == ("anchors", "")
+        if name in groups:
+            spread = groups[name] - groups[name].mean()
+            assert interval["se"] == pytest.approx(math.sqrt(19 / 20 * (spread**2).sum()))
+    pairs, table = res.compare().pairs, res.ranking()
+    assert len(groups.columns) >= 1
+    assert pairs["p_value"].isna().all()
+    assert pairs["note"].str.startswith("no test: ").all()
+    assert table["in_best_set"].isna().all()
+    assert (table["note"] != "").all()

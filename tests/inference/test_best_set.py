@@ -69,10 +69,25 @@ def test_the_set_does_not_depend_on_place_or_unit(estimates, seed, shift, power)
 
 
 def test_exact_values_need_no_test():
-    """Without any error equal values are kept with the best, worse ones are out."""
+    """Without any error nothing is tested; what is behind is told from what is equal to the best."""
     found = best_set(np.array([0.5, 0.9, 0.9]), np.zeros((3, 3)), np.inf, 0.05, np.random.default_rng(0))
 
-    assert found.kept.tolist() == [False, True, True]
+    assert found.untested.tolist() == [True, False, False]
+    assert found.p_value.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_copies_change_no_other_p():
+    """An estimate and its copies, with covariances that cancel up to rounding, have the p of the estimate alone."""
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 3)) / 10
+    copies = np.c_[values, values[:, 1:] + 1e-16 * rng.normal(size=(60, 2))]
+    theta = np.array([0.5, 0.45, 0.4])
+    one, all_ = (
+        best_set(t, np.cov(v.T) / 60, 59, 0.05, np.random.default_rng(1))
+        for t, v in ((theta, values), (np.r_[theta, theta[1:]], copies))
+    )
+    np.testing.assert_allclose(all_.p_value[:3], one.p_value, atol=0.02)
+    np.testing.assert_allclose(all_.p_value[3:], one.p_value[1:], atol=0.02)
 
 
 @pytest.mark.calibration
