@@ -109,13 +109,13 @@ def test_averaged_partitions_hold_their_size(n_simulations):
 
 @pytest.mark.calibration
 def test_the_power_is_not_below_that_of_one_partition(n_simulations):
-    """Noise .25 in a quarter of the second embedding, n = 100: the delete-one test finds at least as much as the
+    """Noise .5 in a quarter of the second embedding, n = 100: the delete-one test finds at least as much as the
     test on 20 random groups, less three standard errors of the paired difference of the two rates.
     """
     rng, size = np.random.default_rng(18), n_simulations(200)
     found = []
     for seed in range(size):
-        X, embeddings, _ = pair(rng, 100, 0.25)
+        X, embeddings, _ = pair(rng, 100, 0.5)
         views = sweep(X, embeddings, k=10, groups=random_groups(100, 20, np.random.default_rng(seed)))
         values = {name: answer(trustworthiness, view, {"n_neighbors": 10}).value for name, view in views.items()}
         gaps = [
