@@ -78,11 +78,11 @@ def _parameters(name, k):
 
 
 def _stated(name, view, k, root):
-    """What is stated as chance, and its standard error (none of a curve)."""
+    """What is stated as chance, its standard error and its number of draws (neither is known of a curve)."""
     if name in CURVES:
-        return chance_curve(INDICES.get(name), view, root)[NEAREST], 0.0
+        return chance_curve(INDICES.get(name), view, root)[NEAREST], 0.0, 0
     found = chance_value(INDICES.get(name), view, _parameters(name, k), root)
-    return np.array([found.value]), found.se
+    return np.array([found.value]), found.se, found.draws
 
 
 def _judge(kind, n, k, size):
@@ -102,10 +102,11 @@ def _judge(kind, n, k, size):
         draws = [_stated(name, view, k, root) for root in range(ROOTS)]
         mean = sums[name] / size
         spread = np.sqrt(np.maximum(squares[name] / size - mean**2, 0.0))
-        own = math.sqrt(np.mean([se**2 for _, se in draws]))
+        own = math.sqrt(np.mean([se**2 for _, se, _ in draws]))
         if name in CURVES:
-            own = np.std([value for value, _ in draws], axis=0, ddof=1) if ROOTS > 1 else 0.0
-        own = np.maximum(own, spread / math.sqrt(20) * (own > 0))  # draws so few say little of their error
+            own = np.std([value for value, _, _ in draws], axis=0, ddof=1)
+        drawn = draws[0][2] > 0 or np.asarray(own) > 0
+        own = np.maximum(own, spread / math.sqrt(20) * drawn)  # of 20 draws near a bound all may be alike
         error = np.hypot(spread / math.sqrt(size), own)
         far = np.abs(draws[0][0] - mean)
         found[name] = float(np.max(np.where(far < 1e-10, 0.0, far / np.maximum(error, 1e-300))))
