@@ -22,7 +22,7 @@ from dreval.geometry.coranking import share_coranking
 from dreval.geometry.metrics import take
 from dreval.geometry.pairs import known_pairs, pairs_of, remember_whole
 from dreval.indices._index import answer, curve_values
-from dreval.inference.intervals import apart, halves_interval, mean_interval, partitions_interval
+from dreval.inference.intervals import apart, halves_interval, jackknife_variance, mean_interval, partitions_interval
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
 
@@ -92,18 +92,20 @@ class Again:
         count = min(GROUPS, n)
         partitions = 1 if count == n else self.intervals.counts["partitions"]
         room = n + n // -count - 1  # neighbors that are left without the largest group
-        single = [task for task in self.tasks if task.card.smooth and task.card.without is None]
-        for task in (task for task in single if task.parameters.get("n_neighbors", 0) > room):
-            for name in names:
-                row = next(
-                    r for r in found[name].rows if (r.get("index"), r.get("parameters")) == (task.name, task.words)
-                )
-                if not math.isnan(row.get("value", math.nan)):
-                    add_note(row, "no interval: k is too large beside n to leave groups out")
-        single = [task for task in single if task.parameters.get("n_neighbors", 0) <= room]
+        single = [(at, task) for at, task in enumerate(self.tasks) if task.card.smooth and task.card.without is None]
+        rows = {name: self._rows(found[name]) for name in names}
+        for row in (
+            rows[name][at]
+            for name in names
+            for at, task in single
+            if task.parameters.get("n_neighbors", 0) > room and rows[name][at]
+        ):
+            add_note(row, "no interval: k is too large beside n to leave groups out")
+        single = [(at, task) for at, task in single if task.parameters.get("n_neighbors", 0) <= room]
         curves = [task for task in self.curves if task.card.smooth and task.card.without is None]
         if not (single or curves):
             return
+        tasks = [*(task for _, task in single), *curves]
         drawn = {name: {row["index"] for row in found[name].curves} for name in names}
         values: dict[str, list[list[Values]]] = {name: [] for name in names}
         bands: dict[tuple[str, str], list[FloatArray]] = {}
@@ -112,24 +114,23 @@ class Again:
             bar.set_description(f"groups left out, partition {b + 1} of {partitions}")
             groups = random_groups(n, count, stream(self.seed, "groups", b))
             given = {"seed": self.seed, "n_jobs": self.n_jobs, "groups": groups}
-            views = make_views(self.data, {name: embedded[name] for name in names}, [*single, *curves], **given)
+            views = make_views(self.data, {name: embedded[name] for name in names}, tasks, **given)
             for name, view in views.items():
                 first = kept.setdefault(name, view)
                 if first is not view and known_pairs(first) is not None:
                     view.once("pairs", lambda first=first: pairs_of(first))
-                left = _left_out(view, [*single, *curves])
-                values[name].append([self._values(one, single) for one in left])
+                left = _left_out(view, tasks)
+                values[name].append([self._values(one, tasks[: len(single)]) for one in left])
                 for task in curves:
                     if task.name in drawn[name]:
                         top = min(one.n for one in left) // 2
                         lines = np.array([curve_values(task.thing, one)[0][:top] for one in left])
                         bands.setdefault((name, task.name), []).append(lines)
         for name in names:
-            rows = {(row.get("index"), row.get("parameters")): row for row in found[name].rows}
-            for at, task in enumerate(single):
-                row = rows[task.name, task.words]
-                if not math.isnan(row.get("value", math.nan)):
-                    self._add_partition_row(found[name], row, [[v[at] for v in part] for part in values[name]], task)
+            for place, (at, task) in enumerate(single):
+                if rows[name][at]:
+                    part_values = [[one[place] for one in part] for part in values[name]]
+                    self._add_partition_row(found[name], rows[name][at], part_values, task)
             for task in curves:
                 if (name, task.name) in bands:
                     _add_partition_band(found[name], task, np.array(bands[name, task.name]))
@@ -279,9 +280,9 @@ def _add_partition_band(found: Found, task: IndexTask, curves: FloatArray) -> No
     """Ends of the interval of a curve at each K alone from ``curves`` (P, g, K), up to half of the points that stay."""
     groups, top = curves.shape[1:]
     if top:
-        squares = (groups - 1) / groups * ((curves - curves.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        se = np.sqrt(jackknife_variance(curves.swapaxes(0, 1)).mean(axis=0))
         rows = [row for row in found.curves if row["index"] == task.name]
-        set_band(rows, np.arange(1, top + 1), np.sqrt(squares.mean(axis=0)), groups - 1, task.card.bounds)
+        set_band(rows, np.arange(1, top + 1), se, groups - 1, task.card.bounds)
 
 
 def _halved(task: IndexTask, n: int) -> IndexTask:

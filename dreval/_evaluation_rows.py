@@ -23,6 +23,7 @@ from dreval.inference.intervals import (
     beyond_rounding,
     bounded_interval,
     jackknife_interval,
+    jackknife_variance,
     student_interval,
 )
 from dreval.results.shepard import Shepard
@@ -117,8 +118,7 @@ def _curve_rows(name: str, view: View, task: IndexTask, ci: str | None, root: in
     ]
     bands = band_numbers(view.n)
     if ci == "points" and task.card.without is not None and len(bands):
-        left_out = task.card.without(view, bands)
-        se = np.sqrt((view.n - 1) / view.n * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+        se = np.sqrt(jackknife_variance(task.card.without(view, bands)))
         set_band(rows, bands, se, view.n - 1, task.card.bounds)
     return rows
 

@@ -24,6 +24,7 @@ __all__ = [
     "halves_interval",
     "jackknife_covariance",
     "jackknife_interval",
+    "jackknife_variance",
     "many_carry",
     "mean_interval",
     "partitions_interval",
@@ -110,7 +111,7 @@ def jackknife_interval(value: float, left_out: FloatArray, bounds: tuple[float, 
     values of which ``left_out`` are differences, if they are.
     """
     groups = len(left_out)
-    se = math.sqrt(float(jackknife_covariance(left_out[:, None])[0, 0]))
+    se = math.sqrt(float(jackknife_variance(left_out)))
     se = beyond_rounding(se, value, left_out, size, bounds=bounds)
     return Interval(se, *student_interval(value, se, groups - 1, bounds), "points", groups, groups - 1)
 
@@ -119,6 +120,11 @@ def jackknife_covariance(left_out: FloatArray) -> FloatArray:
     """Covariance (e, e) of e estimates from their values (g, e) without each of g groups or points."""
     gaps = left_out - left_out.mean(axis=0)
     return np.asarray((len(gaps) - 1) / len(gaps) * np.einsum("ga,gb->ab", gaps, gaps))
+
+
+def jackknife_variance(left_out: FloatArray) -> FloatArray:
+    """Variances (...) of estimates from their values (g, ...) without each of g groups or points."""
+    return np.asarray((len(left_out) - 1) * left_out.var(axis=0))
 
 
 def partitions_interval(value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0) -> Interval:
@@ -130,7 +136,7 @@ def partitions_interval(value: float, left_out: FloatArray, bounds: tuple[float,
     runs. Student with g - 1 degrees, which is conservative.
     """
     partitions, groups = left_out.shape
-    squares = np.array([float(jackknife_covariance(one[:, None])[0, 0]) for one in left_out])
+    squares = jackknife_variance(left_out.T)
     mean = float(squares.mean())
     se = beyond_rounding(math.sqrt(mean), value, left_out, size, bounds=bounds)
     doubt = 0.0
