@@ -158,6 +158,26 @@ def test_few_anchors_that_carry_a_difference_put_nobody_out():
     assert table["in_best_set"].all()
 
 
+def test_bounds_at_anchors_are_adjusted_for_the_number_of_embeddings():
+    """Where few anchors carry the differences p is the smallest of the pairs ahead, times the number of rivals."""
+    cloud = np.random.default_rng(3).normal(size=(400, 2))
+    moved = [cloud.copy() for _ in range(3)]
+    for i, one in enumerate(moved):
+        one[: 60 + 10 * i] = one[60 + 10 * i : 120 + 20 * i][::-1]
+    sources = {"best": cloud} | {f"moved {i}": one for i, one in enumerate(moved)}
+    res = dreval.Evaluation(cloud, sources, n_neighbors=6, anchors=30, random_state=1).run("continuity", None)
+    table, pairs = res.ranking().set_index("embedding"), res.compare(adjust=None).pairs
+    checked = 0
+    for name in table.index[1:]:
+        mine = pairs[(pairs["first"] == name) | (pairs["second"] == name)]
+        side = np.where(mine["first"] == name, 1, -1)
+        ahead = mine[(side * mine["advantage"] < 0).to_numpy()]
+        if (ahead["p_kind"] == "bound").any():
+            checked += 1
+            assert table.loc[name, "p_adjusted"] >= min(1.0, 3 * ahead["p_value"].min()) * (1 - 1e-12)
+    assert checked
+
+
 def test_embeddings_of_another_target_are_not_judged():
     """Beside intervals of points, one on halves of a re-run method has a rank and the reason."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:], "pca": "pca"}, n_neighbors=6, random_state=0)
