@@ -1,5 +1,5 @@
 """``python -m dreval`` is the command line."""
 
-from dreval.cli import main
+from dreval.cli._main import main
 
 raise SystemExit(main())

@@ -32,7 +32,7 @@ def _sequence(root: int, names: tuple[object, ...]) -> np.random.SeedSequence:
 
 
 def stream(root: int, *names: object) -> np.random.Generator:
-    """The generator of the stream called ``names`` (embedding, index, resample number, ...) under one root seed."""
+    """The generator of the stream called ``names`` (embedding, measure, resample number, ...) under one root seed."""
     return np.random.Generator(np.random.PCG64(_sequence(root, names)))
 
 

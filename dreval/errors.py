@@ -16,7 +16,7 @@ __all__ = [
     "InputWarning",
     "MethodFailed",
     "ProtocolError",
-    "UndefinedIndex",
+    "UndefinedMeasure",
     "UnknownName",
 ]
 
@@ -49,11 +49,11 @@ class InputError(DrevalError):
 
 
 class UnknownName(DrevalError):
-    """A name that no index, test, method, data set or file has."""
+    """A name that no measure, test, method, data set or file has."""
 
 
-class UndefinedIndex(DrevalError):
-    """An index has no value here, and the reason is known."""
+class UndefinedMeasure(DrevalError):
+    """A measure has no value here, and the reason is known."""
 
 
 class MethodFailed(DrevalError):

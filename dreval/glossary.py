@@ -34,15 +34,15 @@ COLUMNS: dict[str, str] = {
     "dataset": "name of the data set",
     "embedding": "name of the embedding",
     "replicate": "number of the replicate (a re-run of the method); 0 for given coordinates",
-    "index": "name of the index or test",
-    "parameters": "parameters of the index, as name=value; of a test, what its effect size is",
+    "measure": "name of the measure or test",
+    "parameters": "parameters of the measure, as name=value; of a test, what its effect size is",
     "n": "number of points",
     "n_components": "number of columns of the embedding",
-    "value": "the value of the index",
+    "value": "the value of the measure",
     "se": "standard error of the value, for the target named in `target`",
-    "ci_low": "lower end of the 95 % interval",
-    "ci_high": "upper end of the 95 % interval",
-    "ci_method": "how the interval was made",
+    "conf_low": "lower end of the 95 % interval",
+    "conf_high": "upper end of the 95 % interval",
+    "conf_method": "how the interval was made",
     "statistic": "the test's statistic",
     "p_value": "the test's p-value; (b + 1) / (m + 1) for m sampled permutations",
     "p_adjusted": "p-value adjusted over all tests of this table that have the same `family`; none without a family",
@@ -51,8 +51,8 @@ COLUMNS: dict[str, str] = {
     "fitted law), bound (valid for every population), bootstrap or parametric_bootstrap; empty without one",
     "n_resamples": "number of resamples (permutations, groups, replicates)",
     "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
-    "lower": "smallest value the index can take",
-    "upper": "largest value the index can take (empty when there is none)",
+    "lower": "smallest value the measure can take",
+    "upper": "largest value the measure can take (empty when there is none)",
     "chance": "value that an embedding unrelated to the data would have: the mean over exchanges of its points, in "
     "closed form or of 20 draws; "
     "of a test, the null mean of its statistic",
@@ -70,7 +70,7 @@ DATA_CAVEAT = (
     "read the effect size: an embedding is computed from the data, so dependence is certain and p says almost nothing"
 )
 
-# Which way of an index is better, by the word of its card, as it is printed.
+# Which way of a measure is better, by the word of its card, as it is printed.
 DIRECTIONS: dict[str, str] = {
     "higher": "higher is better",
     "lower": "lower is better",
@@ -81,9 +81,9 @@ DIRECTIONS: dict[str, str] = {
 TEXT_COLUMNS = (
     "dataset",
     "embedding",
-    "index",
+    "measure",
     "parameters",
-    "ci_method",
+    "conf_method",
     "direction",
     "target",
     "test",
@@ -94,30 +94,30 @@ TEXT_COLUMNS = (
 NUMERIC_COLUMNS = tuple(name for name in COLUMNS if name not in TEXT_COLUMNS)
 
 PAIR_COLUMNS: dict[str, str] = {
-    "index": "name of the index",
-    "parameters": "parameters of the index, as name=value",
+    "measure": "name of the measure",
+    "parameters": "parameters of the measure, as name=value",
     "first": "name of one embedding",
     "second": "name of the other",
     "test": "on one data set jackknife, anchors, subsampling, seeds or subsamples, as the intervals; nemenyi, "
     "wilcoxon, mixed or bayes over several",
     "n": "number of points, or of data sets, that the pair was compared on",
-    "advantage": "how much better the first is than the second, positive when it is better, whichever way the index "
+    "advantage": "how much better the first is than the second, positive when it is better, whichever way the measure "
     "points: difference of values or of means over runs (on one data set), median of differences (wilcoxon, bayes), "
     "difference of model means (mixed), difference of mean ranks (nemenyi)",
     "se": "standard error of the advantage",
-    "ci_low": "lower end of its interval, at the level 1 - alpha: by Walsh averages (wilcoxon), for all pairs of "
-    "an index at once (nemenyi)",
-    "ci_high": "upper end of its interval",
+    "conf_low": "lower end of its interval, at the level 1 - alpha: by Walsh averages (wilcoxon), for all pairs of "
+    "a measure at once (nemenyi)",
+    "conf_high": "upper end of its interval",
     "statistic": "the test's statistic",
     "p_value": "two-sided p-value of no advantage",
-    "p_adjusted": "p-value adjusted over all pairs and indices of this table that have the same `family`",
+    "p_adjusted": "p-value adjusted over all pairs and measures of this table that have the same `family`",
     "family": "the family of tests that the row is adjusted with; empty without a p-value",
     "p_kind": "how the p-value was made: exact or asymptotic; empty without one",
     "p_low": "smallest p-value that other random partitions into groups may give; empty where none were drawn",
     "p_high": "largest such p-value",
-    "margin": "margin of equivalence, in the unit of the index; empty where none was passed",
+    "margin": "margin of equivalence, in the unit of the measure; empty where none was passed",
     "p_equivalence": "p-value of the two one-sided tests: small says that the two differ by less than the margin",
-    "p_equivalence_adjusted": "p_equivalence adjusted over all pairs and indices of this table",
+    "p_equivalence_adjusted": "p_equivalence adjusted over all pairs and measures of this table",
     "effect_size": "advantage over the standard deviation of the differences of points, or of the runs (seeds), or "
     "matched-pairs rank-biserial correlation (wilcoxon)",
     "superiority": "share of points, of pairs of runs (seeds) or of data sets on which the first is better, ties "
@@ -131,8 +131,8 @@ PAIR_COLUMNS: dict[str, str] = {
 }
 
 OVERALL_COLUMNS: dict[str, str] = {
-    "index": "name of the index",
-    "parameters": "parameters of the index, as name=value",
+    "measure": "name of the measure",
+    "parameters": "parameters of the measure, as name=value",
     "test": "friedman, iman_davenport, friedman_exact (by arrangements of the ranks), skillings_mack or mixed",
     "n": "number of data sets",
     "k": "number of embeddings",
@@ -145,11 +145,11 @@ OVERALL_COLUMNS: dict[str, str] = {
 }
 
 STANDING_COLUMNS: dict[str, str] = {
-    "index": "name of the index",
-    "parameters": "parameters of the index, as name=value",
+    "measure": "name of the measure",
+    "parameters": "parameters of the measure, as name=value",
     "embedding": "name of the embedding",
     "n": "number of points, or of data sets with a value",
-    "value": "value of the index, or its mean over data sets",
+    "value": "value of the measure, or its mean over data sets",
     "sd": "standard deviation over data sets",
     "mean_rank": "mean rank over the data sets that have a value of every embedding; 1 is the best",
     "letters": "embeddings that share a letter do not differ significantly; empty where a pair was not tested",

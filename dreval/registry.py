@@ -13,13 +13,13 @@ from dreval._check import check_one_of
 __all__ = [
     "DATASETS",
     "FIGURES",
-    "INDICES",
+    "MEASURES",
     "METHODS",
     "TESTS",
     "Registry",
-    "index_card",
+    "card",
     "list_datasets",
-    "list_indices",
+    "list_measures",
     "list_methods",
     "list_tests",
 ]
@@ -87,16 +87,16 @@ class Registry:
         return [self.card(name) for name in self._names]
 
 
-INDICES = Registry("dreval.indices", "index", "indices")
-TESTS = Registry("dreval.independence", "test", "tests", suffix="_test")
+MEASURES = Registry("dreval.measures", "measure", "measures")
+TESTS = Registry("dreval.significance", "test", "tests", suffix="_test")
 METHODS = Registry("dreval.methods", "method", "methods")
 DATASETS = Registry("dreval.datasets", "data set", "datasets")
-FIGURES = Registry("dreval.report.kinds", "kind")
+FIGURES = Registry("dreval.report.figures", "kind")
 
 
-def list_indices() -> list[str]:
-    """Names of all indices, as ``Evaluation.run(indices=...)`` takes them."""
-    return INDICES.names()
+def list_measures() -> list[str]:
+    """Names of all measures, as ``Evaluation.run(measures=...)`` takes them."""
+    return MEASURES.names()
 
 
 def list_tests() -> list[str]:
@@ -114,6 +114,6 @@ def list_datasets() -> list[str]:
     return DATASETS.names()
 
 
-def index_card(name: str) -> Any:
-    """The card of an index: question, direction, bounds, chance value, invariances, parameters and reference."""
-    return INDICES.card(name, "name")
+def card(name: str) -> Any:
+    """The card of a measure: question, direction, bounds, chance value, invariances, parameters and reference."""
+    return MEASURES.card(name, "name")

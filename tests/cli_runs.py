@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dreval.cli import main
+from dreval.cli._main import main
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1

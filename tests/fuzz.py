@@ -1,4 +1,4 @@
-"""Every index, test and method over every form that numbers come in: the right number, or a clear error.
+"""Every measure, test and method over every form that numbers come in: the right number, or a clear error.
 
 ``python tests/fuzz.py`` runs the whole matrix and prints its counts; ``tests/contract/test_fuzz.py`` runs a part of it
 in every test run. A *subject* is a function of one or more arrays, a *form* makes an array in some dress together with
@@ -37,7 +37,7 @@ from scipy import sparse
 
 import dreval
 from dreval.errors import DrevalError, DrevalWarning
-from dreval.registry import INDICES, METHODS, TESTS
+from dreval.registry import MEASURES, METHODS, TESTS
 
 N, POWERS = 26, (-500, -250, -60, 60, 250, 500)
 WIDTHS = {"X": 3, "Y": 2, "x": 3, "y": 3, "new": 3}
@@ -284,9 +284,9 @@ class Subject:
     least: int = 4
 
 
-def _index(name: str) -> Subject:
-    """An index of a picture; of a curve all its values."""
-    card = INDICES.card(name)
+def _measure(name: str) -> Subject:
+    """A measure of an embedding; of a curve all its values."""
+    card = MEASURES.card(name)
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
         options: dict[str, Any] = {"n_neighbors": max(1, min(5, n - 1))} if "n_neighbors" in card.parameters else {}
@@ -302,8 +302,8 @@ def _index(name: str) -> Subject:
 
 
 def _algorithm(name: str) -> Subject:
-    """An index of a method, here of principal components."""
-    few = {"tractable_consistency_index": {"n_transformations": 3, "n_reseeds": 0, "n_jobs": 1, "progress": False}}
+    """A measure of a method, here of principal components."""
+    few = {"tractable_consistency": {"n_transformations": 3, "n_reseeds": 0, "n_jobs": 1, "progress": False}}
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
         found = getattr(dreval, name)(values["X"], "pca", random_state=0, **few.get(name, {}))
@@ -371,8 +371,8 @@ def _transform(name: str) -> Subject:
 
 
 def _subjects() -> Iterator[Subject]:
-    for name in INDICES:
-        yield (_algorithm if INDICES.card(name).level == "algorithm" else _index)(name)
+    for name in MEASURES:
+        yield (_algorithm if MEASURES.card(name).level == "algorithm" else _measure)(name)
     yield from map(_test, TESTS.names())
     yield from map(_method, METHODS.names())
     yield from (_transform(name) for name in METHODS.names() if METHODS.card(name).out_of_sample)

@@ -17,7 +17,7 @@ Tool = Callable[[Any, int, int], Any]
 
 
 def pca(X: Any, d: int, seed: int) -> Any:
-    """Deterministic; the index has an exact path for it."""
+    """Deterministic; the measure has an exact path for it."""
     return np.asarray(dreval.embed(X, "pca", d))
 
 
@@ -27,7 +27,7 @@ def isomap(X: Any, d: int, seed: int) -> Any:
 
 
 def projection(X: Any, n_components: int, random_state: int) -> Any:
-    """Random: every seed gives another picture; fewer columns than asked for at full dimension."""
+    """Random: every seed gives another embedding; fewer columns than asked for at full dimension."""
     R = np.random.default_rng(random_state).normal(size=(X.shape[1], min(n_components, 2)))
     return np.tanh(X / 10) @ R
 

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from dreval.registry import DATASETS, INDICES, METHODS, TESTS
+from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 VIGNETTES = README.parent / "vignettes"
-LEVELS = {  # of indices: what they are computed from
-    "point": "indices with a value for every point, and a map",
-    "pair": "indices of distances of pairs",
-    "global": "indices of the picture as a whole, and curves over all k",
-    "algorithm": "indices of the method: run again, or read back",
+LEVELS = {  # of measures: what they are computed from
+    "point": "measures with a value for every point, and a map",
+    "pair": "measures of distances of pairs",
+    "global": "measures of the picture as a whole, and curves over all k",
+    "algorithm": "measures of the method: run again, or read back",
 }
 
 
@@ -28,7 +28,7 @@ def _markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _contents() -> str:
     """How many things of each kind there are, and their names."""
-    cards = INDICES.cards()
+    cards = MEASURES.cards()
     kinds = {words: [c.name for c in cards if c.level == level] for level, words in LEVELS.items()}
     kinds["tests of independence"] = TESTS.public_names()
     kinds["methods, as baselines"] = METHODS.names()

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from dreval.registry import INDICES
+from dreval.records.results import Results, curves_frame, point_column, tidy_frame
+from dreval.records.shepard import Shepard
+from dreval.registry import MEASURES
 from dreval.report._reading import read_results
-from dreval.results.shepard import Shepard
-from dreval.results.table import Results, curves_frame, point_column, tidy_frame
 
-# index, parameters, chance
+# measure, parameters, chance
 DEFAULT = (
     ("trustworthiness", "n_neighbors=15", 0.5),
     ("continuity", "n_neighbors=15", 0.5),
@@ -26,10 +26,10 @@ DEFAULT = (
 )
 
 
-def index_row(name: str, index: str, parameters: str, value: float, chance: float, **more: Any) -> dict[str, Any]:
-    """One row of an index."""
-    card = INDICES.card(index) if index in INDICES else None
-    row = {"embedding": name, "index": index, "parameters": parameters, "value": value, "chance": chance, "n": 0}
+def measure_row(name: str, measure: str, parameters: str, value: float, chance: float, **more: Any) -> dict[str, Any]:
+    """One row of a measure."""
+    card = MEASURES.card(measure) if measure in MEASURES else None
+    row = {"embedding": name, "measure": measure, "parameters": parameters, "value": value, "chance": chance, "n": 0}
     if card is not None:
         row.update(direction=card.direction, lower=card.bounds[0], upper=card.bounds[1])
     return {**row, **more}
@@ -93,7 +93,7 @@ def simulated_shepard(place: int, cells: int = 12) -> Shepard:
     return Shepard(*edges, counts, np.linspace(0.5, 10.0, 6), steps, int(counts.sum()), int(counts.sum()))
 
 
-def curve_rows(index: str, names: tuple[str, ...], n: int, intervals: bool = True) -> list[dict[str, Any]]:
+def curve_rows(measure: str, names: tuple[str, ...], n: int, intervals: bool = True) -> list[dict[str, Any]]:
     """A curve of each embedding over K = 1, 2, 4, ... and n - 2, with intervals up to half of the points."""
     ks = [*(2**power for power in range(20) if 2**power < n - 2), n - 2]
     rows = []
@@ -101,10 +101,10 @@ def curve_rows(index: str, names: tuple[str, ...], n: int, intervals: bool = Tru
         for k in ks:
             value = (0.9 - 0.1 * place) * k / (k + 20)
             low, high = (value - 0.05, value + 0.05) if intervals and k <= n // 2 else (math.nan, math.nan)
-            known = INDICES.card(index).chance
+            known = MEASURES.card(measure).chance
             chance = known(n, k) if callable(known) else known
-            row = {"embedding": name, "index": index, "K": k, "value": value}
-            rows.append({**row, "ci_low": low, "ci_high": high, "chance": chance})
+            row = {"embedding": name, "measure": measure, "K": k, "value": value}
+            rows.append({**row, "conf_low": low, "conf_high": high, "chance": chance})
     return rows
 
 
@@ -123,33 +123,33 @@ def simulated_results(
     """A result like that of a small evaluation, from a fixed seed."""
     rng = np.random.default_rng(len(names) + n)
     labels = rng.integers(0, classes, n) if classes else None
-    centres = 4 * rng.normal(size=(max(classes, 1), d))
+    centers = 4 * rng.normal(size=(max(classes, 1), d))
     rows, embeddings, points = [], {}, {}
     for place, name in enumerate(names):
-        embeddings[name] = rng.normal(size=(n, d)) + (centres[labels] if labels is not None else 0)
+        embeddings[name] = rng.normal(size=(n, d)) + (centers[labels] if labels is not None else 0)
         columns = {}
-        for index, parameters, chance in DEFAULT:
-            if index == "knn_accuracy" and labels is None:
+        for measure, parameters, chance in DEFAULT:
+            if measure == "knn_accuracy" and labels is None:
                 reason = "needs labels; pass labels= to Evaluation"
-                rows.append(index_row(name, index, parameters, math.nan, math.nan, note=reason))
+                rows.append(measure_row(name, measure, parameters, math.nan, math.nan, note=reason))
                 continue
             for k in ks if "n_neighbors=15" in parameters else (0,):
                 words = parameters.replace("15", str(k)) if k else parameters
-                lower = index.startswith("procrustes")
+                lower = measure.startswith("procrustes")
                 value = (0.2 + 0.08 * place if lower else 0.98 - 0.1 * place) * (1 - 0.0002 * k)
                 more = {}
                 if intervals:
                     more = {
-                        "ci_low": value - 0.012,
-                        "ci_high": value + 0.012,
-                        "ci_method": "jackknife",
+                        "conf_low": value - 0.012,
+                        "conf_high": value + 0.012,
+                        "conf_method": "jackknife",
                         "target": "the population",
                     }
-                if index == "trustworthiness" and place == 1:
+                if measure == "trustworthiness" and place == 1:
                     more |= {"worst": value - 0.01, "best": value + 0.01, "note": "equal distances"}
-                rows.append(index_row(name, index, words, value, chance, **more))
-                if INDICES.card(index).level == "point":
-                    columns[point_column(index, words)] = np.clip(rng.normal(value, 0.1, n), 0, 1)
+                rows.append(measure_row(name, measure, words, value, chance, **more))
+                if MEASURES.card(measure).level == "point":
+                    columns[point_column(measure, words)] = np.clip(rng.normal(value, 0.1, n), 0, 1)
         points[name] = pd.DataFrame(columns)
         if tests and labels is not None:
             rows.append(row_of_test(name, 0.001, 0.004))
@@ -167,11 +167,16 @@ def readings(draw, intervals=None):
     wide = draw(st.booleans()) if intervals is None else intervals
     rows = []
     for name in names:
-        for index, parameters, chance in DEFAULT:
+        for measure, parameters, chance in DEFAULT:
             value = draw(VALUES)
             more = {"note": "a reason"} if math.isnan(value) else {}
             if wide and not math.isnan(value):
                 half = draw(st.floats(0, 0.3))
-                more |= {"ci_low": value - half, "ci_high": value + half, "ci_method": "jackknife", "target": "points"}
-            rows.append(index_row(name, index, parameters, value, chance, **more))
+                more |= {
+                    "conf_low": value - half,
+                    "conf_high": value + half,
+                    "conf_method": "jackknife",
+                    "target": "points",
+                }
+            rows.append(measure_row(name, measure, parameters, value, chance, **more))
     return read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in names}))

@@ -63,8 +63,8 @@ def _constant_columns(rng: Rng, n: int, p: int) -> Array:
 
 def _clusters(rng: Rng, n: int, p: int) -> Array:
     """Two or three tight clusters far apart: the neighbor graph is not connected."""
-    centres = 1e3 * np.arange(3)[:, None] * np.ones(p)
-    return centres[rng.integers(0, 3, size=n)] + rng.normal(size=(n, p))
+    centers = 1e3 * np.arange(3)[:, None] * np.ones(p)
+    return centers[rng.integers(0, 3, size=n)] + rng.normal(size=(n, p))
 
 
 def _outlier(rng: Rng, n: int, p: int) -> Array:
@@ -106,7 +106,7 @@ def _independent(rng: Rng, X: Array, d: int) -> Array:
 
 def _linear_image(rng: Rng, X: Array, d: int) -> Array:
     """A random linear map of the data, without noise."""
-    return _standardised(X) @ rng.normal(size=(X.shape[1], d))
+    return _standardized(X) @ rng.normal(size=(X.shape[1], d))
 
 
 def _noisy_image(rng: Rng, X: Array, d: int) -> Array:
@@ -120,7 +120,7 @@ def _first_columns(rng: Rng, X: Array, d: int) -> Array:
 
 
 def _grid_image(rng: Rng, X: Array, d: int) -> Array:
-    """Coordinates rounded to a coarse grid, as pictures store them: ties and duplicates in the embedding."""
+    """Coordinates rounded to a coarse grid, as embeddings store them: ties and duplicates in the embedding."""
     return np.round(2 * _linear_image(rng, X, d))
 
 
@@ -139,10 +139,10 @@ IMAGES: dict[str, Callable[[Rng, Array, int], Array]] = {
 }
 
 
-def _standardised(X: Array) -> Array:
-    """Columns centred and divided by the largest absolute entry of all."""
-    centred = X - X.mean(axis=0)
-    return centred / (np.abs(centred).max() or 1.0)
+def _standardized(X: Array) -> Array:
+    """Columns centered and divided by the largest absolute entry of all."""
+    centered = X - X.mean(axis=0)
+    return centered / (np.abs(centered).max() or 1.0)
 
 
 def _exponents(scales: bool) -> st.SearchStrategy[int]:
@@ -217,5 +217,5 @@ def is_tie_free(X: npt.NDArray[Any]) -> bool:
 
 
 def neighbor_counts(n: int, below: float = 1.0) -> st.SearchStrategy[int]:
-    """A number of neighbors k with 1 <= k < ``below`` x n and k < n; ``below=0.5`` for indices that need k < n/2."""
+    """A number of neighbors k with 1 <= k < ``below`` x n and k < n; ``below=0.5`` for measures that need k < n/2."""
     return st.integers(1, max(1, min(n - 1, int(np.ceil(below * n)) - 1)))

@@ -20,8 +20,8 @@ import pandas as pd
 
 import dreval
 from dreval._random import stream_seed
-from dreval._study_cells import cell_seed
-from dreval.results.study_file import Cell, StudyFile
+from dreval.journal.study_file import Cell, StudyFile
+from dreval.study.cells import cell_seed
 
 SEED = 7
 PATIENCE = 600.0  # seconds; a machine may be busy with other things
@@ -65,8 +65,8 @@ def make_study(path: str | Path, datasets: int, methods: int, replicates: int) -
     """A small study; it is the same in every process."""
     data = {f"d{i}": np.random.default_rng(i).normal(size=(16 + i, 3)) for i in range(datasets)}
     functions = {function.__name__: function for function in FUNCTIONS[:methods]}
-    indices = ["trustworthiness", "procrustes_disparity"]
-    return dreval.Study(path, data, functions, indices, replicates, n_neighbors=3, random_state=SEED)
+    measures = ["trustworthiness", "procrustes_disparity"]
+    return dreval.Study(path, data, functions, measures, replicates, n_neighbors=3, random_state=SEED)
 
 
 class Runs:

@@ -14,19 +14,19 @@ from typing import Any
 import pytest
 
 import dreval
-from dreval.registry import DATASETS, INDICES, METHODS, TESTS, Registry
+from dreval.registry import DATASETS, MEASURES, METHODS, TESTS, Registry
 
-REGISTRIES = {"indices": INDICES, "independence": TESTS, "methods": METHODS, "datasets": DATASETS}
+REGISTRIES = {"measures": MEASURES, "independence": TESTS, "methods": METHODS, "datasets": DATASETS}
 THINGS = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
 SECTIONS = {
-    "indices": ["Parameters", "Returns", "Raises", "Notes", "References", "Examples"],
+    "measures": ["Parameters", "Returns", "Raises", "Notes", "References", "Examples"],
     "independence": ["Parameters", "Returns", "Raises", "Notes", "References", "Examples"],
     "methods": ["Parameters", "Attributes", "Notes", "References", "Examples"],
     "datasets": ["Returns", "Examples"],
 }
 CLOSED = {
-    ("indices", "level"): {"point", "global", "pair", "algorithm"},
-    ("indices", "direction"): {"higher", "lower", "zero", "none"},
+    ("measures", "level"): {"point", "global", "pair", "algorithm"},
+    ("measures", "direction"): {"higher", "lower", "zero", "none"},
     ("independence", "variables"): {"2", "many"},
     ("independence", "memory"): {"matrices", "factors", "columns"},
     ("methods", "scale"): {"follows", "ignored"},
@@ -34,7 +34,7 @@ CLOSED = {
     ("datasets", "kind"): {"bundled", "loader", "simulated"},
 }
 CLOSED_SETS = {
-    ("indices", "needs"): {
+    ("measures", "needs"): {
         "coordinates",
         "features",
         "full_ranks",
@@ -46,30 +46,33 @@ CLOSED_SETS = {
         "ranks",
         "reconstruction",
     },
-    ("indices", "invariances"): {"translation", "rotation", "scale", "monotone"},
+    ("measures", "invariances"): {"translation", "rotation", "scale", "monotone"},
     ("independence", "needs"): {"kernel", "distances", "coordinates"},
     ("independence", "null"): {"permutation", "bootstrap", "asymptotic", "chi2", "gamma"},
 }
 # A field that may be empty, with what the emptiness says.
 MAY_BE_EMPTY = {
-    ("indices", "expected"): "the chance value has no closed form in what is seen",
-    ("indices", "chance"): "the index does not depend on how points are paired",
-    ("indices", "default"): "computed on request only",
+    ("measures", "expected"): "the chance value has no closed form in what is seen",
+    ("measures", "chance"): "the measure does not depend on how points are paired",
+    ("measures", "default"): "computed on request only",
     ("independence", "tolerance"): "the test has no low-rank factors",
-    ("indices", "choices"): "no parameter is a word",
-    ("indices", "area_of"): "it is no area under a curve",
-    ("indices", "ceiling"): "the value of a perfect copy is the better bound",
-    ("indices", "ties"): "ties cannot matter, or have no exact bounds",
-    ("indices", "contributions"): "what a point contributes has the bounds of the index, or is no share of the value",
-    ("indices", "without"): "its values without each point cost more than a pass",
-    ("indices", "parameters"): "the index has no parameter",
-    ("indices", "invariances"): "every change of the embedding changes the value",
+    ("measures", "choices"): "no parameter is a word",
+    ("measures", "area_of"): "it is no area under a curve",
+    ("measures", "ceiling"): "the value of a perfect copy is the better bound",
+    ("measures", "ties"): "ties cannot matter, or have no exact bounds",
+    (
+        "measures",
+        "contributions",
+    ): "what a point contributes has the bounds of the measure, or is no share of the value",
+    ("measures", "without"): "its values without each point cost more than a pass",
+    ("measures", "parameters"): "the measure has no parameter",
+    ("measures", "invariances"): "every change of the embedding changes the value",
     ("datasets", "parameters"): "bundled, a file, or a simulation without parameters",
     ("datasets", "files"): "no loader of files",
 }
 
 each_thing = pytest.mark.parametrize(("folder", "name"), THINGS, ids=[f"{folder}-{name}" for folder, name in THINGS])
-each_index = pytest.mark.parametrize("name", list(INDICES))
+each_measure = pytest.mark.parametrize("name", list(MEASURES))
 
 
 def thing(folder: str, name: str) -> Any:
@@ -170,19 +173,19 @@ def test_the_examples_of_a_page_are_run(folder: str, name: str) -> None:
     assert any(test.name.split(".")[-1] == entry.__name__ for test in found)
 
 
-@each_index
+@each_measure
 def test_questions_are_questions_or_sentences(name: str) -> None:
-    """The question of an index is one sentence that ends."""
-    question = INDICES.card(name).question
+    """The question of a measure is one sentence that ends."""
+    question = MEASURES.card(name).question
 
     assert question[0].isupper()
     assert question.endswith((".", "?"))
 
 
-@each_index
+@each_measure
 def test_bounds_are_an_interval_with_chance_inside(name: str) -> None:
     """The lower bound is finite and below the upper one; the value by chance lies between, for many n and k."""
-    card = INDICES.card(name)
+    card = MEASURES.card(name)
     low, high = card.bounds
     if callable(card.chance):
         values = [card.chance(n, k) for n in (4, 10, 200, 10_000) for k in {1, 2, 3, n // 2, n - 1} if k < n]
@@ -196,35 +199,35 @@ def test_bounds_are_an_interval_with_chance_inside(name: str) -> None:
     assert card.chance is None or callable(card.chance) or values or card.chance == "permutation" or in_words
 
 
-@each_index
+@each_measure
 def test_the_parameters_on_the_card_are_those_of_the_function(name: str) -> None:
     """What the card says of parameters and defaults is what the public function takes, by keyword only."""
     signature = inspect.signature(getattr(dreval, name))
     named = {key: p.default for key, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY}
 
-    assert INDICES.card(name).parameters.items() <= named.items()
+    assert MEASURES.card(name).parameters.items() <= named.items()
 
 
-@each_index
+@each_measure
 def test_only_curves_are_best_at_zero(name: str) -> None:
     """The table of results knows higher and lower only."""
-    card = INDICES.card(name)
+    card = MEASURES.card(name)
 
     assert card.direction != "zero" or card.curve
     assert not (card.curve and (card.parameters or card.default or "full_ranks" not in card.needs))
 
 
-@each_index
-def test_an_index_without_direction_claims_nothing(name: str) -> None:
-    """Where neither way is better there is no worst or best over ties, and the index is no default."""
-    card = INDICES.card(name)
+@each_measure
+def test_an_measure_without_direction_claims_nothing(name: str) -> None:
+    """Where neither way is better there is no worst or best over ties, and the measure is no default."""
+    card = MEASURES.card(name)
 
     assert card.direction != "none" or (card.ties is None and card.default is None)
 
 
-def test_default_indices_have_an_order_without_gaps_in_meaning() -> None:
-    """No two indices claim the same place among the defaults."""
-    places = [card.default for card in INDICES.cards() if card.default is not None]
+def test_default_measures_have_an_order_without_gaps_in_meaning() -> None:
+    """No two measures claim the same place among the defaults."""
+    places = [card.default for card in MEASURES.cards() if card.default is not None]
 
     assert len(places) == len(set(places))
     assert places

@@ -21,7 +21,7 @@ def added_files() -> dict[str, str]:
 
 
 def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
-    """In a copy of the package an index, a method and a test of one file each pass every contract test."""
+    """In a copy of the package a measure, a method and a test of one file each pass every contract test."""
     for part in ("dreval", "tests"):
         shutil.copytree(ROOT / part, tmp_path / part)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
@@ -35,7 +35,7 @@ def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=few, capture_output=True, text=True)
 
     passed = re.search(r"(\d+) passed", done.stdout)
-    assert sorted(Path(place).parent.name for place in files) == ["independence", "indices", "methods"]
+    assert sorted(Path(place).parent.name for place in files) == ["independence", "measures", "methods"]
     assert done.returncode == 0, done.stdout[-3000:]
     assert passed is not None
     assert int(passed[1]) >= 60

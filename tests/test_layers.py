@@ -19,15 +19,18 @@ PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 
 # Layer by layer; the names of one string may import each other, those of another string of the same layer never.
 LAYERS = [
-    ["errors registry glossary _masked _check _random"],
-    ["results"],
+    ["errors glossary registry _check _random _parallel _masked"],
+    ["records"],
+    ["journal"],
     ["inputs"],
     ["geometry"],
-    ["inference", "indices", "methods", "datasets"],
-    ["independence"],
-    ["evaluation", "certificate", "protocol"],
-    ["comparison"],
-    ["report", "study"],
+    ["inference"],
+    ["measures", "methods", "datasets"],
+    ["significance"],
+    ["comparison", "protocol"],
+    ["evaluation"],
+    ["study"],
+    ["report"],
     ["cli __main__"],
 ]
 PLACES = {
@@ -36,7 +39,7 @@ PLACES = {
     for room, names in enumerate(rooms)
     for name in names.split()
 }
-CARD_FOLDERS = ("indices", "methods", "datasets", "independence")
+CARD_FOLDERS = ("measures", "methods", "datasets", "significance")
 ONLY_IN = {
     "matplotlib": ("dreval.report",),
     "jinja2": ("dreval.report",),
@@ -135,32 +138,42 @@ def test_imports_go_only_downwards(trees: Source) -> None:
 @pytest.mark.parametrize(
     ("module", "line", "reason"),
     [
-        ("dreval._check", "from dreval.results.base import Summary", "layer 0 may not import from layer 1"),
-        ("dreval.indices.overlap", "def f():\n    import dreval.evaluation", "layer 4 may not import from layer 6"),
-        ("dreval.indices.overlap", "from dreval.inference import bootstrap", "siblings of one layer"),
-        ("dreval.evaluation", "from dreval import protocol", "siblings of one layer"),
-        ("dreval.indices.overlap", "from dreval.indices.other import g", "only private siblings"),
+        ("dreval._check", "from dreval.report.render.summary import Summary", "layer 0 may not import from layer 1"),
+        (
+            "dreval.measures.overlap",
+            "def f():\n    import dreval.evaluation.evaluation",
+            "layer 4 may not import from layer 6",
+        ),
+        ("dreval.measures.overlap", "from dreval.inference import bootstrap", "siblings of one layer"),
+        ("dreval.evaluation.evaluation", "from dreval import protocol", "siblings of one layer"),
+        ("dreval.measures.overlap", "from dreval.measures.other import g", "only private siblings"),
         ("dreval.methods.b", "from dreval.methods import other", "only private siblings"),
         ("dreval.inputs.data", "import dreval", "never imports the roof"),
         ("dreval.inputs.data", "from dreval import Evaluation", "never imports the roof"),
         (
             "dreval.inputs.data",
-            "if TYPE_CHECKING:\n    from dreval.cli import main",
+            "if TYPE_CHECKING:\n    from dreval.cli._main import main",
             "layer 2 may not import from layer 9",
         ),
-        ("dreval.results.base", "from . import table", "imports are absolute"),
-        ("dreval.evaluation", "from matplotlib import pyplot", "only in dreval.report"),
+        ("dreval.report.render.summary", "from . import table", "imports are absolute"),
+        ("dreval.evaluation.evaluation", "from matplotlib import pyplot", "only in dreval.report"),
         ("dreval.geometry.ranks", "import numba", "only in dreval.geometry._loops"),
         ("dreval.geometry._loops.ranks", "from numba import njit", None),
-        ("dreval.report.figures", "import matplotlib.pyplot as plt", None),
-        ("dreval.indices.overlap", "from dreval.indices._index import index", None),
-        ("dreval._evaluation_steps", "from dreval.evaluation import Evaluation", None),
-        ("dreval.results.base", "from dreval import __version__", None),
+        ("dreval.report.plot", "import matplotlib.pyplot as plt", None),
+        ("dreval.measures.overlap", "from dreval.measures._measure import measure", None),
+        ("dreval._evaluation_steps", "from dreval.evaluation.evaluation import Evaluation", None),
+        ("dreval.report.render.summary", "from dreval import __version__", None),
     ],
 )
 def test_a_wrong_import_is_seen(trees: Source, module: str, line: str, reason: str | None) -> None:
     """The rule that stands guard notices each kind of wrong import, at any depth, and lets right ones pass."""
-    known = ("dreval.evaluation", "dreval.protocol", "dreval.cli", "dreval.indices.other", "dreval.methods.other")
+    known = (
+        "dreval.evaluation.evaluation",
+        "dreval.protocol.protocol",
+        "dreval.cli._main",
+        "dreval.measures.other",
+        "dreval.methods.other",
+    )
     sample = {**trees, **dict.fromkeys(known, ast.Module([], [])), module: ast.parse(line)}
     found = [row for row in forbidden_imports(sample) if row.startswith(f"{module}:")]
 
@@ -209,12 +222,12 @@ def test_there_is_no_import_cycle(trees: Source) -> None:
 
 def test_an_import_cycle_is_seen(trees: Source) -> None:
     """A cycle through a late import is noticed; one that only annotations make is none."""
-    first = ast.parse("def f():\n    from dreval.results.loop_b import g")
-    late = {**trees, "dreval.results.loop_a": first, "dreval.results.loop_b": ast.parse("import dreval.results.loop_a")}
-    typing = ast.parse("if TYPE_CHECKING:\n    import dreval.results.loop_a")
+    first = ast.parse("def f():\n    from dreval.records.loop_b import g")
+    late = {**trees, "dreval.records.loop_a": first, "dreval.records.loop_b": ast.parse("import dreval.records.loop_a")}
+    typing = ast.parse("if TYPE_CHECKING:\n    import dreval.records.loop_a")
 
-    assert {"dreval.results.loop_a", "dreval.results.loop_b"} <= cycles(late).keys()
-    assert "dreval.results.loop_a" not in cycles({**late, "dreval.results.loop_b": typing})
+    assert {"dreval.records.loop_a", "dreval.records.loop_b"} <= cycles(late).keys()
+    assert "dreval.records.loop_a" not in cycles({**late, "dreval.records.loop_b": typing})
 
 
 def test_nothing_is_asserted_or_printed(trees: Source) -> None:
@@ -228,7 +241,7 @@ def test_nothing_is_asserted_or_printed(trees: Source) -> None:
     ]
 
     assert asserts == []
-    assert [where for where in prints if not where.startswith("dreval.cli:")] == []
+    assert [where for where in prints if not where.startswith("dreval.cli._main:")] == []
 
 
 def is_broad(handler: ast.ExceptHandler) -> bool:

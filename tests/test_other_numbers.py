@@ -20,23 +20,23 @@ import dreval
 TEXT = (README.parent / "vignettes" / "other-numbers.md").read_text("utf-8")
 STORED = digits_numbers.stored()
 K = digits_numbers.N_NEIGHBORS
-PICTURED = digits_numbers.pictured()
-PICTURES = [name for name in PICTURED if name != "copies"]
-NAMES = {name: Names(data, K) for name, data in PICTURED.items()}
+CASES = digits_numbers.oracle_cases()
+PICTURES = [name for name in CASES if name != "copies"]
+NAMES = {name: Names(data, K) for name, data in CASES.items()}
 TIES = 1e-3  # more than the order of tied neighbors moves any of these numbers: see the test of the bounds
 
 
 class Row(NamedTuple):
-    """A line of a table: ``printed`` are the cells of the three pictures, "theirs" or "theirs / ours"."""
+    """A line of a table: ``printed`` are the cells of the three embeddings, "theirs" or "theirs / ours"."""
 
     program: str
     theirs: str
     ours: str
     printed: tuple[str, ...]
 
-    def numbers(self, picture: str) -> tuple[float, float]:
+    def numbers(self, embedding: str) -> tuple[float, float]:
         """Theirs as stored, and ours computed now."""
-        return STORED[self.program][picture][self.theirs], float(NAMES[picture].value(self.ours))
+        return STORED[self.program][embedding][self.theirs], float(NAMES[embedding].value(self.ours))
 
 
 def _rows(title: str) -> list[Row]:
@@ -77,14 +77,14 @@ def _decimals(cell: str) -> int:
     return len(cell.partition(".")[2])
 
 
-def _tie_bounds(row: Row, picture: str) -> tuple[float, float] | None:
-    """The worst and the best of ours over ties, where it is an index that knows them or its value at K."""
+def _tie_bounds(row: Row, embedding: str) -> tuple[float, float] | None:
+    """The worst and the best of ours over ties, where it is a measure that knows them or its value at K."""
     name, at = re.fullmatch(r"(\w+)(\[k\])?.*", row.ours).groups()  # type: ignore[union-attr]
     known = inspect.signature(getattr(dreval, name)).parameters
     if "ties" not in known or "." in row.ours:
         return None
     options = {"n_neighbors": K} if "n_neighbors" in known else {}
-    bounds = getattr(dreval, name)(*PICTURED[picture][:2], ties="bounds", **options)
+    bounds = getattr(dreval, name)(*CASES[embedding][:2], ties="bounds", **options)
     both = bounds.loc[K] if at else bounds
     rest = row.ours.removeprefix(name + (at or ""))
     worst, best = (eval(f"{both[end]}{rest}", {"n": 300}) for end in ("worst", "best"))
@@ -94,29 +94,29 @@ def _tie_bounds(row: Row, picture: str) -> tuple[float, float] | None:
 @pytest.mark.parametrize("row", SAME + TIED + OTHER + ITSELF, ids=_label)
 def test_the_tables_print_what_the_programs_gave_and_what_ours_is(row: Row) -> None:
     """Every printed number is the stored one, and behind the slash the one computed now, rounded."""
-    for picture, cell in zip(["copies"] if row in ITSELF else PICTURES, row.printed, strict=True):
+    for embedding, cell in zip(["copies"] if row in ITSELF else PICTURES, row.printed, strict=True):
         shown = cell.split(" / ")
-        for number, value in zip(shown, row.numbers(picture), strict=False):
+        for number, value in zip(shown, row.numbers(embedding), strict=False):
             assert float(number) == pytest.approx(value, abs=0.5000001 * 10.0 ** -_decimals(number))
         assert len(shown) == (1 if row in SAME else 2)
 
 
 @pytest.mark.parametrize("row", SAME, ids=_label)
 def test_the_same_number_is_the_same_to_9_digits(row: Row) -> None:
-    """On all three pictures."""
-    for picture in PICTURES:
-        theirs, ours = row.numbers(picture)
+    """On all three embeddings."""
+    for embedding in PICTURES:
+        theirs, ours = row.numbers(embedding)
         assert ours == pytest.approx(theirs, rel=1e-9)
 
 
 @pytest.mark.parametrize("row", TIED, ids=_label)
 def test_tied_neighbors_explain_what_is_said_to_be_ties(row: Row) -> None:
-    """Some picture has another number, all are near, and within the bounds over ties where the index has them."""
-    pairs = {picture: row.numbers(picture) for picture in PICTURES}
+    """Some embedding has another number, all are near, and within the bounds over ties where the measure has them."""
+    pairs = {embedding: row.numbers(embedding) for embedding in PICTURES}
     assert any(abs(ours - theirs) > 1e-9 for theirs, ours in pairs.values())
     assert all(abs(ours - theirs) < TIES for theirs, ours in pairs.values())
-    for picture, (theirs, _) in pairs.items():
-        worst, best = _tie_bounds(row, picture) or (-np.inf, np.inf)
+    for embedding, (theirs, _) in pairs.items():
+        worst, best = _tie_bounds(row, embedding) or (-np.inf, np.inf)
         assert worst - 1e-12 <= theirs <= best + 1e-12
 
 
@@ -134,12 +134,12 @@ def test_only_who_takes_out_the_wrong_point_leaves_the_bounds(row: Row) -> None:
 
 @pytest.mark.parametrize("row", OTHER, ids=_label)
 def test_what_is_said_of_another_number_gives_that_number(row: Row, explanations: dict[str, Any]) -> None:
-    """Ours differs; the function of the page has theirs on each picture, up to ties."""
+    """Ours differs; the function of the page has theirs on each embedding, up to ties."""
     explained = explanations[f"{row.program}, {row.theirs}"]
-    for picture in PICTURES:
-        theirs, ours = row.numbers(picture)
+    for embedding in PICTURES:
+        theirs, ours = row.numbers(embedding)
         assert abs(ours - theirs) > 1e-4
-        assert explained(*PICTURED[picture][:2], K) == pytest.approx(theirs, abs=TIES)
+        assert explained(*CASES[embedding][:2], K) == pytest.approx(theirs, abs=TIES)
 
 
 def test_every_difference_is_explained(explanations: dict[str, Any]) -> None:
@@ -165,7 +165,7 @@ def test_seeds_of_a_random_measure_differ_as_printed() -> None:
     printed = re.findall(r"^\| ZADU \| `(snc: \w+, seed \d)` \| (.*) \|$", TEXT, flags=re.MULTILINE)
     assert len(printed) == 4
     for name, numbers in printed:
-        stored = [STORED["ZADU"][picture][name] for picture in PICTURES]
+        stored = [STORED["ZADU"][embedding][name] for embedding in PICTURES]
         assert [float(number) for number in numbers.split(" | ")] == pytest.approx(stored, abs=5.1e-5)
 
 
@@ -179,7 +179,7 @@ def test_versions_are_those_that_were_run() -> None:
         assert any(made.lower().startswith(f"{tool} {version}".lower()) for made in STORED["versions"])
 
 
-def test_the_page_computes_the_picture_that_was_stored(explanations: dict[str, Any]) -> None:
+def test_the_page_computes_the_embedding_that_was_stored(explanations: dict[str, Any]) -> None:
     """The principal components of the page are those that the programs were asked about."""
     Y = explanations["dimRed, Q_global"].__globals__["Y"]
-    np.testing.assert_allclose(Y, PICTURED["PCA"].Y, atol=1e-4 * (1 + 1e-9))
+    np.testing.assert_allclose(Y, CASES["PCA"].Y, atol=1e-4 * (1 + 1e-9))

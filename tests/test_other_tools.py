@@ -121,7 +121,7 @@ def _topographic_product(X: np.ndarray, Y: np.ndarray, k: int) -> float:
     return total / len(X)
 
 
-def test_the_topographic_product_cannot_tell_an_unrelated_picture_from_a_perfect_one() -> None:
+def test_the_topographic_product_cannot_tell_an_unrelated_embedding_from_a_perfect_one() -> None:
     """The reason why it is not offered; the twin has ZADU's value on both clouds."""
     for name in CLOUDS:
         X, Y, _ = cloud(name)

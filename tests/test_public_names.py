@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 
 import dreval
-from dreval.registry import DATASETS, INDICES, METHODS, TESTS
+from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
 
 FUNCTIONS = {
     "bandwidth_curve",
     "compare",
     "dependence_ranking",
     "embed",
-    "index_card",
+    "card",
     "kappa_curve",
     "list_datasets",
-    "list_indices",
+    "list_measures",
     "list_methods",
     "list_tests",
     "load_dataset",
@@ -42,7 +42,7 @@ VERBS = [
     "save",
     "compare",
     "certificate",
-    "embed_new",
+    "transform",
     "reconstruct",
 ]
 
@@ -53,13 +53,13 @@ def parameters(function: Any) -> dict[str, Any]:
 
 
 def test_dir_lists_exactly_the_public_names() -> None:
-    """``dir(dreval)`` is the fixed names, every index, every test and the version; nothing else."""
-    expected = FUNCTIONS | CLASSES | MODULES | {*INDICES, *(f"{name}_test" for name in TESTS), "__version__"}
+    """``dir(dreval)`` is the fixed names, every measure, every test and the version; nothing else."""
+    expected = FUNCTIONS | CLASSES | MODULES | {*MEASURES, *(f"{name}_test" for name in TESTS), "__version__"}
 
     assert set(dir(dreval)) == expected
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS | set(INDICES) | {f"{name}_test" for name in TESTS}))
+@pytest.mark.parametrize("name", sorted(FUNCTIONS | set(MEASURES) | {f"{name}_test" for name in TESTS}))
 def test_public_functions_are_functions_of_their_own_name(name: str) -> None:
     """Each public function is reached from the top, is called what it is called there, and is documented."""
     function = getattr(dreval, name)
@@ -77,19 +77,19 @@ def test_public_classes_are_classes(name: str) -> None:
 
 
 def test_importing_a_module_does_not_shadow_a_function() -> None:
-    """Whatever module was imported before, ``dreval.<index>`` is the function and not the file of that name."""
-    modules = [f"dreval.indices.{name}" for name in INDICES] + [f"dreval.independence.{name}" for name in TESTS]
-    for module in [*modules, "dreval.evaluation", "dreval.report", "dreval.cli"]:
+    """Whatever module was imported before, ``dreval.<measure>`` is the function and not the file of that name."""
+    modules = [f"dreval.measures.{name}" for name in MEASURES] + [f"dreval.significance.{name}" for name in TESTS]
+    for module in [*modules, "dreval.evaluation.evaluation", "dreval.report", "dreval.cli._main"]:
         importlib.import_module(module)
-    names = [*INDICES, *TESTS.public_names(), *FUNCTIONS, *CLASSES]
+    names = [*MEASURES, *TESTS.public_names(), *FUNCTIONS, *CLASSES]
 
     assert [name for name in names if inspect.ismodule(getattr(dreval, name))] == []
 
 
 def test_no_name_is_used_twice() -> None:
-    """An index, a test, a function and a module of the package never share a name."""
+    """A measure, a test, a function and a module of the package never share a name."""
     files = {path.stem for path in Path(dreval.__path__[0]).iterdir() if not path.stem.startswith("_")}
-    groups = [set(INDICES), set(TESTS.public_names()), FUNCTIONS, CLASSES, files]
+    groups = [set(MEASURES), set(TESTS.public_names()), FUNCTIONS, CLASSES, files]
 
     assert sum(map(len, groups)) == len(set().union(*groups))
 
@@ -131,7 +131,7 @@ def test_evaluation_has_the_promised_parameters() -> None:
 def test_run_has_the_promised_parameters() -> None:
     """``Evaluation.run`` has the promised parameters and defaults."""
     assert parameters(dreval.Evaluation.run) == {
-        "indices": "default",
+        "measures": "default",
         "tests": "default",
         "ci": "default",
         "n_resamples": 999,
@@ -142,8 +142,8 @@ def test_run_has_the_promised_parameters() -> None:
 
 
 def test_study_has_the_promised_parameters() -> None:
-    """``Study`` takes the file, data sets, methods, indices and replicates by place; it runs and speaks."""
-    assert list(parameters(dreval.Study))[:5] == ["path", "datasets", "methods", "indices", "replicates"]
+    """``Study`` takes the file, data sets, methods, measures and replicates by place; it runs and speaks."""
+    assert list(parameters(dreval.Study))[:5] == ["path", "datasets", "methods", "measures", "replicates"]
     for verb in ("run", "status", "table", "compare", "report", "embedding", "recipe", "open"):
         assert inspect.getdoc(getattr(dreval.Study, verb))
 
@@ -154,13 +154,13 @@ def test_results_have_their_verbs(verb: str) -> None:
     assert inspect.getdoc(getattr(dreval.Results, verb))
 
 
-@pytest.mark.parametrize("name", list(INDICES))
-def test_indices_are_called_alike(name: str) -> None:
-    """Every index takes data and embedding, or what makes it, by place, everything else by name only."""
+@pytest.mark.parametrize("name", list(MEASURES))
+def test_measures_are_called_alike(name: str) -> None:
+    """Every measure takes data and embedding, or what makes it, by place, everything else by name only."""
     signature = inspect.signature(getattr(dreval, name))
     kinds = [(p.name, p.kind) for p in signature.parameters.values()]
 
-    assert [key for key, _ in kinds[:2]] == ["X", "source" if INDICES.card(name).level == "algorithm" else "Y"]
+    assert [key for key, _ in kinds[:2]] == ["X", "source" if MEASURES.card(name).level == "algorithm" else "Y"]
     assert {kind for _, kind in kinds[2:]} <= {inspect.Parameter.KEYWORD_ONLY}
 
 
@@ -175,12 +175,12 @@ def test_independence_tests_are_called_alike(name: str) -> None:
 
 def test_lists_are_the_registries() -> None:
     """The four lists give the names of the four registries, sorted."""
-    lists = [dreval.list_indices(), dreval.list_tests(), dreval.list_methods(), dreval.list_datasets()]
+    lists = [dreval.list_measures(), dreval.list_tests(), dreval.list_methods(), dreval.list_datasets()]
 
-    assert lists == [sorted(registry) for registry in (INDICES, TESTS, METHODS, DATASETS)]
+    assert lists == [sorted(registry) for registry in (MEASURES, TESTS, METHODS, DATASETS)]
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["list", "indices"]])
+@pytest.mark.parametrize("arguments", [["--version"], ["list", "measures"]])
 def test_the_package_is_a_command(arguments: list[str]) -> None:
     """``python -m dreval`` is the command line."""
     command = [sys.executable, "-m", "dreval", *arguments]

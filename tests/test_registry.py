@@ -11,7 +11,7 @@ import pytest
 from dreval import registry
 from dreval._check import MANY_NAMES
 from dreval.errors import UnknownName
-from dreval.registry import DATASETS, INDICES, METHODS, TESTS, Registry
+from dreval.registry import DATASETS, MEASURES, METHODS, TESTS, Registry
 
 
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], package: str) -> Registry:
@@ -68,7 +68,7 @@ def test_what_was_imported_into_a_file_is_not_its_thing(tmp_path: Path, monkeypa
         shelf.get("none")
 
 
-@pytest.mark.parametrize("shelf", [INDICES, TESTS, METHODS, DATASETS], ids=lambda shelf: shelf.package)
+@pytest.mark.parametrize("shelf", [MEASURES, TESTS, METHODS, DATASETS], ids=lambda shelf: shelf.package)
 def test_a_wrong_name_gets_the_nearest_one(shelf: Registry) -> None:
     """One letter too many is understood; the message names the kind of thing or the argument, and where names are."""
     name = shelf.names()[0]
@@ -79,24 +79,24 @@ def test_a_wrong_name_gets_the_nearest_one(shelf: Registry) -> None:
     assert getattr(registry, call.removeprefix("dreval.").removesuffix("()"))() == shelf.names()
     many = len(shelf.names()) > MANY_NAMES
     assert str(caught.value).endswith(f"{call} lists them all." if many else f"Known: {', '.join(shelf.names())}.")
-    with pytest.raises(UnknownName, match="`indices` must be a known name"):
-        shelf.get(name + "e", "indices")
+    with pytest.raises(UnknownName, match="`measures` must be a known name"):
+        shelf.get(name + "e", "measures")
 
 
 def test_lists_are_fresh() -> None:
     """What a caller does to a list of names stays with the caller."""
-    registry.list_indices().clear()
+    registry.list_measures().clear()
 
-    assert "trustworthiness" in registry.list_indices()
-    assert registry.index_card("trustworthiness").symbol == "T"
+    assert "trustworthiness" in registry.list_measures()
+    assert registry.card("trustworthiness").symbol == "T"
     with pytest.raises(UnknownName, match="`name` must be a known name: got 'trust'"):
-        registry.index_card("trust")
+        registry.card("trust")
 
 
 def test_lists_import_no_numerics() -> None:
-    """Asking for names loads neither numba nor any index."""
-    code = "import sys, dreval; dreval.list_indices(), dreval.list_methods(); print(sorted(sys.modules))"
+    """Asking for names loads neither numba nor any measure."""
+    code = "import sys, dreval; dreval.list_measures(), dreval.list_methods(); print(sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
     assert "'numba'" not in loaded
-    assert "'dreval.indices.trustworthiness'" not in loaded
+    assert "'dreval.measures.trustworthiness'" not in loaded

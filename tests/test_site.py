@@ -12,10 +12,10 @@ import pytest
 from readme_tables import VIGNETTES, site_module
 
 from dreval import glossary
-from dreval.registry import INDICES, METHODS, TESTS
+from dreval.registry import MEASURES, METHODS, TESTS
 
 ALTERNATIVES, DRAWING, TEXT, LISTING = map(site_module, ("_alternatives", "_drawing", "_text", "_vignettes"))
-CARDS = [*INDICES.cards(), *METHODS.cards(), *TESTS.cards()]
+CARDS = [*MEASURES.cards(), *METHODS.cards(), *TESTS.cards()]
 
 
 @pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
@@ -32,8 +32,8 @@ def test_card_fields_say_what_the_card_prints(card: object) -> None:
     ("code", "words"),
     [
         (
-            "x = 1\nresults.plot(\n    'map', index='continuity'\n)",
-            "Figure drawn by results.plot('map', index='continuity')",
+            "x = 1\nresults.plot(\n    'map', measure='continuity'\n)",
+            "Figure drawn by results.plot('map', measure='continuity')",
         ),
         ("figure = a.plot('curve')\nfigure.savefig('f.pdf')\nfigure", "Figure drawn by a.plot('curve')"),
         ("for ax in axes:\n    ax.plot(x)", "Figure drawn by the code above"),
@@ -59,11 +59,13 @@ def test_figures_are_described_by_the_call_that_drew_them(code: str, words: str)
     ],
 )
 def test_formulas_are_set(text: str, pieces: list[tuple[str, str]]) -> None:
-    """An index stands low, a power high, a sign is one letter, and nothing else changes."""
+    """A measure stands low, a power high, a sign is one letter, and nothing else changes."""
     assert TEXT.formula_pieces(text) == pieces
 
 
-@pytest.mark.parametrize("name", [*INDICES, *METHODS, *TESTS.public_names(), *glossary.COLUMNS, "n_neighbors", "mean_"])
+@pytest.mark.parametrize(
+    "name", [*MEASURES, *METHODS, *TESTS.public_names(), *glossary.COLUMNS, "n_neighbors", "mean_"]
+)
 def test_names_are_no_formulas(name: str) -> None:
     """Names of the package with an underscore are left as they are."""
     assert TEXT.formula_pieces(name) == [("", name)]
@@ -92,22 +94,22 @@ def test_docstrings_keep_examples_and_formulas() -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3, 5])
-def test_scatter_draws_every_point_within_the_picture(columns: int) -> None:
-    """A picture has one mark for each point, in its colour, and is valid XML with a description."""
+def test_scatter_draws_every_point_within_the_embedding(columns: int) -> None:
+    """An embedding has one mark for each point, in its color, and is valid XML with a description."""
     points = np.random.default_rng(0).normal(size=(30, columns)) * 1e6
-    colours = ["#111111"] * 10 + ["#222222"] * 20
+    colors = ["#111111"] * 10 + ["#222222"] * 20
 
-    root = ET.fromstring(DRAWING.scatter(points, colours, 'a "label" & more'))
+    root = ET.fromstring(DRAWING.scatter(points, colors, 'a "label" & more'))
 
     paths = {path.get("stroke"): path.get("d") for path in root.iter("path")}
-    marks = {colour: re.findall(r"M(\S+) (\S+)h0", d) for colour, d in paths.items()}
-    assert {colour: len(found) for colour, found in marks.items()} == {"#111111": 10, "#222222": 20}
+    marks = {color: re.findall(r"M(\S+) (\S+)h0", d) for color, d in paths.items()}
+    assert {color: len(found) for color, found in marks.items()} == {"#111111": 10, "#222222": 20}
     assert all(0 <= float(number) <= DRAWING.SIDE for found in marks.values() for mark in found for number in mark)
     assert root.get("aria-label") == 'a "label" & more'
 
 
-def test_colours_run_from_worse_to_better() -> None:
-    """The worst value has the first colour of the ramp, the best the last, whichever way is better; none has none."""
+def test_colors_run_from_worse_to_better() -> None:
+    """The worst value has the first color of the ramp, the best the last, whichever way is better; none has none."""
     values = np.array([0.0, 0.5, 1.0, np.nan])
 
     higher, lower = (DRAWING.from_worse_to_better(values, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
@@ -119,11 +121,11 @@ def test_colours_run_from_worse_to_better() -> None:
 
 
 def test_family_has_a_perfect_copy_and_one_without_relation() -> None:
-    """The six pictures have the points of the sheet: the first is the data, the last has rows exchanged."""
+    """The six embeddings have the points of the sheet: the first is the data, the last has rows exchanged."""
     family = site_module("_family")
 
     data, latent, labels = family.sheet()
-    found = family.pictures()
+    found = family.embeddings()
 
     assert list(found) == list(family.WORDS)
     assert np.array_equal(found["copy"], data)
@@ -201,7 +203,7 @@ def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (tmp_path / "_static" / "template.html").write_text('<a href="{{ x }}">x</a>')
     (tmp_path / "index.html").write_text(
         '<h1 id="a">x</h1><a href="#a">1</a><a href="sub/b.html#c%20d">2</a><a href="https://x.org/y">3</a>'
-        '<a href="sub/">no index</a><a href="#b">no place</a><img src="gone.png"><a href="../outside.html">out</a>'
+        '<a href="sub/">no measure</a><a href="#b">no place</a><img src="gone.png"><a href="../outside.html">out</a>'
     )
     (tmp_path / "sub" / "b.html").write_text('<p id="c d"></p><a href="../index.html">up</a>')
     (tmp_path.parent / "outside.html").write_text("")

@@ -52,7 +52,7 @@ def test_vignettes_run_from_top_to_bottom(
 
 @pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.stem)
 def test_vignettes_are_text_without_stored_output(path: Path) -> None:
-    """A vignette has one title and code, and stores no output or picture."""
+    """A vignette has one title and code, and stores no output or embedding."""
     text = path.read_text("utf-8")
 
     assert len(re.findall(r"^# ", prose(text), flags=re.MULTILINE)) == 1

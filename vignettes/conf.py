@@ -49,7 +49,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-html_sidebars = {name: [] for name in ("index", "dreval", "reference/gallery", "news", "contributing")}
+html_sidebars = {name: [] for name in ("measure", "dreval", "reference/gallery", "news", "contributing")}
 html_theme_options = {
     "header_links_before_dropdown": 6,
     "logo": {"text": "dreval"},

@@ -1,6 +1,6 @@
 """Evaluate three embeddings of a bundled data set from beginning to end: ``make demo``.
 
-The Wisconsin breast cancer data (569 tumours, 30 measurements) are standardised here, in plain sight, because dreval
+The Wisconsin breast cancer data (569 tumours, 30 measurements) are standardized here, in plain sight, because dreval
 never scales data by itself: unscaled, two columns of area would decide every distance.
 """
 
@@ -17,10 +17,10 @@ METHODS = ("pca", "isomap", "laplacian_eigenmaps")
 def main(folder: str = ".") -> Path:
     """Run the demo; the report is written to ``folder`` and its path returned."""
     wdbc = dreval.load_dataset("wdbc")
-    standardised = (wdbc.data - wdbc.data.mean(axis=0)) / wdbc.data.std(axis=0)
+    standardized = (wdbc.data - wdbc.data.mean(axis=0)) / wdbc.data.std(axis=0)
 
     evaluation = dreval.Evaluation(
-        standardised,
+        standardized,
         {name: name for name in METHODS},
         labels=wdbc.labels,
         n_neighbors=15,

@@ -1,4 +1,4 @@
-"""From one tidy table to families: an index, its direction, and a value for each data set and embedding."""
+"""From one tidy table to families: a measure, its direction, and a value for each data set and embedding."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pandas as pd
 
 from dreval._check import check_one_of, describe, nearest_name
 from dreval.errors import InputError, UnknownName
-from dreval.registry import INDICES
-from dreval.results.table import point_column
+from dreval.records.results import point_column
+from dreval.registry import MEASURES
 
 __all__ = ["DIRECTIONS", "Family", "families", "to_digits", "wanted_names"]
 
@@ -22,12 +22,12 @@ DIRECTIONS = ("higher", "lower")
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """One index at one setting: its values, and which way is better.
+    """One measure at one setting: its values, and which way is better.
 
     Attributes
     ----------
-    index, parameters : str
-        The index.
+    measure, parameters : str
+        The measure.
     higher : bool
         Whether high values are the good ones.
     cells : DataFrame (data sets x embeddings)
@@ -38,7 +38,7 @@ class Family:
         What was left out.
     """
 
-    index: str
+    measure: str
     parameters: str
     higher: bool
     cells: pd.DataFrame
@@ -67,7 +67,7 @@ class Family:
     @property
     def key(self) -> dict[str, str]:
         """What every row of a table repeats."""
-        return {"index": self.index, "parameters": self.parameters}
+        return {"measure": self.measure, "parameters": self.parameters}
 
 
 def to_digits(values: npt.NDArray[np.float64], scale: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -82,14 +82,14 @@ def _places(powers: npt.NDArray[np.float64]) -> list[int]:
     return [max(11 - int(power), 0) for power in powers]
 
 
-def families(table: pd.DataFrame, index: Any, direction: Any) -> list[Family]:
-    """One family for each index and setting that can be compared; refused when there is none."""
-    if index is None and direction is None:  # what only describes has no better end, and is compared on request
+def families(table: pd.DataFrame, measure: Any, direction: Any) -> list[Family]:
+    """One family for each measure and setting that can be compared; refused when there is none."""
+    if measure is None and direction is None:  # what only describes has no better end, and is compared on request
         table = table[~table["direction"].isin(["none", "zero"])]
-    table = table[table["index"].isin(wanted_names(index, list(dict.fromkeys(table["index"])), "index"))]
+    table = table[table["measure"].isin(wanted_names(measure, list(dict.fromkeys(table["measure"])), "measure"))]
     higher = _directions(table, direction)
     made, reasons = [], []
-    for (name, parameters), rows in table.groupby(["index", "parameters"], sort=False):
+    for (name, parameters), rows in table.groupby(["measure", "parameters"], sort=False):
         family, reason = _family(str(name), str(parameters), higher[str(name)], rows)
         if family is not None:
             made.append(family)
@@ -115,32 +115,32 @@ def wanted_names(wanted: Any, known: list[str], argument: str) -> list[str]:
 
 
 def _directions(table: pd.DataFrame, direction: Any) -> dict[str, bool]:
-    """Whether high is good, for each index: as given, else as the table says, else as the card says."""
-    names = list(dict.fromkeys(table["index"]))
+    """Whether high is good, for each measure: as given, else as the table says, else as the card says."""
+    names = list(dict.fromkeys(table["measure"]))
     given = dict(direction) if isinstance(direction, Mapping) else dict.fromkeys(names, direction)
     for name in given:
         if name not in names:
             near = nearest_name(name, names)
             cure = (f"Did you mean {near!r}? " if near else "") + f"Known: {', '.join(names)}."
-            raise UnknownName("direction", "must speak of an index of the table", repr(name), cure)
-    return {name: _direction(name, given.get(name), table.loc[table["index"] == name, "direction"]) for name in names}
+            raise UnknownName("direction", "must speak of a measure of the table", repr(name), cure)
+    return {name: _direction(name, given.get(name), table.loc[table["measure"] == name, "direction"]) for name in names}
 
 
 def _direction(name: str, given: Any, said: pd.Series) -> bool:
-    """Whether high values of one index are the good ones."""
+    """Whether high values of one measure are the good ones."""
     if given is not None:
         return check_one_of(given, DIRECTIONS, "direction") == "higher"
     words = sorted(set(said) - {""})
-    if not words and name in INDICES:
-        words = [INDICES.card(name).direction]
+    if not words and name in MEASURES:
+        words = [MEASURES.card(name).direction]
     if len(words) == 1 and words[0] in DIRECTIONS:
         return bool(words[0] == "higher")
     cure = f"Pass direction='higher', or direction={{{name!r}: 'lower'}}."
     got = f"{', '.join(map(repr, words)) or 'nothing'} for {name!r}"
-    raise InputError("direction", "must be known for every index, and one of 'higher' and 'lower'", got, cure)
+    raise InputError("direction", "must be known for every measure, and one of 'higher' and 'lower'", got, cure)
 
 
-def _family(index: str, parameters: str, higher: bool, rows: pd.DataFrame) -> tuple[Family | None, str]:
+def _family(measure: str, parameters: str, higher: bool, rows: pd.DataFrame) -> tuple[Family | None, str]:
     """The family of these rows, or the reason why there is none."""
     rows = rows[["dataset", "embedding", "replicate", "value"]].reset_index(drop=True)
     there = rows.dropna(subset="value")
@@ -151,7 +151,7 @@ def _family(index: str, parameters: str, higher: bool, rows: pd.DataFrame) -> tu
     shared = int((cells.notna().sum(axis=1) > 1).sum())
     if shared < 2:
         return None, f"{cells.shape[1]} embeddings, {shared or 'no'} data set{'s' * (shared != 1)} with two values"
-    return Family(index, parameters, higher, cells, there.reset_index(drop=True), tuple(notes)), ""
+    return Family(measure, parameters, higher, cells, there.reset_index(drop=True), tuple(notes)), ""
 
 
 def _left_out(cells: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:

@@ -13,14 +13,14 @@ import pandas as pd
 from dreval.comparison._cells import Family
 from dreval.comparison._ranks import nemenyi
 from dreval.inference.adjustment import adjust_p_values
-from dreval.results.table import point_column
+from dreval.records.results import point_column
 
 if TYPE_CHECKING:
     from dreval.comparison.record import Comparison
 
 __all__ = ["AT_ONCE", "SHORT", "cannot_tell", "critical_level", "decisive_test", "letter_words", "smallest_p"]
 
-AT_ONCE = ("nemenyi",)  # whose p-values hold for all pairs of an index at once
+AT_ONCE = ("nemenyi",)  # whose p-values hold for all pairs of a measure at once
 SHORT = {"wilcoxon": "Wilcoxon signed-rank tests", "nemenyi": "Nemenyi's test", "mixed": "the mixed model"}
 
 PAIRED = "paired tests at the same points"
@@ -45,14 +45,14 @@ def decisive_test(
     """The one test that letters, diagrams and words of a comparison go by, and the smallest p that it can have.
 
     Every p-value is replaced by the smallest that the design allows (``smallest_p``), and these are adjusted as the
-    others are. The test that can be significant on the most indices decides; of equals signed ranks, which do not
+    others are. The test that can be significant on the most measures decides; of equals signed ranks, which do not
     depend on what else is compared, then Nemenyi's, then the mixed model. No value is read: what was found chooses
     nothing. Gives ``decided_by`` (empty where no test has letters) and ``attainable``: smallest adjusted p by index.
     """
     table = pairs[pairs["test"].isin(ORDER) & pairs["p_value"].notna()].copy()
     if table.empty:
         return {"decided_by": "", "attainable": {}}
-    table["name"] = [point_column(*key) for key in zip(table["index"], table["parameters"], strict=True)]
+    table["name"] = [point_column(*key) for key in zip(table["measure"], table["parameters"], strict=True)]
     table["p_value"] = [
         smallest_p(test, n, len(families[name].names))
         for test, n, name in zip(table["test"], table["n"], table["name"], strict=True)
@@ -82,7 +82,7 @@ def smallest_p(test: str, n: int, k: int) -> float:
 
 
 def cannot_tell(comparison: Comparison, name: str) -> str:
-    """That no pair of an index could have been significant, in a sentence; empty where one could."""
+    """That no pair of a measure could have been significant, in a sentence; empty where one could."""
     recipe = comparison.recipe
     least = recipe.get("attainable", {}).get(name, 0.0)
     if least <= recipe["alpha"]:
@@ -96,7 +96,7 @@ def cannot_tell(comparison: Comparison, name: str) -> str:
 def critical_level(comparison: Comparison) -> float:
     """The level at which Nemenyi's critical difference parts two embeddings here; NaN where it does not decide.
 
-    With Holm's adjustment over m indices alpha / m, beyond which every pair differs.
+    With Holm's adjustment over m measures alpha / m, beyond which every pair differs.
     """
     recipe = comparison.recipe
     blocks = len(recipe.get("attainable", {}))
@@ -108,7 +108,7 @@ def critical_level(comparison: Comparison) -> float:
 def letter_words(comparison: Comparison, things: str = "Embeddings") -> str:
     """How letters are read and by which test they go, in a sentence; empty where there are none."""
     found: dict[str, list[str]] = {}
-    for name in comparison.indices:
+    for name in comparison.measures:
         if (comparison.of(comparison.standing, name)["letters"] != "").any():
             found.setdefault(_spoken(comparison, name), []).append(name)
     if not found:
@@ -116,12 +116,12 @@ def letter_words(comparison: Comparison, things: str = "Embeddings") -> str:
     said = list(found)
     if len(found) > 1:
         said = [f"{test} ({', '.join(names)})" for test, names in found.items()]
-    where = " on an index" if len(comparison.indices) > 1 else ""
+    where = " on a measure" if len(comparison.measures) > 1 else ""
     return f"{things} that share a letter{where} do not differ significantly by {'; by '.join(said)}."
 
 
 def _spoken(comparison: Comparison, name: str) -> str:
-    """The test behind the letters of one index in words, with how its p was adjusted."""
+    """The test behind the letters of one measure in words, with how its p was adjusted."""
     tests = (
         {comparison.recipe["decided_by"]} if comparison.families else set(comparison.of(comparison.pairs, name)["test"])
     )

@@ -110,8 +110,8 @@ def _contrast(
     half, z = float(ndtri(1 - alpha / 2)) * se, advantage / se
     first, second = family.names[i], family.names[j]
     return {
-        "first": first, "second": second, "advantage": advantage, "se": se, "ci_low": advantage - half,
-        "ci_high": advantage + half, "statistic": z, "p_value": float(2 * ndtr(-abs(z))), "p_kind": "asymptotic",
+        "first": first, "second": second, "advantage": advantage, "se": se, "conf_low": advantage - half,
+        "conf_high": advantage + half, "statistic": z, "p_value": float(2 * ndtr(-abs(z))), "p_kind": "asymptotic",
         "better": ahead(first, second, advantage),
     }  # fmt: skip
 

@@ -34,7 +34,7 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 EXACT_SUMS = 50  # data sets up to which sums of signed ranks are counted, as scipy does
-PAIR_TEXT = ("index", "parameters", "first", "second", "test", "family", "p_kind", "better", "note")
+PAIR_TEXT = ("measure", "parameters", "first", "second", "test", "family", "p_kind", "better", "note")
 
 
 def pair_frame(rows: list[dict[str, Any]], family: str | None = None) -> pd.DataFrame:
@@ -64,7 +64,7 @@ def pairs_of(names: list[str]) -> Iterator[tuple[int, int]]:
 
 
 def ahead(first: str, second: str, advantage: float) -> str:
-    """Whom an advantage favours."""
+    """Whom an advantage favors."""
     return first if advantage > 0 else second if advantage < 0 else ""
 
 
@@ -83,7 +83,7 @@ def superiority(differences: FloatArray) -> float:
 def nemenyi_rows(family: Family, alpha: float) -> list[dict[str, Any]]:
     """One row for each pair, over the data sets that have all embeddings; nothing with fewer than two of them.
 
-    The intervals reach as far as the critical difference, and hold for all pairs of the index at once.
+    The intervals reach as far as the critical difference, and hold for all pairs of the measure at once.
     """
     whole = family.goodness[np.isfinite(family.goodness).all(axis=1)]
     if len(whole) < 2 or len(family.names) < 3:
@@ -98,7 +98,7 @@ def nemenyi_rows(family: Family, alpha: float) -> list[dict[str, Any]]:
             {
                 **family.key, "first": first, "second": second, "test": "nemenyi", "n": len(whole),
                 "advantage": advantage, "statistic": statistic, "p_value": float(p[i, j]), "p_kind": "asymptotic",
-                "ci_low": advantage - reach, "ci_high": advantage + reach, "better": ahead(first, second, advantage),
+                "conf_low": advantage - reach, "conf_high": advantage + reach, "better": ahead(first, second, advantage),
             }
         )  # fmt: skip
     return rows
@@ -118,11 +118,11 @@ def signed_rank_rows(family: Family, rope: float | None, alpha: float, root: int
         shared["advantage"] = float(np.median(differences))
         shared["superiority"] = superiority(differences)
         tested = _wilcoxon(differences) | dict(
-            zip(("ci_low", "ci_high"), walsh_interval(differences, alpha), strict=True)
+            zip(("conf_low", "conf_high"), walsh_interval(differences, alpha), strict=True)
         )
         rows.append({**shared, "test": "wilcoxon", **tested, "better": ahead(first, second, tested["effect_size"])})
         if rope is not None:
-            rng = stream(root, "bayes", family.index, family.parameters, first, second)
+            rng = stream(root, "bayes", family.measure, family.parameters, first, second)
             better, equal, worse = bayesian_signed_rank(differences, rope, rng)
             posterior = {"p_first": better, "p_rope": equal, "p_second": worse}
             rows.append({**shared, "test": "bayes", **posterior, "better": ahead(first, second, better - worse)})

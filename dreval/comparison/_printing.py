@@ -1,4 +1,4 @@
-"""The printed comparison: standings, overall tests and pairs of each index."""
+"""The printed comparison: standings, overall tests and pairs of each measure."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dreval.comparison._lettered import cannot_tell, letter_words
-from dreval.results.base import CODES, Block, Summary, format_number, format_p, significance_stars
-from dreval.results.printing import index_title, short_parameters
-from dreval.results.table import point_column
+from dreval.records.results import point_column
+from dreval.report.render.results import measure_title, short_parameters
+from dreval.report.render.summary import CODES, Block, Summary, format_number, format_p, significance_stars
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dreval.comparison.record import Comparison
 
-__all__ = ["OVERALL_TITLES", "direction_of", "heading", "summarise"]
+__all__ = ["OVERALL_TITLES", "direction_of", "heading", "summarize"]
 
 OVERALL_TITLES = {
     "friedman": "Friedman chi-square",
@@ -51,7 +51,7 @@ PAIR_COLUMNS = {
 }  # fmt: skip
 
 
-def summarise(comparison: Comparison) -> Summary:
+def summarize(comparison: Comparison) -> Summary:
     """Header, the call, then one table each of standings, overall tests and pairs by each test, and numbered notes."""
     overall = comparison.overall
     pairs = comparison.pairs
@@ -63,9 +63,9 @@ def summarise(comparison: Comparison) -> Summary:
 
 
 def heading(comparison: Comparison, name: str) -> str:
-    """One index in words: title, which way is better, and its setting."""
+    """One measure in words: title, which way is better, and its setting."""
     row = comparison.of(comparison.standing, name).iloc[0]
-    short, title = short_parameters(row["parameters"]), index_title(row["index"])
+    short, title = short_parameters(row["parameters"]), measure_title(row["measure"])
     return f"{title}, {direction_of(comparison, name)} is better" + (f", {short}" if short else "")
 
 
@@ -75,7 +75,7 @@ def direction_of(comparison: Comparison, name: str) -> str:
         return "higher" if comparison.families[name].higher else "lower"
     row = comparison.of(comparison.standing, name).iloc[0]
     table = comparison.results.table if comparison.results is not None else comparison.standing
-    return str(table.loc[table["index"] == row["index"], "direction"].iloc[0])
+    return str(table.loc[table["measure"] == row["measure"], "direction"].iloc[0])
 
 
 def _header(comparison: Comparison) -> list[tuple[str, str]]:
@@ -98,11 +98,11 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
 def _sections(
     comparison: Comparison, table: pd.DataFrame, line: Callable[[dict[Any, Any]], list[str]]
 ) -> list[list[str]]:
-    """The rows of a table, those of one index below its heading; the title of the first table names an only one."""
+    """The rows of a table, those of one measure below its heading; the title of the first table names an only one."""
     lines: list[list[str]] = []
-    for name in comparison.indices:
+    for name in comparison.measures:
         rows = comparison.of(table, name).to_dict("records")
-        lines += [[heading(comparison, name)]] if rows and len(comparison.indices) > 1 else []
+        lines += [[heading(comparison, name)]] if rows and len(comparison.measures) > 1 else []
         lines += map(line, rows)
     return lines
 
@@ -114,8 +114,8 @@ def _standing(comparison: Comparison) -> Block:
     shown = [(key, title) for key, title in columns if (standing[key].notna() & (standing[key] != "")).any()]
     shown = shown if comparison.families else [pair for pair in shown if pair[0] != "n"]
     lines = _sections(comparison, standing, lambda row: [row["embedding"], *(_cell(key, row[key]) for key, _ in shown)])
-    only = len(comparison.indices) == 1
-    title = heading(comparison, comparison.indices[0]) if only else "Standing, the best first"
+    only = len(comparison.measures) == 1
+    title = heading(comparison, comparison.measures[0]) if only else "Standing, the best first"
     return Block(title, ["", *(title for _, title in shown)], lines)
 
 
@@ -138,12 +138,12 @@ def _pairs(comparison: Comparison, test: str) -> Block | None:
     if all(key == "n" for key, _ in shown):
         return None
     known = {
-        name: {key for key, _ in shown if comparison.of(rows, name)[key].notna().any()} for name in comparison.indices
+        name: {key for key, _ in shown if comparison.of(rows, name)[key].notna().any()} for name in comparison.measures
     }
 
     def line(row: dict[Any, Any]) -> list[str]:
         p = row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]
-        having = known[point_column(row["index"], row["parameters"])]
+        having = known[point_column(row["measure"], row["parameters"])]
         cells = [_cell(key, row[key]) or "missing" * (key in having) for key, _ in shown]
         return [row["first"], row["second"], *cells, "" if test == "bayes" else _stars(p)]
 
@@ -178,14 +178,14 @@ def _stars(p: float) -> str:
 
 def _notes(comparison: Comparison) -> Iterator[str]:
     """That nothing could have been found, where that is so; notes of the comparison, of rows, and how to read."""
-    silent = {name: words for name in comparison.indices if (words := cannot_tell(comparison, name))}
-    several = len(comparison.indices) > 1
+    silent = {name: words for name in comparison.measures if (words := cannot_tell(comparison, name))}
+    several = len(comparison.measures) > 1
     yield from (f"{name}: {words}" if several else words for name, words in silent.items())
     yield from comparison.notes
     tables = (comparison.overall, comparison.pairs) if comparison.families else ()
     said = [pair for table in tables for pair in zip(table["test"], table["note"], strict=True) if pair[1]]
     yield from (f"{test}: {note.rstrip('.')}." for test, note in dict.fromkeys(said))
-    yield "Advantage of the first: positive when it is better, whichever way the index points."
+    yield "Advantage of the first: positive when it is better, whichever way the measure points."
     yield from _letter_notes(comparison)
     adjust = comparison.recipe["adjust"]
     how = "not adjusted" if adjust == "nothing" else f"adjusted by {adjust} within this table and test"
@@ -197,7 +197,7 @@ def _letter_notes(comparison: Comparison) -> Iterator[str]:
     said = letter_words(comparison)
     if said:
         yield said
-    tested = [name for name in comparison.indices if (comparison.of(comparison.pairs, name)["test"] != "bayes").any()]
+    tested = [name for name in comparison.measures if (comparison.of(comparison.pairs, name)["test"] != "bayes").any()]
     without = [name for name in tested if (comparison.of(comparison.standing, name)["letters"] == "").all()]
     if without:
         yield f"{', '.join(without)}: no letters, since not every pair was tested."

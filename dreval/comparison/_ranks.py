@@ -116,22 +116,22 @@ def skillings_mack(goodness: FloatArray) -> tuple[float, float, int]:
     from scipy.special import chdtrc
 
     goodness = goodness[np.isfinite(goodness).sum(axis=1) > 1]
-    centred, inverse, rank = _skillings_mack_parts(goodness)
-    sums = centred.sum(axis=0)
+    centered, inverse, rank = _skillings_mack_parts(goodness)
+    sums = centered.sum(axis=0)
     value = float(sums @ inverse @ sums)
     return value, float(chdtrc(rank, value)) if rank else math.nan, rank
 
 
 def _skillings_mack_parts(goodness: FloatArray) -> tuple[FloatArray, FloatArray, int]:
-    """The weighted centred ranks of every row, of which A is the sum, S^-, and the rank of S."""
+    """The weighted centered ranks of every row, of which A is the sum, S^-, and the rank of S."""
     there = np.isfinite(goodness)
     sizes = there.sum(axis=1, keepdims=True)
     ranks = block_ranks(goodness)
-    centred = np.where(there, np.sqrt(12 / (sizes + 1)) * (ranks - (sizes + 1) / 2), 0.0)
+    centered = np.where(there, np.sqrt(12 / (sizes + 1)) * (ranks - (sizes + 1) / 2), 0.0)
     together = there.astype(np.float64).T @ there
     covariance = np.diag(together.sum(axis=1)) - together
     inverse = np.asarray(np.linalg.pinv(covariance, hermitian=True))
-    return centred, inverse, int(np.linalg.matrix_rank(covariance))
+    return centered, inverse, int(np.linalg.matrix_rank(covariance))
 
 
 def skillings_mack_p(goodness: FloatArray, rng: np.random.Generator, draws: int = DRAWS) -> tuple[float, bool]:
@@ -148,8 +148,8 @@ def skillings_mack_p(goodness: FloatArray, rng: np.random.Generator, draws: int 
     (0.25, True)
     """
     goodness = goodness[np.isfinite(goodness).sum(axis=1) > 1]
-    centred, inverse, _ = _skillings_mack_parts(goodness)
-    return quadratic_p(centred, np.isfinite(goodness), inverse, rng, draws)
+    centered, inverse, _ = _skillings_mack_parts(goodness)
+    return quadratic_p(centered, np.isfinite(goodness), inverse, rng, draws)
 
 
 def overall_rows(goodness: FloatArray, rng: np.random.Generator) -> list[dict[str, Any]]:

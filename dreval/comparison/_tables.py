@@ -14,14 +14,14 @@ import pandas as pd
 from dreval._check import check_numeric, describe
 from dreval.errors import InputError
 from dreval.inputs.read import read_table
-from dreval.results.archive import load_results
-from dreval.results.study_file import is_study, read_study_table
-from dreval.results.table import Results
+from dreval.journal.study_file import is_study, read_study_table
+from dreval.records.archive import load_results
+from dreval.records.results import Results
 
 __all__ = ["gather"]
 
-KEYS = ("dataset", "embedding", "replicate", "index", "parameters")
-DEFAULTS: dict[str, Any] = {"replicate": 0, "index": None, "parameters": "", "direction": ""}
+KEYS = ("dataset", "embedding", "replicate", "measure", "parameters")
+DEFAULTS: dict[str, Any] = {"replicate": 0, "measure": None, "parameters": "", "direction": ""}
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
 
 
@@ -35,7 +35,7 @@ class _Known:
 
 
 def gather(results: Any, columns: Mapping[str, str] | None) -> tuple[pd.DataFrame, list[str]]:
-    """One row per data set, embedding, replicate, index and parameters, with value and direction; and notes."""
+    """One row per data set, embedding, replicate, measure and parameters, with value and direction; and notes."""
     single = isinstance(results, Results | pd.DataFrame | str | os.PathLike)
     given = [results] if single else list(results) if isinstance(results, list | tuple) else None
     if not given:
@@ -73,7 +73,7 @@ def _of_file(path: Path) -> pd.DataFrame | Results:
 
 def _of_results(results: Results, known: _Known) -> pd.DataFrame:
     """The rows of one evaluation; data with the same hash are one data set, another seed is a replicate of it."""
-    table = results.table[(results.table["test"] == "") & (results.table["index"] != "")]
+    table = results.table[(results.table["test"] == "") & (results.table["measure"] != "")]
     said = str(results.recipe.get("dataset") or "data")
     sha = str(results.recipe.get("data_sha256", said))
     if sha not in known.names:
@@ -102,7 +102,7 @@ def _of_frame(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
         if table[name].isna().any():
             place = int(np.flatnonzero(table[name].isna())[0])
             raise InputError("results", f"must name the {name} of each row", f"none in row {place}", "Fill it in.")
-    for name in ("dataset", "embedding", "index", "parameters", "direction"):
+    for name in ("dataset", "embedding", "measure", "parameters", "direction"):
         table[name] = table[name].astype("object").where(table[name].notna(), "").map(str)
     table["replicate"] = table["replicate"].where(table["replicate"].notna(), 0)
     return table
@@ -114,7 +114,7 @@ def _column(frame: pd.DataFrame, name: str, columns: Mapping[str, str]) -> Any:
     if list(frame.columns).count(called) == 1:
         return frame[called]
     if name in DEFAULTS and name not in columns and called not in frame.columns:
-        return columns.get("value", "value") if name == "index" else DEFAULTS[name]
+        return columns.get("value", "value") if name == "measure" else DEFAULTS[name]
     got = f"columns {', '.join(map(str, frame.columns[:10]))}"
     cure = f"Say columns={{{name!r}: '...'}} for another name; a wide table is made long (one row per value) first."
     raise InputError("results", f"must have one column {called!r}", got, cure)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from dreval.comparison._lettered import SHORT, cannot_tell, critical_level
 from dreval.comparison._printing import heading
 from dreval.comparison._ranks import critical_difference
-from dreval.results.latex import latex_title
-from dreval.results.markup import latex_text, markdown_text
-from dreval.results.symbols import plain_symbols
+from dreval.report.render.latex import latex_title
+from dreval.report.render.markup import latex_text, markdown_text
+from dreval.report.render.symbols import plain_symbols
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,10 +64,10 @@ OVERALL = {
 
 
 def paragraph(comparison: Comparison, form: str) -> str:
-    """A paragraph for each index."""
+    """A paragraph for each measure."""
     voice = VOICES[form]
     speak = _across if comparison.families else _within
-    return "\n\n".join(" ".join(speak(comparison, name, voice)) for name in comparison.indices)
+    return "\n\n".join(" ".join(speak(comparison, name, voice)) for name in comparison.measures)
 
 
 def _number(value: float) -> str:
@@ -92,7 +92,7 @@ def _rounded_to(width: float) -> Callable[[float], str]:
 
 
 def _across(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
-    """Sentences on one index over many data sets."""
+    """Sentences on one measure over many data sets."""
     family = comparison.families[name]
     n, k = family.cells.shape
     silent = cannot_tell(comparison, name)
@@ -179,8 +179,8 @@ def _pair(row: dict[str, Any], voice: Voice, adjusted: bool) -> str:
     words = f"{voice.name(names[0])} is better than {voice.name(names[1])}"
     inside = [f"median difference {_number(sign * row['advantage'])}", f"n = {row['n']}"] if ranked else []
     write: Callable[[float], str] = _number
-    if row["ci_low"] == row["ci_low"] and not (ranked or ranks):
-        ends = sorted((sign * row["ci_low"], sign * row["ci_high"]))
+    if row["conf_low"] == row["conf_low"] and not (ranked or ranks):
+        ends = sorted((sign * row["conf_low"], sign * row["conf_high"]))
         write = _rounded_to(ends[1] - ends[0])
         inside.append(f"interval {write(ends[0])} to {write(ends[1])}")
     inside.append(voice.p(row["p"], adjusted))
@@ -220,7 +220,7 @@ ERRORS = {
 
 
 def _within(comparison: Comparison, name: str, voice: Voice) -> Iterator[str]:
-    """Sentences on one index of one data set."""
+    """Sentences on one measure of one data set."""
     pairs, recipe = comparison.of(comparison.pairs, name), comparison.recipe
     names = comparison.of(comparison.standing, name)["embedding"].nunique()
     title = voice.title(heading(comparison, name))

@@ -28,8 +28,8 @@ from dreval.comparison.record import Comparison
 from dreval.errors import InputError
 from dreval.glossary import STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
-from dreval.results.calls import written_again
-from dreval.results.table import Results, point_column
+from dreval.records.call import written_again
+from dreval.records.results import Results, point_column
 
 __all__ = ["ACROSS_TESTS", "compare"]
 
@@ -40,7 +40,7 @@ DEFAULT = ("friedman", "nemenyi", "wilcoxon")
 def compare(
     results: Results | pd.DataFrame | str | os.PathLike[str] | Sequence[Any],
     *,
-    index: str | Sequence[str] | None = None,
+    measure: str | Sequence[str] | None = None,
     direction: str | Mapping[str, str] | None = None,
     tests: str | Sequence[str] = "default",
     rope: float | None = None,
@@ -57,14 +57,14 @@ def compare(
     Parameters
     ----------
     results : DataFrame, Results, path, or list of them
-        A tidy table with the columns ``dataset``, ``embedding`` and ``value``, and where there are any ``index``,
+        A tidy table with the columns ``dataset``, ``embedding`` and ``value``, and where there are any ``measure``,
         ``parameters``, ``replicate`` and ``direction``; a file of such a table (.csv, .tsv, .parquet) made by anyone;
         what ``Evaluation.run`` gave, or its saved file; the file of a ``Study``. Results on the same data (by hash)
         are one data set, those with another seed its replicates.
-    index : str or list of str, optional
-        Which indices; all by default, each on its own.
-    direction : {"higher", "lower"} or dict of index to one of them, optional
-        Which way is better. By default as the table says, else as the card of the index says.
+    measure : str or list of str, optional
+        Which measures; all by default, each on its own.
+    direction : {"higher", "lower"} or dict of measure to one of them, optional
+        Which way is better. By default as the table says, else as the card of the measure says.
     tests : "default", "all" or list of str
         "friedman" (chi-square corrected for ties, with the F of Iman and Davenport, and up to 30 data sets the p by all
         arrangements of the ranks, or by 9,999 random ones, which then decides; Skillings-Mack where cells are missing,
@@ -72,13 +72,13 @@ def compare(
         (signed ranks of each pair), "mixed" (a linear mixed model), "bayes" (needs ``rope``). "default" is the first
         three, and "bayes" with ``rope``.
     rope : float, optional
-        Region of practical equivalence, in the unit of the index: smaller differences do not count, and one of exactly
-        ``rope`` counts half, as in the program baycomp of the authors of the test.
+        Region of practical equivalence, in the unit of the measure: smaller differences do not count, and one of
+        exactly ``rope`` counts half, as in the program baycomp of the authors of the test.
     alpha : float
         Level of the critical difference, the letters, the intervals and the words.
     adjust : "holm", "benjamini_hochberg" or None
-        Adjustment over all pairs and indices that have the same test. Nemenyi's p-values hold for all pairs of an index
-        already, and are adjusted over indices.
+        Adjustment over all pairs and measures that have the same test. Nemenyi's p-values hold for all pairs of a
+        measure already, and are adjusted over measures.
     columns : dict, optional
         What the columns of tables are called, as ``{"embedding": "algorithm", "value": "score"}``.
     random_state : int, Generator or None
@@ -95,7 +95,7 @@ def compare(
         Two values for one cell, an infinite value, a direction that is not known, or fewer than two embeddings on two
         data sets.
     UnknownName
-        An index, test or word that is not known.
+        A measure, test or word that is not known.
 
     Notes
     -----
@@ -103,7 +103,7 @@ def compare(
     the data sets that have all. One test decides: letters, diagrams, forests and words go by the Wilcoxon tests where
     they are run, which unlike Nemenyi do not depend on what else is compared (Benavoli, Corani and Mangili 2016). On N
     data sets no exact Wilcoxon p is below 2 / 2^N: where after adjustment none can be up to ``alpha``, Nemenyi's test
-    decides, else the mixed model, if one was run and can be significant on more indices; the recipe has its name
+    decides, else the mixed model, if one was run and can be significant on more measures; the recipe has its name
     (``decided_by``) and the smallest adjusted p that it can have (``attainable``), and where nothing could have been
     significant that is said first. Values that agree to 12 digits are ties.
     O(N k^2) time; "bayes" O(50,000 N^2) for each pair.
@@ -128,19 +128,19 @@ def compare(
     rope = None if rope is None else check_float(rope, "rope", low=0.0)
     adjust, wanted, root = check_adjustment(adjust), _tests(tests, rope), root_seed(random_state)
     table, notes = gather(results, columns)
-    found = families(table, index, direction)
+    found = families(table, measure, direction)
     pairs, overall = [], []
     for family in found:
         whole, rows = _family_rows(family, wanted, rope if "bayes" in wanted else None, alpha, root)
         overall += whole
         pairs += rows
     frame = only_found(adjust_p_values(pair_frame(pairs), adjust, AT_ONCE), alpha)
-    decided = decisive_test(frame, {point_column(f.index, f.parameters): f for f in found}, alpha, adjust)
+    decided = decisive_test(frame, {point_column(f.measure, f.parameters): f for f in found}, alpha, adjust)
     by = frame[frame["test"] == decided["decided_by"]]
     standing = pd.DataFrame([row for family in found for row in _standing(family, by, alpha)])
     recipe = {"kind": "datasets", "alpha": alpha, "adjust": adjust or "nothing", "rope": rope}
     given = {
-        "index": index,
+        "measure": measure,
         "direction": direction,
         "tests": tests,
         "rope": rope,
@@ -155,7 +155,7 @@ def compare(
         pairs=frame,
         overall=overall_frame(overall),
         standing=standing[list(STANDING_COLUMNS)],
-        families={point_column(f.index, f.parameters): f for f in found},
+        families={point_column(f.measure, f.parameters): f for f in found},
         recipe=recipe,
         notes=tuple(dict.fromkeys([*notes, *_notes(found)])),
     )
@@ -169,7 +169,7 @@ def _tests(tests: Any, rope: float | None) -> tuple[str, ...]:
     for name in names:
         check_one_of(name, (*ACROSS_TESTS, "default", "all"), "tests")
     if "bayes" in names and rope is None:
-        cure = "Pass rope=0.01, the difference below which none counts, in the unit of the index."
+        cure = "Pass rope=0.01, the difference below which none counts, in the unit of the measure."
         raise InputError("rope", "must be given for the Bayesian test", "none", cure)
     return tuple(names)
 
@@ -177,8 +177,8 @@ def _tests(tests: Any, rope: float | None) -> tuple[str, ...]:
 def _family_rows(
     family: Family, wanted: Sequence[str], rope: float | None, alpha: float, root: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Overall tests and pairs of one index."""
-    rng = stream(root, "friedman", family.index, family.parameters)
+    """Overall tests and pairs of one measure."""
+    rng = stream(root, "friedman", family.measure, family.parameters)
     overall = [{**family.key, **row} for row in overall_rows(family.goodness, rng)] if "friedman" in wanted else []
     pairs = nemenyi_rows(family, alpha) if "nemenyi" in wanted else []
     pairs += [row for row in signed_rank_rows(family, rope, alpha, root) if row["test"] in wanted]
@@ -195,7 +195,7 @@ def _standing(family: Family, pairs: pd.DataFrame, alpha: float) -> list[dict[st
     k = len(family.names)
     ranks = block_ranks(whole).mean(axis=0) if len(whole) else np.full(k, np.nan)
     order = np.lexsort((-np.nanmean(family.goodness, axis=0), ranks))
-    mine = pairs[(pairs["index"] == family.index) & (pairs["parameters"] == family.parameters)]
+    mine = pairs[(pairs["measure"] == family.measure) & (pairs["parameters"] == family.parameters)]
     names = [family.names[place] for place in order]
     letters = letters_of(names, mine, alpha)
     return [
@@ -215,7 +215,7 @@ def _standing(family: Family, pairs: pd.DataFrame, alpha: float) -> list[dict[st
 def _notes(found: list[Family]) -> Iterable[str]:
     """What must be known to read the comparison."""
     for family in found:
-        name = point_column(family.index, family.parameters)
+        name = point_column(family.measure, family.parameters)
         yield from (f"{name}: {note}" for note in family.notes)
         n, whole = len(family.cells), int(family.cells.notna().all(axis=1).sum())
         if whole < n:

@@ -1,4 +1,4 @@
-"""Embeddings of one data set ranked by each index, with the set that is not distinguishable from the best."""
+"""Embeddings of one data set ranked by each measure, with the set that is not distinguishable from the best."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dreval._random import stream
 from dreval.comparison.within import FEW_MAY_CARRY, Setting, settings_of
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import ROUNDING, anchor_test, half_share, jackknife_covariance
-from dreval.results.table import Results, over_replicates
+from dreval.records.results import Results, over_replicates
 
 __all__ = ["COLUMNS", "ranking"]
 
 FloatArray = npt.NDArray[np.float64]
 COLUMNS = (
-    "index", "parameters", "rank", "embedding", "value", "se", "ci_low", "ci_high", "difference", "p_adjusted",
+    "measure", "parameters", "rank", "embedding", "value", "se", "conf_low", "conf_high", "difference", "p_adjusted",
     "in_best_set", "note",
 )  # fmt: skip
 
@@ -34,7 +34,7 @@ def ranking(results: Results, measure: Any = None, *, alpha: float = 0.05) -> pd
 
 
 def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]:
-    """The rows of one index and setting, the best first."""
+    """The rows of one measure and setting, the best first."""
     order = sorted(at.values, key=lambda name: (math.isnan(at.values[name]), -at.values[name]))
     known = [name for name in order if not math.isnan(at.values[name])]
     tiny = ROUNDING * max([at.chance, *(abs(at.values[name]) for name in known)])
@@ -44,7 +44,7 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
     open_ones: set[str] = set()
     if judged:
         places = [known.index(name) for name in judged]
-        rng = stream(int(results.recipe.get("random_state") or 0), "best set", at.key["index"], at.key["parameters"])
+        rng = stream(int(results.recipe.get("random_state") or 0), "best set", at.key["measure"], at.key["parameters"])
         values = np.array([at.values[name] for name in judged])
         got = best_set(values, covariance[np.ix_(places, places)], freedom, alpha, rng, size=at.chance)
         p_values = np.maximum(got.p_value, [_few_carriers(at, name, judged, alpha) for name in judged])
@@ -54,8 +54,8 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         else:
             open_ones = {name for name, behind in zip(judged, got.untested, strict=True) if behind}
     table = over_replicates(results.table[results.table["test"] == ""])
-    mine = table[(table["index"] == at.key["index"]) & (table["parameters"] == at.key["parameters"])]
-    intervals = mine.set_index("embedding")[["value", "se", "ci_low", "ci_high"]].to_dict("index")
+    mine = table[(table["measure"] == at.key["measure"]) & (table["parameters"] == at.key["parameters"])]
+    intervals = mine.set_index("embedding")[["value", "se", "conf_low", "conf_high"]].to_dict("index")
     top = at.values[known[0]] if known else math.nan
     rows = []
     for name in order:

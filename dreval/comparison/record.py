@@ -13,15 +13,15 @@ import pandas as pd
 from dreval._check import check_one_of, check_path
 from dreval.comparison._cells import Family
 from dreval.comparison._pairs import wins
-from dreval.comparison._printing import summarise
+from dreval.comparison._printing import summarize
 from dreval.comparison._words import VOICES, paragraph
 from dreval.errors import InputError
-from dreval.results.base import Printed
-from dreval.results.table import point_column
+from dreval.records.results import point_column
+from dreval.report.render.summary import Printed
 
 if TYPE_CHECKING:
-    from dreval.results.base import Summary
-    from dreval.results.table import Results
+    from dreval.records.results import Results
+    from dreval.report.render.summary import Summary
 
 __all__ = ["Comparison"]
 
@@ -33,12 +33,12 @@ class Comparison(Printed):
     Attributes
     ----------
     pairs : DataFrame
-        One row per index, pair and test; see ``dreval.glossary.PAIR_COLUMNS``.
+        One row per measure, pair and test; see ``dreval.glossary.PAIR_COLUMNS``.
     overall : DataFrame
-        Tests of any difference, one row per index and test; see ``dreval.glossary.OVERALL_COLUMNS``. Empty on one
+        Tests of any difference, one row per measure and test; see ``dreval.glossary.OVERALL_COLUMNS``. Empty on one
         data set.
     standing : DataFrame
-        One row per index and embedding, the best first; see ``dreval.glossary.STANDING_COLUMNS``.
+        One row per measure and embedding, the best first; see ``dreval.glossary.STANDING_COLUMNS``.
     families : dict of str to Family
         Over many data sets: the values behind it, ``families[name].cells`` (data sets x embeddings).
     results : Results or None
@@ -46,7 +46,7 @@ class Comparison(Printed):
     recipe : dict
         ``kind`` ("points" or "datasets"), ``alpha``, ``adjust``, ``rope``, ``tests`` and ``random_state``; over several
         data sets ``decided_by``, the test that letters, figures and words go by, and ``attainable``, the smallest
-        adjusted p that it can have on each index.
+        adjusted p that it can have on each measure.
     notes : tuple of str
         What was assumed, left out or averaged.
     """
@@ -60,50 +60,50 @@ class Comparison(Printed):
     notes: tuple[str, ...] = ()
 
     @property
-    def indices(self) -> list[str]:
-        """The indices that were compared, with their parameters."""
-        keys = zip(self.standing["index"], self.standing["parameters"], strict=True)
-        return list(dict.fromkeys(point_column(index, parameters) for index, parameters in keys))
+    def measures(self) -> list[str]:
+        """The measures that were compared, with their parameters."""
+        keys = zip(self.standing["measure"], self.standing["parameters"], strict=True)
+        return list(dict.fromkeys(point_column(measure, parameters) for measure, parameters in keys))
 
-    def of(self, table: pd.DataFrame, index: str | None = None) -> pd.DataFrame:
-        """The rows of one index in one of the tables; ``index`` may leave out the parameters where they are unique."""
-        names = [point_column(i, p) for i, p in zip(table["index"], table["parameters"], strict=True)]
-        name = self.named(index)
+    def of(self, table: pd.DataFrame, measure: str | None = None) -> pd.DataFrame:
+        """The rows of one measure in one of the tables; ``measure`` may leave out the parameters where they are unique."""
+        names = [point_column(i, p) for i, p in zip(table["measure"], table["parameters"], strict=True)]
+        name = self.named(measure)
         return table.loc[pd.Series([one == name for one in names], table.index, dtype=bool)].reset_index(drop=True)
 
-    def named(self, index: str | None) -> str:
-        """The full name of an index of this comparison; the first by default."""
-        if index is None:
-            return self.indices[0]
-        if index in self.indices:
-            return index
-        short = [name for name in self.indices if name.partition("(")[0] == index]
+    def named(self, measure: str | None) -> str:
+        """The full name of a measure of this comparison; the first by default."""
+        if measure is None:
+            return self.measures[0]
+        if measure in self.measures:
+            return measure
+        short = [name for name in self.measures if name.partition("(")[0] == measure]
         if len(short) > 1:
             cure = f"Say which: {', '.join(short)}."
-            raise InputError("index", "must name one setting", repr(index), cure)
-        return short[0] if short else check_one_of(index, self.indices, "index")
+            raise InputError("measure", "must name one setting", repr(measure), cure)
+        return short[0] if short else check_one_of(measure, self.measures, "measure")
 
     def tidy(self) -> pd.DataFrame:
-        """One row per index, pair and test; full precision."""
+        """One row per measure, pair and test; full precision."""
         return self.pairs.copy()
 
     def glance(self) -> pd.DataFrame:
-        """One row per index and embedding, the best first: value, mean rank and letters."""
+        """One row per measure and embedding, the best first: value, mean rank and letters."""
         return self.standing.copy()
 
-    def wins(self, index: str | None = None) -> pd.DataFrame:
+    def wins(self, measure: str | None = None) -> pd.DataFrame:
         """Number of data sets on which the embedding of the row is better than that of the column."""
         if not self.families:
             cure = "Its pairs are in tidy(), with the share of points on which the first is better."
             raise InputError("comparison", "must be over several data sets", "one data set", cure)
-        return wins(self.families[self.named(index)])
+        return wins(self.families[self.named(measure)])
 
     def summary(self) -> Summary:
         """The printed comparison; it also has ``.as_text()``, ``.as_markdown()``, ``.as_latex()``, ``.as_html()``."""
-        return summarise(self)
+        return summarize(self)
 
     def paragraph(self, form: str = "text") -> str:
-        """What a paper would print: a paragraph for each index.
+        """What a paper would print: a paragraph for each measure.
 
         Parameters
         ----------
@@ -123,13 +123,13 @@ class Comparison(Printed):
             set "forest" by default: differences of all pairs with their intervals and adjusted p-values (over several,
             by the test that letters go by); and "difference_map": where the first of a pair is
             better than the second.
-        index : str, optional
-            The index; the first one that can be drawn by default, for "forest" all, unless there are more than 21
+        measure : str, optional
+            The measure; the first one that can be drawn by default, for "forest" all, unless there are more than 21
             pairs.
         pair : (str, str), optional
             For "difference_map": the two embeddings, the first pair by default.
         titled : bool
-            Whether the figure names its index (not "difference_map"); True by default.
+            Whether the figure names its measure (not "difference_map"); True by default.
         explained : bool
             For "forest": whether the words below say what the marks are; True by default.
 
@@ -141,13 +141,13 @@ class Comparison(Printed):
         Raises
         ------
         UnknownName
-            If there is no such kind, option, index or embedding; the nearest right name is given.
+            If there is no such kind, option, measure or embedding; the nearest right name is given.
         InputError
             If the comparison has nothing of the kind.
 
         Notes
         -----
-        O(pairs x indices) time, and O(n) for "difference_map".
+        O(pairs x measures) time, and O(n) for "difference_map".
 
         Examples
         --------
@@ -157,7 +157,7 @@ class Comparison(Printed):
         >>> ev.run("continuity").compare().plot("difference_map", pair=("b", "a"))
         <Figure size ...>
         """
-        return import_module("dreval.report.figures").plot_comparison(self, kind, **options)
+        return import_module("dreval.report.plot").plot_comparison(self, kind, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
@@ -169,4 +169,4 @@ class Comparison(Printed):
 
     def __repr__(self) -> str:
         names = list(dict.fromkeys(self.standing["embedding"]))
-        return f"Comparison({len(names)} embeddings, {len(self.indices)} indices, {len(self.pairs)} rows)"
+        return f"Comparison({len(names)} embeddings, {len(self.measures)} measures, {len(self.pairs)} rows)"

@@ -1,4 +1,4 @@
-"""Embeddings of one data set compared by its points: paired differences of every pair, for each index."""
+"""Embeddings of one data set compared by its points: paired differences of every pair, for each measure."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from dreval.inference.intervals import (
     partitions_interval,
     welch,
 )
-from dreval.registry import INDICES
-from dreval.results.calls import written_again
-from dreval.results.table import Results, over_replicates, point_column
+from dreval.records.call import written_again
+from dreval.records.results import Results, over_replicates, point_column
+from dreval.registry import MEASURES
 
 __all__ = ["FEW_MAY_CARRY", "Setting", "compare_pairs", "settings_of"]
 
 FloatArray = npt.NDArray[np.float64]
 UNBOUNDED = (-math.inf, math.inf)
-FEW_MAY_CARRY = "few points may carry a difference of an index of pairs, and the anchors can miss them"
+FEW_MAY_CARRY = "few points may carry a difference of a measure of pairs, and the anchors can miss them"
 TEST_NAMES = {"points": "jackknife"}  # of the other kinds of interval the name is that of the kind
 
 
@@ -48,7 +48,7 @@ def compare_pairs(
     results: Results,
     names: Sequence[str] | None = None,
     *,
-    index: str | Sequence[str] | None = None,
+    measure: str | Sequence[str] | None = None,
     margin: float | Mapping[str, float] | None = None,
     alpha: float = 0.05,
     adjust: str | None = "holm",
@@ -56,13 +56,13 @@ def compare_pairs(
     """Which embedding of one data set is better? See ``Results.compare``."""
     alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
     adjust = check_adjustment(adjust)
-    settings = settings_of(results, names, index)
+    settings = settings_of(results, names, measure)
     if len(settings[0].values) < 2:
         cure = "Name two or more, or none for all." if names is not None else "Add another embedding to the evaluation."
         raise InputError("names", "must name two embeddings that were computed", ", ".join(settings[0].values), cure)
-    margins = _margins(margin, list(dict.fromkeys(at.key["index"] for at in settings)))
+    margins = _margins(margin, list(dict.fromkeys(at.key["measure"] for at in settings)))
     made = [
-        _pair(at, first, second, alpha, margins.get(at.key["index"]))
+        _pair(at, first, second, alpha, margins.get(at.key["measure"]))
         for at in settings
         for first, second in itertools.combinations(at.values, 2)
     ]
@@ -71,7 +71,7 @@ def compare_pairs(
         pairs = _adjust_equivalence(pairs, adjust)
     pairs = only_found(pairs, alpha)
     recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None, "margin": margins}
-    given = {"index": index, "margin": margin, "alpha": alpha, "adjust": adjust}
+    given = {"measure": measure, "margin": margin, "alpha": alpha, "adjust": adjust}
     recipe |= {
         "call": written_again("results.compare", [repr(names)] if names is not None else [], given, compare_pairs)
     }
@@ -143,16 +143,16 @@ def _kinds(results: Results) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Setting:
-    """All embeddings at one index and setting, everything turned so that large is good.
+    """All embeddings at one measure and setting, everything turned so that large is good.
 
     Attributes
     ----------
     key : dict
-        index and parameters.
+        measure and parameters.
     n : int
         Number of points.
     higher : bool
-        Whether high values of the index are the good ones.
+        Whether high values of the measure are the good ones.
     values : dict of str to float
         The value of each embedding, the mean over its runs where there are several; NaN where there is none.
     kinds : dict of str to str
@@ -189,36 +189,38 @@ class Setting:
     @property
     def limits(self) -> tuple[float, float]:
         """Between what the contributions of one point to two embeddings can differ."""
-        known = self.key["index"] in INDICES.names()
-        low, high = INDICES.card(self.key["index"]).limits(self.n) if known else UNBOUNDED
+        known = self.key["measure"] in MEASURES.names()
+        low, high = MEASURES.card(self.key["measure"]).limits(self.n) if known else UNBOUNDED
         return low - high, high - low
 
 
-def settings_of(results: Results, names: Any = None, index: Any = None) -> list[Setting]:
-    """What a result knows of each index and setting that has a better end, for some embeddings."""
-    table = results.table[(results.table["test"] == "") & (results.table["index"] != "")]
+def settings_of(results: Results, names: Any = None, measure: Any = None) -> list[Setting]:
+    """What a result knows of each measure and setting that has a better end, for some embeddings."""
+    table = results.table[(results.table["test"] == "") & (results.table["measure"] != "")]
     ranked = table["direction"].isin(["higher", "lower"])
-    for name in set(table["index"][~ranked]) & {*([index] if isinstance(index, str) else index or ())}:
-        raise InputError("index", "must have a better end", f"{name!r}, which only describes", "Name another index.")
+    for name in set(table["measure"][~ranked]) & {*([measure] if isinstance(measure, str) else measure or ())}:
+        raise InputError(
+            "measure", "must have a better end", f"{name!r}, which only describes", "Name another measure."
+        )
     table = table[ranked & ~table["embedding"].isin(results.failed)]
     runs, table = table, over_replicates(table)
     chosen = _chosen(results, names)
     table = table[table["embedding"].isin(chosen)]
-    table = table[table["index"].isin(wanted_names(index, list(dict.fromkeys(table["index"])), "index"))]
+    table = table[table["measure"].isin(wanted_names(measure, list(dict.fromkeys(table["measure"])), "measure"))]
     kinds = _kinds(results)
     if not kinds:
         cure = "Run the evaluation with ci='points', or with anchors."
         raise InputError("results", "must have been run with intervals", "a result with ci=None", cure)
     if table.empty:
-        cure = "Run an index such as trustworthiness; dreval list indices says which way each is better."
-        raise InputError("results", "must hold an index that has a better end", "none", cure)
+        cure = "Run a measure such as trustworthiness; dreval list measures says which way each is better."
+        raise InputError("results", "must hold a measure that has a better end", "none", cure)
     made = []
-    for (name, parameters), rows in table.groupby(["index", "parameters"], sort=False):
-        key, higher = {"index": str(name), "parameters": str(parameters)}, rows["direction"].iloc[0] == "higher"
-        column, sign = point_column(key["index"], key["parameters"]), 1.0 if higher else -1.0
+    for (name, parameters), rows in table.groupby(["measure", "parameters"], sort=False):
+        key, higher = {"measure": str(name), "parameters": str(parameters)}, rows["direction"].iloc[0] == "higher"
+        column, sign = point_column(key["measure"], key["parameters"]), 1.0 if higher else -1.0
         known = dict(zip(rows["embedding"], sign * rows["value"], strict=True))
-        mine = runs[(runs["index"] == name) & (runs["parameters"] == parameters)].dropna(subset="value")
-        parts = results.groups[(results.groups["index"] == name) & (results.groups["parameters"] == parameters)]
+        mine = runs[(runs["measure"] == name) & (runs["parameters"] == parameters)].dropna(subset="value")
+        parts = results.groups[(results.groups["measure"] == name) & (results.groups["parameters"] == parameters)]
         parts = parts.sort_values(["partition", "group"], kind="stable")
         frames = {"left_out": results.left_out, "points": results.points}
         columns = {
@@ -238,9 +240,9 @@ def settings_of(results: Results, names: Any = None, index: Any = None) -> list[
         seed = int(results.recipe.get("random_state") or 0)
         n = int(rows["n"].iloc[0])
         whole = (results.recipe.get("anchors") or 0) >= n or (
-            key["index"] in INDICES and INDICES.card(key["index"]).level == "global"
+            key["measure"] in MEASURES and MEASURES.card(key["measure"]).level == "global"
         )
-        sure = whole & (rows["se"] == 0) & (rows["ci_low"] == rows["value"]) & (rows["ci_high"] == rows["value"])
+        sure = whole & (rows["se"] == 0) & (rows["conf_low"] == rows["value"]) & (rows["conf_high"] == rows["value"])
         chance = float(rows["chance"].abs().max())
         more: dict[str, Any] = {"chance": 0.0 if math.isnan(chance) else chance}
         more |= {**columns, "seed": seed, "exact": frozenset(rows["embedding"][sure])}
@@ -249,7 +251,7 @@ def settings_of(results: Results, names: Any = None, index: Any = None) -> list[
 
 
 def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | None) -> dict[str, Any]:
-    """The row of one pair at one index and setting."""
+    """The row of one pair at one measure and setting."""
     kind = _shared_kind(at.kinds.get(first, ""), at.kinds.get(second, ""))
     row = {**at.key, "first": first, "second": second, "n": at.n, "test": TEST_NAMES.get(kind, kind)}
     row |= {} if margin is None else {"margin": margin}
@@ -260,7 +262,7 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
     row |= {"advantage": advantage, "better": ahead(first, second, advantage)}
     if kind == "seeds":
         single = [name for name in (first, second) if at.kinds.get(name) != "seeds"]
-        note = f"{single[0]} is one picture, taken as it is" if single else ""
+        note = f"{single[0]} is one embedding, taken as it is" if single else ""
         return {**row, "note": note, **_of_runs(at.runs[first], at.runs[second], alpha, margin, at.chance)}
     both = first in at.points and second in at.points
     differences = at.points[first] - at.points[second] if both else np.zeros(0)
@@ -273,7 +275,7 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
         return {**row, "note": f"no test: {reason}"}
     interval: Interval | None = None
     if {first, second} <= at.exact:
-        known = {"se": 0.0, "ci_low": advantage, "ci_high": advantage}
+        known = {"se": 0.0, "conf_low": advantage, "conf_high": advantage}
         return {**row, **known, "note": "no test: both values are computed from all points, so that they are exact"}
     if kind == "anchors" and len(differences) > 1:
         return {**row, **_of_anchors(at, advantage, differences, size, alpha, margin)}
@@ -295,7 +297,7 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
 
 
 def _shared_kind(first: str, second: str) -> str:
-    """The kind by which a pair is tested: what both have; beside runs with other seeds a picture is taken as it is."""
+    """The kind by which a pair is tested: what both have; beside runs with other seeds an embedding is taken as it is."""
     return "seeds" if "seeds" in (first, second) else first * (first == second)
 
 
@@ -327,7 +329,13 @@ def _of_anchors(
     interval, p_value = found
     if interval.kind == "anchors":
         return _tested(advantage, interval, alpha, margin, size)
-    made = {"se": interval.se, "ci_low": interval.low, "ci_high": interval.high, "p_value": p_value, "p_kind": "bound"}
+    made = {
+        "se": interval.se,
+        "conf_low": interval.low,
+        "conf_high": interval.high,
+        "p_value": p_value,
+        "p_kind": "bound",
+    }
     if margin is not None:
         each = [betting_p(differences, at.n, *limits, at.seed, mean=sign * margin) for sign in (-1, 1)]
         usual = _tested(advantage, interval, alpha, margin, size).get("p_equivalence", 0.0)
@@ -368,7 +376,7 @@ def _tested(advantage: float, interval: Interval, alpha: float, margin: float | 
         return float(2 * stdtr(freedom, -abs(advantage / error)))
 
     made = {
-        "se": se, "ci_low": advantage - half, "ci_high": advantage + half, "statistic": advantage / se,
+        "se": se, "conf_low": advantage - half, "conf_high": advantage + half, "statistic": advantage / se,
         "p_value": two_sided(se), "p_kind": "asymptotic",
     }  # fmt: skip
     if interval.doubt > 0:
@@ -379,9 +387,9 @@ def _tested(advantage: float, interval: Interval, alpha: float, margin: float | 
 
 
 def _standing(at: Setting, pairs: pd.DataFrame, alpha: float) -> list[dict[str, Any]]:
-    """One row for each embedding at one index and setting, the best first, with its letters."""
+    """One row for each embedding at one measure and setting, the best first, with its letters."""
     order = sorted(at.values, key=lambda name: (math.isnan(at.values[name]), -at.values[name]))
-    mine = pairs[(pairs["index"] == at.key["index"]) & (pairs["parameters"] == at.key["parameters"])]
+    mine = pairs[(pairs["measure"] == at.key["measure"]) & (pairs["parameters"] == at.key["parameters"])]
     letters = letters_of([name for name in order if not math.isnan(at.values[name])], mine, alpha)
     sign = 1.0 if at.higher else -1.0
     return [
@@ -401,10 +409,10 @@ def _notes(pairs: pd.DataFrame) -> Iterator[str]:
         if not (drawn | (pairs["p_kind"] == "bound"))[pairs["test"] == test].all():
             yield f"Paired differences: {METHODS[kind]}, for {TARGETS[kind]}; Student's t."
         if drawn.any():
-            names = ", ".join(dict.fromkeys(pairs.loc[drawn, "index"]))
+            names = ", ".join(dict.fromkeys(pairs.loc[drawn, "measure"]))
             yield (
                 f"{names}: {METHODS['partitions']}, for {TARGETS['partitions']}; Student's t. Partitions are drawn at "
                 "random: p_low and p_high bound the p that other seeds give."
             )
     for note, part in pairs[pairs["note"] != ""].groupby("note", sort=False):
-        yield f"{', '.join(dict.fromkeys(part['index']))}: {note}."
+        yield f"{', '.join(dict.fromkeys(part['measure']))}: {note}."

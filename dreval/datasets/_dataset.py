@@ -15,7 +15,7 @@ from dreval._check import MIN_POINTS, check_int, check_one_of
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.registry import DATASETS
-from dreval.results.base import Summary
+from dreval.report.render.summary import Summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class DatasetCard:
     n: int
     p: int
     source: str
-    licence: str
+    license: str
     reference: str
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     files: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Dataset:
     latent : ndarray (n, q) or None
         The true coordinates a simulation drew the points from; the page of each simulation says what they are.
     card : DatasetCard
-        Source, licence, reference and size.
+        Source, license, reference and size.
     feature_names : tuple of str
         Names of the p columns.
     recipe : dict
@@ -97,7 +97,7 @@ class Dataset:
         classes = "" if self.labels is None else f"{len(np.unique(self.labels)):,}"
         latent = "" if self.latent is None else f"{self.latent.shape[1]} dimensions"
         header = [("Name", card.name), ("Points n", f"{n:,}"), ("Columns p", f"{p:,}"), ("Classes", classes)]
-        header += [("Latent variables", latent), ("Source", card.source), ("Licence", card.licence)]
+        header += [("Latent variables", latent), ("Source", card.source), ("License", card.license)]
         header += [("Reference", card.reference), *((str(key), str(value)) for key, value in self.recipe.items())]
         return Summary(card.title, header, []).as_html()
 
@@ -132,7 +132,7 @@ def load_dataset(name: str) -> Dataset:
     Returns
     -------
     Dataset
-        ``data`` (n, p), ``labels`` (n,), ``feature_names`` and the ``card`` with source and licence. Nothing is
+        ``data`` (n, p), ``labels`` (n,), ``feature_names`` and the ``card`` with source and license. Nothing is
         scaled. ``latent`` is None: nobody knows it.
 
     Raises
@@ -156,7 +156,7 @@ def load_dataset(name: str) -> Dataset:
     >>> wdbc = dreval.load_dataset("wdbc")
     >>> wdbc
     <Dataset wdbc: 569 points in 30 dimensions, 2 classes>
-    >>> wdbc.feature_names[0], wdbc.labels[0].item(), wdbc.card.licence
+    >>> wdbc.feature_names[0], wdbc.labels[0].item(), wdbc.card.license
     ('mean radius', 'malignant', 'BSD-3-Clause')
     """
     make = DATASETS.get(name, "name")

@@ -157,7 +157,7 @@ def read_raw(path: str | os.PathLike[str], kind: str | None = None, *, labels: A
     -------
     Dataset
         ``data`` (n, p) float64, nothing scaled; ``labels`` (n,) where there are classes; ``feature_names``; the
-        ``card`` with source and licence. ``recipe`` holds the path.
+        ``card`` with source and license. ``recipe`` holds the path.
 
     Raises
     ------

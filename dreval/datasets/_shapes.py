@@ -83,10 +83,10 @@ def directions(n: int, p: int, rng: np.random.Generator) -> FloatArray:
     return normal / np.linalg.norm(normal, axis=1, keepdims=True)
 
 
-def clusters(centres: FloatArray, n: int, rng: np.random.Generator) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-    """Normal points of unit covariance about the centres (c, p) and their classes; the sizes differ by at most 1."""
-    labels = np.sort(np.arange(n) % len(centres))
-    return centres[labels] + rng.standard_normal((n, centres.shape[1])), labels
+def clusters(centers: FloatArray, n: int, rng: np.random.Generator) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    """Normal points of unit covariance about the centers (c, p) and their classes; the sizes differ by at most 1."""
+    labels = np.sort(np.arange(n) % len(centers))
+    return centers[labels] + rng.standard_normal((n, centers.shape[1])), labels
 
 
 def two_circles(n: int, apart: float, rng: np.random.Generator) -> tuple[FloatArray, npt.NDArray[np.int64], FloatArray]:

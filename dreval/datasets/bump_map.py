@@ -15,14 +15,14 @@ from dreval.datasets._shapes import add_noise, slow_latent
     n=1000,
     p=100,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Li, C., Wu, A. (2022). Inverse kernel decomposition. arXiv preprint, Section 3.1, Eq. 16 and 19.",
 )
 def bump_map(n: int, rng: np.random.Generator, *, noise: float = 0.05, n_features: int = 100) -> Draw:
     """A latent of two dimensions seen through bumps, as a place is by place cells.
 
     z is a stationary Gaussian process in time, Cov(z_i, z_j) = 6 exp(-|i - j| / 5), in both coordinates, and x =
-    20 exp(-|z - c|^2) with centres c drawn, with replacement, from the 100 x 100 points of a regular grid on
+    20 exp(-|z - c|^2) with centers c drawn, with replacement, from the 100 x 100 points of a regular grid on
     [-6, 6]^2, one for every feature.
 
     Parameters
@@ -54,6 +54,6 @@ def bump_map(n: int, rng: np.random.Generator, *, noise: float = 0.05, n_feature
     """
     p = check_int(n_features, "n_features", low=1)
     latent = slow_latent(n, 2, rng)
-    centres = np.linspace(-6.0, 6.0, 100)[rng.integers(0, 100, (p, 2))]
-    squares = ((latent[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
+    centers = np.linspace(-6.0, 6.0, 100)[rng.integers(0, 100, (p, 2))]
+    squares = ((latent[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2)
     return Draw(add_noise(20.0 * np.exp(-squares), noise, rng), latent=latent)

@@ -15,15 +15,15 @@ from dreval.datasets._shapes import check_positive, clusters
     n=400,
     p=3,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Figure 22.",
 )
 def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, radius: float = 10.0) -> Draw:
-    """Normal clusters of unit covariance with centres evenly spaced on a circle in space.
+    """Normal clusters of unit covariance with centers evenly spaced on a circle in space.
 
-    Neighboring clusters are equally near all the way round: a picture that opens the circle tears two of them apart.
-    The paper shows a picture only; number, radius and spread are ours.
+    Neighboring clusters are equally near all the way round: an embedding that opens the circle tears two of them apart.
+    The paper shows an embedding only; number, radius and spread are ours.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, 
     Returns
     -------
     Draw
-        ``data`` (n, 3), cluster after cluster; ``labels`` (n,); ``latent`` (n, 2): the centre of the point's
+        ``data`` (n, 3), cluster after cluster; ``labels`` (n,); ``latent`` (n, 2): the center of the point's
         cluster in the plane of the circle.
 
     Raises
@@ -55,6 +55,6 @@ def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, 
     """
     count, r = check_int(n_clusters, "n_clusters", low=2), check_positive(radius, "radius")
     angle = 2.0 * np.pi * np.arange(count) / count
-    centres = r * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(count)])
-    points, labels = clusters(centres, n, rng)
-    return Draw(points, labels=labels, latent=centres[labels, :2])
+    centers = r * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(count)])
+    points, labels = clusters(centers, n, rng)
+    return Draw(points, labels=labels, latent=centers[labels, :2])

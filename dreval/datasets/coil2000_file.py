@@ -17,7 +17,7 @@ TRAINING, EVALUATION = (5822, 348), (4000, 238)  # rows, and owners of a caravan
     n=5822,
     p=85,
     source="UCI Machine Learning Repository, Insurance Company Benchmark (COIL 2000)",
-    licence="Sentient Machine Research 2000, non commercial research and education only; not part of this package",
+    license="Sentient Machine Research 2000, non commercial research and education only; not part of this package",
     reference="van der Putten, P., van Someren, M. (2000). CoIL Challenge 2000: the insurance company case. Leiden "
     "Institute of Advanced Computer Science, technical report 2000-09.",
     files=("ticdata2000*", "ticeval2000*", "tictgts2000*"),

@@ -1,4 +1,4 @@
-"""The lateral surface of a cylinder: flat everywhere, and yet it has no picture in the plane."""
+"""The lateral surface of a cylinder: flat everywhere, and yet it has no embedding in the plane."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dreval.datasets._shapes import add_noise, check_positive
     n=800,
     p=3,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding. Machine Learning 77, 1-25, "
     "Table 1.",
 )
 def cylinder(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: float = 1.0, height: float = 2.0) -> Draw:
     """The lateral surface x = (r cos a, r sin a, h) of a cylinder, uniform in area.
 
-    Locally isometric to the plane, but closed: a picture in the plane must cut it open or stretch one rim. The paper
+    Locally isometric to the plane, but closed: an embedding in the plane must cut it open or stretch one rim. The paper
     does not state radius and height, on which unscaled measures depend.
 
     Parameters

@@ -56,7 +56,7 @@ SHAPES: dict[str, Shape] = {
     n=200,
     p=2,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Vogelstein, J. T., Bridgeford, E. W., Wang, Q., Priebe, C. E., Maggioni, M., Shen, C. (2019). "
     "Discovering and deciphering relationships across disparate data modalities. eLife 8, e41690; scales are ours.",
 )

@@ -12,12 +12,12 @@ from dreval.datasets._dataset import Draw, dataset
     n=1797,
     p=64,
     source="scikit-learn, sklearn.datasets.load_digits; UCI Optical Recognition of Handwritten Digits, test part",
-    licence="BSD-3-Clause",
+    license="BSD-3-Clause",
     reference="Kaynak, C. (1995). Methods of combining multiple classifiers and their applications to handwritten "
     "digit recognition. MSc thesis, Bogazici University.",
 )
 def digits() -> Draw:
-    """Images of 1797 handwritten digits, 8 x 8 grey values from 0 to 16, row by row.
+    """Images of 1797 handwritten digits, 8 x 8 gray values from 0 to 16, row by row.
 
     Three pixels are 0 in every image: constant columns. Distances are between images, so many are tied.
 

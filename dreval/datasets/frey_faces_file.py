@@ -20,13 +20,13 @@ BROKEN = (ValueError, TypeError, LookupError, OSError, EOFError, AttributeError,
     n=1965,
     p=560,
     source="Brendan Frey and Sam Roweis",
-    licence="none stated; not part of this package",
+    license="none stated; not part of this package",
     reference="Roweis, S. T., Saul, L. K. (2000). Nonlinear dimensionality reduction by locally linear embedding. "
     "Science 290, 2323-2326.",
     files=("frey_rawface*.mat",),
 )
 def frey_faces_file(file: RawFile) -> Draw:
-    """Images of one face, 1965 successive frames of a film, 28 x 20 grey values.
+    """Images of one face, 1965 successive frames of a film, 28 x 20 gray values.
 
     The MATLAB matrix ``ff`` has one image per column; here it has one per row. Frames follow each other in time, so
     neighbors in the data are mostly neighbors in the file.

@@ -15,7 +15,7 @@ from dreval.datasets._shapes import add_noise, check_positive, slow_latent
     n=1000,
     p=100,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Li, C., Wu, A. (2022). Inverse kernel decomposition. arXiv preprint, Section 3.1, Eq. 1, 16 and 17.",
 )
 def gp_map(

@@ -14,7 +14,7 @@ from dreval.datasets._shapes import add_noise
     n=400,
     p=2,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Figure 14.",
 )
@@ -22,7 +22,7 @@ def grid(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     """The places of a square grid with spacing 1, each moved a little.
 
     Rows of ceil(sqrt(n)) places, filled from the first; the last row may be short. Without noise nearly all distances
-    are tied. The paper shows a picture only.
+    are tied. The paper shows an embedding only.
 
     Parameters
     ----------

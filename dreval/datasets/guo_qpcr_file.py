@@ -14,7 +14,7 @@ from dreval.datasets._raw import RawFile, same_count
     n=437,
     p=48,
     source="Sheffield ODS, guo_qpcr.csv",
-    licence="Elsevier terms; not part of this package",
+    license="Elsevier terms; not part of this package",
     reference="Guo, G., Huss, M., Tong, G. Q., Wang, C., Li Sun, L., Clarke, N. D., Robson, P. (2010). Resolution of "
     "cell fate decisions revealed by single-cell gene expression analysis from zygote to blastocyst. Developmental "
     "Cell 18, 675-685.",
@@ -24,7 +24,7 @@ def guo_qpcr_file(file: RawFile) -> Draw:
     r"""Expression of 48 genes in 437 cells of mouse embryos from one cell to 64 cells.
 
     The first column holds the stage and, from 32 cells on, the type of the cell: classes, no row names. The genes are
-    standardised already (mean 0, variance 1).
+    standardized already (mean 0, variance 1).
 
     Parameters
     ----------

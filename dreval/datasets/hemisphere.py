@@ -14,14 +14,14 @@ from dreval.datasets._shapes import add_noise, check_positive
     n=2500,
     p=3,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding. Machine Learning 77, 1-25, "
     "Table 1.",
 )
 def hemisphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: float = 1.0) -> Draw:
     """The half z >= 0 of a sphere, uniform in area.
 
-    One chart covers it, but none is isometric: even the best picture in the plane distorts. The paper does not state
+    One chart covers it, but none is isometric: even the best embedding in the plane distorts. The paper does not state
     the radius, on which unscaled measures depend.
 
     Parameters

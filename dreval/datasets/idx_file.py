@@ -21,7 +21,7 @@ FORMAT = "http://yann.lecun.com/exdb/mnist"
     n=10000,
     p=784,
     source=f"{FORMAT}; Zalando Research (Fashion-MNIST)",
-    licence="that of the file; not part of this package",
+    license="that of the file; not part of this package",
     reference="LeCun, Y., Bottou, L., Bengio, Y., Haffner, P. (1998). Gradient-based learning applied to document "
     "recognition. Proc. IEEE 86, 2278-2324; Xiao, H., Rasul, K., Vollgraf, R. (2017). Fashion-MNIST.",
     files=("*images-idx3-ubyte*", "*images.idx3-ubyte*", "*-idx3-ubyte*"),
@@ -40,7 +40,7 @@ def idx_file(file: RawFile) -> Draw:
     Returns
     -------
     Draw
-        ``data`` (n, rows x columns), grey values 0 to 255, row by row; ``labels`` (n,) integers, or None without a file
+        ``data`` (n, rows x columns), gray values 0 to 255, row by row; ``labels`` (n,) integers, or None without a file
         of labels; ``feature_names`` pixel_<row>_<column>.
 
     Raises

@@ -14,15 +14,15 @@ from dreval.datasets._shapes import add_noise, two_circles
     n=200,
     p=3,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Figure 18.",
 )
 def linked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
     """Two linked unit circles in space: neither can be pulled off the other without cutting it.
 
-    The circle (cos a, sin a, 0) and the circle (1 + cos a, 0, sin a); each passes through the other's centre. No
-    picture in the plane shows both without a crossing or a cut. The paper shows a picture only; sizes are ours.
+    The circle (cos a, sin a, 0) and the circle (1 + cos a, 0, sin a); each passes through the other's center. No
+    embedding in the plane shows both without a crossing or a cut. The paper shows an embedding only; sizes are ours.
 
     Parameters
     ----------

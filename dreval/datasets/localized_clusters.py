@@ -15,15 +15,15 @@ from dreval.datasets._shapes import check_positive, clusters
     n=500,
     p=3,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="none: defined here; the opposite of a manifold, structure that is local only.",
 )
 def localized_clusters(
     n: int, rng: np.random.Generator, *, n_clusters: int = 10, n_features: int = 3, spread: float = 0.02
 ) -> Draw:
-    """Small normal clusters about centres that are uniform in the unit cube.
+    """Small normal clusters about centers that are uniform in the unit cube.
 
-    Within a cluster there is nothing to show, between clusters only the places of the centres: local and global indices
+    Within a cluster there is nothing to show, between clusters only the places of the centers: local and global indices
     judge different things here.
 
     Parameters
@@ -42,7 +42,7 @@ def localized_clusters(
     Returns
     -------
     Draw
-        ``data`` (n, p), cluster after cluster; ``labels`` (n,); ``latent`` (n, p): the centre of the point's cluster.
+        ``data`` (n, p), cluster after cluster; ``labels`` (n,); ``latent`` (n, p): the center of the point's cluster.
 
     Raises
     ------
@@ -56,6 +56,6 @@ def localized_clusters(
     <Dataset localized_clusters: 100 points in 3 dimensions, 10 classes, latent of 3 dimensions>
     """
     count, p = check_int(n_clusters, "n_clusters", low=2), check_int(n_features, "n_features", low=1)
-    sd, centres = check_positive(spread, "spread"), rng.uniform(size=(count, p))
-    points, labels = clusters(centres / sd, n, rng)
-    return Draw(sd * points, labels=labels, latent=centres[labels])
+    sd, centers = check_positive(spread, "spread"), rng.uniform(size=(count, p))
+    points, labels = clusters(centers / sd, n, rng)
+    return Draw(sd * points, labels=labels, latent=centers[labels])

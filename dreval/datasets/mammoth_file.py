@@ -16,7 +16,7 @@ from dreval.datasets._raw import RawFile, same_count
     n=10000,
     p=3,
     source="PAIR-code/understanding-umap, raw_data/mammoth_3d.json; scan of the Smithsonian Institution",
-    licence="repository Apache-2.0, terms of the scan not known; not part of this package",
+    license="repository Apache-2.0, terms of the scan not known; not part of this package",
     reference="Coenen, A., Pearce, A. (2019). Understanding UMAP. Google PAIR.",
     files=("mammoth_3d*.json",),
 )

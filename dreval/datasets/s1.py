@@ -14,12 +14,12 @@ from dreval.datasets._shapes import clusters
     n=200,
     p=10,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Tables 1 and 2, set-up S1.",
 )
 def s1(n: int, rng: np.random.Generator) -> Draw:
-    """Three normal clusters of unit covariance in R^10 whose centres are drawn from N(0, 25 I).
+    """Three normal clusters of unit covariance in R^10 whose centers are drawn from N(0, 25 I).
 
     The paper says "different location and common covariance matrix" and no more; the numbers are ours.
 
@@ -28,12 +28,12 @@ def s1(n: int, rng: np.random.Generator) -> Draw:
     n : int
         Number of points. The clusters have n / 3 points each; the first ones take what is left over.
     rng : Generator
-        ``simulate`` makes it from ``random_state``; the centres are drawn anew with each seed.
+        ``simulate`` makes it from ``random_state``; the centers are drawn anew with each seed.
 
     Returns
     -------
     Draw
-        ``data`` (n, 10), cluster after cluster; ``labels`` (n,) 0, 1, 2; ``latent`` (n, 10): the centre of the point's
+        ``data`` (n, 10), cluster after cluster; ``labels`` (n,) 0, 1, 2; ``latent`` (n, 10): the center of the point's
         cluster.
 
     Examples
@@ -42,6 +42,6 @@ def s1(n: int, rng: np.random.Generator) -> Draw:
     >>> dreval.simulate("s1", random_state=0)
     <Dataset s1: 200 points in 10 dimensions, 3 classes, latent of 10 dimensions>
     """
-    centres = 5.0 * rng.standard_normal((3, 10))
-    points, labels = clusters(centres, n, rng)
-    return Draw(points, labels=labels, latent=centres[labels])
+    centers = 5.0 * rng.standard_normal((3, 10))
+    points, labels = clusters(centers, n, rng)
+    return Draw(points, labels=labels, latent=centers[labels])

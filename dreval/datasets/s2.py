@@ -13,7 +13,7 @@ from dreval.datasets._dataset import Draw, dataset
     n=200,
     p=10,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Tables 1 and 2, set-up S2.",
 )

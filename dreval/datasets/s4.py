@@ -14,7 +14,7 @@ from dreval.datasets._shapes import add_noise, roll
     n=200,
     p=3,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Tables 1 and 2, set-up S4.",
 )

@@ -15,7 +15,7 @@ from dreval.datasets._shapes import add_noise, slow_latent
     n=1000,
     p=100,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Li, C., Wu, A. (2022). Inverse kernel decomposition. arXiv preprint, Section 3.1, Eq. 16 and 18.",
 )
 def sine_map(n: int, rng: np.random.Generator, *, noise: float = 0.1, n_features: int = 100) -> Draw:

@@ -17,7 +17,7 @@ COUNTS = {"R": 97, "M": 111}
     n=208,
     p=60,
     source="UCI Machine Learning Repository, Connectionist Bench (Sonar, Mines vs. Rocks)",
-    licence="see the repository; not part of this package",
+    license="see the repository; not part of this package",
     reference="Gorman, R. P., Sejnowski, T. J. (1988). Analysis of hidden units in a layered network trained to "
     "classify sonar targets. Neural Networks 1, 75-89.",
     files=("sonar.all-data*", "sonar.data", "sonar.csv"),

@@ -15,14 +15,14 @@ from dreval.datasets._shapes import add_noise, check_positive, directions
     n=1000,
     p=3,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Muller, M. E. (1959). A note on a method for generating points uniformly on n-dimensional spheres. "
     "Communications of the ACM 2, 19-20.",
 )
 def sphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: float = 1.0, n_features: int = 3) -> Draw:
     """The sphere of radius r in R^p, uniform: normal vectors scaled to length r.
 
-    No single chart covers a sphere, so every picture with p - 1 dimensions tears it.
+    No single chart covers a sphere, so every embedding with p - 1 dimensions tears it.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from dreval.datasets._shapes import add_noise, check_positive, spiral_angles
     n=300,
     p=2,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Figure 11.",
 )

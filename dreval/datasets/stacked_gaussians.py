@@ -16,14 +16,14 @@ SPREADS = np.array([0.5, 4.0, 10.0])  # standard deviations across the stack, an
     n=300,
     p=3,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Hammer, B., Bunte, K., Biehl, M. (2010). Some steps towards a general principle for dimensionality "
     "reduction mappings, Figure 1.",
 )
 def stacked_gaussians(n: int, rng: np.random.Generator, *, gap: float = 4.0) -> Draw:
     """Three flat normal clusters one above the other: the largest components project them onto each other.
 
-    Centres 0, gap and 2 gap on the first axis; standard deviations 0.5, 4 and 10 along the three axes. With the default
+    Centers 0, gap and 2 gap on the first axis; standard deviations 0.5, 4 and 10 along the three axes. With the default
     gap the first axis holds 9 % of the variance, yet it alone separates the classes. The paper gives no numbers; these
     are ours.
 
@@ -34,12 +34,12 @@ def stacked_gaussians(n: int, rng: np.random.Generator, *, gap: float = 4.0) -> 
     rng : Generator
         ``simulate`` makes it from ``random_state``.
     gap : float
-        Distance between neighboring centres.
+        Distance between neighboring centers.
 
     Returns
     -------
     Draw
-        ``data`` (n, 3), cluster after cluster; ``labels`` (n,) 0, 1, 2; ``latent`` (n, 1): the centre of the
+        ``data`` (n, 3), cluster after cluster; ``labels`` (n,) 0, 1, 2; ``latent`` (n, 1): the center of the
         point's cluster on the first axis.
 
     Raises
@@ -54,7 +54,7 @@ def stacked_gaussians(n: int, rng: np.random.Generator, *, gap: float = 4.0) -> 
     >>> [int(stack.data[stack.labels == c, 0].mean().round()) for c in (0, 1, 2)]
     [0, 4, 8]
     """
-    centres = np.zeros((3, 3))
-    centres[:, 0] = check_positive(gap, "gap") * np.arange(3)
-    points, labels = clusters(centres / SPREADS, n, rng)
-    return Draw(SPREADS * points, labels=labels, latent=centres[labels, :1])
+    centers = np.zeros((3, 3))
+    centers[:, 0] = check_positive(gap, "gap") * np.arange(3)
+    points, labels = clusters(centers / SPREADS, n, rng)
+    return Draw(SPREADS * points, labels=labels, latent=centers[labels, :1])

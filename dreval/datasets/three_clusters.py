@@ -8,7 +8,7 @@ from dreval._check import check_int
 from dreval.datasets._dataset import Draw, dataset
 from dreval.datasets._shapes import clusters
 
-CENTRES = np.array([0.0, 10.0, 50.0])
+CENTERS = np.array([0.0, 10.0, 50.0])
 
 
 @dataset(
@@ -17,13 +17,13 @@ CENTRES = np.array([0.0, 10.0, 50.0])
     n=150,
     p=2,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Wattenberg, M., Viegas, F., Johnson, I. (2016). How to use t-SNE effectively. Distill 1(10), e2.",
 )
 def three_clusters(n: int, rng: np.random.Generator, *, n_features: int = 2) -> Draw:
-    """Three normal clusters of unit covariance with centres 0, 10 and 50 on the first axis.
+    """Three normal clusters of unit covariance with centers 0, 10 and 50 on the first axis.
 
-    A picture that keeps global structure shows one gap four times as wide as the other.
+    An embedding that keeps global structure shows one gap four times as wide as the other.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def three_clusters(n: int, rng: np.random.Generator, *, n_features: int = 2) -> 
     Returns
     -------
     Draw
-        ``data`` (n, p), cluster after cluster; ``labels`` (n,) 0, 1, 2; ``latent`` (n, 1): the centre of the point's
+        ``data`` (n, p), cluster after cluster; ``labels`` (n,) 0, 1, 2; ``latent`` (n, 1): the center of the point's
         cluster on the first axis.
 
     Raises
@@ -52,7 +52,7 @@ def three_clusters(n: int, rng: np.random.Generator, *, n_features: int = 2) -> 
     >>> [int(data.data[data.labels == c, 0].mean().round()) for c in (0, 1, 2)]
     [0, 10, 50]
     """
-    centres = np.zeros((3, check_int(n_features, "n_features", low=1)))
-    centres[:, 0] = CENTRES
-    points, labels = clusters(centres, n, rng)
-    return Draw(points, labels=labels, latent=CENTRES[labels][:, None])
+    centers = np.zeros((3, check_int(n_features, "n_features", low=1)))
+    centers[:, 0] = CENTERS
+    points, labels = clusters(centers, n, rng)
+    return Draw(points, labels=labels, latent=CENTERS[labels][:, None])

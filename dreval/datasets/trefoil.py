@@ -14,15 +14,15 @@ from dreval.datasets._shapes import add_noise
     n=200,
     p=3,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Figure 24.",
 )
 def trefoil(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
     """The trefoil knot x = (sin t + 2 sin 2t, cos t - 2 cos 2t, -sin 3t): a closed curve that cannot be untied.
 
-    t is uniform on [0, 2 pi). A picture in the plane must cross itself or cut the curve. The paper shows a
-    picture only.
+    t is uniform on [0, 2 pi). An embedding in the plane must cross itself or cut the curve. The paper shows an
+    embedding only.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from dreval.datasets._shapes import add_noise, check_positive
     n=200,
     p=2,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Figure 16.",
 )
@@ -24,7 +24,7 @@ def two_lines(
     """Two long parallel clusters in the plane: a straight line between them separates the classes.
 
     x = (s, 0) for the first and (s, gap) for the second class, s uniform on [0, length], plus noise. One dimension
-    across the clusters tells the classes apart, one along them holds nearly all variance. The paper shows a picture
+    across the clusters tells the classes apart, one along them holds nearly all variance. The paper shows an embedding
     only; sizes are ours.
 
     Parameters

@@ -14,15 +14,15 @@ from dreval.datasets._shapes import add_noise, two_circles
     n=200,
     p=3,
     source="simulated",
-    licence="none needed",
+    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Figure 20.",
 )
 def unlinked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
     """Two unit circles in space, at right angles and apart from each other.
 
-    The circle (cos a, sin a, 0) and the circle (3 + cos a, 0, sin a); a picture in the plane can show both whole. The
-    paper shows a picture only; sizes are ours.
+    The circle (cos a, sin a, 0) and the circle (3 + cos a, 0, sin a); an embedding in the plane can show both whole.
+    The paper shows an embedding only; sizes are ours.
 
     Parameters
     ----------

@@ -16,13 +16,13 @@ ROWS = {"train": 7291, "test": 2007}
     n=7291,
     p=256,
     source="The Elements of Statistical Learning, ZIP code data; AT&T Bell Laboratories",
-    licence="none stated; not part of this package",
+    license="none stated; not part of this package",
     reference="LeCun, Y. et al. (1990). Handwritten digit recognition with a back-propagation network. Advances in "
     "Neural Information Processing Systems 2, 396-404.",
     files=("zip.train*", "zip.test*"),
 )
 def usps_file(file: RawFile) -> Draw:
-    r"""Handwritten digits from envelopes, 16 x 16 grey values from -1 (background) to 1, without slant.
+    r"""Handwritten digits from envelopes, 16 x 16 gray values from -1 (background) to 1, without slant.
 
     The label comes first, as 6.0000 in the training file and as 6 in the test file; lines may end in a blank.
 
@@ -58,7 +58,7 @@ def usps_file(file: RawFile) -> Draw:
         raise file.refuse("must have a digit first in every line", f"{wrong:g}", "Pass zip.train or zip.test.")
     if np.abs(data).max() > 1.0:
         cure = "Pass zip.train or zip.test; usps_all has other rows and another scale."
-        raise file.refuse("must hold grey values from -1 to 1", f"{np.abs(data).max():g}", cure)
+        raise file.refuse("must hold gray values from -1 to 1", f"{np.abs(data).max():g}", cure)
     if len(data) not in ROWS.values():
         cure = "Download the file again; it is cut short."
         raise file.refuse("must have 7291 (train) or 2007 (test) rows", f"{len(data)} rows", cure)

@@ -12,7 +12,7 @@ from dreval.datasets._dataset import Draw, dataset
     n=569,
     p=30,
     source="scikit-learn, sklearn.datasets.load_breast_cancer; UCI Machine Learning Repository",
-    licence="BSD-3-Clause",
+    license="BSD-3-Clause",
     reference="Street, W. N., Wolberg, W. H., Mangasarian, O. L. (1993). Nuclear feature extraction for breast tumor "
     "diagnosis. Proc. SPIE 1905, 861-870.",
 )

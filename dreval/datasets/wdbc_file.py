@@ -36,7 +36,7 @@ OTHERS = {
     n=569,
     p=30,
     source="UCI Machine Learning Repository, Breast Cancer Wisconsin (Diagnostic)",
-    licence="see the repository; the bundled copy is `wdbc`",
+    license="see the repository; the bundled copy is `wdbc`",
     reference="Street, W. N., Wolberg, W. H., Mangasarian, O. L. (1993). Nuclear feature extraction for breast tumor "
     "diagnosis. Proc. SPIE 1905, 861-870.",
     files=("wdbc.data*", "wdbc.csv"),

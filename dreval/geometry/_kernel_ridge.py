@@ -17,7 +17,7 @@ from dreval.geometry.metrics import power_of_two
 __all__ = ["KernelRidge", "RidgeFit", "Scaled", "scaled_points"]
 
 FloatArray = npt.NDArray[np.float64]
-PATH = np.geomspace(1e-12, 1e3, 61)  # ridges that are tried, over the largest eigenvalue of the centred kernel
+PATH = np.geomspace(1e-12, 1e3, 61)  # ridges that are tried, over the largest eigenvalue of the centered kernel
 
 
 class Scaled(NamedTuple):
@@ -68,10 +68,10 @@ class RidgeFit(NamedTuple):
 
 
 class KernelRidge:
-    """Regressions x = b + f(y) + e that minimise |e|^2 + ridge |f|^2, with a free constant b.
+    """Regressions x = b + f(y) + e that minimize |e|^2 + ridge |f|^2, with a free constant b.
 
     With K the kernel matrix of the points and U diag(v) U' the spectrum of HKH (without the constant vector) the fit of
-    centred responses is U diag(v / (v + ridge)) U' x, and its residual where point i is left out is
+    centered responses is U diag(v / (v + ridge)) U' x, and its residual where point i is left out is
     e_i / (1 - S_ii) exactly, S being the matrix that maps responses to fits. All ridges and all responses share the
     one decomposition: O(n^3) time, O(n^2) memory.
 
@@ -85,9 +85,9 @@ class KernelRidge:
         from scipy.linalg import eigh
 
         n = len(gram)
-        centred = center(gram.copy())
-        constant = 2.0 * float(np.trace(centred))  # above all others: the constant vector comes last and is dropped
-        values, vectors = eigh(centred + constant / n, driver="evd", overwrite_a=True, check_finite=False)
+        centered = center(gram.copy())
+        constant = 2.0 * float(np.trace(centered))  # above all others: the constant vector comes last and is dropped
+        values, vectors = eigh(centered + constant / n, driver="evd", overwrite_a=True, check_finite=False)
         self.values, self.vectors = np.maximum(values[:-1], 0.0), np.ascontiguousarray(vectors[:, :-1])
         self.squares = self.vectors**2
 
@@ -105,7 +105,7 @@ class KernelRidge:
         return self.squares @ (ridge / (self.values + ridge))
 
     def fit(self, responses: FloatArray, ridge: float | None = None) -> RidgeFit:
-        """The regression of centred responses (n, r) at one ridge, by default that of the least leave-one-out error."""
+        """The regression of centered responses (n, r) at one ridge, by default that of the least leave-one-out error."""
         scores = self.vectors.T @ responses
         if ridge is None:
             ridge = self._best_ridge(scores)
@@ -120,7 +120,7 @@ class KernelRidge:
         return RidgeFit(ridge, residuals / ridge, residuals, left_out, error)
 
     def best_ridge(self, responses: FloatArray) -> float:
-        """The ridge of the path with the least leave-one-out error for centred responses (n, r)."""
+        """The ridge of the path with the least leave-one-out error for centered responses (n, r)."""
         return self._best_ridge(self.vectors.T @ responses)
 
     def _best_ridge(self, scores: FloatArray) -> float:

@@ -77,30 +77,30 @@ class Refit:
         self.map: KernelMap = reconstruction_map(Y, X, rule=rule)
         self.rule = rule
         gram = self.map.scaled.gram()
-        centred = X - self.map.mean
+        centered = X - self.map.mean
         self.ridge = 0.0
         if rule == "ridge":
             self.solver = KernelRidge(gram)
-            self.ridge = self._ridge(centred)
-            self.residuals, rests = self.solver.fit(centred, self.ridge).residuals, self.solver.rests(self.ridge)
+            self.ridge = self._ridge(centered)
+            self.residuals, rests = self.solver.fit(centered, self.ridge).residuals, self.solver.rests(self.ridge)
         else:
             self.left, self.right = theorem3_weights(rule, gram, self.map.scaled.points, X)
             self.left = (gram - gram.mean(axis=0)) @ self.left
-            self.residuals = self._leave(centred)
+            self.residuals = self._leave(centered)
             rests = 1.0 - 1.0 / len(X) - np.einsum("id,di->i", self.left, self.right)
-        self.fitted = centred - self.residuals
+        self.fitted = centered - self.residuals
         errors = self.residuals / np.sqrt(np.maximum(rests, 1e-12))[:, None]
         self.errors = errors - errors.mean(axis=0)
         self.exact = self.map.error <= ROUNDING
 
-    def _ridge(self, centred: FloatArray) -> float:
-        return UNDERSMOOTHED * self.solver.best_ridge(centred)
+    def _ridge(self, centered: FloatArray) -> float:
+        return UNDERSMOOTHED * self.solver.best_ridge(centered)
 
-    def _leave(self, centred: FloatArray) -> FloatArray:
-        """What is left of centred data, learned again."""
+    def _leave(self, centered: FloatArray) -> FloatArray:
+        """What is left of centered data, learned again."""
         if self.rule == "ridge":
-            return self.solver.fit(centred, self._ridge(centred)).residuals
-        return centred - self.left @ (self.right @ centred)
+            return self.solver.fit(centered, self._ridge(centered)).residuals
+        return centered - self.left @ (self.right @ centered)
 
     def resampled(self, rng: np.random.Generator) -> FloatArray:
         """The residual of f(Y) + e*, e* drawn with replacement from the errors, after learning again."""

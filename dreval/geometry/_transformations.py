@@ -72,18 +72,18 @@ class Transformations:
         return self.size * radial_values(squared, self.kernel, self.scaled.bandwidth)
 
     def data(self, i: int, j: int) -> FloatArray:
-        """The transformed data (n, p) of centre i and column j; a fresh array."""
+        """The transformed data (n, p) of center i and column j; a fresh array."""
         made = np.array(self.base)
         made[:, j] += self.bump(i)
         return made
 
     def choose(self, count: int | str, root: int) -> IntArray:
-        """Centres and columns (m, 2), spread evenly over the columns; a longer choice begins with a shorter one."""
+        """Centers and columns (m, 2), spread evenly over the columns; a longer choice begins with a shorter one."""
         n, p = self.X.shape
         count = transform_count(count, n, p)
         columns = stream(root, "columns").permutation(p)[:count]
         rounds = -(-count // p)
-        orders = {j: stream(root, "centres", int(j)).permutation(n)[:rounds] for j in columns}
+        orders = {j: stream(root, "centers", int(j)).permutation(n)[:rounds] for j in columns}
         pairs = [(orders[j][r], j) for r in range(rounds) for j in columns]
         return np.array(pairs[:count], dtype=np.int64)
 

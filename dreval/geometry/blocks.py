@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.metrics import take
 from dreval.geometry.orders import orders
-from dreval.geometry.workers import run_blocks
 from dreval.inputs.sparse import densify, is_sparse
 
 __all__ = ["Groups", "View", "leave_out", "n_blocks", "random_groups", "sweep"]

@@ -14,12 +14,12 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
+from dreval._parallel import SumInOrder, run_blocks
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.leave_one import check_left_one
 from dreval.geometry.orders import orders
 from dreval.geometry.ties import FAR, joined_rows
-from dreval.geometry.workers import SumInOrder, run_blocks
 
 __all__ = ["Coranking", "LeftOne", "coranking", "coranking_without", "share_coranking", "tied_corankings"]
 

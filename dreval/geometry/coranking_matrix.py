@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval._parallel import run_blocks
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.orders import orders
-from dreval.geometry.workers import run_blocks
 
 __all__ = ["coranking_cells", "rank_edges"]
 

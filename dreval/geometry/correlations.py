@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from dreval._parallel import n_threads, run_blocks
 from dreval.geometry.blocks import Groups, View
 from dreval.geometry.pairs import FloatArray, Pairs, Short, numbered, pairs_of
-from dreval.geometry.workers import n_threads, run_blocks
 
 __all__ = ["correlation", "correlation_by_chance", "rank_correlation", "rank_products", "rank_products_without"]
 
@@ -43,7 +43,7 @@ def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, str]:
 
 
 def rank_products(x: FloatArray, y_id: Short, n_ids: int) -> tuple[float, float, float]:
-    """Centred sums of squares and products of mid ranks; x ascends, and the numbers ascend with y."""
+    """Centered sums of squares and products of mid ranks; x ascends, and the numbers ascend with y."""
     from dreval.geometry._loops import pairs as loops
 
     sums: tuple[float, float, float] = loops.rank_products(x, y_id, n_ids)

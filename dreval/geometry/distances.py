@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval._parallel import run_blocks
 from dreval.geometry.metrics import compact, scaled
-from dreval.geometry.workers import run_blocks
 from dreval.inputs.sparse import is_sparse
 
 __all__ = ["DIRECT_COLUMNS", "Space", "SpaceArrays", "block_rows", "pairwise_squared"]
@@ -39,16 +39,16 @@ class Space:
     ``points`` are what direct values are taken from: squared differences of an array or of sparse rows, or the values
     of another metric (``dreval.geometry.metrics``). They are the given ones times a power of two that brings the
     largest entry near 1: the order of distances is the same, and their squares neither overflow nor vanish; or rows of
-    norm 1. ``centred`` and ``norms`` serve the products; a product differs from the direct value by at most
+    norm 1. ``centered`` and ``norms`` serve the products; a product differs from the direct value by at most
     ``gamma * (norm_i + norm_j)``, and ``gamma`` is 0 where no product is used. ``columns`` (p, n) are the points once
-    more, stored by column, where direct squared differences are used (else empty). ``centred`` is in single precision
+    more, stored by column, where direct squared differences are used (else empty). ``centered`` is in single precision
     where neighbors are far enough apart for that to decide nearly every order. ``scale`` leads from distances of the
     data to those of the points, ``width`` is the number of columns.
     """
 
     points: Any
     columns: FloatArray
-    centred: Any
+    centered: Any
     norms: FloatArray
     gamma: float
     scale: float
@@ -72,7 +72,7 @@ class Space:
 
     @cached_property
     def doubled(self) -> tuple[FloatArray, float]:
-        """Centred points for products in double precision, and their error bound; no points where none are needed."""
+        """Centered points for products in double precision, and their error bound; no points where none are needed."""
         if self.gamma == 0.0 or not isinstance(self.points, np.ndarray):
             return NO_COLUMNS, self.gamma
         return self.points - self.points.mean(axis=0), (4 * self.width + 32) * 2.0**-53
@@ -117,7 +117,7 @@ class Space:
 
     @classmethod
     def _sparse(cls, points: Any, scale: float, metric: str) -> Space:
-        """Sparse points; products, which are not centred, have as many terms as the fullest row has entries."""
+        """Sparse points; products, which are not centered, have as many terms as the fullest row has entries."""
         from dreval.geometry._loops import direct as loops
 
         width, few = int(points.shape[1]), compact(points)
@@ -144,19 +144,19 @@ class Space:
         elif self.gamma == 0.0:
             loops.fill_direct(asking.points, rows, self.columns, block)
         else:
-            single = not isinstance(self.centred, tuple) and self.centred.dtype == np.float32
+            single = not isinstance(self.centered, tuple) and self.centered.dtype == np.float32
             products = asking._products(rows, self, None if single else block)
             loops.finish_products(products, rows, asking.norms, self.norms, block)
         return block
 
     def _products(self, rows: IntArray, others: Space, out: FloatArray | None = None) -> Any:
-        """Products of some centred points with all others."""
-        if isinstance(self.centred, tuple):
-            return (self.centred[0][rows] @ others.centred[1]).toarray(out=out)
-        return np.matmul(self.centred[rows], others.centred.T, out=out)
+        """Products of some centered points with all others."""
+        if isinstance(self.centered, tuple):
+            return (self.centered[0][rows] @ others.centered[1]).toarray(out=out)
+        return np.matmul(self.centered[rows], others.centered.T, out=out)
 
     def products(self, rows: IntArray) -> npt.NDArray[np.floating[Any]]:
-        """Products of some centred points with all, in the precision of ``centred``; compiled loops read them.
+        """Products of some centered points with all, in the precision of ``centered``; compiled loops read them.
 
         In their place direct values that the loops do not compute themselves, or nothing.
         """
@@ -219,14 +219,14 @@ class Space:
             values /= self.width
 
     def query(self, points: FloatArray) -> Space:
-        """Other points in the scale and centre of this space."""
+        """Other points in the scale and center of this space."""
         scaled = np.ascontiguousarray(points * self.scale)
         if self.gamma == 0.0:
             return Space(scaled, NO_COLUMNS, scaled, np.zeros(len(scaled)), 0.0, self.scale)
-        centre = self.points.mean(axis=0)
-        centred = scaled - centre
-        norms = np.einsum("ij,ij->i", centred, centred)
-        return Space(scaled, NO_COLUMNS, centred.astype(self.centred.dtype), norms, self.gamma, self.scale)
+        center = self.points.mean(axis=0)
+        centered = scaled - center
+        norms = np.einsum("ij,ij->i", centered, centered)
+        return Space(scaled, NO_COLUMNS, centered.astype(self.centered.dtype), norms, self.gamma, self.scale)
 
 
 def block_rows(n: int) -> int:
@@ -242,26 +242,26 @@ def pairwise_squared(points: FloatArray, others: FloatArray | None = None) -> Fl
 
 
 def _for_products(points: FloatArray) -> tuple[npt.NDArray[np.floating[Any]], FloatArray, float]:
-    """Centred points, their squared norms, and the error bound of their products."""
+    """Centered points, their squared norms, and the error bound of their products."""
     p = points.shape[1]
-    centred = points - points.mean(axis=0)
-    norms = np.einsum("ij,ij->i", centred, centred)
-    if _single_is_enough(centred, norms):
-        return centred.astype(np.float32), norms, (2 * p + 16) * 2.0**-24
-    return centred, norms, (4 * p + 32) * 2.0**-53
+    centered = points - points.mean(axis=0)
+    norms = np.einsum("ij,ij->i", centered, centered)
+    if _single_is_enough(centered, norms):
+        return centered.astype(np.float32), norms, (2 * p + 16) * 2.0**-24
+    return centered, norms, (4 * p + 32) * 2.0**-53
 
 
-def _single_is_enough(centred: FloatArray, norms: FloatArray) -> bool:
+def _single_is_enough(centered: FloatArray, norms: FloatArray) -> bool:
     """Whether products in single precision decide nearly every order, judged by the neighbors of a few points.
 
     Only speed depends on the answer: what a product cannot decide is decided by direct differences. Points so near the
-    centre that their products vanish in single precision are left to double precision.
+    center that their products vanish in single precision are left to double precision.
     """
-    n, p = centred.shape
+    n, p = centered.shape
     if norms.max() == 0 or norms[norms > 0].min() < 1e-16:
         return False
     some = np.linspace(0, n - 1, min(n, 16)).astype(np.int64)
-    squared = np.sort(norms[some, None] + norms - 2 * (centred[some] @ centred.T), axis=1)[:, min(5, n - 1)]
+    squared = np.sort(norms[some, None] + norms - 2 * (centered[some] @ centered.T), axis=1)[:, min(5, n - 1)]
     margins = (2 * p + 16) * 2.0**-24 * (norms[some] + norms.max())
     return bool(np.median(squared / margins) > 50)
 

@@ -1,4 +1,4 @@
-"""Kernel matrices and their centring."""
+"""Kernel matrices and their centering."""
 
 from __future__ import annotations
 
@@ -221,8 +221,8 @@ def cross_gram(new: FloatArray, points: FloatArray, kernel: str, bandwidth: floa
     if kernel == "precomputed":
         return new
     if bandwidth is None:
-        centre = points.mean(axis=0)
-        return np.asarray((new - centre) @ (points - centre).T)
+        center = points.mean(axis=0)
+        return np.asarray((new - center) @ (points - center).T)
     scaled = (new - points[0]) / bandwidth, (points - points[0]) / bandwidth
     with np.errstate(over="ignore", under="ignore"):
         return _RADIAL[kernel](cdist(*scaled, "sqeuclidean"))
@@ -262,8 +262,8 @@ def _length_scale(
 def _dot_products(points: FloatArray, sigma: float, kernel: str, argument: str) -> FloatArray:
     """A kernel of inner products of deviations from the column means."""
     with np.errstate(over="ignore"):
-        centred = (points - points.mean(axis=0)) / sigma
-        g = centred @ centred.T
+        centered = (points - points.mean(axis=0)) / sigma
+        g = centered @ centered.T
         root = np.sqrt(1.0 + np.diagonal(g))
         matrix = _DOT[kernel](g, np.outer(root, root))
     far = float(np.max(np.diagonal(g))) > _FAR and kernel == "binomial"  # s - g would keep too few digits

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from dreval.errors import UndefinedIndex
+from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View, sweep
 from dreval.geometry.metrics import take
 
@@ -25,7 +25,7 @@ def check_left_one(n: int, k: int) -> None:
     """Refuse a number of neighbors that n - 1 points do not have."""
     if k > n - 2:
         cure = "Use fewer neighbors, or ci='replicates'."
-        raise UndefinedIndex("n_neighbors", "must be at most n - 2 to leave points out", f"{k} with n = {n}", cure)
+        raise UndefinedMeasure("n_neighbors", "must be at most n - 2 to leave points out", f"{k} with n = {n}", cure)
 
 
 def neighbors_to_spare(view: View, k: int, ranks: bool = True) -> View:

@@ -23,7 +23,7 @@ MEDIAN_ROWS = 2000  # of more rows the median of distances is taken over so many
 
 @dataclass(frozen=True)
 class LowRank:
-    """A kernel matrix K of which L L' is known, centred.
+    """A kernel matrix K of which L L' is known, centered.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def low_rank_kernel(
     tolerance: float = TRACE_TOLERANCE,
     most: int | None = None,
 ) -> LowRank:
-    """The centred low-rank factor of one variable's kernel; parameters as in ``gram_matrix``.
+    """The centered low-rank factor of one variable's kernel; parameters as in ``gram_matrix``.
 
     Gaussian, Laplace and rational quadratic kernels never hold the matrix: O(n r) memory, O(n r (r + p)) time. The
     delta kernel has one column for each class, the linear one those of the data. Others are factored from their matrix.
@@ -141,8 +141,8 @@ def low_rank_kernel(
     points = check_points(value, argument, columns=getattr(value, "columns", None))
     known = gram_matrix(points[some_rows(n)], argument, kernel, bandwidth)  # checks, and the median rule
     if radial is None:
-        centred = points - points.mean(axis=0)
-        return LowRank(centred, 0.0, float(np.vdot(centred, centred)), kernel, None)
+        centered = points - points.mean(axis=0)
+        return LowRank(centered, 0.0, float(np.vdot(centered, centered)), kernel, None)
     notes = known.notes
     if n > MEDIAN_ROWS and bandwidth in (None, "median"):
         notes = (*notes, f"The bandwidth of `{argument}` is the median over {MEDIAN_ROWS} rows drawn at random.")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval.errors import UndefinedIndex
+from dreval.errors import UndefinedMeasure
 from dreval.inputs.sparse import is_sparse
 
 __all__ = ["compact", "gather", "group_width", "held", "power_of_two", "scaled", "spread", "take", "unit_rows"]
@@ -46,7 +46,7 @@ def held(values: Any, exponent: int) -> Any:
     if exponent and before and not 2.0**-HELD <= abs(total) <= 2.0**HELD:
         rule = f"must have a unit in which the value of this index lies between 2 ** -{HELD} and 2 ** {HELD}"
         cure = "Multiply data and embedding by one number, or use an index that does not depend on the unit."
-        raise UndefinedIndex("data", rule, f"about 2 ** {int(np.frexp(before)[1]) + exponent}", cure)
+        raise UndefinedMeasure("data", rule, f"about 2 ** {int(np.frexp(before)[1]) + exponent}", cure)
     return found if isinstance(values, np.ndarray) else float(found)
 
 
@@ -63,7 +63,7 @@ def scaled(points: Any, metric: str) -> tuple[Any, float]:
     return points, scale
 
 
-def unit_rows(points: Any, centre: bool = False) -> Any:
+def unit_rows(points: Any, center: bool = False) -> Any:
     """Rows of norm 1, less their means before if asked for."""
     from dreval.geometry._loops import direct as loops
 
@@ -72,7 +72,7 @@ def unit_rows(points: Any, centre: bool = False) -> Any:
         loops.unit_rows(points.data, points.indptr)
         return points
     out = np.array(points, order="C")
-    if centre:
+    if center:
         out *= power_of_two(out)
         out -= out[:, :1].copy()  # before the mean, so that rows far from 0 keep their digits
         out -= out.mean(axis=1, keepdims=True)
@@ -119,7 +119,7 @@ def group_width(X: Any, k: int) -> int:
 
 
 def spread(X: Any) -> tuple[Any, FloatArray, float]:
-    """The parts of centred sparse data: stored cells less their columns' means, these means, and the squared norm.
+    """The parts of centered sparse data: stored cells less their columns' means, these means, and the squared norm.
 
     Columns without a zero need no mean beside their cells; theirs is given as 0.
     """

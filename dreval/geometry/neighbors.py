@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_int
+from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
-from dreval.geometry.workers import run_blocks
 
 __all__ = ["nearest"]
 

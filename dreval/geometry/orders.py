@@ -22,11 +22,11 @@ def orders(space: Space, rows: IntArray, tied: npt.NDArray[np.bool_] | None = No
     from dreval.geometry._loops import rows as fill
 
     block = np.empty((len(rows), space.n))
-    centred, gamma = space.doubled
-    if len(centred) == 0:
+    centered, gamma = space.doubled
+    if len(centered) == 0:
         space.block(rows, block)
     else:
-        np.matmul(centred[rows], centred.T, out=block)
+        np.matmul(centered[rows], centered.T, out=block)
         fill.finish_products(block, rows, space.norms, space.norms, block)
     found = np.empty(block.shape, np.int32)
     tied = np.zeros(len(rows), np.bool_) if tied is None else tied

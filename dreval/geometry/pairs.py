@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval._parallel import run_blocks
 from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import Groups, View, random_groups
 from dreval.geometry.distances import Space
-from dreval.geometry.workers import run_blocks
 
 __all__ = [
     "EXACT_POINTS",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from dreval.errors import UndefinedIndex
+from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import Groups, View
 from dreval.geometry.correlations import correlation, rank_products, rank_products_without
 from dreval.geometry.leave_one import check_left_one
@@ -48,7 +48,7 @@ def really_without(view: View, statistic: Statistic, doubtful: npt.NDArray[np.bo
         point, rest = view.population[h], np.delete(view.population, h)
         try:
             found[h] = statistic(table.only((table.first != point) & (table.second != point), rest, rest))[0]
-        except UndefinedIndex:
+        except UndefinedMeasure:
             found[h] = np.nan
     return found
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval._parallel import run_blocks
 from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import neighbors_to_spare
 from dreval.geometry.metrics import compact, gather, group_width, held, power_of_two, spread
-from dreval.geometry.workers import run_blocks
 from dreval.inputs.sparse import is_sparse
 
 __all__ = [
@@ -133,7 +133,7 @@ def local_sum_without(view: View, k: int, of: Callable[[LocalParts], FloatArray]
 
 
 def best_scale_without(view: View, k: int) -> FloatArray:
-    """Mean residual of all other neighborhoods at the one scale that minimises it, when a point is left out; (n,).
+    """Mean residual of all other neighborhoods at the one scale that minimizes it, when a point is left out; (n,).
 
     In closed form: of relative sizes 1, b_i and products s_i the least sum is #{i} - (sum s_i)^2 / sum b_i.
     """
@@ -214,7 +214,7 @@ def _local_spectra(view: View, k: int) -> LocalSpectra:
     data, embedding = _unit_size(view, "X")[0], _unit_size(view, "Y")[0]
     out = []
     for members in _chunks(view, k):
-        X, Y = _centred(gather(data, members)), _centred(embedding[members])
+        X, Y = _centered(gather(data, members)), _centered(embedding[members])
         left, sizes, _ = np.linalg.svd(X, full_matrices=False)
         beyond = (sizes[:, d:] ** 2).sum(axis=1)
         within = (sizes[:, :d] ** 2).sum(axis=1)
@@ -238,7 +238,7 @@ def _chunks(view: View, k: int) -> Iterator[npt.NDArray[np.int64]]:
         yield np.concatenate([own, view.nearest_data[at : at + size, :k]], axis=1)
 
 
-def _centred(blocks: FloatArray) -> FloatArray:
+def _centered(blocks: FloatArray) -> FloatArray:
     """Blocks minus their means; minus their first rows before, so that points far from the origin keep their digits."""
     moved = blocks - blocks[:, :1]
     return moved - moved.mean(axis=1, keepdims=True)
@@ -248,7 +248,7 @@ def disparity(X: Any, Y: FloatArray) -> float:
     """Share of the data's variance left by the best translation, rotation and scaling of Y: 1 - s^2 / (|HX|^2 |HY|^2).
 
     In [0, 1]; 1 for a constant Y. The narrower of the two counts as padded with zero columns, which changes nothing.
-    Sparse data are not centred as a whole: O(entries x d) time, O(entries + columns with an entry x d) memory.
+    Sparse data are not centered as a whole: O(entries x d) time, O(entries + columns with an entry x d) memory.
     """
     A, B = (points * power_of_two(points) for points in (X, Y))
     B = B - B[0]
@@ -262,8 +262,8 @@ def disparity(X: Any, Y: FloatArray) -> float:
 
 
 def _dense_cross(A: FloatArray, B: FloatArray) -> tuple[FloatArray, float]:
-    """A' B of the centred A and its norm."""
-    A = A - A[0]  # first, so that coinciding points stay so after centring, to the last bit
+    """A' B of the centered A and its norm."""
+    A = A - A[0]  # first, so that coinciding points stay so after centering, to the last bit
     A = A - A.mean(axis=0)
     return A.T @ B, float(np.linalg.norm(A))
 
@@ -280,7 +280,7 @@ def _sparse_cross(A: Any, B: FloatArray) -> tuple[FloatArray, float]:
 def disparity_without(X: Any, Y: FloatArray) -> FloatArray:
     """The disparity of all points but one, for each of them, (n,).
 
-    Without point h the product of the centred spaces is S - n/(n-1) x_h y_h'. With S = QR and x_h = Q a + a rest of
+    Without point h the product of the centered spaces is S - n/(n-1) x_h y_h'. With S = QR and x_h = Q a + a rest of
     norm r its singular values are those of R - n/(n-1) a y_h' above the row -n/(n-1) r y_h', whose squares are never
     taken. A point that holds most of a space's variance is really left out. O(n p d + n d^3) time.
     """
@@ -319,7 +319,7 @@ def disparity_without(X: Any, Y: FloatArray) -> FloatArray:
 
 
 def _dense_rows(points: Any) -> Iterator[FloatArray]:
-    """Centred rows, some at a time."""
+    """Centered rows, some at a time."""
     n, p = points.shape
     size = max(1, CHUNK_BYTES // (8 * p))
 
@@ -341,7 +341,7 @@ def conformal(parts: LocalParts) -> FloatArray:
 
 
 def best_scale(parts: LocalParts) -> FloatArray:
-    """Residual of each neighborhood, relative to its size, at the one scale that minimises their mean."""
+    """Residual of each neighborhood, relative to its size, at the one scale that minimizes their mean."""
     sizes = relative(parts.y2, parts.x2)
     total = sizes.sum()
     scale = relative(parts.nuclear, parts.x2).sum() / total if total > 0 else 0.0

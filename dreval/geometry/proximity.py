@@ -19,8 +19,8 @@ THIN = 1e-6  # directions in which points extend less than this, relative to the
 
 def flattened(points: FloatArray) -> FloatArray:
     """Coordinates (n, r) on the principal axes in which the points extend; rotation only, but for what is thin."""
-    centred = points - points.mean(axis=0)
-    left, size, _ = np.linalg.svd(centred, full_matrices=False)
+    centered = points - points.mean(axis=0)
+    left, size, _ = np.linalg.svd(centered, full_matrices=False)
     return np.asarray(left * size)[:, size > THIN * size[0]]
 
 
@@ -107,9 +107,9 @@ def chunks_of(points: FloatArray, size: int) -> list[IntArray]:
         if len(rows) <= size:
             chunks.append(np.sort(rows))
             continue
-        centred = points[rows] - points[rows].mean(axis=0)
-        axis = np.linalg.svd(centred, full_matrices=False)[2][0]
-        order = np.argsort(centred @ axis, kind="stable")
+        centered = points[rows] - points[rows].mean(axis=0)
+        axis = np.linalg.svd(centered, full_matrices=False)[2][0]
+        order = np.argsort(centered @ axis, kind="stable")
         waiting += [rows[order[: len(rows) // 2]], rows[order[len(rows) // 2 :]]]
     return sorted(chunks, key=lambda chunk: int(chunk[0]))
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval._parallel import run_blocks
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.ties import joined_rows
-from dreval.geometry.workers import run_blocks
 
 __all__ = [
     "Extremes",

@@ -18,7 +18,7 @@ from dreval.geometry._transformations import TRANSFORMATIONS, Transformations, t
 from dreval.geometry.distances import block_rows, pairwise_squared
 from dreval.geometry.kernels import center, radial_values
 from dreval.geometry.metrics import power_of_two
-from dreval.results.base import Block, Printed, Summary, format_number
+from dreval.report.render.summary import Block, Printed, Summary, format_number
 
 __all__ = [
     "RULES",
@@ -39,7 +39,7 @@ EMBEDDING_RIDGE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class KernelMap(Printed):
-    """A function made of kernel values: f(z) = mean + sum_i weights_i (k(z, z_i) - centre_i).
+    """A function made of kernel values: f(z) = mean + sum_i weights_i (k(z, z_i) - center_i).
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class KernelMap(Printed):
     origin: FloatArray = field(repr=False)
     weights: FloatArray = field(repr=False)
     mean: FloatArray = field(repr=False)
-    centre: FloatArray = field(repr=False)
+    center: FloatArray = field(repr=False)
     bandwidth: float
     ridge: float
     condition: float
@@ -101,7 +101,7 @@ class KernelMap(Printed):
             return np.zeros((len(new), len(self.weights)))
         moved = (new - self.origin) * self.scaled.scale
         squared = pairwise_squared(moved, self.scaled.points)
-        return radial_values(squared, "gaussian", self.scaled.bandwidth) - self.centre
+        return radial_values(squared, "gaussian", self.scaled.bandwidth) - self.center
 
     def summary(self) -> Summary:
         """The printed record: rule, bandwidth, ridge, conditioning and errors."""
@@ -158,14 +158,14 @@ def embedding_map(X: Any, Y: Any, *, ridge: float = EMBEDDING_RIDGE, bandwidth: 
     if check_float(ridge, "ridge") <= 0:
         raise InputError("ridge", "must be positive", repr(ridge), "Leave it out for 1e-6.")
     scaled, mean = scaled_points(X, "X", bandwidth), Y.mean(axis=0)
-    centred = Y - mean
+    centered = Y - mean
     if scaled.bandwidth == 0.0:
         return _constant("theorem2", X, scaled, Y, mean, names)
     values, vectors = eigh(scaled.gram(), driver="evd", check_finite=False)
     values = np.maximum(values, 0.0)
-    weights = vectors @ ((vectors.T @ centred) / (values + ridge)[:, None])
+    weights = vectors @ ((vectors.T @ centered) / (values + ridge)[:, None])
     condition = float((values[-1] + ridge) / (values[0] + ridge))
-    sizes = (ridge, condition, _share(ridge * weights, centred), float("nan"))
+    sizes = (ridge, condition, _share(ridge * weights, centered), float("nan"))
     return _map("theorem2", X, scaled, weights, mean, np.zeros(len(X)), sizes, names)
 
 
@@ -188,7 +188,7 @@ def reconstruction_map(
         For "ridge": added to the diagonal; by default the one of 61 that has the least leave-one-out error.
     bandwidth : float, optional
         Positive; length-scale sigma of the Gaussian kernel k(a, b) = exp(-|a - b|^2 / (2 sigma^2)), in the unit of the
-        picture. By default that of the median rule: sigma^2 is the median of the squared distances of all pairs.
+        embedding. By default that of the median rule: sigma^2 is the median of the squared distances of all pairs.
 
     Returns
     -------
@@ -220,23 +220,23 @@ def reconstruction_map(
     scaled, mean = scaled_points(Y, "Y", bandwidth), X.mean(axis=0)
     if scaled.bandwidth == 0.0:
         return _constant(rule, Y, scaled, X, mean, names)
-    gram, centred = scaled.gram(), X - mean
-    unit = power_of_two(centred)  # no square of them overflows or vanishes
-    centred *= unit
+    gram, centered = scaled.gram(), X - mean
+    unit = power_of_two(centered)  # no square of them overflows or vanishes
+    centered *= unit
     if rule == "ridge":
         solver = KernelRidge(gram)
-        fit = solver.fit(centred, ridge)
-        sizes = (fit.ridge, solver.condition(fit.ridge), _share(fit.residuals, centred), fit.left_out_error)
+        fit = solver.fit(centered, ridge)
+        sizes = (fit.ridge, solver.condition(fit.ridge), _share(fit.residuals, centered), fit.left_out_error)
         return _map(rule, Y, scaled, fit.weights / unit, mean, gram.mean(axis=0), sizes, names)
     first, second = theorem3_weights(rule, gram, scaled.points, X)
     sizes = np.linalg.svd(first, compute_uv=False)  # the inverses of those of A
-    weights, condition = first @ (second @ centred), float(sizes[0] / sizes[_kept(sizes, len(Y))][-1])
-    share = _share(centred - (gram - gram.mean(axis=0)) @ weights, centred)
+    weights, condition = first @ (second @ centered), float(sizes[0] / sizes[_kept(sizes, len(Y))][-1])
+    share = _share(centered - (gram - gram.mean(axis=0)) @ weights, centered)
     return _map(rule, Y, scaled, weights / unit, mean, gram.mean(axis=0), (0.0, condition, share, np.nan), names)
 
 
 def theorem3_weights(rule: str, gram: FloatArray, Y: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Theorem 3 in two factors, beta = left (right X) for centred X: A (A'A)^+ and the centred picture over n."""
+    """Theorem 3 in two factors, beta = left (right X) for centered X: A (A'A)^+ and the centered embedding over n."""
     left, sizes, right = _theorem3_matrix(rule, gram, Y, X)
     inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=_kept(sizes, len(Y)))
     return left @ (inverse[:, None] * right), (Y - Y.mean(axis=0)).T / len(Y)
@@ -312,12 +312,12 @@ def _map(
     scaled: Scaled,
     weights: FloatArray,
     mean: FloatArray,
-    centre: FloatArray,
+    center: FloatArray,
     sizes: tuple[float, float, float, float],
     columns: tuple[str, ...] | None,
 ) -> KernelMap:
     bandwidth = scaled.bandwidth / scaled.scale
-    return KernelMap(rule, scaled, points[0], weights, mean, centre, bandwidth, *sizes, scaled.notes, columns)
+    return KernelMap(rule, scaled, points[0], weights, mean, center, bandwidth, *sizes, scaled.notes, columns)
 
 
 def _constant(

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Pairs, known_pairs
-from dreval.results.shepard import Shepard
+from dreval.records.shepard import Shepard
 
 __all__ = ["shepard"]
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.metrics import power_of_two
 from dreval.geometry.neighbors import nearest
-from dreval.geometry.workers import run_blocks
 
 __all__ = ["FAR", "doubtful_rows", "hit_bounds", "joined_rows", "tied_ranks", "vote_bounds"]
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval._parallel import run_blocks
 from dreval._random import stream
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space
-from dreval.geometry.workers import run_blocks
 
 __all__ = ["Triplets", "triplets"]
 

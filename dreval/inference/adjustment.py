@@ -26,8 +26,8 @@ def adjust_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ())
     """Fill ``p_adjusted`` over each ``family`` of the table; rows without a family are in no adjustment.
 
     A p-value that must be small (an embedding against its own data) asks nothing, and as a member of a family it would
-    make the others larger. The p-values of the families ``at_once`` (Nemenyi's) hold for all pairs of an index at once:
-    these are adjusted over their indices only.
+    make the others larger. The p-values of the families ``at_once`` (Nemenyi's) hold for all pairs of a measure at once:
+    these are adjusted over their measures only.
     """
     rows = table["p_value"].notna() & (table["family"] != "")
     if adjust is None or not rows.any():
@@ -37,7 +37,7 @@ def adjust_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ())
     for family, part in table[rows].groupby("family", sort=False):
         p = part["p_value"].to_numpy()
         if family in at_once:
-            blocks = part.groupby(["index", "parameters"], sort=False).ngroup().to_numpy()
+            blocks = part.groupby(["measure", "parameters"], sort=False).ngroup().to_numpy()
             table.loc[part.index, "p_adjusted"] = over_blocks(p, blocks, adjust)
         else:
             table.loc[part.index, "p_adjusted"] = multipletests(p, method=ADJUSTMENTS[adjust])[1]

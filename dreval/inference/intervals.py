@@ -1,4 +1,4 @@
-"""Intervals for an index of one embedding: from the design, by leaving points out, by halves, and by runs anew."""
+"""Intervals for a measure of one embedding: from the design, by leaving points out, by halves, and by runs anew."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Interval:
 def beyond_rounding(spread: float, *values: npt.ArrayLike, bounds: tuple[float, float] = FREE) -> float:
     """A standard deviation or error as it is, and exactly 0 where it is rounding alone.
 
-    That is below 1e-10 of the size of the values from which it came: the largest of them, or the range of their index
+    That is below 1e-10 of the size of the values from which it came: the largest of them, or the range of their measure
     where that is larger and finite. Of differences the size is that of what was subtracted, which is passed as well.
     The variance of ten equal floats is about 1e-33, so that a comparison with 0 does not find them.
     """
@@ -96,7 +96,7 @@ def beyond_rounding(spread: float, *values: npt.ArrayLike, bounds: tuple[float, 
 
 
 def student_interval(value: float, se: float, freedom: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Student interval, cut at the bounds of the index."""
+    """Student interval, cut at the bounds of the measure."""
     from scipy.special import stdtrit
 
     half = float(stdtrit(freedom, 0.5 + LEVEL / 2)) * se

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_int
+from dreval._parallel import n_threads, run_blocks
 from dreval._random import stream
-from dreval.geometry.workers import n_threads, run_blocks
 from dreval.inference._schemes import Permutations, Scheme
 
 __all__ = ["PermutationNull", "clopper_pearson", "draw_permutations", "permutation_null"]

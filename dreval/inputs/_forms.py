@@ -20,8 +20,8 @@ from dreval.inputs._binary import read_h5ad
 from dreval.inputs._paths import has_suffix, locate, stem_of
 from dreval.inputs.read import Table, find_column, is_unnamed, read_table
 from dreval.inputs.sparse import as_csr, check_real, densify, is_sparse
+from dreval.records.embedding import Embedding
 from dreval.registry import DATASETS
-from dreval.results.value import Embedding
 
 __all__ = ["Raw", "counting", "is_path", "row_names", "take_column", "unpack", "unpack_table"]
 

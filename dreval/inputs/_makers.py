@@ -107,8 +107,8 @@ def estimator_source(value: Any, name: str, argument: str, options: dict[str, An
         check_parameters(options, settable(estimator), type(value).__name__)
         with Foreign(argument, f"{type(value).__name__}.set_params"):
             assign(estimator, options)
-    labelled = bool(_demands_labels(estimator) if wanted is None else wanted)
-    source = EstimatorSource(name, estimator, labelled, data.columns, notes=_fit_notes(estimator))
+    labeled = bool(_demands_labels(estimator) if wanted is None else wanted)
+    source = EstimatorSource(name, estimator, labeled, data.columns, notes=_fit_notes(estimator))
     return _with_notes(source, settable(estimator))
 
 

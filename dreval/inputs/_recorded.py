@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dreval._random import stream
-from dreval.errors import ProtocolError, UndefinedIndex
+from dreval.errors import ProtocolError, UndefinedMeasure
 from dreval.inputs._identity import digest
 from dreval.inputs._source import FloatArray, Seed, Source, seed_of
 from dreval.inputs.data import Data
@@ -60,7 +60,7 @@ class Recording:
     root : int
         Seed of all draws.
     n_components : int
-        Columns of the picture.
+        Columns of the embedding.
     unasked : mapping
         Reason by name of the indices for which no run was asked for yet.
     """
@@ -124,7 +124,7 @@ class RecordedSource(Source):
 
     @property
     def n_components(self) -> int | None:
-        """Columns of the picture."""
+        """Columns of the embedding."""
         return self.recorded.n_components
 
     @property
@@ -136,16 +136,16 @@ class RecordedSource(Source):
         if not back:
             return f"none of {len(other)} runs with other seeds has come back" if other else "none was exported"
         if own.values is not None and all(np.array_equal(own.values, values) for values in back):
-            return "the tool gives the same picture for every seed"
+            return "the tool gives the same embedding for every seed"
         return None
 
     @property
     def own_seed(self) -> int | None:
-        """The seed of the recorded picture."""
+        """The seed of the recorded embedding."""
         return self.recorded.runs[0].seed
 
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
-        """The picture of the data that were exported; a fresh array. The seed is that of the recording."""
+        """The embedding of the data that were exported; a fresh array. The seed is that of the recording."""
         return self.embed(data.X, n_components, self.recorded.runs[0].seed)
 
     def embed(
@@ -155,14 +155,14 @@ class RecordedSource(Source):
         runs = self.recorded.of_input(np.asarray(X))
         if not runs:
             rule, got = "must have been run on these data", "data that were not exported"
-            raise UndefinedIndex(self.argument, rule, got, CURE)
+            raise UndefinedMeasure(self.argument, rule, got, CURE)
         d = self.n_components if n_components is None else n_components
         seed = self.recorded.runs[0].seed if random_state is None else seed_of(random_state)
         found = next((run for run in runs if (run.n_components, run.seed) == (d, seed)), None)
         if found is None:
             had = ", ".join(f"({run.n_components}, {run.seed})" for run in runs)
             rule = f"must have been run with n_components={d} and random_state={seed}"
-            raise UndefinedIndex(self.argument, rule, f"runs with {had}", CURE)
+            raise UndefinedMeasure(self.argument, rule, f"runs with {had}", CURE)
         if found.values is None:
             raise ProtocolError(found.file, "must have come back", "no such file", "Run the tool on its input.")
         return found.values.copy()

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dreval._check import check_int
 from dreval._random import root_seed, stream_seed
-from dreval.errors import InputError, UndefinedIndex
+from dreval.errors import InputError, UndefinedMeasure
 from dreval.inputs._output import Foreign, check_embedding
 from dreval.inputs._variables import LabelVector
 from dreval.inputs.data import Data
@@ -135,7 +135,7 @@ class Source:
         """The embedding of other data ``X`` (n, p), as an (n, d) array; ``labels`` reach supervised sources only."""
         if self.reason is not None:
             cure = "Pass an estimator, a callable, or the name of a bundled method."
-            raise UndefinedIndex(self.argument, "must be able to embed other data", self.reason, cure)
+            raise UndefinedMeasure(self.argument, "must be able to embed other data", self.reason, cure)
         if n_components is not None:
             check_int(n_components, "n_components", low=1)
         y = labels.values if isinstance(labels, LabelVector) else labels
@@ -157,10 +157,10 @@ class Source:
         """The source made ready for a matrix of distances in place of features; refused where it cannot read one."""
         return self
 
-    def _cannot_read(self, cure: str) -> UndefinedIndex:
+    def _cannot_read(self, cure: str) -> UndefinedMeasure:
         """The refusal of a source that reads features."""
         got = f"{self.what}, which reads features"
-        return UndefinedIndex(self.argument, "must read distances where metric='precomputed'", got, cure)
+        return UndefinedMeasure(self.argument, "must read distances where metric='precomputed'", got, cure)
 
     @property
     def what(self) -> str:

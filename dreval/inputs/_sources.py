@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import check_rows
-from dreval.errors import MethodFailed, UndefinedIndex
+from dreval.errors import MethodFailed, UndefinedMeasure
 from dreval.inputs._output import Foreign
 from dreval.inputs._source import FloatArray, Seed, Source
 from dreval.inputs.data import Data
@@ -55,7 +55,7 @@ class CoordinateSource(Source):
         check_rows(len(self.values), data.n, self.argument)
         if n_components not in (None, self.n_components):
             cure = "Leave n_components out, or pass a source that can be run."
-            raise UndefinedIndex(self.argument, f"must have {n_components} columns", str(self.n_components), cure)
+            raise UndefinedMeasure(self.argument, f"must have {n_components} columns", str(self.n_components), cure)
         return self.values.copy()
 
 
@@ -69,7 +69,7 @@ class EstimatorSource(Source):
     """
 
     estimator: Any
-    labelled: bool = False
+    labeled: bool = False
     columns: tuple[str, ...] | None = None
     kind: ClassVar[str] = "estimator"
 
@@ -86,7 +86,7 @@ class EstimatorSource(Source):
     @property
     def supervised(self) -> bool:
         """Whether labels are part of its fit."""
-        return self.labelled
+        return self.labeled
 
     def on_distances(self) -> Source:
         """The estimator as it is, if one of its parameters is set to "precomputed"."""

@@ -87,12 +87,12 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
     series, notes = _variable(value, rows, argument)
     check_rows(len(series), rows.n, argument)
     codes, classes = _coded(series, argument)
-    labelled = int((codes >= 0).sum())
-    if len(classes) > labelled / 2:
-        notes = (*notes, f"`{argument}` has {len(classes)} classes for {labelled} points.")
-    if labelled < rows.n:
-        gaps = rows.n - labelled
-        words = f"`{argument}` has no class for {gaps} of {rows.n} points: indices of labels use the other {labelled}."
+    labeled = int((codes >= 0).sum())
+    if len(classes) > labeled / 2:
+        notes = (*notes, f"`{argument}` has {len(classes)} classes for {labeled} points.")
+    if labeled < rows.n:
+        gaps = rows.n - labeled
+        words = f"`{argument}` has no class for {gaps} of {rows.n} points: indices of labels use the other {labeled}."
         notes = (*notes, words)
     return LabelVector(codes, classes, "labels" if series.name is None else str(series.name)), notes
 

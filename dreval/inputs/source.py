@@ -30,8 +30,8 @@ from dreval.inputs._output import embedding_notes
 from dreval.inputs._source import Seed, Source, seed_of
 from dreval.inputs._sources import CallableSource, CoordinateSource, EstimatorSource, MethodSource
 from dreval.inputs.data import Data, as_data
+from dreval.records.embedding import Embedding
 from dreval.registry import METHODS
-from dreval.results.value import Embedding
 
 __all__ = [
     "CallableSource",

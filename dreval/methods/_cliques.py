@@ -1,4 +1,4 @@
-"""Pictures of cliques, laid one after the other by rigid motions: the blockwise solution of inverse kernel methods."""
+"""Embeddings of cliques, laid one after the other by rigid motions: the blockwise solution of inverse kernel methods."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ GAP = 1.0  # between parts that are set side by side, in length scales
 
 
 def laid_by_cliques(
-    joined: BoolArray, picture: Callable[[IntArray], FloatArray], d: int
+    joined: BoolArray, embedding: Callable[[IntArray], FloatArray], d: int
 ) -> tuple[FloatArray, list[IntArray]]:
     """Places (n, d) of all points, and the cliques in the order in which they were laid.
 
-    ``joined`` (n, n) says which pairs belong together; ``picture(members)`` gives the places of a clique. Of the points
-    that have no place the one with the most neighbors that have one is next; its clique is begun with these.
+    ``joined`` (n, n) says which pairs belong together; ``embedding(members)`` gives the places of a clique. Of the
+    points that have no place the one with the most neighbors that have one is next; its clique is begun with these.
     """
     n = len(joined)
     joined = joined & ~np.eye(n, dtype=bool)
@@ -36,7 +36,7 @@ def laid_by_cliques(
     while not placed.all():
         seed = int(np.lexsort((-degree, -known, placed))[0])
         clique = _maximal_clique(joined, seed, placed, 2 * (d + 1))
-        places, shared = picture(clique), placed[clique]
+        places, shared = embedding(clique), placed[clique]
         if shared.any():
             loose += int(shared.sum() <= d)
             places = moved(places[shared], Y[clique[shared]], places)

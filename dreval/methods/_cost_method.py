@@ -1,4 +1,4 @@
-"""What methods that minimise a cost over a mapping share: starts, the descent, and what an explicit mapping gives."""
+"""What methods that minimize a cost over a mapping share: starts, the descent, and what an explicit mapping gives."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import check_float, check_int, check_one_of, check_points, check_rows
+from dreval._parallel import few_blas_threads
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.metrics import power_of_two
 from dreval.geometry.neighbors import nearest
-from dreval.geometry.workers import few_blas_threads
 from dreval.methods._costs import COSTS
 from dreval.methods._costs._cost import Cost
 from dreval.methods._costs._quotient import Quotient
@@ -29,11 +29,11 @@ JITTER = 0.01  # of the size of a small start, so that no symmetry of the start 
 
 
 class CostMethod(Method):
-    """A method that minimises a cost over the parameters of a mapping.
+    """A method that minimizes a cost over the parameters of a mapping.
 
     A subclass has the parameters ``max_iter`` and ``tol``, may have ``init`` and ``n_init``, and defines
-    ``_cost_options()``, and ``_mapping_options()`` where its mapping has any. Data are centred and multiplied by a
-    power of two, which costs and mappings do not see; a picture whose unit follows the data is given back in theirs.
+    ``_cost_options()``, and ``_mapping_options()`` where its mapping has any. Data are centered and multiplied by a
+    power of two, which costs and mappings do not see; an embedding whose unit follows the data is given back in theirs.
     ``budget`` says that ``max_iter`` is a design of the method, and no warning is due when it is used up.
     """
 
@@ -60,14 +60,14 @@ class CostMethod(Method):
         return made
 
     def _normal(self, X: FloatArray) -> FloatArray:
-        return (X - self._centre) * self._unit
+        return (X - self._center) * self._unit
 
     def _fit(self, X: FloatArray) -> None:
         check_int(self.max_iter, "max_iter", low=1)
         check_float(self.tol, "tol", low=0.0)
         root, runs = root_seed(self.random_state), check_int(self.n_init, "n_init", low=1)
-        self._centre = X.mean(axis=0)
-        self._unit = power_of_two(X - self._centre)
+        self._center = X.mean(axis=0)
+        self._unit = power_of_two(X - self._center)
         Z = self._normal(X)
         energy = self._make_cost(Z)
         self._out = 1.0 / self._unit if energy.card.scale == "follows" else 1.0
@@ -76,9 +76,9 @@ class CostMethod(Method):
         best = min(range(runs), key=lambda run: found[run][1].value)
         self.runs_ = np.array([one.value for _, one in found])
         self._map, one = found[best]
-        self._theta, picture = self._normalised(energy, one)
+        self._theta, embedding = self._normalized(energy, one)
         self._Z = Z
-        self.embedding_ = np.ascontiguousarray(picture * self._out)
+        self.embedding_ = np.ascontiguousarray(embedding * self._out)
         self.cost_ = one.value
         self._end(one.n_iter, one.converged)
 
@@ -104,7 +104,7 @@ class CostMethod(Method):
         return made, found._replace(converged=found.converged or exact)
 
     def _start(self, Z: FloatArray, energy: Cost, rng: np.random.Generator, again: bool) -> FloatArray:
-        """The picture (n, d) to start from."""
+        """The embedding (n, d) to start from."""
         if not isinstance(self.init, str):
             given = check_points(self.init, "init")
             check_rows(len(given), len(Z), "init")
@@ -121,14 +121,14 @@ class CostMethod(Method):
             return Y if not random else Y * float(np.sqrt(np.mean(Z**2)))
         return energy.start_size * (Y / size + JITTER * rng.normal(size=Y.shape))
 
-    def _normalised(self, energy: Cost, one: Descent) -> tuple[FloatArray, FloatArray]:
-        """Parameters and picture in the cost's normal form; as they are where the user set the start."""
+    def _normalized(self, energy: Cost, one: Descent) -> tuple[FloatArray, FloatArray]:
+        """Parameters and embedding in the cost's normal form; as they are where the user set the start."""
         if not isinstance(self.init, str) and energy.card.invariance == "rotation":
-            return one.theta, one.picture
-        A, b = energy.normal_form(one.picture)
-        picture = one.picture @ A + b
-        signs = np.where(np.any(fix_signs(picture) != picture, axis=0), -1.0, 1.0)
-        return self._map.compose(one.theta, A * signs, b * signs), picture * signs
+            return one.theta, one.embedding
+        A, b = energy.normal_form(one.embedding)
+        embedding = one.embedding @ A + b
+        signs = np.where(np.any(fix_signs(embedding) != embedding, axis=0), -1.0, 1.0)
+        return self._map.compose(one.theta, A * signs, b * signs), embedding * signs
 
 
 class MapMethod(CostMethod):
@@ -152,20 +152,20 @@ class MapMethod(CostMethod):
     def _back(self, scores: FloatArray, anchors: Any) -> FloatArray:
         steps = (scores - self.embedding_[anchors]) / self._out
         inverse = np.linalg.pinv(self._map.jacobian(self._theta, self._Z[anchors]), rcond=1e-10)
-        return (self._Z[anchors] + np.einsum("mpd,md->mp", inverse, steps)) / self._unit + self._centre
+        return (self._Z[anchors] + np.einsum("mpd,md->mp", inverse, steps)) / self._unit + self._center
 
     def _check_explicit(self) -> None:
         if not self._map.card.explicit:
-            cure = 'Choose mapping="linear" or another explicit one, or use embed_new.'
+            cure = 'Choose mapping="linear" or another explicit one, or use transform.'
             raise InputError("mapping", "must be a function of the data", repr(self.mapping), cure)
 
     def generalization_curve(self, X: Any, sizes: Any, *, n_repeats: int = 5) -> pd.DataFrame:
         r"""Errors of the map on the points it was made of and on the rest, by the number of the former.
 
         For each size m and repeat, m rows are drawn, a copy of the method is fitted to them, and the other rows are
-        sent through it. The error is the share that is lost on the way to the picture and back (Hammer et al., 2010,
+        sent through it. The error is the share that is lost on the way to the embedding and back (Hammer et al., 2010,
         Section 4), :math:`\sum_i |x_i - f^{-1}(f(x_i))|^2 / \sum_i |x_i - \bar x|^2`, with the local pseudo-inverse
-        about the nearest *other* fitted point; the cost is that of the picture of these rows alone.
+        about the nearest *other* fitted point; the cost is that of the embedding of these rows alone.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ def _principal(Z: FloatArray, d: int) -> FloatArray:
     """The d leading principal scores (n, d), signs fixed; columns beyond the rank are 0."""
     from scipy.linalg import svd
 
-    centred = Z - Z.mean(axis=0)
-    values, axes = svd(np.linalg.qr(centred, mode="r") if len(Z) > Z.shape[1] else centred, full_matrices=False)[1:]
+    centered = Z - Z.mean(axis=0)
+    values, axes = svd(np.linalg.qr(centered, mode="r") if len(Z) > Z.shape[1] else centered, full_matrices=False)[1:]
     kept = axes[: min(d, int(np.sum(values > 1e-12 * values[0])))]
-    return np.pad(fix_signs(centred @ kept.T), ((0, 0), (0, d - len(kept))))
+    return np.pad(fix_signs(centered @ kept.T), ((0, 0), (0, d - len(kept))))

@@ -1,4 +1,4 @@
-"""The one driver: a cost of pictures, minimised over the parameters of a mapping by L-BFGS."""
+"""The one driver: a cost of embeddings, minimized over the parameters of a mapping by L-BFGS."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ TRIES = 2  # evaluations allowed per iteration, on average
 
 
 class Descent(NamedTuple):
-    """Parameters, their picture (n, d), its cost, iterations over all stages, and whether the last one converged."""
+    """Parameters, their embedding (n, d), its cost, iterations over all stages, and whether the last one converged."""
 
     theta: FloatArray
-    picture: FloatArray
+    embedding: FloatArray
     value: float
     n_iter: int
     converged: bool
 
 
 def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol: float) -> Descent:
-    """Minimise the cost of the mapping's picture from ``theta``.
+    """Minimize the cost of the mapping's embedding from ``theta``.
 
     A stage ends when an iteration lowers the cost by less than ``tol``, or its own tolerance, times the larger of its
     size and 1, or no step along the gradient lowers it at all; or after ``max_iter`` iterations, or a number of its
@@ -40,8 +40,8 @@ def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol:
     for energy, own, close in cost.stages():
 
         def value(at: FloatArray, energy=energy) -> tuple[float, FloatArray]:  # type: ignore[no-untyped-def]
-            picture, pullback = mapping.forward(at)
-            number, gradient = energy(picture)
+            embedding, pullback = mapping.forward(at)
+            number, gradient = energy(embedding)
             return number, pullback(gradient)
 
         steps = max_iter if own is None else min(own, max_iter)
@@ -50,5 +50,5 @@ def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol:
         found = minimize(value, theta, jac=True, method="L-BFGS-B", options=options)
         theta, total = np.asarray(found.x), total + int(found.nit)
         converged = found.status != USED_UP and bool(np.isfinite(found.fun))
-    picture = np.array(mapping.forward(theta)[0])
-    return Descent(theta, picture, cost(picture)[0], total, converged)
+    embedding = np.array(mapping.forward(theta)[0])
+    return Descent(theta, embedding, cost(embedding)[0], total, converged)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from dreval._check import check_float, check_int
+from dreval._parallel import few_blas_threads
 from dreval._random import root_seed, stream
 from dreval.errors import InputError, MethodFailed
-from dreval.geometry.workers import few_blas_threads
 from dreval.methods._mappings import _layers
 from dreval.methods._method import FloatArray, Method
 from dreval.methods._scaled import Scaled

@@ -1,4 +1,4 @@
-"""Fuzzy neighborhoods of UMAP: widths, the joined graph, and the curve that stands for it in the picture."""
+"""Fuzzy neighborhoods of UMAP: widths, the joined graph, and the curve that stands for it in the embedding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IntArray = npt.NDArray[np.int64]
 
 FLOOR = 1e-3  # least width, relative to the mean distance in the row
 CURVE_POINTS = 300  # at which the curve is fitted
-ROUGH = 1e-4  # tolerance of Lanczos: the picture only starts there
+ROUGH = 1e-4  # tolerance of Lanczos: the embedding only starts there
 
 
 def fuzzy_weights(distances: FloatArray, local: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -76,7 +76,7 @@ def due_every(weights: FloatArray, n_epochs: int) -> tuple[npt.NDArray[np.bool_]
 
 
 def spectral_start(graph: csr_matrix, d: int) -> FloatArray | None:
-    """The d functions (n, d) after the first of the normalised Laplacian, nearly; None where Lanczos is not done."""
+    """The d functions (n, d) after the first of the normalized Laplacian, nearly; None where Lanczos is not done."""
     from scipy.linalg import eigh
     from scipy.sparse import diags
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh

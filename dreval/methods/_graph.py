@@ -89,7 +89,7 @@ class GraphMethod(Method):
         )
 
     def _fit_separately(self, X: FloatArray, parts: IntArray) -> None:
-        """Embed all parts, and set them side by side along the first coordinate, centred on the others."""
+        """Embed all parts, and set them side by side along the first coordinate, centered on the others."""
         sizes = np.bincount(parts)
         order = np.argsort(-sizes, kind="stable")
         fitted = [self._fit_part(X[parts == c]) for c in order]

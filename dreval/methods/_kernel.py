@@ -1,4 +1,4 @@
-"""What kernel methods share: the centred kernel matrix of the data, and its rows for new points."""
+"""What kernel methods share: the centered kernel matrix of the data, and its rows for new points."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class KernelMethod(Method):
     kernel: str
     bandwidth: float | None
 
-    def _centred_gram(self, X: FloatArray) -> FloatArray:
+    def _centered_gram(self, X: FloatArray) -> FloatArray:
         """H K H of the data; what new rows need is kept."""
         check_one_of(self.kernel, POINT_KERNELS, "kernel")
         gram = gram_matrix(X, "X", self.kernel, self.bandwidth)
@@ -28,8 +28,8 @@ class KernelMethod(Method):
         self._means = gram.matrix.mean(axis=0)
         return center(gram.matrix)
 
-    def _centred_cross(self, points: FloatArray) -> FloatArray:
-        """Rows (m, n) of the centred kernel for points in normal form."""
+    def _centered_cross(self, points: FloatArray) -> FloatArray:
+        """Rows (m, n) of the centered kernel for points in normal form."""
         rows = cross_gram(points, self._points, self.kernel, self.bandwidth_)
         return rows - rows.mean(axis=1, keepdims=True) - self._means + self._means.mean()
 

@@ -32,4 +32,4 @@ class KernelScores(SupervisedMethod, KernelMethod):
 
     def transform(self, X: Any) -> FloatArray:
         """Values (m, d) of the functions at new rows (m, p); O(m n (p + d)) time."""
-        return self._centred_cross(self._new_points(X)) @ self._coefficients
+        return self._centered_cross(self._new_points(X)) @ self._coefficients

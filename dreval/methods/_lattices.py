@@ -49,5 +49,5 @@ def sides(count: float, sizes: FloatArray) -> tuple[int, ...]:
 
 def on_plane(places: FloatArray, sizes: FloatArray, axes: FloatArray) -> FloatArray:
     """Points (units, p) on the plane of the principal axes (p, d), spread along each with the deviation ``sizes``."""
-    centred = places - places.mean(axis=0)
-    return (centred / centred.std(axis=0) * sizes) @ axes.T
+    centered = places - places.mean(axis=0)
+    return (centered / centered.std(axis=0) * sizes) @ axes.T

@@ -91,7 +91,7 @@ def blocks_of(X: FloatArray, groups: Groups) -> Iterator[tuple[IntArray, IntArra
 def barycenter_weights(steps: FloatArray, reg: float) -> FloatArray:
     """Weights (m, k) with sum 1 that combine the neighbors to their point, from the steps (m, k, p) to them.
 
-    They minimise ``|sum_j w_j s_j|^2 + r |w|^2`` with r = reg x trace of the Gram matrix of the steps.
+    They minimize ``|sum_j w_j s_j|^2 + r |w|^2`` with r = reg x trace of the Gram matrix of the steps.
     """
     m, k, _ = steps.shape
     gram = steps @ steps.transpose(0, 2, 1)
@@ -104,12 +104,12 @@ def barycenter_weights(steps: FloatArray, reg: float) -> FloatArray:
 def tangents(X: FloatArray, members: IntArray, d: int) -> FloatArray:
     """Orthonormal bases (m, k, d + 1) of the functions 1 and tangent coordinates on the points of neighborhoods.
 
-    The coordinates are the left singular vectors of the centred neighborhood; where it is thinner than d they are made
+    The coordinates are the left singular vectors of the centered neighborhood; where it is thinner than d they are made
     up, and orthogonal to 1 all the same.
     """
-    centred = X[members] - X[members[:, :1]]
-    centred -= centred.mean(axis=1, keepdims=True)
-    left = np.linalg.svd(centred, full_matrices=False)[0][:, :, :d]
+    centered = X[members] - X[members[:, :1]]
+    centered -= centered.mean(axis=1, keepdims=True)
+    left = np.linalg.svd(centered, full_matrices=False)[0][:, :, :d]
     return np.linalg.qr(np.concatenate([np.ones((*left.shape[:2], 1)), left], axis=2))[0]
 
 

@@ -14,8 +14,8 @@ from dreval._check import check_int, check_one_of, check_points, check_random_st
 from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.methods._words import WORDS
-from dreval.results.base import Block, Summary
-from dreval.results.value import Embedding, read_only
+from dreval.records.embedding import Embedding, read_only
+from dreval.report.render.summary import Block, Summary
 
 __all__ = ["Method", "MethodCard", "fix_signs", "method"]
 
@@ -31,7 +31,7 @@ class MethodCard:
     ``max_components`` is a function of n, p and the method's parameters; ``deterministic`` means that the same data
     give the same embedding whatever the seed; ``out_of_sample`` and ``inverse`` say whether the method itself defines
     ``transform`` and ``inverse_transform``; ``distances`` whether ``metric="precomputed"`` makes it read distances.
-    ``scale`` says what multiplying the data by c does: the picture "follows" (is multiplied by c), or scale is
+    ``scale`` says what multiplying the data by c does: the embedding "follows" (is multiplied by c), or scale is
     "ignored"; ``rotation`` and ``translation`` of the data are "ignored" (up to signs), or "read" where the columns or
     their zero mean something.
     """
@@ -87,8 +87,8 @@ class Method:
 
     A subclass defines ``__init__`` (keyword parameters stored under their own names; ``n_components`` first) and
     ``_fit(X)``, which sets ``embedding_`` and whatever else the method knows. ``any_unit`` says that it takes
-    data of any size; others refuse extreme ones, whose squares would overflow or vanish and leave a wrong picture.
-    ``varied`` says that it refuses copies of one point, of which others make a picture that is one point.
+    data of any size; others refuse extreme ones, whose squares would overflow or vanish and leave a wrong embedding.
+    ``varied`` says that it refuses copies of one point, of which others make an embedding that is one point.
     """
 
     card: ClassVar[MethodCard]
@@ -173,7 +173,7 @@ class Method:
         """Learn and give the embedding (n, n_components); an array of the caller's own."""
         return self.fit(X, y).embedding_.copy()
 
-    def embed_new(self, X: Any, **options: Any) -> FloatArray:
+    def transform(self, X: Any, **options: Any) -> FloatArray:
         """Coordinates (m, d) of new rows (m, p) by the kernel extension that every embedding has.
 
         It is Theorem 2 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
@@ -181,17 +181,17 @@ class Method:
         ``bandwidth``; see ``dreval.geometry.rkhs.embedding_map``.
         """
         points = self._new_points(X)
-        return self._known.embed_new(points, **options)
+        return self._known.transform(points, **options)
 
-    def reconstruct(self, Y: Any, **options: Any) -> FloatArray:
-        """Data (m, p) at places (m, d) of the picture, by kernel ridge regression, or another ``rule``.
+    def inverse_transform(self, Y: Any, **options: Any) -> FloatArray:
+        """Data (m, p) at places (m, d) of the embedding, by kernel ridge regression, or another ``rule``.
 
         That is Theorem 3 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
         Where the method has ``inverse_transform``, that is its own rule, which this one does not use. Options:
         ``rule``, ``ridge``, ``bandwidth``; see ``dreval.geometry.rkhs.reconstruction_map``.
         """
         self._check_fitted()
-        return self._known.reconstruct(Y, **options)
+        return self._known.inverse_transform(Y, **options)
 
     def _check_fitted(self) -> None:
         """Refuse what needs a fit before there is one."""

@@ -23,7 +23,7 @@ OPEN_TURN = 1e-7  # weight of the identity where known points do not decide how 
 class Patches:
     """The neighborhoods of all points, in groups of equal size, with the points of each in coordinates of their own.
 
-    ``members`` (m, k + 1) have the point itself first; ``scores`` (m, k + 1, q) are the centred points of a
+    ``members`` (m, k + 1) have the point itself first; ``scores`` (m, k + 1, q) are the centered points of a
     neighborhood on its principal axes ``axes`` (m, p, q), q = min(k + 1, p), padded with zeros up to d.
     """
 
@@ -31,9 +31,9 @@ class Patches:
         self.n, self.groups = len(X), []
         for own, others in blocks_of(X, neighborhoods(X, n_neighbors, links)):
             members = np.concatenate([own[:, None], others], axis=1)
-            centred = X[members] - X[own, None]
-            centred -= centred.mean(axis=1, keepdims=True)
-            left, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+            centered = X[members] - X[own, None]
+            centered -= centered.mean(axis=1, keepdims=True)
+            left, sizes, axes = np.linalg.svd(centered, full_matrices=False)
             largest = np.take_along_axis(left, np.abs(left).argmax(axis=1)[:, None, :], axis=1)
             signs = np.where(largest < 0, -1.0, 1.0)
             scores, axes = left * (sizes[:, None, :] * signs), axes * signs.transpose(0, 2, 1)
@@ -65,7 +65,7 @@ class Patches:
         return value, (self._gather @ np.concatenate(places)) / self._times
 
     def best_scale(self, Y: FloatArray) -> float:
-        """The factor c that minimises R(X, c Y)."""
+        """The factor c that minimizes R(X, c Y)."""
         nuclear, size = 0.0, 0.0
         for _, members, scores, _ in self.groups:
             around = Y[members] - Y[members].mean(axis=1, keepdims=True)
@@ -94,7 +94,7 @@ class Patches:
         return frames
 
     def fitted_turns(self, Y: FloatArray, d: int) -> FloatArray:
-        """The turns (n, d, d) that bring the d leading scores of the neighborhoods nearest to a picture."""
+        """The turns (n, d, d) that bring the d leading scores of the neighborhoods nearest to an embedding."""
         turns = np.empty((self.n, d, d))
         for own, members, scores, _ in self.groups:
             turns[own] = polar(
@@ -104,32 +104,32 @@ class Patches:
 
     def solve(self, X: FloatArray, frames: FloatArray) -> FloatArray:
         """The Y of mean 0 with the least sum of |H_i (X A_i - Y)|^2 for given frames A_i (Eq. 11)."""
-        from dreval.methods._spectral import factorised
+        from dreval.methods._spectral import factorized
 
         rows, columns, values, right = [], [], [], np.zeros((self.n, frames.shape[2]))
         for own, members, _, _ in self.groups:
             size = members.shape[1]
-            centred = X[members] - X[members].mean(axis=1, keepdims=True)
-            np.add.at(right, members, centred @ frames[own])
+            centered = X[members] - X[members].mean(axis=1, keepdims=True)
+            np.add.at(right, members, centered @ frames[own])
             rows.append(np.repeat(members, size, axis=1).ravel())
             columns.append(np.tile(members, size).ravel())
             values.append(np.tile((np.eye(size) - 1 / size).ravel(), len(own)))
         entries: Any = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
         laplacian = csr_matrix(entries, shape=(self.n, self.n))
         Y = np.zeros_like(right)
-        Y[1:] = factorised(laplacian[1:, 1:].tocsc()).solve(right[1:])
+        Y[1:] = factorized(laplacian[1:, 1:].tocsc()).solve(right[1:])
         return Y - Y.mean(axis=0)
 
 
 def principal_axes(Y: FloatArray) -> FloatArray:
-    """The same picture, centred and turned to its principal axes, signs fixed: one form of all its motions."""
-    centred = Y - Y.mean(axis=0)
-    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    """The same embedding, centered and turned to its principal axes, signs fixed: one form of all its motions."""
+    centered = Y - Y.mean(axis=0)
+    left, sizes, _ = np.linalg.svd(centered, full_matrices=False)
     return fix_signs(left * sizes)
 
 
 def laid(X: FloatArray, patches: Patches, d: int) -> FloatArray:
-    """The picture laid neighborhood after neighborhood (Section 4.1): the greedy algorithm."""
+    """The embedding laid neighborhood after neighborhood (Section 4.1): the greedy algorithm."""
     n = len(X)
     members: list[IntArray] = [np.empty(0, np.int64)] * n
     scores: list[FloatArray] = [np.empty(0)] * n
@@ -175,13 +175,13 @@ def _next(count: FloatArray, radius: FloatArray, allowed: Any) -> int:
 def moved(known: FloatArray, places: FloatArray, new: FloatArray) -> FloatArray:
     """Places of new points by the motion that brings the known ones nearest to theirs.
 
-    Where they leave a turn open (d known points or fewer), the leading scores go to the axes of the picture.
+    Where they leave a turn open (d known points or fewer), the leading scores go to the axes of the embedding.
     """
-    centre, target = known.mean(axis=0), places.mean(axis=0)
-    cross = (known - centre).T @ (places - target)
+    center, target = known.mean(axis=0), places.mean(axis=0)
+    cross = (known - center).T @ (places - target)
     cross += (OPEN_TURN * (np.linalg.norm(cross) or 1.0)) * np.eye(*cross.shape)
     left, _, right = np.linalg.svd(cross, full_matrices=False)
-    return (new - centre) @ (left @ right) + target
+    return (new - center) @ (left @ right) + target
 
 
 def polar(blocks: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ __all__ = ["Scaled", "principal_scores"]
 
 @dataclass(frozen=True)
 class Scaled:
-    """Centre and one unit for all columns, so that their mean variance is 1: the same picture on every scale."""
+    """Center and one unit for all columns, so that their mean variance is 1: the same embedding on every scale."""
 
     mean: FloatArray
     unit: float
@@ -33,9 +33,9 @@ class Scaled:
         return self.mean + self.unit * Z
 
 
-def principal_scores(centred: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
+def principal_scores(centered: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
     """Scores (n, d) on the leading principal axes (p, d), signs fixed; columns beyond their number are 0."""
-    left, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+    left, sizes, axes = np.linalg.svd(centered, full_matrices=False)
     more = ((0, 0), (0, max(d - len(sizes), 0)))
     scores = left[:, :d] * sizes[:d]
     fixed = fix_signs(scores)

@@ -5,7 +5,7 @@ The primal-dual pair, for weights m of the points with sum N, edges e = (i, j) a
     max tr(C Z)    Z >= 0,  (z_i - z_j)^2 + u_e = d_e,  u >= 0        (u = 0 where lengths are to be equal)
     min d'y        S = sum_e y_e a_e a_e' - C >= 0,  a_e = 1_i - 1_j,  y >= 0     (y free where lengths are equal)
 
-To C is added -1 1' / n, which costs nothing and centres the points. Directions are those of Helmberg, Rendl, Vanderbei
+To C is added -1 1' / n, which costs nothing and centers the points. Directions are those of Helmberg, Rendl, Vanderbei
 and Wolkowicz (1996) with Mehrotra's predictor and corrector.
 """
 
@@ -144,7 +144,7 @@ def _error(state: _State, C: FloatArray, d: FloatArray, missed: FloatArray, off:
 
 
 def _advanced(state: _State, edges: _Edges, missed: FloatArray, off: FloatArray, count: int) -> _State:
-    """One step: the predictor says how far the centre is to be followed, the corrector goes."""
+    """One step: the predictor says how far the center is to be followed, the corrector goes."""
     from scipy.linalg import cho_factor, cho_solve
 
     Z, S, y, u = state

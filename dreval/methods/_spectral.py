@@ -16,7 +16,7 @@ __all__ = [
     "NORMALIZE",
     "add_by_gower",
     "bottom_eigenpairs",
-    "factorised",
+    "factorized",
     "principal_coordinates",
     "scale_columns",
     "scaled_eigenvectors",
@@ -32,7 +32,7 @@ NORMALIZE = ("unit", "sqrt_n")
 
 
 def start_vector(n: int) -> FloatArray:
-    """A fixed start for Lanczos, so that the same data give the same numbers; no constant, which centring kills."""
+    """A fixed start for Lanczos, so that the same data give the same numbers; no constant, which centering kills."""
     return stream(0, "start of Lanczos").standard_normal(n)
 
 
@@ -118,7 +118,7 @@ def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
     """The d smallest eigenvalues (d,), ascending, and vectors (n, d) of a sparse M >= 0 with M 1 = 0, next to 1.
 
     The constant is taken out beforehand, not dropped afterwards: where other eigenvalues are 0 too, a solver mixes them
-    with it. Above a few hundred rows Lanczos on the inverse, from one sparse factorisation; else a dense solver.
+    with it. Above a few hundred rows Lanczos on the inverse, from one sparse factorization; else a dense solver.
     """
     from scipy.sparse import identity
     from scipy.sparse.linalg import LinearOperator, eigsh
@@ -126,7 +126,7 @@ def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
     n, size = M.shape[0], float(M.diagonal().max())
     if n > DENSE_ROWS and 10 * d < n:
         shift = NULL_SHIFT * size
-        solve = factorised((M - shift * identity(n)).tocsc()).solve
+        solve = factorized((M - shift * identity(n)).tocsc()).solve
 
         def inverse(v: FloatArray) -> FloatArray:
             w = solve(v - v.mean())
@@ -143,7 +143,7 @@ def bottom_eigenpairs(M: Any, d: int) -> tuple[FloatArray, FloatArray]:
     return np.maximum(values[order], 0.0), vectors[:, order]
 
 
-def factorised(A: Any) -> Any:
+def factorized(A: Any) -> Any:
     """Sparse factors of a symmetric positive definite matrix; ``.solve(b)`` solves A x = b."""
     from scipy.sparse.linalg import splu
 

@@ -21,7 +21,7 @@ class Scaling(NamedTuple):
 
 
 def metric_scaling(distances: FloatArray, d: int, name: str, max_iter: int = 300, tol: float = 1e-8) -> Scaling:
-    """Places (n, d) that minimise the sum of (q_ij - |y_i - y_j|)^2, from the start of classical scaling.
+    """Places (n, d) that minimize the sum of (q_ij - |y_i - y_j|)^2, from the start of classical scaling.
 
     Each step (de Leeuw, 1977) lowers it; it ends when the fall is below ``tol`` times the sum of squares of q.
     """

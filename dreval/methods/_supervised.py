@@ -43,7 +43,7 @@ class Response(NamedTuple):
 
 
 class Whitened(NamedTuple):
-    """Centred data U S V' of rank r: ``left`` U (n, r), ``sizes`` S (r,), ``axes`` V (p, r), and the ``mean`` (p,)."""
+    """Centered data U S V' of rank r: ``left`` U (n, r), ``sizes`` S (r,), ``axes`` V (p, r), and the ``mean`` (p,)."""
 
     left: FloatArray
     sizes: FloatArray
@@ -114,16 +114,16 @@ def check_invertible(X: FloatArray, argument: str = "X") -> None:
 
 
 def whiten(X: FloatArray, argument: str = "X") -> Whitened:
-    """The thin singular value decomposition of the centred data, of directions above rounding.
+    """The thin singular value decomposition of the centered data, of directions above rounding.
 
     Its scores have one unit, so that directions have the inverse of that of the data, which must be a number.
     """
     check_invertible(X, argument)
     moved = X - X[0]  # constant columns become exactly 0, and points far from the origin keep their digits
-    centre = moved.mean(axis=0)
-    left, sizes, axes = np.linalg.svd(moved - centre, full_matrices=False)
+    center = moved.mean(axis=0)
+    left, sizes, axes = np.linalg.svd(moved - center, full_matrices=False)
     kept = sizes > max(X.shape) * np.finfo(float).eps * sizes[0]
-    return Whitened(left[:, kept], sizes[kept], axes[kept].T, X[0] + centre)
+    return Whitened(left[:, kept], sizes[kept], axes[kept].T, X[0] + center)
 
 
 def unit_variance(Y: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:

@@ -36,11 +36,11 @@ ApproximationWarning
     "include_self": """\
 include_self : bool
     Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is nobody's
-    neighbor is held by nothing: each such point adds a picture that shows it alone, with eigenvalue 0.""",
+    neighbor is held by nothing: each such point adds an embedding that shows it alone, with eigenvalue 0.""",
     "init": """\
 init : {"pca", "random"} or ndarray (n, d)
     Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate (and 1 % of noise
-    beside "pca"); or the given picture as it is.""",
+    beside "pca"); or the given embedding as it is.""",
     "kernel": """\
 kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
     Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix.""",
@@ -66,9 +66,9 @@ perplexity : float
     "perplexity_warns": """\
 ApproximationWarning
     If the perplexity is too much for so few points.""",
-    "picture": """\
+    "embedding": """\
 embedding_ : ndarray (n, d)
-    Coordinates: centred, along their principal axes, the entry of largest size in each column positive; with a
+    Coordinates: centered, along their principal axes, the entry of largest size in each column positive; with a
     given start as they come out.""",
     "response_raises": """\
 InputError
@@ -81,13 +81,13 @@ DegenerateDataWarning
     "response_scores": """\
 embedding_ : ndarray (n, d)
     Scores, uncorrelated with variance 1 (divisor n); in each column the entry of largest size is positive. Columns
-    beyond the rank of the centred data are 0.""",
+    beyond the rank of the centered data are 0.""",
     "rigid_neighborhoods": """\
 n_neighbors : int
     Number k of neighbors, 1 to n - 1; a neighborhood is the point and its neighbors.""",
     "rigid_picture": """\
 embedding_ : ndarray (n, d)
-    Coordinates on the scale of the data, centred, on their principal axes; in each column the entry of largest size
+    Coordinates on the scale of the data, centered, on their principal axes; in each column the entry of largest size
     is positive.""",
     "rounds": """\
 max_iter : int

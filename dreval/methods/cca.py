@@ -23,7 +23,7 @@ from dreval.methods._supervised import LinearScores, whiten
 class CCA(LinearScores):
     r"""Canonical correlation analysis: the combinations of X that correlate most with combinations of a second set y.
 
-    The directions :math:`w_j`, and :math:`v_j` of y, maximise :math:`\mathrm{corr}(X w_j, y v_j)`, each pair
+    The directions :math:`w_j`, and :math:`v_j` of y, maximize :math:`\mathrm{corr}(X w_j, y v_j)`, each pair
     uncorrelated with the ones before. With :math:`X - \bar X = U_x S_x V_x'` and the same for y, the correlations are
     the singular values of :math:`U_x' U_y`. For classes (an indicator column each) this is linear discriminant
     analysis.
@@ -38,7 +38,7 @@ class CCA(LinearScores):
     ----------
     embedding_ : ndarray (n, d)
         Canonical variates of X, uncorrelated with variance 1 (divisor n); in each column the entry of largest size is
-        positive. Columns beyond the rank of the centred data are 0.
+        positive. Columns beyond the rank of the centered data are 0.
     correlations_ : ndarray (d,)
         Canonical correlations, descending, in [0, 1].
     directions_ : ndarray (p, d)

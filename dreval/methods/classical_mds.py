@@ -33,7 +33,7 @@ class ClassicalMDS(Method):
 
     With the eigenvalues :math:`\lambda_1 \ge \lambda_2 \ge \dots` and unit eigenvectors :math:`v_j` of
     :math:`B = -\tfrac12 H D^{(2)} H`, where :math:`D^{(2)}` holds squared distances, the coordinates are
-    :math:`y_j = \sqrt{\lambda_j}\, v_j`. For Euclidean distances B is the Gram matrix of the centred data, and the
+    :math:`y_j = \sqrt{\lambda_j}\, v_j`. For Euclidean distances B is the Gram matrix of the centered data, and the
     coordinates are the scores of PCA up to sign; for other distances they are not to be had otherwise.
 
     Parameters
@@ -47,7 +47,7 @@ class ClassicalMDS(Method):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates, centred; in each column the entry of largest size is positive. A column whose eigenvalue is
+        Coordinates, centered; in each column the entry of largest size is positive. A column whose eigenvalue is
         negative or 0 is 0.
     eigenvalues_ : ndarray (d,)
         The d largest eigenvalues of B, descending, negative ones as they are.

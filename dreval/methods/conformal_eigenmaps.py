@@ -9,9 +9,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval._check import check_int
+from dreval._parallel import few_blas_threads
 from dreval.errors import ApproximationWarning
 from dreval.geometry.graphs import IntArray, neighborhoods
-from dreval.geometry.workers import few_blas_threads
 from dreval.methods._barycenter import BarycenterMethod
 from dreval.methods._local import Groups, blocks_of
 from dreval.methods._method import FloatArray, fix_signs, method
@@ -61,7 +61,7 @@ class ConformalEigenmaps(BarycenterMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates, centred; their unit says nothing. In each column the entry of largest size is positive.
+        Coordinates, centered; their unit says nothing. In each column the entry of largest size is positive.
     eigenvalues_ : ndarray (m,)
         Eigenvalues of the matrix of locally linear embedding, ascending, the constant's left out.
     shares_ : ndarray (m,)
@@ -86,7 +86,7 @@ class ConformalEigenmaps(BarycenterMethod):
     find its minimum, since the projection is an eigendecomposition of m rows. Where it is not unique, as with few
     points, some minimum is given. New points are combined from their k nearest fitted points, as the functions are.
 
-    One short cut in the graph of neighbors spoils the picture, as it does that of Isomap: a Swiss roll of 600 points
+    One short cut in the graph of neighbors spoils the embedding, as it does that of Isomap: a Swiss roll of 600 points
     has none with 8 neighbors, at times one with 10, and several with 15; ``loss_`` is then several times larger.
 
     References

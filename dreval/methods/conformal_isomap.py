@@ -30,7 +30,7 @@ class ConformalIsomap(GraphMethod):
 
     The edge between i and j has the length :math:`|x_i - x_j| / \sqrt{M_i M_j}`, where :math:`M_i` is the mean distance
     of point i to its k nearest neighbors. Where points are drawn uniformly and then stretched by a smooth factor that
-    varies from place to place, the spacing varies with it, so that the picture before the stretching is recovered.
+    varies from place to place, the spacing varies with it, so that the embedding before the stretching is recovered.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ class ConformalIsomap(GraphMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates, centred; their unit is the local spacing. In each column the entry of largest size is positive.
+        Coordinates, centered; their unit is the local spacing. In each column the entry of largest size is positive.
     eigenvalues_ : ndarray (d,)
-        The d largest eigenvalues of the centred matrix, descending, negative ones as they are.
+        The d largest eigenvalues of the centered matrix, descending, negative ones as they are.
     geodesics_ : ndarray (n, n)
         Lengths of the shortest paths, in that unit.
 

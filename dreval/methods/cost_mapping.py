@@ -28,7 +28,7 @@ from dreval.methods._method import method
     "reduction mappings.",
 )
 class CostMapping(MapMethod):
-    r"""Dimensionality reduction as one principle: a cost of pictures, minimised over the parameters of a mapping.
+    r"""Dimensionality reduction as one principle: a cost of embeddings, minimized over the parameters of a mapping.
 
     .. math:: \min_\theta E\bigl(f(x_1; \theta), \dots, f(x_n; \theta)\bigr)
 
@@ -42,7 +42,7 @@ class CostMapping(MapMethod):
     cost : str
         "metric_mds", "sammon", "isomap" (stress of distances or paths); "lle", "laplacian" (their quotients, constraint
         included); "mvu" (variance, with a penalty on changed edges); "sne", "symmetric_sne", "tsne",
-        "elastic_embedding" (neighbor probabilities); "reconstruction" (what a linear function of the picture leaves
+        "elastic_embedding" (neighbor probabilities); "reconstruction" (what a linear function of the embedding leaves
         of the data).
     mapping : str
         "linear", "locally_linear", "kernel_expansion", "multilayer_perceptron", or "free_points", which has no
@@ -52,18 +52,18 @@ class CostMapping(MapMethod):
     mapping_options : dict, optional
         Options of the mapping by name, such as ``{"hidden": (20,)}`` or ``{"n_pieces": 5}``.
     init : {"pca", "random"} or ndarray (n, d)
-        Picture to start from; the mapping starts at its best approximation of it.
+        Embedding to start from; the mapping starts at its best approximation of it.
     n_init : int
         Number of starts; all but the first are random. The lowest cost is kept.
     %(descent)s
     random_state : int, Generator or None
-        Of starts, centres and weights.
+        Of starts, centers and weights.
 
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Images of the data, in the normal form of the cost: centred along principal axes, or as its constraint wants it;
-        the entry of largest size in each column positive.
+        Images of the data, in the normal form of the cost: centered along principal axes, or as its constraint wants
+        it; the entry of largest size in each column positive.
     cost_ : float
         The cost; costs of different names cannot be compared.
     runs_ : ndarray (n_init,)

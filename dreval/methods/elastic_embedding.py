@@ -37,7 +37,7 @@ class ElasticEmbedding(CostMethod):
     %(perplexity)s
     repulsion : float
         :math:`\lambda`, at least 0; it is raised to this by steps of ten, as the paper follows its path. The larger,
-        the wider the picture.
+        the wider the embedding.
     %(affinities)s
     %(init)s
     %(descent)s
@@ -46,7 +46,7 @@ class ElasticEmbedding(CostMethod):
 
     Attributes
     ----------
-    %(picture)s
+    %(embedding)s
     cost_ : float
         The cost, at least 0.
     %(settled)s
@@ -66,7 +66,7 @@ class ElasticEmbedding(CostMethod):
     Notes
     -----
     The paper leaves the affinities open and writes Gaussian ones with one width, and squared distances of the data that
-    are not normalised; ours have one perplexity, and both weights sum to 1, so that the unit of the data is ignored and
+    are not normalized; ours have one perplexity, and both weights sum to 1, so that the unit of the data is ignored and
     :math:`\lambda` means the same for any n. 400 MB at n = 10 000.
 
     References

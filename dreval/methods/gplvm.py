@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from dreval._check import check_float, check_int, check_one_of, check_points, describe
+from dreval._parallel import few_blas_threads
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
-from dreval.geometry.workers import few_blas_threads
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._scaled import Scaled, principal_scores
 
@@ -35,8 +35,8 @@ BOUND = 7.0  # of both logarithms
 class GPLVM(Method):
     r"""GPLVM: every column is a draw of one Gaussian process on the latent places, which are found by likelihood.
 
-    With the centred data X (n, p) and the kernel :math:`K_{ij} = v \exp(-|z_i - z_j|^2 / 2) + s^2 [i = j]` the places
-    Z and the variances v and :math:`s^2` minimise
+    With the centered data X (n, p) and the kernel :math:`K_{ij} = v \exp(-|z_i - z_j|^2 / 2) + s^2 [i = j]` the places
+    Z and the variances v and :math:`s^2` minimize
 
     .. math:: \tfrac p2 \log |K| + \tfrac12 \mathrm{tr}(K^{-1} X X') + \tfrac{np}2 \log 2\pi
         + \tfrac1{2 b^2} \sum_i |z_i|^2,
@@ -52,8 +52,8 @@ class GPLVM(Method):
     prior_scale : float
         Standard deviation b of the prior of the places, in length scales; at least 1e-3.
     start : "pca" or array (n, d)
-        Where the search begins: at the principal components, each scaled to variance 1; or at these places (the picture
-        of another method), centred and scaled by one factor to a mean variance of 1.
+        Where the search begins: at the principal components, each scaled to variance 1; or at these places (the
+        embedding of another method), centered and scaled by one factor to a mean variance of 1.
     n_starts : int
         Number of searches, the first from the start, the others from it plus as much normal noise; the lowest minimum
         is taken.
@@ -99,7 +99,7 @@ class GPLVM(Method):
     sine waves the search ends at -9708 from the principal components, with R^2 = .37 of the latent variable, and at
     -14303 from inverse kernel decomposition, with R^2 = .9998, as it does from the true places.
 
-    A step costs a factorisation of an n x n matrix: some hundred points take seconds, 2000 minutes. One factor scales
+    A step costs a factorization of an n x n matrix: some hundred points take seconds, 2000 minutes. One factor scales
     all columns, so that the unit of the data does not matter. Moved or turned data and rows in another order give the
     same objective, but rounding may lead the search to another of its minima.
 

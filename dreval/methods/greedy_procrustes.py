@@ -1,4 +1,4 @@
-"""Greedy Procrustes: the picture is laid neighborhood after neighborhood."""
+"""Greedy Procrustes: the embedding is laid neighborhood after neighborhood."""
 
 from __future__ import annotations
 

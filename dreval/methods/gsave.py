@@ -1,4 +1,4 @@
-"""Generalised sliced average variance estimation: nonlinear sufficient dimension reduction by second moments."""
+"""Generalized sliced average variance estimation: nonlinear sufficient dimension reduction by second moments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ USUAL = 5  # slices: their covariances need more points than means
 
 
 @method(
-    title="Generalised sliced average variance estimation",
+    title="Generalized sliced average variance estimation",
     family="nonlinear sufficient dimension reduction",
     deterministic=True,
     out_of_sample=True,
@@ -26,9 +26,9 @@ USUAL = 5  # slices: their covariances need more points than means
     "reduction: formulation and estimation. Annals of Statistics 41, 221-249.",
 )
 class GSAVE(KernelScores):
-    r"""Generalised SAVE: the functions of X whose variance moves with the response.
+    r"""Generalized SAVE: the functions of X whose variance moves with the response.
 
-    With the centred kernel matrix :math:`G = U\,\mathrm{diag}(w)\,U'` the data have the regularised whitened features
+    With the centered kernel matrix :math:`G = U\,\mathrm{diag}(w)\,U'` the data have the regularized whitened features
     :math:`Z = \sqrt{n}\, U\,\mathrm{diag}(w / (w + n\epsilon))` with covariance :math:`\Sigma`. With slices of the
     response of shares :math:`p_h` and covariances :math:`V_h` of Z in them, the functions are Zv for the leading
     eigenvectors v of
@@ -108,7 +108,7 @@ class GSAVE(KernelScores):
 
     def _fit(self, X: FloatArray) -> None:
         n, reg = len(X), check_positive(self.reg, "reg")
-        w, U = kept_spectrum(self._centred_gram(X))
+        w, U = kept_spectrum(self._centered_gram(X))
         codes, ridge = slices(self._response, self.n_slices, USUAL), reg * w[0]
         w, U = w[w > LEAST * ridge], U[:, w > LEAST * ridge]
         Z = np.sqrt(n) * U * (w / (w + ridge))

@@ -1,4 +1,4 @@
-"""Generalised sliced inverse regression: nonlinear sufficient dimension reduction by first moments."""
+"""Generalized sliced inverse regression: nonlinear sufficient dimension reduction by first moments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dreval.methods._supervised import leading
 
 
 @method(
-    title="Generalised sliced inverse regression",
+    title="Generalized sliced inverse regression",
     family="nonlinear sufficient dimension reduction",
     deterministic=True,
     out_of_sample=True,
@@ -24,9 +24,9 @@ from dreval.methods._supervised import leading
     "reduction: formulation and estimation. Annals of Statistics 41, 221-249.",
 )
 class GSIR(KernelScores):
-    r"""Generalised SIR: the functions of X that a kernel regression of y on X uses.
+    r"""Generalized SIR: the functions of X that a kernel regression of y on X uses.
 
-    With centred kernel matrices :math:`G_x = U\,\mathrm{diag}(w)\,U'` and :math:`G_y`, kernel ridge regression of the
+    With centered kernel matrices :math:`G_x = U\,\mathrm{diag}(w)\,U'` and :math:`G_y`, kernel ridge regression of the
     features of y has the fits :math:`S G_y S`, :math:`S = U\,\mathrm{diag}(w / (w + n\epsilon))\,U'`. The functions
     have the values S v at the points, v the leading eigenvectors of this matrix, and coefficients
     :math:`a = U\,\mathrm{diag}(1 / (w + n\epsilon))\,U' v`.
@@ -70,7 +70,7 @@ class GSIR(KernelScores):
     operators the functions are eigenfunctions of :math:`R R'`, :math:`R = (\Sigma_{XX} + \epsilon)^{-1} \Sigma_{XY}`,
     measured by their variance, as the paper's space of square-integrable functions has it: measured in the space of the
     kernel the roughest function of what y depends on would come first. The ridge of least error out of sample is the
-    rule of the book (there by generalised cross-validation). Two eigendecompositions of (n, n) matrices.
+    rule of the book (there by generalized cross-validation). Two eigendecompositions of (n, n) matrices.
 
     References
     ----------
@@ -103,7 +103,7 @@ class GSIR(KernelScores):
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
-        gram, Gy = self._centred_gram(X), self._response_gram()
+        gram, Gy = self._centered_gram(X), self._response_gram()
         w, U = kept_spectrum(gram)
         self.reg_ = _best_reg(gram, Gy) if self.reg is None else check_positive(self.reg, "reg")
         shrunk = 1.0 / (w + self.reg_ * w[0])

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from dreval._check import check_float, check_int
+from dreval._parallel import few_blas_threads
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
-from dreval.geometry.workers import few_blas_threads
 from dreval.methods._lattices import lattice, on_plane, per_axis
 from dreval.methods._method import FloatArray, Method, method
 from dreval.methods._scaled import Scaled, principal_scores
@@ -36,7 +36,7 @@ class GTM(Method):
 
     The latent variable is uniform on q nodes :math:`u_k` of a grid on :math:`[-1, 1]^d`, which go to :math:`W'
     \phi(u_k)` with Gaussian basis functions and a constant :math:`\phi`; rows scatter about these points with variance
-    :math:`1 / \beta` in all directions. EM makes the penalised log-likelihood
+    :math:`1 / \beta` in all directions. EM makes the penalized log-likelihood
 
     .. math:: \sum_i \log \frac1q \sum_k N(x_i \mid W' \phi(u_k), \beta^{-1} I) - \tfrac{\alpha}{2} \|W\|^2
 
@@ -52,13 +52,13 @@ class GTM(Method):
     n_basis : int
         About how many Gaussian basis functions; the same number on each axis, at least 2.
     basis_width : float
-        Their standard deviation, in distances between their centres; 0.1 to 10.
+        Their standard deviation, in distances between their centers; 0.1 to 10.
     penalty : float
         alpha, for data of which a column has the variance 1 in the mean; the larger, the stiffer the sheet.
     max_iter : int
         Largest number of rounds.
     tol : float
-        Rounds end when the penalised log-likelihood of a row rises by less.
+        Rounds end when the penalized log-likelihood of a row rises by less.
     %(without_chance)s
 
     Attributes
@@ -74,7 +74,7 @@ class GTM(Method):
     noise_variance_ : float
         1 / beta in squared units of the data.
     log_likelihood_ : ndarray (n_iter_ + 1,)
-        Penalised log-likelihood at the start and after each round, for data in units in which the mean variance of a
+        Penalized log-likelihood at the start and after each round, for data in units in which the mean variance of a
         column is 1; it rises.
     n_iter_ : int
         Rounds made.
@@ -93,7 +93,7 @@ class GTM(Method):
     -----
     The number of nodes grows as a power of d, hence at most three latent variables. The sheet starts on the principal
     plane, with the noise of the next component or half the squared distance of neighboring nodes, whichever is larger.
-    The penalty is on all weights, that of the constant too: data are centred before, so that it pulls the sheet to
+    The penalty is on all weights, that of the constant too: data are centered before, so that it pulls the sheet to
     their mean. The noise variance is kept above a millionth of the mean variance of a column.
 
     References
@@ -200,7 +200,7 @@ class GTM(Method):
             )
 
     def _posterior(self, data: FloatArray, squares: FloatArray | None = None) -> tuple[FloatArray, float]:
-        """Posterior probabilities of the nodes (q, n), and the penalised log-likelihood."""
+        """Posterior probabilities of the nodes (q, n), and the penalized log-likelihood."""
         if squares is None:
             squares = pairwise_squared(self._basis(self.nodes_) @ self._weights, data)
         logs = -0.5 * squares / self._variance

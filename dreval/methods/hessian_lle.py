@@ -24,7 +24,7 @@ def _most(n: int, p: int, parameters: dict[str, Any]) -> int:
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n k (p min(k, p) + d^4)) time and a sparse factorisation of n rows with about n k^2 entries",
+    complexity="O(n k (p min(k, p) + d^4)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=_most,
     reference="Donoho, D. L., Grimes, C. (2003). Hessian eigenmaps: locally linear embedding techniques for "
     "high-dimensional data. PNAS 100, 5591-5596.",
@@ -34,7 +34,7 @@ class HessianLLE(TangentMethod):
 
     On each neighborhood the functions 1, the d tangent coordinates and their d (d + 1) / 2 products are made
     orthonormal in this order. The last ones, :math:`W_i` (k x d (d + 1) / 2), give the Hessian of a function from its
-    values at the neighbors, and the embedding minimises
+    values at the neighbors, and the embedding minimizes
 
     .. math:: \sum_i |W_i' Y_i|^2 = \mathrm{tr}\, Y' M Y
 

@@ -42,7 +42,7 @@ class IKD(Method):
     If each column of the data is an independent draw of a Gaussian process with mean 0 on the latent places
     :math:`z_i`, the covariance of two rows over the columns estimates the kernel
     :math:`k(z_i, z_j) = \sigma^2 f(d_{ij})` of the squared distance :math:`d_{ij} = |z_i - z_j|^2 / l^2`. Rows are
-    centred, their correlations :math:`\rho_{ij}` are read as :math:`f(d_{ij})`, and with a reference point r the
+    centered, their correlations :math:`\rho_{ij}` are read as :math:`f(d_{ij})`, and with a reference point r the
     leading eigenvectors of
 
     .. math:: g_{ij} = (d_{ir} + d_{rj} - d_{ij}) / 2,
@@ -117,7 +117,7 @@ class IKD(Method):
     Notes
     -----
     The zero and the axes of the data mean something: the method asks for many columns (hundreds), each a function of
-    the latent place with mean 0 over the columns, and turned or moved data give another picture. Multiplying all data
+    the latent place with mean 0 over the columns, and turned or moved data give another embedding. Multiplying all data
     changes nothing. On three draws each of 500 points and 500 columns, R^2 of the latent variables was .996 to .998 for
     Gaussian processes, .9996 to .9999 for sine waves and .95 to .98 for bumps; with "max_product" .18 to .58, .003 to
     .37 and .54 to .68. A few points under bumps have nothing near them, and their places are made up.
@@ -221,7 +221,7 @@ class IKD(Method):
     def _fit_blockwise(self, known: npt.NDArray[np.bool_]) -> None:
         """Cliques of known pairs one by one; see ``laid_by_cliques``."""
 
-        def picture(members: IntArray) -> FloatArray:
+        def embedding(members: IntArray) -> FloatArray:
             block = self.squared_distances_[np.ix_(members, members)]
             d = min(self.n_components, len(members) - 1)
             Y = np.zeros((len(members), self.n_components))
@@ -229,7 +229,7 @@ class IKD(Method):
                 Y[:, :d] = _decomposed(block, self._reference(block), d)[0]
             return Y
 
-        Y, cliques = laid_by_cliques(known, picture, self.n_components)
+        Y, cliques = laid_by_cliques(known, embedding, self.n_components)
         self.embedding_, self.cliques_ = fix_signs(Y), tuple(cliques)
         self.reference_point_, self.eigenvalues_ = -1, np.empty(0)
 
@@ -241,18 +241,18 @@ def row_correlations(X: FloatArray, variance: str) -> FloatArray:
     others.
     """
     scaled = X / (np.abs(X).max() or 1.0)
-    centred = scaled - scaled.mean(axis=1, keepdims=True)
-    size = np.abs(centred).max(axis=1)
+    centered = scaled - scaled.mean(axis=1, keepdims=True)
+    size = np.abs(centered).max(axis=1)
     still = size <= 4 * np.finfo(float).eps * np.abs(scaled).max(axis=1)
-    centred[still] = 0.0
+    centered[still] = 0.0
     if variance == "each":
-        centred /= np.where(still, 1.0, size)[:, None]
-        lengths = np.linalg.norm(centred, axis=1)
-        centred /= np.where(still, 1.0, lengths)[:, None]
+        centered /= np.where(still, 1.0, size)[:, None]
+        lengths = np.linalg.norm(centered, axis=1)
+        centered /= np.where(still, 1.0, lengths)[:, None]
     else:
-        centred /= size.max() or 1.0
-        centred /= np.sqrt(np.mean(np.sum(centred**2, axis=1))) or 1.0
-    correlations = np.minimum(centred @ centred.T, 1.0)
+        centered /= size.max() or 1.0
+        centered /= np.sqrt(np.mean(np.sum(centered**2, axis=1))) or 1.0
+    correlations = np.minimum(centered @ centered.T, 1.0)
     if still.any():
         correlations[np.ix_(still, still)] = 1.0
         warnings.warn(

@@ -29,7 +29,7 @@ class Isomap(GraphMethod):
     """Isomap: classical multidimensional scaling of geodesic distances.
 
     Distances along the data are the lengths of shortest paths in the graph that joins two points when either is among
-    the k nearest neighbors of the other. Their squares are double-centred, and the leading eigenvectors, scaled by the
+    the k nearest neighbors of the other. Their squares are double-centered, and the leading eigenvectors, scaled by the
     roots of their eigenvalues, are the coordinates. A surface that can be flattened without stretching is recovered.
 
     Parameters
@@ -44,9 +44,9 @@ class Isomap(GraphMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates, centred, on the scale of the data; in each column the entry of largest size is positive.
+        Coordinates, centered, on the scale of the data; in each column the entry of largest size is positive.
     eigenvalues_ : ndarray (d,)
-        The d largest eigenvalues of the centred matrix, descending, negative ones as they are.
+        The d largest eigenvalues of the centered matrix, descending, negative ones as they are.
     geodesics_ : ndarray (n, n)
         Lengths of the shortest paths.
 

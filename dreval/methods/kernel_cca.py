@@ -25,8 +25,8 @@ from dreval.methods._method import FloatArray, method
 class KernelCCA(KernelScores):
     r"""Kernel canonical correlation analysis: smooth functions of X that correlate most with smooth functions of y.
 
-    With centred kernel matrices :math:`G = U\,\mathrm{diag}(w)\,U'` of both sets and :math:`k = n\kappa/2` the
-    regularised correlations are the singular values of :math:`F_x' F_y`, :math:`F = U\,\mathrm{diag}(w / (w + k))`. A
+    With centered kernel matrices :math:`G = U\,\mathrm{diag}(w)\,U'` of both sets and :math:`k = n\kappa/2` the
+    regularized correlations are the singular values of :math:`F_x' F_y`, :math:`F = U\,\mathrm{diag}(w / (w + k))`. A
     left singular vector v gives the function with coefficients :math:`a = U\,\mathrm{diag}(1 / (w + k))\,v`.
 
     Parameters
@@ -36,7 +36,7 @@ class KernelCCA(KernelScores):
     %(kernel)s
     %(bandwidth)s
     kappa : float
-        Regularisation :math:`\kappa > 0`.
+        Regularization :math:`\kappa > 0`.
     %(without_chance)s
 
     Attributes
@@ -45,7 +45,7 @@ class KernelCCA(KernelScores):
         Values of the functions of X, mean 0 and variance 1 (divisor n); in each column the entry of largest size is
         positive. Columns beyond the rank of the kernel matrices are 0.
     correlations_ : ndarray (d,)
-        Regularised correlations, descending, in [0, 1].
+        Regularized correlations, descending, in [0, 1].
     bandwidth_ : float or None
         Length-scale as used.
 
@@ -95,7 +95,7 @@ class KernelCCA(KernelScores):
 
     def _fit(self, X: FloatArray) -> None:
         d, ridge = self.n_components, len(X) * check_positive(self.kappa, "kappa") / 2
-        w, U = kept_spectrum(self._centred_gram(X))
+        w, U = kept_spectrum(self._centered_gram(X))
         wy, Uy = kept_spectrum(self._response_gram())
         if self._response.codes is not None and d > len(wy):
             raise InputError(

@@ -31,7 +31,7 @@ ROUNDS, HALVINGS, TOLERANCE = 200, 30, 1e-9
 class KernelPCA(KernelMethod):
     r"""Kernel PCA: the functions of unit norm, in the space of a kernel, that vary most over the data.
 
-    With the centred kernel matrix :math:`HKH` and its eigenpairs :math:`(\lambda_j, v_j)` the coordinates are
+    With the centered kernel matrix :math:`HKH` and its eigenpairs :math:`(\lambda_j, v_j)` the coordinates are
     :math:`y_j = \sqrt{\lambda_j}\, v_j`: the values at the data of :math:`f_j = \lambda_j^{-1/2} \sum_i v_{ij}
     \tilde k(x_i, \cdot)`.
 
@@ -46,10 +46,10 @@ class KernelPCA(KernelMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Scores, centred and uncorrelated; in each column the entry of largest size is positive. A column whose
+        Scores, centered and uncorrelated; in each column the entry of largest size is positive. A column whose
         eigenvalue is not above rounding is 0.
     eigenvalues_ : ndarray (d,)
-        Leading eigenvalues of the centred kernel matrix, descending.
+        Leading eigenvalues of the centered kernel matrix, descending.
     bandwidth_ : float or None
         Length-scale as used.
 
@@ -99,7 +99,7 @@ class KernelPCA(KernelMethod):
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
-        values, vectors = top_eigenpairs(self._centred_gram(X), self.n_components)
+        values, vectors = top_eigenpairs(self._centered_gram(X), self.n_components)
         kept = values > len(X) * np.finfo(float).eps * values[0]
         self.eigenvalues_ = np.maximum(values, 0.0)
         self.embedding_ = fix_signs(vectors * np.sqrt(np.where(kept, values, 0.0)))
@@ -107,7 +107,7 @@ class KernelPCA(KernelMethod):
 
     def transform(self, X: Any) -> FloatArray:
         """Scores (m, d) of new rows (m, p); of the fitted rows the embedding itself. O(m n (p + d)) time."""
-        return self._centred_cross(self._new_points(X)) @ self.embedding_ / self._scale
+        return self._centered_cross(self._new_points(X)) @ self.embedding_ / self._scale
 
     def inverse_transform(self, Y: Any) -> FloatArray:
         """Points (m, p) whose images lie nearest to the scores Y (m, d), searched from the nearest fitted score."""

@@ -39,7 +39,7 @@ class LandmarkIsomap(GraphMethod):
 
     Landmarks are chosen one after the other as far as possible along the data from those chosen (the first is the
     point farthest from the mean). They are embedded by classical scaling of the path lengths between them; every point
-    is placed from its path lengths to the landmarks by Gower's formula; the picture is turned to its principal axes.
+    is placed from its path lengths to the landmarks by Gower's formula; the embedding is turned to its principal axes.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class LandmarkIsomap(GraphMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates, centred, on the scale of the data; in each column the entry of largest size is positive.
+        Coordinates, centered, on the scale of the data; in each column the entry of largest size is positive.
     eigenvalues_ : ndarray (d,)
         Leading eigenvalues of the classical scaling of the landmarks, descending.
     landmarks_ : ndarray (m,)
@@ -115,9 +115,9 @@ class LandmarkIsomap(GraphMethod):
             squared[self.landmarks_], self.n_components, type(self).__name__
         )
         Y = add_by_gower(squared, self._coordinates, self.eigenvalues_, self._means)
-        self._centre = Y.mean(axis=0)
-        self._axes = np.linalg.svd(Y - self._centre, full_matrices=False)[2].T
-        turned = (Y - self._centre) @ self._axes
+        self._center = Y.mean(axis=0)
+        self._axes = np.linalg.svd(Y - self._center, full_matrices=False)[2].T
+        turned = (Y - self._center) @ self._axes
         self.embedding_ = fix_signs(turned)
         self._axes *= np.where(np.any(self.embedding_ != turned, axis=0), -1.0, 1.0)
 
@@ -127,7 +127,7 @@ class LandmarkIsomap(GraphMethod):
         def place(fitted: Any, points: FloatArray) -> FloatArray:
             squared = paths_to_new(fitted._points, fitted.n_neighbors, fitted.geodesics_, points) ** 2
             Y = add_by_gower(squared, fitted._coordinates, fitted.eigenvalues_, fitted._means)
-            return (Y - fitted._centre) @ fitted._axes
+            return (Y - fitted._center) @ fitted._axes
 
         return self._place(X, place)
 

@@ -24,7 +24,7 @@ DISCONNECTED = 1e-13  # a second eigenvalue below this is 0 up to rounding
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="the neighbor search, and a sparse factorisation of n rows with about n k entries",
+    complexity="the neighbor search, and a sparse factorization of n rows with about n k entries",
     max_components=lambda n, _p, _: n - 1,
     reference="Belkin, M., Niyogi, P. (2003). Laplacian eigenmaps for dimensionality reduction and data "
     "representation. Neural Computation 15, 1373-1396.",
@@ -37,7 +37,7 @@ class LaplacianEigenmaps(GraphMethod):
 
     .. math:: L f = \lambda D f
 
-    with the smallest eigenvalues after 0, whose solution, the constant, is left out. They minimise
+    with the smallest eigenvalues after 0, whose solution, the constant, is left out. They minimize
     :math:`\sum_{ij} w_{ij} (f_i - f_j)^2` under :math:`f'Df = 1` and orthogonality :math:`f'Dg = 0`.
 
     Parameters
@@ -82,7 +82,7 @@ class LaplacianEigenmaps(GraphMethod):
     Notes
     -----
     The unit of the embedding says nothing: use measures that are free of scale. The neighbor search, and one sparse
-    factorisation for Lanczos about 0; up to 400 points a dense O(n^3) solver.
+    factorization for Lanczos about 0; up to 400 points a dense O(n^3) solver.
 
     References
     ----------

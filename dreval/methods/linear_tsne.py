@@ -23,13 +23,13 @@ from dreval.methods._method import FloatArray, method
     "reduction mappings, Section 3.",
 )
 class LinearTSNE(MapMethod):
-    r"""The linear map whose picture has the lowest cost of t-SNE.
+    r"""The linear map whose embedding has the lowest cost of t-SNE.
 
     .. math:: \min_A \sum_{i \ne j} p_{ij} \log \frac{p_{ij}}{q_{ij}},
         \quad q_{ij} \propto (1 + |A x_i - A x_j|^2 / \nu)^{-(\nu + 1)/2} ,
 
     with the affinities of ``tsne``. Where PCA shows directions of large variance, this shows those that keep neighbors
-    together, and the picture can be read: every coordinate is a weighted sum of columns.
+    together, and the embedding can be read: every coordinate is a weighted sum of columns.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class LinearTSNE(MapMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Images of the data: centred, along their principal axes, the entry of largest size in each column positive.
+        Images of the data: centered, along their principal axes, the entry of largest size in each column positive.
     components_ : ndarray (d, p)
         The matrix A.
     mean_ : ndarray (p,)
@@ -92,8 +92,8 @@ class LinearTSNE(MapMethod):
     >>> stack = dreval.simulate("stacked_gaussians", n=150, random_state=0)
     >>> tsne = dreval.methods.LinearTSNE(n_components=2, random_state=0).fit(stack.data)
     >>> pca = dreval.methods.PCA(n_components=2).fit(stack.data)
-    >>> pictures = tsne.embedding_, pca.embedding_
-    >>> shares = [dreval.knn_accuracy(stack.data, Y, labels=stack.labels, random_state=0) for Y in pictures]
+    >>> embeddings = tsne.embedding_, pca.embedding_
+    >>> shares = [dreval.knn_accuracy(stack.data, Y, labels=stack.labels, random_state=0) for Y in embeddings]
     >>> bool(shares[0] > 0.8 > 0.6 > shares[1])
     True
     """
@@ -126,7 +126,7 @@ class LinearTSNE(MapMethod):
     def mean_(self) -> FloatArray:
         """Column means of the data."""
         self._check_fitted()
-        return self._centre
+        return self._center
 
     @property
     def components_(self) -> FloatArray:

@@ -15,7 +15,7 @@ from dreval.methods._method import method
     out_of_sample=True,
     inverse=False,
     supervised=False,
-    complexity="O(n k^2 (p + k)) time and a sparse factorisation of n rows with about n k^2 entries",
+    complexity="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=lambda n, _p, _: n - 1,
     reference="Roweis, S. T., Saul, L. K. (2000). Nonlinear dimensionality reduction by locally linear embedding. "
     "Science 290, 2323-2326.",
@@ -23,9 +23,9 @@ from dreval.methods._method import method
 class LLE(BarycenterMethod):
     r"""Locally linear embedding: each point keeps the weights by which its neighbors combine to it.
 
-    Weights with :math:`\sum_j w_{ij} = 1` over the k neighbors of each point minimise
+    Weights with :math:`\sum_j w_{ij} = 1` over the k neighbors of each point minimize
     :math:`|x_i - \sum_j w_{ij} x_j|^2 + r_i |w_i|^2`, where :math:`r_i` is ``reg`` times the sum of squared distances
-    to the neighbors. The embedding minimises
+    to the neighbors. The embedding minimizes
 
     .. math:: \sum_i |y_i - \sum_j w_{ij} y_j|^2 = \mathrm{tr}\, Y' (I - W)' (I - W) Y
 
@@ -57,7 +57,7 @@ class LLE(BarycenterMethod):
 
     Notes
     -----
-    The unit of the embedding says nothing, and pictures change with ``reg``. Several eigenvalues near 0 can belong to
+    The unit of the embedding says nothing, and embeddings change with ``reg``. Several eigenvalues near 0 can belong to
     one coordinate (its powers), so that directions are lost; ``modified_lle`` and ``ltsa`` were made against this. New
     points are combined from their k nearest fitted points (Saul and Roweis, 2003, Section 6.1).
 

@@ -29,9 +29,9 @@ class LocalizedPCA(Method):
     r"""Localized PCA: regions with a principal plane each, every point in the region whose plane lies nearest.
 
     Regions and planes are found in turn: a point goes to the region with the least :math:`|(I - V_r V_r')(x - m_r)|^2`,
-    and :math:`m_r, V_r` are the mean and the d leading principal axes of the points of the region. The paper's picture
-    of a point is its region and its scores there. To make one picture of them, the scores are turned so that the axes
-    agree best with those of PCA on all data, and begin at the PCA scores of the region's mean:
+    and :math:`m_r, V_r` are the mean and the d leading principal axes of the points of the region. The paper's
+    embedding of a point is its region and its scores there. To make one embedding of them, the scores are turned so
+    that the axes agree best with those of PCA on all data, and begin at the PCA scores of the region's mean:
 
     .. math:: y = V'(m_r - \bar x) + O_r' V_r'(x - m_r), \qquad O_r = \mathrm{polar}(V_r' V) .
 
@@ -48,7 +48,7 @@ class LocalizedPCA(Method):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        The picture; the columns have the signs of PCA's.
+        The embedding; the columns have the signs of PCA's.
     regions_ : ndarray (n,)
         Region of each point.
     means_ : ndarray (m, p)
@@ -65,8 +65,8 @@ class LocalizedPCA(Method):
     -----
     The first means are points that lie far apart (the first is farthest from the mean of all data, each next one
     farthest from those chosen). A region left with d points or fewer is dissolved. Planes of different regions need not
-    meet: the picture may overlap itself, and only distances within regions are to be read. ``inverse_transform`` takes
-    the region whose picture of its mean lies nearest.
+    meet: the embedding may overlap itself, and only distances within regions are to be read. ``inverse_transform``
+    takes the region whose embedding of its mean lies nearest.
 
     References
     ----------
@@ -102,8 +102,8 @@ class LocalizedPCA(Method):
         self.mean_, self._plane = _plane(X, d)
         scores = (X - self.mean_) @ self._plane
         self._plane = self._plane * np.where(scores[np.abs(scores).argmax(axis=0), range(d)] < 0, -1.0, 1.0)
-        centres = X[far_apart(X, min(self.n_regions, len(X)))]
-        regions = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        centers = X[far_apart(X, min(self.n_regions, len(X)))]
+        regions = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
         for _ in range(self.max_iter):
             planes = [_plane(X[regions == r], d) for r in _large(regions, d)] or [(self.mean_, self._plane)]
             self.means_, self.axes_ = np.array([m for m, _ in planes]), np.array([axes for _, axes in planes])
@@ -113,7 +113,7 @@ class LocalizedPCA(Method):
         self.regions_ = regions
         left, _, right = np.linalg.svd(self.axes_.transpose(0, 2, 1) @ self._plane)
         self.axes_ = self.axes_ @ (left @ right)
-        self.embedding_ = self._picture(X, regions)
+        self.embedding_ = self._embedding(X, regions)
 
     def _assign(self, X: FloatArray) -> IntArray:
         """The region (m,) with the least squared distance to its plane, the first on ties."""
@@ -123,7 +123,7 @@ class LocalizedPCA(Method):
             misses.append((steps**2).sum(axis=1) - ((steps @ axes) ** 2).sum(axis=1))
         return np.argmin(misses, axis=0)
 
-    def _picture(self, X: FloatArray, regions: IntArray) -> FloatArray:
+    def _embedding(self, X: FloatArray, regions: IntArray) -> FloatArray:
         """Coordinates (m, d) of rows with known regions."""
         steps = X - self.means_[regions]
         return (self.means_[regions] - self.mean_) @ self._plane + np.einsum("ip,ipd->id", steps, self.axes_[regions])
@@ -131,14 +131,14 @@ class LocalizedPCA(Method):
     def transform(self, X: Any) -> FloatArray:
         """Coordinates (m, d) of new rows (m, p)."""
         points = self._new_points(X)
-        return self._picture(points, self._assign(points))
+        return self._embedding(points, self._assign(points))
 
     def inverse_transform(self, Y: Any) -> FloatArray:
         """Points (m, p) on the planes, each on that of the region whose pictured mean lies nearest to the row of Y."""
         scores = self._scores(Y)
-        centres = (self.means_ - self.mean_) @ self._plane
-        regions = ((scores[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-        return self.means_[regions] + np.einsum("id,ipd->ip", scores - centres[regions], self.axes_[regions])
+        centers = (self.means_ - self.mean_) @ self._plane
+        regions = ((scores[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
+        return self.means_[regions] + np.einsum("id,ipd->ip", scores - centers[regions], self.axes_[regions])
 
 
 def _plane(X: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:

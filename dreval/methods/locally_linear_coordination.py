@@ -26,9 +26,9 @@ class LocallyLinearCoordination(MapMethod):
 
     .. math:: f(x) = \sum_k r_k(x) \, (A_k V_k' (x - c_k) + b_k)
 
-    with pieces about the centres c_k of k-means, principal axes V_k, and responsibilities r_k that sum to 1. The
-    :math:`A_k, b_k` minimise :math:`\sum_i |y_i - \sum_j w_{ij} y_j|^2`, w the weights of LLE, under
-    :math:`Y'Y / n = I` and mean 0: a generalised eigenproblem of q = n_pieces (1 + local_components) unknowns, solved
+    with pieces about the centers c_k of k-means, principal axes V_k, and responsibilities r_k that sum to 1. The
+    :math:`A_k, b_k` minimize :math:`\sum_i |y_i - \sum_j w_{ij} y_j|^2`, w the weights of LLE, under
+    :math:`Y'Y / n = I` and mean 0: a generalized eigenproblem of q = n_pieces (1 + local_components) unknowns, solved
     exactly.
 
     Parameters
@@ -69,7 +69,7 @@ class LocallyLinearCoordination(MapMethod):
     -----
     The paper fits a mixture of factor analyzers by EM; any local models will do for its second step, and ours are
     pieces of k-means with principal axes, blended by :math:`r_k \propto \exp(-|x - c_k|^2 / 2s^2)`, s^2 the mean
-    squared distance to the nearest centre. The unit of the embedding says nothing. With few pieces a surface that is
+    squared distance to the nearest center. The unit of the embedding says nothing. With few pieces a surface that is
     rolled up cannot be unrolled. Where fewer than d directions have scatter, the other columns are 0.
 
     References

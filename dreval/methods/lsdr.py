@@ -97,7 +97,7 @@ class LSDR(Method):
     -----
     ApproximationWarning
         If every point is on the boundary, or none, or no more points are skeletal than there are coordinates: all
-        points are then taken as skeletal, and the picture is metric scaling of the graph distances.
+        points are then taken as skeletal, and the embedding is metric scaling of the graph distances.
     DegenerateDataWarning
         If one of the d leading eigenvalues of classical scaling, where metric scaling starts, is negative.
 
@@ -109,8 +109,8 @@ class LSDR(Method):
     simplex with all its edges left; in a Gabriel graph or beta-skeleton, which have none, the ends of edges in at most
     one triangle.
 
-    Clean curves and surfaces have no inside, so that the picture is metric scaling of graph distances. The printed test
-    leaves short-cuts between the turns of a spiral. On 20 draws of 300 points, uniform in arc length, the median
+    Clean curves and surfaces have no inside, so that the embedding is metric scaling of graph distances. The printed
+    test leaves short-cuts between the turns of a spiral. On 20 draws of 300 points, uniform in arc length, the median
     correlation with arc length was .32 with it and .996 with the forward test, which leaves none in half of them (a
     short-cut stays where both its ends have a wide gap beside them); with noise of .5, a twelfth of the distance of the
     turns, .30 and .38. New points get the weighted mean of the places of skeletal points, by :math:`K(x, s) / |x -
@@ -214,7 +214,7 @@ class LSDR(Method):
         if depth.any():
             reason = f"Only {len(skeletal)} points are skeletal, for {self.n_components} coordinates"
         warnings.warn(
-            f"LSDR: {reason}. All points were taken as skeletal: the picture is metric scaling of graph distances.",
+            f"LSDR: {reason}. All points were taken as skeletal: the embedding is metric scaling of graph distances.",
             ApproximationWarning,
             stacklevel=4,
         )

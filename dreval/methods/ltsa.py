@@ -17,7 +17,7 @@ from dreval.methods._method import FloatArray, method
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n k p min(k, p)) time and a sparse factorisation of n rows with about n k^2 entries",
+    complexity="O(n k p min(k, p)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=lambda n, p, parameters: min(n - 1, p, parameters["n_neighbors"] - 1),
     reference="Zhang, Z., Zha, H. (2004). Principal manifolds and nonlinear dimensionality reduction via tangent space "
     "alignment. SIAM Journal on Scientific Computing 26, 313-338.",
@@ -26,7 +26,7 @@ class LTSA(TangentMethod):
     r"""Local tangent space alignment: coordinates that are affine in the tangent coordinates of each neighborhood.
 
     The tangent coordinates of a neighborhood are its d leading principal scores. With :math:`Q_i` an orthonormal basis
-    of the constant and these scores on the k neighbors of point i, the embedding minimises
+    of the constant and these scores on the k neighbors of point i, the embedding minimizes
 
     .. math:: \sum_i |(I - Q_i Q_i') Y_i|^2 = \mathrm{tr}\, Y' M Y
 
@@ -56,7 +56,7 @@ class LTSA(TangentMethod):
 
     Notes
     -----
-    Where the data are flat, any affine picture of them is a minimum: the unit of the embedding says nothing. As
+    Where the data are flat, any affine embedding of them is a minimum: the unit of the embedding says nothing. As
     in the paper, the point itself belongs to its neighborhood.
 
     References

@@ -58,14 +58,14 @@ class Atlas(NamedTuple):
 class ManifoldCharting(GraphMethod):
     r"""Manifold charting: principal planes of neighborhoods, joined so that they agree where they overlap.
 
-    Each of c charts is a Gaussian on the points around a centre. A point has coordinates :math:`u_k` on the d leading
-    axes of chart k and belongs to it with probability :math:`p_k`. Affine maps of the charts into one picture
-    minimise their disagreement about the points,
+    Each of c charts is a Gaussian on the points around a center. A point has coordinates :math:`u_k` on the d leading
+    axes of chart k and belongs to it with probability :math:`p_k`. Affine maps of the charts into one embedding
+    minimize their disagreement about the points,
 
     .. math:: \sum_i \sum_{j, k} p_j(x_i)\, p_k(x_i)\, |u_{ij} A_j + b_j - u_{ik} A_k - b_k|^2
 
     where the coordinates :math:`y_i = \sum_k p_k(x_i)\,(u_{ik} A_k + b_k)` have mean 0 and unit covariance; that is a
-    generalised eigenproblem of c (d + 1) rows. One linear map of the picture then makes the mean of :math:`A_k' A_k`
+    generalized eigenproblem of c (d + 1) rows. One linear map of the embedding then makes the mean of :math:`A_k' A_k`
     over the points the identity, so that charts keep their lengths on average.
 
     Parameters
@@ -73,9 +73,9 @@ class ManifoldCharting(GraphMethod):
     n_components : int
         Number d of coordinates, at most min(n - 1, p, k).
     n_neighbors : int
-        Number k of neighbors of a centre whose covariance, with its own point, makes a chart.
+        Number k of neighbors of a center whose covariance, with its own point, makes a chart.
     n_charts : int
-        Number c of charts, at least 1; no more than n are used. Centres are points far apart. Copies of
+        Number c of charts, at least 1; no more than n are used. Centers are points far apart. Copies of
         one point, which have no axes, are refused.
     %(components)s
     %(without_chance)s
@@ -83,12 +83,12 @@ class ManifoldCharting(GraphMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates, centred, on the scale of the data, turned to their principal axes; in each column the entry of
+        Coordinates, centered, on the scale of the data, turned to their principal axes; in each column the entry of
         largest size is positive.
     eigenvalues_ : ndarray (d,)
         Disagreement of the charts relative to the sum of squares of what they say, ascending, from 0 to 1.
-    centres_ : ndarray (c,)
-        Rows of the centres.
+    centers_ : ndarray (c,)
+        Rows of the centers.
     shares_ : ndarray (n, c)
         Probabilities of the charts.
 
@@ -108,11 +108,11 @@ class ManifoldCharting(GraphMethod):
 
     Brand couples the covariances of neighboring charts by a prior; here each is that of its neighbors, and the variance
     off the chart is the mean of the other eigenvalues. He sets the unit by one chart; here it is set by all. New points
-    get the mean of what the charts say of them; places in the picture come back by the pseudo-inverses of the maps,
+    get the mean of what the charts say of them; places in the embedding come back by the pseudo-inverses of the maps,
     with the probabilities of the charts' images.
 
     With ``components="connect"`` each link between parts adds a chart, the principal plane of its ends and their k
-    nearest points each, which these points give half of their probability while the maps are sought. The picture is
+    nearest points each, which these points give half of their probability while the maps are sought. The embedding is
     what the other charts say.
 
     References
@@ -151,8 +151,8 @@ class ManifoldCharting(GraphMethod):
         moved = X - self._origin  # points far from the origin keep their digits
         self._unit = power_of_two(moved)  # charts have a shift beside their coordinates, which must be of one size
         moved *= self._unit
-        self.centres_ = far_apart(moved, count)
-        self._atlas = _atlas(moved, self.centres_, self.n_neighbors, self.n_components)
+        self.centers_ = far_apart(moved, count)
+        self._atlas = _atlas(moved, self.centers_, self.n_neighbors, self.n_components)
         u = self._atlas.coordinates(moved)
         self.shares_ = self._atlas.shares(moved, u)
         joined = _linked(moved, u, self.shares_, links, self.n_neighbors)
@@ -161,7 +161,7 @@ class ManifoldCharting(GraphMethod):
         self._finish(u)
 
     def _finish(self, u: FloatArray) -> None:
-        """Bring the picture to the unit of the charts and to its principal axes, and the maps with it."""
+        """Bring the embedding to the unit of the charts and to its principal axes, and the maps with it."""
         A = self._maps[:, :-1]
         size = np.einsum("c,cie,cif->ef", self.shares_.mean(axis=0), A, A)
         values, vectors = np.linalg.eigh(size)
@@ -187,7 +187,7 @@ class ManifoldCharting(GraphMethod):
         return self._place(X, place)
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """Points (m, p) for places (m, d) of the picture: the mean of what the charts say, by their images."""
+        """Points (m, p) for places (m, d) of the embedding: the mean of what the charts say, by their images."""
         scores = self._scores(Y)
         if self.parts_:
             return self._bring_back(scores)
@@ -202,7 +202,7 @@ class ManifoldCharting(GraphMethod):
         return np.asarray(points / self._unit + self._origin)
 
     def _bring_back(self, scores: FloatArray) -> FloatArray:
-        """With parts, each place goes back by the part of the nearest point of the picture."""
+        """With parts, each place goes back by the part of the nearest point of the embedding."""
         near = nearest(self.embedding_, 1, scores)[0][:, 0]
         out = self._points[near].copy()
         for c, part in enumerate(self.parts_):
@@ -212,16 +212,16 @@ class ManifoldCharting(GraphMethod):
         return out
 
 
-def _atlas(X: FloatArray, centres: IntArray, k: int, d: int) -> Atlas:
-    """The Gaussian of each centre and its k nearest points."""
-    members = np.column_stack([centres, nearest(X, k)[0][centres]])
+def _atlas(X: FloatArray, centers: IntArray, k: int, d: int) -> Atlas:
+    """The Gaussian of each center and its k nearest points."""
+    members = np.column_stack([centers, nearest(X, k)[0][centers]])
     patch = X[members]
     means = patch.mean(axis=1)
     _, sizes, axes = np.linalg.svd(patch - means[:, None], full_matrices=patch.shape[1] < X.shape[1])
-    variances = np.zeros((len(centres), X.shape[1]))
+    variances = np.zeros((len(centers), X.shape[1]))
     variances[:, : sizes.shape[1]] = sizes**2 / members.shape[1]
     floor = LEAST * float(variances[:, :d].mean())
-    off = variances[:, d:].mean(axis=1) if X.shape[1] > d else np.zeros(len(centres))
+    off = variances[:, d:].mean(axis=1) if X.shape[1] > d else np.zeros(len(centers))
     along = np.maximum(variances[:, :d], floor)
     return Atlas(means, axes[:, :d].transpose(0, 2, 1), along, np.maximum(off, floor))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dreval._check import check_int
+from dreval._parallel import few_blas_threads
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
-from dreval.geometry.workers import few_blas_threads
 from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import LinearScores, whiten
 
@@ -30,7 +30,7 @@ WIDTH = 2.34  # bandwidth WIDTH n^(-1 / (m + 6)) in m directions of variance 1
 class MAVE(LinearScores):
     r"""Minimum average variance estimation: directions on which local linear fits of the response leave the least.
 
-    On whitened data z the orthonormal B (r x d) minimises, over B and all local fits :math:`(a_j, b_j)`,
+    On whitened data z the orthonormal B (r x d) minimizes, over B and all local fits :math:`(a_j, b_j)`,
 
     .. math:: \sum_j \sum_i w_{ij} (y_i - a_j - b_j' B'(z_i - z_j))^2
 
@@ -134,23 +134,23 @@ def _moments(V: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray
 def _local_slopes(V: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
     """Slopes (n, q, m) of the weighted linear fits of y about each row of V."""
     means, squares = _moments(V, weights)
-    centred = squares - means[:, :, None] * means[:, None, :] + RIDGE * np.eye(V.shape[1])
+    centered = squares - means[:, :, None] * means[:, None, :] + RIDGE * np.eye(V.shape[1])
     fitted = weights @ y
     cross = np.stack([weights @ (V * y[:, [c]]) - (means + V) * fitted[:, [c]] for c in range(y.shape[1])], axis=2)
-    return np.linalg.solve(centred, cross).transpose(0, 2, 1)
+    return np.linalg.solve(centered, cross).transpose(0, 2, 1)
 
 
 def _directions(Z: FloatArray, y: FloatArray, B: FloatArray, weights: FloatArray) -> FloatArray:
-    """The B (r, d) that minimises the sum for the local fits in the current directions; not made orthonormal."""
+    """The B (r, d) that minimizes the sum for the local fits in the current directions; not made orthonormal."""
     r, d = B.shape
     means, squares = _moments(Z, weights)
     slopes = _local_slopes(Z @ B, y, weights)
-    centred = squares - means[:, :, None] * means[:, None, :] + RIDGE * np.eye(r)
+    centered = squares - means[:, :, None] * means[:, None, :] + RIDGE * np.eye(r)
     normal, right = np.zeros((r * d, r * d)), np.zeros((r, d))
     fitted = weights @ y
     for c in range(y.shape[1]):
         b = slopes[:, c]
-        outer = np.einsum("jab,jc,je->acbe", centred, b, b, optimize=True)
+        outer = np.einsum("jab,jc,je->acbe", centered, b, b, optimize=True)
         normal += outer.reshape(r * d, r * d)
         right += (weights @ (Z * y[:, [c]]) - (means + Z) * fitted[:, [c]]).T @ b
     normal += RIDGE * (np.trace(normal) / len(normal) + np.finfo(float).tiny) * np.eye(r * d)

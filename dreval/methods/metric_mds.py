@@ -31,11 +31,11 @@ SOLVERS = ("gradient", "smacof")
 class MetricMDS(CostMethod):
     r"""Metric scaling: places whose distances are nearest to those of the data, by least squares.
 
-    Minimised is the raw stress, here relative to the data,
+    Minimized is the raw stress, here relative to the data,
 
     .. math:: \sum_{i<j} (|x_i - x_j| - |y_i - y_j|)^2 \Big/ \sum_{i<j} |x_i - x_j|^2 ,
 
-    whose root is Kruskal's stress-1 but for the normalisation. Classical scaling fits inner products instead, and is
+    whose root is Kruskal's stress-1 but for the normalization. Classical scaling fits inner products instead, and is
     the start here.
 
     Parameters
@@ -46,7 +46,7 @@ class MetricMDS(CostMethod):
         L-BFGS on the gradient, or majorization (de Leeuw, 1977), in which every step lowers the stress and which needs
         several times as many steps.
     init : "pca" or ndarray (n, d)
-        Start of "gradient": principal scores, which are classical scaling, or a picture in the unit of the data.
+        Start of "gradient": principal scores, which are classical scaling, or an embedding in the unit of the data.
     max_iter : int
         Iterations.
     tol : float
@@ -56,7 +56,7 @@ class MetricMDS(CostMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates in the unit of the data: centred, along their principal axes, the entry of largest size in each
+        Coordinates in the unit of the data: centered, along their principal axes, the entry of largest size in each
         column positive; with a given start as they come out.
     cost_ : float
         The relative stress, at least 0.
@@ -119,8 +119,8 @@ class MetricMDS(CostMethod):
         if check_one_of(self.solver, SOLVERS, "solver") == "gradient":
             super()._fit(X)
             return
-        centred = X - X.mean(axis=0)
-        lengths = np.sqrt(pairwise_squared(centred))
+        centered = X - X.mean(axis=0)
+        lengths = np.sqrt(pairwise_squared(centered))
         max_iter, tol = check_int(self.max_iter, "max_iter", low=1), check_float(self.tol, "tol", low=0.0)
         Y, *ended = metric_scaling(lengths, self.n_components, type(self).__name__, max_iter, tol)
         axes = np.linalg.svd(Y, full_matrices=False)[2]

@@ -19,7 +19,7 @@ RIDGE = 1e-3  # of the weights, relative to the trace, as in the paper and in sc
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n k^2 (p + k)) time and a sparse factorisation of n rows with about n k^2 entries",
+    complexity="O(n k^2 (p + k)) time and a sparse factorization of n rows with about n k^2 entries",
     max_components=lambda n, _p, parameters: min(n - 1, parameters["n_neighbors"] - 1),
     reference="Zhang, Z., Wang, J. (2006). MLLE: modified locally linear embedding using multiple weights. Advances in "
     "Neural Information Processing Systems 19, 1593-1600.",
@@ -30,7 +30,7 @@ class ModifiedLLE(LocalMethod):
     Where k > p many weights combine the neighbors to their point. Let :math:`V_i` (k x s_i) span the directions in
     which the Gram matrix of the steps to the neighbors nearly vanishes, :math:`w_i` be the weights of ordinary LLE, and
     :math:`W_i = (1 - \alpha_i) w_i 1' + V_i H_i`, where the Householder matrix :math:`H_i` makes each of the s_i
-    columns sum to 1. The embedding minimises
+    columns sum to 1. The embedding minimizes
 
     .. math:: \sum_i |y_i 1' - Y_i' W_i|^2 = \mathrm{tr}\, Y' M Y
 
@@ -62,8 +62,8 @@ class ModifiedLLE(LocalMethod):
     -----
     Only :math:`P_i = V_i V_i'` is needed: :math:`W_i W_i' = P_i + (1 - \alpha_i)(w_i u_i' + u_i w_i')
     + (1 - \alpha_i)^2 s_i w_i w_i'` with :math:`u_i = P_i 1 / \alpha_i`, :math:`\alpha_i = |P_i 1| / \sqrt{s_i}`. At
-    least one direction is kept in each neighborhood. scikit-learn does not bound :math:`s_i` by k - d: pictures differ
-    where a neighborhood is nearly of fewer than d dimensions.
+    least one direction is kept in each neighborhood. scikit-learn does not bound :math:`s_i` by k - d: embeddings
+    differ where a neighborhood is nearly of fewer than d dimensions.
 
     References
     ----------

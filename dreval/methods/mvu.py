@@ -9,10 +9,10 @@ import numpy as np
 from scipy.sparse import csgraph, csr_matrix
 
 from dreval._check import check_float, check_one_of
+from dreval._parallel import few_blas_threads
 from dreval.errors import ApproximationWarning, MethodFailed
 from dreval.geometry.graphs import IntArray
 from dreval.geometry.kernels import center
-from dreval.geometry.workers import few_blas_threads
 from dreval.methods._graph import GraphMethod
 from dreval.methods._method import FloatArray, method
 from dreval.methods._semidefinite import unfold
@@ -64,14 +64,14 @@ class MVU(GraphMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates, centred, on the scale of the data; in each column the entry of largest size is positive. A column
+        Coordinates, centered, on the scale of the data; in each column the entry of largest size is positive. A column
         whose eigenvalue is not above ``accuracy_`` times the variance is 0.
     eigenvalues_ : ndarray (n,)
         All eigenvalues of K, descending: how many are clearly above 0 is the dimension that was found.
     variance_ : float
         tr K.
     accuracy_ : float
-        Relative distance of the variance from the bound that the dual program proves for all pictures, or the largest
+        Relative distance of the variance from the bound that the dual program proves for all embeddings, or the largest
         violation of either program, whichever is larger.
     violation_ : float
         Largest violation of a squared distance of neighbors, relative to the mean squared length of the edges.

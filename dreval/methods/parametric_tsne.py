@@ -24,7 +24,7 @@ from dreval.methods._method import method
     "AISTATS, 384-391.",
 )
 class ParametricTSNE(MapMethod):
-    r"""A multilayer perceptron whose picture has a low cost of t-SNE.
+    r"""A multilayer perceptron whose embedding has a low cost of t-SNE.
 
     :math:`f(x) = W_L \tanh(\dots \tanh(W_1 x + b_1) \dots) + b_L` in place of free points, with the affinities and the
     cost of ``tsne``; new points are sent through the network.
@@ -37,7 +37,7 @@ class ParametricTSNE(MapMethod):
         Widths of the hidden layers.
     %(perplexity)s
     dof : float
-        Degrees of freedom of the tails in the picture, above 0; the paper takes d - 1 for d > 1.
+        Degrees of freedom of the tails in the embedding, above 0; the paper takes d - 1 for d > 1.
     exaggeration : float
         Factor of the affinities in the first iterations, at least 1.
     exaggeration_iter : int
@@ -54,7 +54,7 @@ class ParametricTSNE(MapMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Images of the data: centred, along their principal axes, the entry of largest size in each column positive.
+        Images of the data: centered, along their principal axes, the entry of largest size in each column positive.
     cost_ : float
         The divergence in nats, at least 0.
     runs_ : ndarray (n_init,)

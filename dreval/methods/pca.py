@@ -26,15 +26,15 @@ LEAST_SHARE = 1e-4  # of the largest eigenvalue of the cross-products: smaller o
     reference="Jolliffe, I. T. (2002). Principal component analysis. Springer.",
 )
 class PCA(Method):
-    r"""Principal component analysis: the flat picture that keeps the most variance.
+    r"""Principal component analysis: the flat embedding that keeps the most variance.
 
-    With the thin singular value decomposition :math:`HX = U S V'` of the centred data the coordinates are the scores
+    With the thin singular value decomposition :math:`HX = U S V'` of the centered data the coordinates are the scores
     :math:`Y = U_d S_d = (X - 1\bar x') V_d`.
 
     Parameters
     ----------
     n_components : int
-        Number d of components, at most min(n, p). Beyond the rank of the centred data, columns are 0 up to rounding.
+        Number d of components, at most min(n, p). Beyond the rank of the centered data, columns are 0 up to rounding.
     %(without_chance)s
 
     Attributes
@@ -46,7 +46,7 @@ class PCA(Method):
     mean_ : ndarray (p,)
         Column means.
     singular_values_ : ndarray (d,)
-        Leading singular values of the centred data.
+        Leading singular values of the centered data.
     explained_variance_ : ndarray (d,)
         Variances of the scores (divisor n - 1), descending. Infinite or 0 where the square of the data's unit is no
         number (data near 1e200 or 1e-200); all else holds for any unit.
@@ -61,7 +61,7 @@ class PCA(Method):
 
     Notes
     -----
-    O(n p min(n, p)) time and O(n p) memory. The data are centred and never scaled.
+    O(n p min(n, p)) time and O(n p) memory. The data are centered and never scaled.
 
     References
     ----------
@@ -87,9 +87,9 @@ class PCA(Method):
         self._unit = power_of_two(X)  # at this unit no square or sum overflows or vanishes, and nothing is rounded
         points = X * self._unit
         mean = points.mean(axis=0)
-        centred = points - mean
-        values, axes, total = _decomposed(centred, d)
-        scores = centred @ axes.T
+        centered = points - mean
+        values, axes, total = _decomposed(centered, d)
+        scores = centered @ axes.T
         flipped = np.any(fix_signs(scores) != scores, axis=0)
         self.components_ = np.where(flipped, -1.0, 1.0)[:, None] * axes
         self.explained_variance_ratio_ = values**2 / total if total > 0 else np.zeros(d)
@@ -112,19 +112,19 @@ class PCA(Method):
         return (self._scores(Y) * self._unit @ self.components_ + self.mean_ * self._unit) / self._unit
 
 
-def _decomposed(centred: FloatArray, d: int) -> tuple[FloatArray, FloatArray, float]:
-    """Leading singular values (d,), descending, and axes (d, p) of centred data, and the sum of all their squares.
+def _decomposed(centered: FloatArray, d: int) -> tuple[FloatArray, FloatArray, float]:
+    """Leading singular values (d,), descending, and axes (d, p) of centered data, and the sum of all their squares.
 
     From the cross-products of the columns, or of the rows where these are fewer, where that costs few digits; else from
     the data, by way of the triangular factor where they are tall, which has the same values and axes at no loss.
     """
     from scipy.linalg import eigh, svd
 
-    n, p = centred.shape
-    cross = centred.T @ centred if n > p else centred @ centred.T
+    n, p = centered.shape
+    cross = centered.T @ centered if n > p else centered @ centered.T
     squares, vectors = eigh(cross, subset_by_index=(len(cross) - d, len(cross) - 1))
     if squares[0] > LEAST_SHARE * squares[-1]:
         values, vectors = np.sqrt(squares[::-1]), vectors[:, ::-1]
-        return values, vectors.T if n > p else (vectors / values).T @ centred, float(np.vdot(centred, centred))
-    _, values, axes = svd(np.linalg.qr(centred, mode="r") if n > p else centred, full_matrices=False)
+        return values, vectors.T if n > p else (vectors / values).T @ centered, float(np.vdot(centered, centered))
+    _, values, axes = svd(np.linalg.qr(centered, mode="r") if n > p else centered, full_matrices=False)
     return values[:d], axes[:d], float(np.sum(values**2))

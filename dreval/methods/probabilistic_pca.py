@@ -79,10 +79,10 @@ class ProbabilisticPCA(Method):
 
     def _fit(self, X: FloatArray) -> None:
         n, p, d = *X.shape, self.n_components
-        centre = (X - X[0]).mean(axis=0)
-        left, sizes, axes = np.linalg.svd(X - X[0] - centre, full_matrices=False)
+        center = (X - X[0]).mean(axis=0)
+        left, sizes, axes = np.linalg.svd(X - X[0] - center, full_matrices=False)
         variances = np.pad(sizes**2 / n, (0, p - len(sizes)))
-        self.mean_ = X[0] + centre
+        self.mean_ = X[0] + center
         self.noise_variance_ = float(variances[d:].mean()) if d < p else 0.0
         signal = np.maximum(variances[:d] - self.noise_variance_, 0.0)
         signal[variances[:d] <= p * np.finfo(float).eps * variances[0]] = 0.0

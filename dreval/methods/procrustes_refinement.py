@@ -1,4 +1,4 @@
-"""Procrustes refinement: the iteration of Goldberg and Ritov, from any picture."""
+"""Procrustes refinement: the iteration of Goldberg and Ritov, from any embedding."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from dreval.registry import METHODS
     "and embedding algorithms. Machine Learning 77, 1-25.",
 )
 class ProcrustesRefinement(Method):
-    r"""Procrustes refinement: any picture, changed step by step so that neighborhoods keep their shape and size.
+    r"""Procrustes refinement: any embedding, changed step by step so that neighborhoods keep their shape and size.
 
-    A round finds for each neighborhood the rigid motion :math:`(A_i, b_i)` that fits its picture best to the data (Eq.
-    12), and then sets every point to the mean of the places that the neighborhoods it lies in give it (Eq. 13). Each
-    half of a round minimises :math:`\sum_i \sum_j |x_j - A_i y_j - b_i|^2` over its own unknowns, so R(X, Y) never
+    A round finds for each neighborhood the rigid motion :math:`(A_i, b_i)` that fits its embedding best to the data
+    (Eq. 12), and then sets every point to the mean of the places that the neighborhoods it lies in give it (Eq. 13).
+    Each half of a round minimizes :math:`\sum_i \sum_j |x_j - A_i y_j - b_i|^2` over its own unknowns, so R(X, Y) never
     rises.
 
     Parameters
@@ -40,7 +40,7 @@ class ProcrustesRefinement(Method):
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
     start : str or array (n, d)
-        Name of a bundled method, which is given ``n_neighbors`` where it has it and the seed; or a picture.
+        Name of a bundled method, which is given ``n_neighbors`` where it has it and the seed; or an embedding.
     %(rigid_neighborhoods)s
     %(rounds)s
     random_state : int, Generator or None
@@ -105,7 +105,7 @@ class ProcrustesRefinement(Method):
         self.embedding_ = principal_axes(Y)
 
     def _start(self, X: FloatArray) -> FloatArray:
-        """The picture to start from, at size 1."""
+        """The embedding to start from, at size 1."""
         if isinstance(self.start, str):
             cls = METHODS.get(self.start, "start")
             mine = {"n_neighbors": self.n_neighbors, "random_state": self.random_state}

@@ -23,7 +23,7 @@ ALIGNMENTS = ("spectral", "annealing")
     out_of_sample=False,
     inverse=False,
     supervised=False,
-    complexity="O(n k (p min(k, p) + d^3)) time and a sparse factorisation of n rows with about n k^2 entries",
+    complexity="O(n k (p min(k, p) + d^3)) time and a sparse factorization of n rows with about n k^2 entries",
     scale="follows",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding: a measure of embedding quality "
@@ -36,7 +36,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
 
     .. math:: \sum_i \sum_{j \in N(i)} |P_i O_i - P_j O_j|^2
 
-    small (Eq. 9). With :math:`A_i = P_i O_i` the picture is the Y that minimises
+    small (Eq. 9). With :math:`A_i = P_i O_i` the embedding is the Y that minimizes
     :math:`\sum_i |H (X_i A_i - Y_i)|^2` (Eq. 11). Rounds of refinement, which lower R(X, Y), follow.
 
     Parameters
@@ -45,7 +45,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         Number d of coordinates, at most min(n - 1, p).
     %(rigid_neighborhoods)s
     alignment : {"spectral", "annealing"}
-        How the planes are turned. "spectral": synchronisation by the d leading eigenvectors of the blocks
+        How the planes are turned. "spectral": synchronization by the d leading eigenvectors of the blocks
         :math:`\mathrm{polar}(P_i' P_j)`, divided by the number of neighbors, their blocks brought to the nearest
         orthogonal matrices. "annealing": the paper's simulated annealing.
     n_sweeps : int
@@ -74,9 +74,9 @@ class ProcrustesSubspacesAlignment(GraphMethod):
     Notes
     -----
     The spectral alignment replaces an annealing of hours by one eigenproblem of n d rows. Annealing begins at the turns
-    that fit the greedy picture, draws a point and a random turn (any at first, smaller as it cools), and accepts by
+    that fit the greedy embedding, draws a point and a random turn (any at first, smaller as it cools), and accepts by
     Metropolis' rule while the temperature falls geometrically from d / 10 to d / 10 000. The paper's outer search for
-    clusters of aligned planes is not made, so that a fold of the greedy picture stays; the spectral alignment has no
+    clusters of aligned planes is not made, so that a fold of the greedy embedding stays; the spectral alignment has no
     start to inherit one from.
 
     References
@@ -127,7 +127,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         frames = patches.tangent_frames(X.shape[1], d)
         overlaps = _overlaps(frames, graph)
         if self.alignment == "spectral":
-            turns = _synchronised(overlaps, graph, d)
+            turns = _synchronized(overlaps, graph, d)
         else:
             start = patches.fitted_turns(laid(X, patches, d), d)
             turns = _annealed(start, overlaps, graph, self.n_sweeps, root_seed(self.random_state))
@@ -147,8 +147,8 @@ def _overlaps(frames: FloatArray, graph: csr_matrix) -> FloatArray:
     return frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]
 
 
-def _synchronised(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray:
-    """Turns (n, d, d) from the leading eigenvectors of the normalised matrix of blocks."""
+def _synchronized(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray:
+    """Turns (n, d, d) from the leading eigenvectors of the normalized matrix of blocks."""
     from scipy.linalg import eigh
     from scipy.sparse.linalg import eigsh
 

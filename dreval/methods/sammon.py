@@ -37,7 +37,7 @@ class Sammon(CostMethod):
     n_components : int
         Number d of coordinates, at most min(n, p).
     init : "pca" or ndarray (n, d)
-        Start: principal scores, which are classical scaling, or a picture in the unit of the data.
+        Start: principal scores, which are classical scaling, or an embedding in the unit of the data.
     max_iter : int
         Iterations of L-BFGS.
     tol : float
@@ -47,7 +47,7 @@ class Sammon(CostMethod):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates in the unit of the data: centred, along their principal axes, the entry of largest size in each
+        Coordinates in the unit of the data: centered, along their principal axes, the entry of largest size in each
         column positive; with a given start as they come out.
     cost_ : float
         Sammon's stress, at least 0.

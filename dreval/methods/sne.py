@@ -25,10 +25,10 @@ COSTS = {False: "sne", True: "symmetric_sne"}
     reference="Hinton, G., Roweis, S. (2003). Stochastic neighbor embedding. NIPS 15, 833-840.",
 )
 class SNE(CostMethod):
-    r"""SNE: neighbor probabilities of the data, kept in a picture where they fall off as Gaussians.
+    r"""SNE: neighbor probabilities of the data, kept in an embedding where they fall off as Gaussians.
 
     In the data :math:`p_{j|i} \propto \exp(-\beta_i |x_i - x_j|^2)` over the neighbors of i, with :math:`\beta_i` from
-    the perplexity; in the picture :math:`q_{j|i} \propto \exp(-|y_i - y_j|^2)` over all other points. Minimised is
+    the perplexity; in the embedding :math:`q_{j|i} \propto \exp(-|y_i - y_j|^2)` over all other points. Minimized is
 
     .. math:: \sum_i \sum_j p_{j|i} \log (p_{j|i} / q_{j|i})
 
@@ -50,7 +50,7 @@ class SNE(CostMethod):
 
     Attributes
     ----------
-    %(picture)s
+    %(embedding)s
     cost_ : float
         The sum of n divergences, or the one divergence, in nats; at least 0.
     %(settled)s
@@ -69,8 +69,8 @@ class SNE(CostMethod):
 
     Notes
     -----
-    The unit of the data is ignored. Points crowd at the centre where the data have more dimensions than the picture;
-    ``tsne`` was made against this. The paper's simulated annealing is left out: L-BFGS from a small picture takes its
+    The unit of the data is ignored. Points crowd at the center where the data have more dimensions than the embedding;
+    ``tsne`` was made against this. The paper's simulated annealing is left out: L-BFGS from a small embedding takes its
     place.
 
     References

@@ -24,7 +24,7 @@ NEXT = {"rectangular": 1.5, "hexagonal": 1.1}  # units nearer than this are neig
 
 @method(
     title="Self-organizing map",
-    family="quantisation",
+    family="quantization",
     deterministic=False,
     out_of_sample=True,
     inverse=True,

@@ -18,17 +18,17 @@ from dreval.methods._method import method
     inverse=False,
     supervised=False,
     complexity="the neighbor search; per iteration O(n^2) up to 5000 points, then O(n perplexity + m log m) with m "
-    "nodes of a lattice under the picture",
+    "nodes of a lattice under the embedding",
     max_components=lambda n, _p, _: n - 1,
     reference="van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. Journal of Machine Learning "
     "Research 9, 2579-2605.",
 )
 class TSNE(CostMethod):
-    r"""t-SNE: a picture in which points are neighbors with the probabilities they have in the data.
+    r"""t-SNE: an embedding in which points are neighbors with the probabilities they have in the data.
 
     In the data :math:`p_{j|i} \propto \exp(-\beta_i |x_i - x_j|^2)` over the neighbors of i, with :math:`\beta_i` such
-    that the exponential of the entropy is the perplexity, and :math:`p_{ij} = (p_{j|i} + p_{i|j}) / 2n`. In the picture
-    :math:`q_{ij} \propto (1 + |y_i - y_j|^2 / \nu)^{-(\nu + 1)/2}`, of sum 1 over all pairs. Minimised is
+    that the exponential of the entropy is the perplexity, and :math:`p_{ij} = (p_{j|i} + p_{i|j}) / 2n`. In the
+    embedding :math:`q_{ij} \propto (1 + |y_i - y_j|^2 / \nu)^{-(\nu + 1)/2}`, of sum 1 over all pairs. Minimized is
 
     .. math:: \sum_{i \ne j} p_{ij} \log (p_{ij} / q_{ij}) .
 
@@ -47,9 +47,9 @@ class TSNE(CostMethod):
     exaggeration_iter : int
         Number of these iterations.
     repulsion : {"auto", "exact", "lattice"}
-        How the normalisation of q is summed: over all pairs; or by splines on a lattice, for one or two components,
-        with a relative error of about 1e-4 in the sum and 4e-3 in its gradient; "auto" is exact up to 5000 points. A
-        picture too wide for the lattice is summed exactly.
+        How the normalization of q is summed: over all pairs; or by splines on a lattice, for one or two components,
+        with a relative error of about 1e-4 in the sum and 4e-3 in its gradient; "auto" is exact up to 5000 points. An
+        embedding too wide for the lattice is summed exactly.
     %(affinities)s
     %(init)s
     max_iter : int
@@ -61,7 +61,7 @@ class TSNE(CostMethod):
 
     Attributes
     ----------
-    %(picture)s
+    %(embedding)s
     cost_ : float
         The divergence in nats, at least 0; with ``repulsion="lattice"`` up to its error.
     %(settled)s
@@ -87,8 +87,8 @@ class TSNE(CostMethod):
     %(unsettled)s
 
     The lattice is kin to Linderman et al. (2019), but with splines, whose derivatives give the exact gradient of the
-    approximated sum, at one convolution an iteration; where a picture is so wide that its lattice would cost more than
-    all pairs, "auto" takes the pairs. Memory: 16 bytes per affinity, and some 8 per node of the lattice.
+    approximated sum, at one convolution an iteration; where an embedding is so wide that its lattice would cost more
+    than all pairs, "auto" takes the pairs. Memory: 16 bytes per affinity, and some 8 per node of the lattice.
 
     References
     ----------

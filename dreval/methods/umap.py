@@ -1,4 +1,4 @@
-"""UMAP: a picture whose fuzzy neighborhoods are those of the data."""
+"""UMAP: an embedding whose fuzzy neighborhoods are those of the data."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class UMAP(Method):
     Point j belongs to the neighborhood of i with the weight :math:`v_{j|i} = \exp(-\max(0, d_{ij} - \rho_i) /
     \sigma_i)`, where :math:`\rho_i` is the distance of the nearest other place and :math:`\sigma_i` makes the weights
     of the k neighbors add up to :math:`\log_2(k + 1)`. An edge holds if it holds from either side,
-    :math:`v_{ij} = v_{j|i} + v_{i|j} - v_{j|i} v_{i|j}`. The picture has the weights :math:`w_{ij} = 1 / (1 + a
+    :math:`v_{ij} = v_{j|i} + v_{i|j} - v_{j|i} v_{i|j}`. The embedding has the weights :math:`w_{ij} = 1 / (1 + a
     |y_i - y_j|^{2b})`, and makes the cross-entropy small,
 
     .. math:: \sum_{ij} v_{ij} \log\frac{v_{ij}}{w_{ij}} + (1 - v_{ij}) \log\frac{1 - v_{ij}}{1 - w_{ij}},
@@ -54,9 +54,9 @@ class UMAP(Method):
     n_neighbors : int
         Number k of neighbors, 1 to n - 1, the point itself not counted; umap-learn counts it, and has k + 1.
     min_dist : float
-        Distance in the picture below which points count as together, 0 to ``spread``.
+        Distance in the embedding below which points count as together, 0 to ``spread``.
     spread : float
-        Scale of the picture, 0.01 to 100: a and b fit 1 up to ``min_dist`` and exp(-(distance - min_dist) / spread)
+        Scale of the embedding, 0.01 to 100: a and b fit 1 up to ``min_dist`` and exp(-(distance - min_dist) / spread)
         behind it.
     n_epochs : int, optional
         Rounds over the edges; by default 500 up to 10,000 points and 200 beyond.
@@ -67,7 +67,7 @@ class UMAP(Method):
     learning_rate : float
         Length of the first steps; it falls to 0 linearly.
     start : {"spectral", "pca", "random"}
-        Where points begin: eigenvectors of the normalised Laplacian of the graph; principal components; or uniform
+        Where points begin: eigenvectors of the normalized Laplacian of the graph; principal components; or uniform
         places. Where the graph is not connected, so that eigenvectors would tell its parts apart only, or where they
         are not found in a few rounds of Lanczos, principal components stand in for them.
     random_state : int, Generator or None
@@ -84,7 +84,7 @@ class UMAP(Method):
     sigma_ : ndarray (n,)
         Width of the neighborhood.
     a_, b_ : float
-        The curve of the picture.
+        The curve of the embedding.
     n_epochs_ : int
         Rounds made.
     start_ : str
@@ -99,8 +99,8 @@ class UMAP(Method):
 
     Notes
     -----
-    One thread and one sequence of random numbers: the same seed gives the same picture, whatever the number of cores.
-    Another order of the rows gives another picture. Neighbors are exact, by ``dreval.geometry.neighbors``.
+    One thread and one sequence of random numbers: the same seed gives the same embedding, whatever the number of cores.
+    Another order of the rows gives another embedding. Neighbors are exact, by ``dreval.geometry.neighbors``.
 
     New points are placed one by one among the fitted ones, which stay: from the weighted mean of their neighbors, a
     fifth as many rounds with a quarter of the step, and the same random numbers for each. So the place of a point does

@@ -13,14 +13,14 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from dreval.errors import DrevalWarning, InputError
+from dreval.records.results import Results
 from dreval.report._layout import table_parts
 from dreval.report._reading import Reading, parameter_words
 from dreval.report._style import drawing
-from dreval.results.base import Best, Block, Small, Summary
-from dreval.results.latex import in_line, latex_table, latex_title
-from dreval.results.markup import known_letters
-from dreval.results.short import told_apart
-from dreval.results.table import Results
+from dreval.report.render.latex import in_line, latex_table, latex_title
+from dreval.report.render.markup import known_letters
+from dreval.report.render.short import told_apart
+from dreval.report.render.summary import Best, Block, Small, Summary
 
 __all__ = ["Beside", "beside_results", "check_folder"]
 
@@ -30,8 +30,8 @@ MAX_CURVES = 6
 ACROSS = 6  # embeddings that stand beside each other
 HEADING = 16  # letters of a name over a column
 WORDS = {
-    "embedding": "The points of each embedding, coloured by class where there are classes",
-    "map": "The quality of an index where the points lie, from worse (orange) to better (blue)",
+    "embedding": "The points of each embedding, colored by class where there are classes",
+    "map": "The quality of a measure where the points lie, from worse (orange) to better (blue)",
     "curve": "{} against the number of neighbors",
     "shepard": "Distances in each embedding against those in the data",
 }
@@ -113,7 +113,7 @@ def beside_results(results: Results, reading: Reading, page: Mapping[str, Any], 
     summary = results.summary()
     if page["rows"] and page["heads"]:
         block = _values_below(page, reading) if len(page["rows"]) > ACROSS else _values_across(page)
-        made["values"] = beside.table(block, "values", "How well each picture keeps the data")
+        made["values"] = beside.table(block, "values", "How well each embedding keeps the data")
     if reading.computed:
         titles = [block.title or "All values" for block in summary.blocks]
         made["every"] = beside.tables(summary.blocks, titles, titles)
@@ -122,12 +122,12 @@ def beside_results(results: Results, reading: Reading, page: Mapping[str, Any], 
 
 def _drawings(results: Results, reading: Reading, beside: Beside) -> dict[str, Iterator[dict[str, Any]]]:
     """The figures of a result by what they show."""
-    curves = [*results.curves["index"].unique(), *(family[0].index for family in reading.curves[:MAX_CURVES])]
-    titles = {column.index: column.title for column in reading.columns}
+    curves = [*results.curves["measure"].unique(), *(family[0].index for family in reading.curves[:MAX_CURVES])]
+    titles = {column.measure: column.title for column in reading.columns}
     shown: dict[str, list[tuple[str, dict[str, Any]]]] = {
         "points": [("embedding", {})] if reading.computed else [],
         "maps": [("map", {})] if reading.computed else [],
-        "curves": [("curve", {"index": index}) for index in dict.fromkeys(curves)] if reading.computed else [],
+        "curves": [("curve", {"measure": measure}) for measure in dict.fromkeys(curves)] if reading.computed else [],
         "distances": [("shepard", {})] if results.shepard and reading.computed else [],
     }
     return {
@@ -140,16 +140,18 @@ def _drawn(
     results: Results, kind: str, options: dict[str, Any], titles: Mapping[str, str], beside: Beside
 ) -> dict[str, Any] | None:
     """One figure; none where the result has nothing of the kind."""
-    index = str(options.get("index", ""))
+    measure = str(options.get("measure", ""))
     try:
         figure = results.plot(kind, **options)
     except InputError:
         return None
-    return beside.figure(figure, f"{kind}-{index}" if index else kind, WORDS[kind].format(titles.get(index, index)))
+    return beside.figure(
+        figure, f"{kind}-{measure}" if measure else kind, WORDS[kind].format(titles.get(measure, measure))
+    )
 
 
 def _values_below(page: Mapping[str, Any], reading: Reading) -> Block:
-    """The first table of many embeddings: embeddings down, symbols of indices across, and what they are below."""
+    """The first table of many embeddings: embeddings down, symbols of measures across, and what they are below."""
     rows: list[list[str]] = []
     for row in page["rows"]:
         size = f" (d = {row['d']})" if row["d"] else ""
@@ -160,12 +162,12 @@ def _values_below(page: Mapping[str, Any], reading: Reading) -> Block:
     rows.append(["by chance", *(chance["text"] for chance in page["chances"])])
     columns = reading.by_subject
     words = [", ".join(filter(None, [c.title, parameter_words(c.parameters), c.better_words])) for c in columns]
-    foot = " ".join(f"{c.symbol or c.index}: {said}." for c, said in zip(columns, words, strict=True))
-    return Block("", ["", *(column.symbol or column.index for column in columns)], rows, foot=foot)
+    foot = " ".join(f"{c.symbol or c.measure}: {said}." for c, said in zip(columns, words, strict=True))
+    return Block("", ["", *(column.symbol or column.measure for column in columns)], rows, foot=foot)
 
 
 def _values_across(page: Mapping[str, Any]) -> Block:
-    """The first table: indices down, embeddings across, the interval below each value."""
+    """The first table: measures down, embeddings across, the interval below each value."""
     parts = table_parts(page["heads"], page["rows"], page["chances"], page["subjects"])
     rows: list[list[str]] = []
     for part in parts:

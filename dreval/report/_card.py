@@ -9,15 +9,15 @@ from dreval.report._judges import CHANCE, FAIR, GOOD, POOR
 from dreval.report._numbers import in_words, ordered
 from dreval.report._reading import Reading
 from dreval.report._rules import RULES, grade
-from dreval.report.words import Verdict, spoken_indices
+from dreval.report.words import Verdict, spoken_measures
 
 __all__ = ["MOST_WORDS", "card_lines"]
 
 MOST_WORDS = 45
 TRUSTED = "Trust"
 DOUBTED = "Distrust"
-LEADS = {"r_nx_auc": "neighborhood_overlap"}  # what the first sentence of another index says already
-NAMED = 2  # words of an index that is named; one of more is counted
+LEADS = {"r_nx_auc": "neighborhood_overlap"}  # what the first sentence of another measure says already
+NAMED = 2  # words of a measure that is named; one of more is counted
 Topics = tuple[list[str], list[str]]
 
 
@@ -43,12 +43,12 @@ def _words(text: str) -> int:
 def _topics(reading: Reading, said: Verdict) -> tuple[list[str], list[str]]:
     """What can be trusted and what cannot; what the first sentence is about is not said again."""
     found: dict[str, list[str]] = {GOOD: [], FAIR: [], POOR: [], CHANCE: []}
-    lead, *others = spoken_indices(reading, said.name) or [""]
-    for index in others:
-        column = reading.find(index)
-        judged = grade(column, column.cells[said.name]) if column is not None and LEADS.get(index) != lead else ""
-        if judged and RULES[index].topic not in found[judged]:
-            found[judged].append(RULES[index].topic)
+    lead, *others = spoken_measures(reading, said.name) or [""]
+    for measure in others:
+        column = reading.find(measure)
+        judged = grade(column, column.cells[said.name]) if column is not None and LEADS.get(measure) != lead else ""
+        if judged and RULES[measure].topic not in found[judged]:
+            found[judged].append(RULES[measure].topic)
     fair = [f"mostly {topic}" for topic in found[FAIR]]
     return [*found[GOOD], *fair], [*(f"{topic} (chance)" for topic in found[CHANCE]), *found[POOR]]
 
@@ -76,7 +76,7 @@ def _listed(shown: Sequence[str], whole: Sequence[str]) -> str:
 
 def _standing(reading: Reading, said: Verdict, tested: Decided) -> str:
     """Where it stands among the others: best, how often clearly, last, and against the baseline."""
-    compared = [column.index for column in reading.main if column.leaders]
+    compared = [column.measure for column in reading.main if column.leaders]
     best, crowd = [*said.best, *said.shared], len(reading.computed)
     if not compared or crowd < 2:
         return ""
@@ -90,7 +90,7 @@ def _standing(reading: Reading, said: Verdict, tested: Decided) -> str:
 
 
 def _surely(clear: int | None, best: int) -> str:
-    """On how many of its best indices it is told from all others."""
+    """On how many of its best measures it is told from all others."""
     if clear is None:
         return ""
     return ", clearly" if clear == best else f", {in_words(clear)} clearly" if clear else ", not clearly"
@@ -105,27 +105,29 @@ def _against(said: Verdict, tested: Decided) -> str:
 
 
 def _clear(said: Verdict, tested: Decided) -> int | None:
-    """On how many of its best indices it is clearly best; None where nothing was tested and not all can be judged."""
+    """On how many of its best measures it is clearly best; None where nothing was tested and not all can be judged."""
     judged = len(said.clear) + len(said.unsettled)
     if tested.clear is None and (not judged or judged < len(said.best)):
         return None
     return len(said.clear)
 
 
-def _counted(indices: Sequence[str], compared: Sequence[str], reading: Reading, short: bool = False) -> str:
-    """How many of the indices, or the one by its name."""
-    if len(indices) == 1 and not short:
-        column = reading.find(indices[0])
+def _counted(measures: Sequence[str], compared: Sequence[str], reading: Reading, short: bool = False) -> str:
+    """How many of the measures, or the one by its name."""
+    if len(measures) == 1 and not short:
+        column = reading.find(measures[0])
         if column and _words(column.named) <= NAMED:
             return column.named
-    if len(indices) == len(compared):
-        return f"{'both' if len(compared) == 2 else 'all ' + in_words(len(compared))} indices"
-    return in_words(len(indices)) + ("" if short else f" of {in_words(len(compared))} indices")
+    if len(measures) == len(compared):
+        return f"{'both' if len(compared) == 2 else 'all ' + in_words(len(compared))} measures"
+    return in_words(len(measures)) + ("" if short else f" of {in_words(len(compared))} measures")
 
 
 def _missing(reading: Reading, said: Verdict) -> str:
-    """How many indices have no value; the reasons stand in the full text."""
+    """How many measures have no value; the reasons stand in the full text."""
     count = sum(1 for c in reading.main if c.cells.get(said.name) is None or c.cells[said.name].missing)
     return (
-        "" if not count else f"{in_words(count).capitalize()} {'index has' if count == 1 else 'indices have'} no value."
+        ""
+        if not count
+        else f"{in_words(count).capitalize()} {'measure has' if count == 1 else 'measures have'} no value."
     )

@@ -7,20 +7,20 @@ import re
 from dataclasses import dataclass
 
 from dreval.glossary import COLUMNS
-from dreval.registry import INDICES
+from dreval.registry import MEASURES
 from dreval.report._column import Column
 from dreval.report._judges import HOLDS, MOST, MOSTLY, WHOLE_FAILS, WHOLE_HOLDS
 from dreval.report._numbers import counted, ordered
 from dreval.report._reading import Reading
 
-__all__ = ["Word", "cautions", "definitions", "glossary", "head_line", "index_words_of"]
+__all__ = ["Word", "cautions", "definitions", "glossary", "head_line", "measure_words_of"]
 
 _MARKUP = re.compile(r":math:|\*|`|\.\. math::")
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the report: what it means and, of an index, its formula and where it is from."""
+    """A word of the report: what it means and, of a measure, its formula and where it is from."""
 
     term: str
     meaning: str
@@ -44,7 +44,7 @@ def cautions(reading: Reading, dimensions: dict[str, int], paired: bool = False)
         ),
         (
             paired,
-            "Paired tests speak of other points for the same pictures, not of other runs of the methods or other data.",
+            "Paired tests speak of other points for the same embeddings, not of other runs of the methods or other data.",
         ),
         (several and len(set(dimensions.values())) > 1, _columns_caution(dimensions)),
         (
@@ -60,18 +60,18 @@ def cautions(reading: Reading, dimensions: dict[str, int], paired: bool = False)
         (
             bool(reading.computed),
             (
-                "Each embedding was judged as it came, once. A method that starts at random may give another picture "
+                "Each embedding was judged as it came, once. A method that starts at random may give another embedding "
                 "on another run."
             ),
         ),
         (
             any(d > 2 for d in dimensions.values()),
-            "Embeddings of more than two columns are judged in all of them; pictures show the first two.",
+            "Embeddings of more than two columns are judged in all of them; embeddings show the first two.",
         ),
         (
-            any(c.index == "knn_accuracy" and c.values for c in reading.main),
+            any(c.measure == "knn_accuracy" and c.values for c in reading.main),
             (
-                "Classes that lie apart in a picture are no proof that the picture keeps the data: k-NN accuracy "
+                "Classes that lie apart in an embedding are no proof that the embedding keeps the data: k-NN accuracy "
                 "judges labels, not distances."
             ),
         ),
@@ -95,7 +95,7 @@ def _interval_cautions(reading: Reading, having: list[bool]) -> list[tuple[bool,
     """What intervals do not say, or what their absence means."""
     some, every = any(having), all(having)
     difference = " They are no intervals for the difference of two embeddings, which share their points."
-    targets = ordered(sorted({row["target"] for row in reading.rows if row["ci_method"] and row["target"]}))
+    targets = ordered(sorted({row["target"] for row in reading.rows if row["conf_method"] and row["target"]}))
     return [
         (not some, "Values have no intervals: nothing here says how much they would change with other points."),
         (
@@ -121,35 +121,35 @@ def _test_cautions(reading: Reading) -> list[tuple[bool, str]]:
 
 
 def glossary(reading: Reading) -> list[Word]:
-    """The words of ``definitions``; indices with formula and reference, as their cards and pages say them."""
-    indices = {_term(column): column for column in reading.main}
+    """The words of ``definitions``; measures with formula and reference, as their cards and pages say them."""
+    measures = {_term(column): column for column in reading.main}
     words = definitions(reading)
-    return [index_words_of(indices[term]) if term in indices else Word(term, meaning) for term, meaning in words]
+    return [measure_words_of(measures[term]) if term in measures else Word(term, meaning) for term, meaning in words]
 
 
-def index_words_of(column: Column) -> Word:
-    """What an index means, its formula and its reference, as its card and its page say them."""
-    return Word(_term(column), _meaning(column), *_source(column.index if column.index in INDICES else ""))
+def measure_words_of(column: Column) -> Word:
+    """What a measure means, its formula and its reference, as its card and its page say them."""
+    return Word(_term(column), _meaning(column), *_source(column.measure if column.measure in MEASURES else ""))
 
 
-def _source(index: str) -> tuple[str, str]:
-    """The formula that the page of an index states, and its reference."""
-    if not index:
+def _source(measure: str) -> tuple[str, str]:
+    """The formula that the page of a measure states, and its reference."""
+    if not measure:
         return "", ""
-    page = (INDICES.get(index).__doc__ or "").partition("\n\n")[2].partition("Parameters\n")[0]
+    page = (MEASURES.get(measure).__doc__ or "").partition("\n\n")[2].partition("Parameters\n")[0]
     parts = [" ".join(part.split()) for part in page.split("\n\n")]
     formulas = [part for part in parts if " = " in part]
     said = _MARKUP.sub("", formulas[0]).strip() if formulas else ""
-    return said, " ".join(INDICES.card(index).reference.split())
+    return said, " ".join(MEASURES.card(measure).reference.split())
 
 
 def definitions(reading: Reading) -> list[tuple[str, str]]:
-    """Every word that the report uses, with its meaning: indices first, then the words of tables, then the verdicts."""
+    """Every word that the report uses, with its meaning: measures first, then the words of tables, then the verdicts."""
     words = [(_term(column), _meaning(column)) for column in reading.main]
     words.append(("by chance", _sentence(COLUMNS["chance"])))
     if reading.scales:
         words.append(("k", "Number of nearest neighbors that make a neighborhood."))
-    if any(row["ci_method"] for row in reading.rows):
+    if any(row["conf_method"] for row in reading.rows):
         words.append(("95 % interval", _interval_words(reading)))
     if any(not math.isnan(row["worst"]) for row in reading.rows):
         ties = "Equal distances can be ordered in several ways; worst and best are over all of them."
@@ -172,7 +172,7 @@ def _sentence(text: str) -> str:
 
 
 def _meaning(column: Column) -> str:
-    """Question, direction, range and chance of an index."""
+    """Question, direction, range and chance of a measure."""
     low, high = column.bounds
     if math.isfinite(low) and math.isfinite(high):
         span = f"from {low:g} to {high:g}"
@@ -183,7 +183,7 @@ def _meaning(column: Column) -> str:
 
 
 def _interval_words(reading: Reading) -> str:
-    methods = ordered(sorted({row["ci_method"] for row in reading.rows if row["ci_method"]}))
+    methods = ordered(sorted({row["conf_method"] for row in reading.rows if row["conf_method"]}))
     return f"Interval for the value, by {methods}."
 
 
@@ -251,7 +251,7 @@ def head_line(reading: Reading, dimensions: dict[str, int]) -> str:
     parts.append(str(recipe.get("metric") or ""))
     if recipe.get("anchors"):
         parts.append(f"seen from {counted(int(recipe['anchors']), 'anchor')}")
-    some = any(row["ci_method"] for row in reading.rows)
+    some = any(row["conf_method"] for row in reading.rows)
     parts.append("95 % intervals" if some else "no intervals")
     seed = recipe.get("random_state")
     parts.append("" if seed is None else f"seed {seed}")

@@ -1,4 +1,4 @@
-"""Pictures of cells in one colour that is the denser the more a cell holds, and the bar that says how much."""
+"""Pictures of cells in one color that is the denser the more a cell holds, and the bar that says how much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The points of embeddings side by side: their colours, what stands over a panel, and the legend below."""
+"""The points of embeddings side by side: their colors, what stands over a panel, and the legend below."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from dreval.errors import InputError
 from dreval.report._heads import SOFT, name_panel
 from dreval.report._lines import LETTER
 from dreval.report._names import breadth, short_name, short_names
-from dreval.report._panels import Classes, class_colours, class_handles, colour_bar, scale_of_maps
+from dreval.report._panels import Classes, class_colors, class_handles, color_bar, scale_of_maps
 from dreval.report._reading import Reading
-from dreval.report._style import CLASS_COLOURS, SEQUENCE, printable
+from dreval.report._style import CLASS_COLORS, SEQUENCE, printable
 
 __all__ = [
     "PANEL",
     "Numbers",
     "class_names",
     "legend_columns",
-    "number_colours",
-    "point_colours",
+    "number_colors",
+    "point_colors",
     "title_points",
     "write_legend",
     "write_scale",
@@ -36,12 +36,12 @@ __all__ = [
 PANEL = 2.3
 MARK = 0.32  # inches that a dot of a legend takes with the gaps beside it
 MOST = 13  # columns of a legend
-MISSING = CLASS_COLOURS[-1]
+MISSING = CLASS_COLORS[-1]
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Points coloured by a number: the colours as classes, the words of both ends, whether some are missing, a name."""
+    """Points colored by a number: the colors as classes, the words of both ends, whether some are missing, a name."""
 
     classes: Classes
     ends: tuple[str, str]
@@ -49,8 +49,8 @@ class Numbers:
     title: str = ""
 
 
-def point_colours(labels: Any, n: int) -> Classes | Numbers | None:
-    """How points are coloured: by class, where floats are numbers on a scale, which a series gives its name."""
+def point_colors(labels: Any, n: int) -> Classes | Numbers | None:
+    """How points are colored: by class, where floats are numbers on a scale, which a series gives its name."""
     if labels is None:
         return None
     values, title = np.asarray(labels), getattr(labels, "name", None)
@@ -58,12 +58,12 @@ def point_colours(labels: Any, n: int) -> Classes | Numbers | None:
         raise InputError("color", "must be one value for each point", f"shape {values.shape}", "Pass one column.")
     check_rows(len(values), n, "color")
     if values.dtype.kind != "f":
-        return class_colours(values)
-    return number_colours(values.astype(np.float64), "" if title is None else printable(title))
+        return class_colors(values)
+    return number_colors(values.astype(np.float64), "" if title is None else printable(title))
 
 
-def number_colours(values: npt.NDArray[np.float64], title: str = "") -> Numbers:
-    """Colours of numbers, from dark for low to light for high; missing ones are grey."""
+def number_colors(values: npt.NDArray[np.float64], title: str = "") -> Numbers:
+    """Colors of numbers, from dark for low to light for high; missing ones are gray."""
     scale = scale_of_maps([values], True)
     there = np.isfinite(values)
     codes = np.full(len(values), len(SEQUENCE), np.int64)
@@ -74,7 +74,7 @@ def number_colours(values: npt.NDArray[np.float64], title: str = "") -> Numbers:
 
 
 def title_points(ax: Axes, reading: Reading, name: str, embeddings: Mapping[str, Any]) -> None:
-    """Name of the embedding in its colour, and what is not shown of it."""
+    """Name of the embedding in its color, and what is not shown of it."""
     d = embeddings[name].shape[1]
     wide = [n for n in reading.computed if embeddings[n].shape[1] != 2]
     shown = {1: "one column"}.get(d, f"columns 1 and 2 of {d}" if d > 2 else "")
@@ -99,8 +99,8 @@ def class_names(classes: Classes) -> list[str]:
 def write_legend(made: Figure, first: Axes, classes: Classes, columns: int) -> None:
     """The names of the classes in rows below the panels, beginning at the first of them."""
     handles = [
-        Line2D([], [], linestyle="", marker="o", markersize=5, markeredgewidth=0, color=colour)
-        for _, colour in class_handles(classes)
+        Line2D([], [], linestyle="", marker="o", markersize=5, markeredgewidth=0, color=color)
+        for _, color in class_handles(classes)
     ]
     made.legend(
         handles,
@@ -118,7 +118,7 @@ def write_legend(made: Figure, first: Axes, classes: Classes, columns: int) -> N
 
 def write_scale(made: Figure, first: Axes, numbers: Numbers) -> None:
     """The scale of the numbers as a bar below the panels."""
-    bar = colour_bar(made, first, PANEL, 0.3, SEQUENCE)
+    bar = color_bar(made, first, PANEL, 0.3, SEQUENCE)
     bar.text(0, -0.5, numbers.ends[0], ha="left", va="top", transform=bar.transAxes, **SOFT)
     bar.text(1, -0.5, numbers.ends[1], ha="right", va="top", transform=bar.transAxes, **SOFT)
     if numbers.title:
@@ -132,4 +132,4 @@ def write_scale(made: Figure, first: Axes, numbers: Numbers) -> None:
             transform=bar.transAxes,
         )
     if numbers.missing:
-        bar.text(0.5, -0.5, "grey: missing", ha="center", va="top", transform=bar.transAxes, **SOFT)
+        bar.text(0.5, -0.5, "gray: missing", ha="center", va="top", transform=bar.transAxes, **SOFT)

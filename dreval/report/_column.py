@@ -1,4 +1,4 @@
-"""One index over all embeddings: its values, and what can be said of them without words."""
+"""One measure over all embeddings: its values, and what can be said of them without words."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dreval.report._numbers import decimals_for, fixed, half_width
 
 __all__ = ["DIFFERS", "Cell", "Column"]
 
-# Names of persons that begin titles of indices: they keep their capital within a sentence.
+# Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = ("Jaccard", "Kendall", "Kolmogorov", "Kruskal", "Kullback", "Pearson", "Procrustes", "Sammon", "Shepard")
 PERSONS += ("Smirnov", "Spearman", "Wasserstein")
-# A range of values by chance is wide beyond this part of the scale of the index, or of the largest of them.
+# A range of values by chance is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE = 0.1
 DIFFERS = "differs"
 
@@ -56,9 +56,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One index at one set of parameters, with the cells of all embeddings."""
+    """One measure at one set of parameters, with the cells of all embeddings."""
 
-    index: str
+    measure: str
     parameters: str
     title: str
     symbol: str
@@ -76,7 +76,7 @@ class Column:
 
     @property
     def ranks(self) -> bool:
-        """Whether one way is better; without that the index describes, and nothing is best or last on it."""
+        """Whether one way is better; without that the measure describes, and nothing is best or last on it."""
         return self.direction in ("higher", "lower")
 
     @property

@@ -1,4 +1,4 @@
-"""What the page of a comparison shows: who is ahead, every index with its figure and words, and all pairs."""
+"""What the page of a comparison shows: who is ahead, every measure with its figure and words, and all pairs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from dreval.comparison._lettered import letter_words
 from dreval.comparison._printing import OVERALL_TITLES, direction_of
 from dreval.comparison.record import Comparison
 from dreval.errors import InputError
-from dreval.report._cautions import index_words_of
+from dreval.report._cautions import measure_words_of
 from dreval.report._column import Cell, Column
 from dreval.report._numbers import counted, fixed, probability
 from dreval.report._paired import pair_rows, posterior_rows
 from dreval.report._reading import make_column, parameter_words
-from dreval.report._standing import ABSENT, HeatCell, index_words, leading, rank_lines
+from dreval.report._standing import ABSENT, HeatCell, leading, measure_words, rank_lines
 from dreval.report._svg import inline_svg
 from dreval.report._tested import ADJUSTMENTS
-from dreval.report.figures import draw_comparison
-from dreval.report.kinds.forest import forest_words
+from dreval.report.figures.forest import forest_words
+from dreval.report.plot import draw_comparison
 
 __all__ = ["comparison_page"]
 
@@ -35,10 +35,10 @@ MAX_FIGURES = 12
 
 def comparison_page(found: Comparison) -> dict[str, Any]:
     """The parts of the page that a text does not have, by the names of its template."""
-    columns = {name: _column(found, name) for name in found.indices}
+    columns = {name: _column(found, name) for name in found.measures}
     names = list(dict.fromkeys(found.standing["embedding"]))
     across = bool(found.families)
-    lines = rank_lines(found, found.indices, names) if across else _value_lines(found, columns, names)
+    lines = rank_lines(found, found.measures, names) if across else _value_lines(found, columns, names)
     parts = list(_parts(found, columns))
     said = leading(lines, [column.named for column in columns.values()])
     return {
@@ -56,7 +56,7 @@ def comparison_page(found: Comparison) -> dict[str, Any]:
         "posterior": posterior_rows(found),
         "rope": f"{found.recipe['rope'] or 0:g}",
         "marks": "" if across or not any(part["figure"] for part in parts) else forest_words(found),
-        "glossary": [index_words_of(column) for column in columns.values()],
+        "glossary": [measure_words_of(column) for column in columns.values()],
     }
 
 
@@ -71,21 +71,21 @@ def _meta(found: Comparison) -> str:
 
 
 def _column(found: Comparison, name: str) -> Column:
-    """The values of one index on one data set, or its means over several."""
+    """The values of one measure on one data set, or its means over several."""
     rows = found.of(found.standing, name)
-    empty = {"ci_low": math.nan, "ci_high": math.nan, "chance": math.nan, "worst": math.nan, "best": math.nan}
+    empty = {"conf_low": math.nan, "conf_high": math.nan, "chance": math.nan, "worst": math.nan, "best": math.nan}
     known = {"note": "", "direction": direction_of(found, name), "lower": math.nan, "upper": math.nan, **empty}
     made = [{**row, **known} for row in rows.to_dict("records")]
-    return make_column(str(rows["index"].iloc[0]), str(rows["parameters"].iloc[0]), made)
+    return make_column(str(rows["measure"].iloc[0]), str(rows["parameters"].iloc[0]), made)
 
 
 def _below(column: Column) -> str:
-    """What stands under the title of an index."""
+    """What stands under the title of a measure."""
     return ", ".join(filter(None, [parameter_words(column.parameters), "" if column.higher else column.better_words]))
 
 
 def _value_lines(found: Comparison, columns: dict[str, Column], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Values on one data set: a line for each embedding, with a cell and its letters for each index."""
+    """Values on one data set: a line for each embedding, with a cell and its letters for each measure."""
     letters = {name: found.of(found.standing, name).set_index("embedding")["letters"] for name in columns}
     return [
         {"method": one, "cells": [_value_cell(c, one, letters[name].get(one, "")) for name, c in columns.items()]}
@@ -102,14 +102,14 @@ def _value_cell(column: Column, name: str, letters: str) -> HeatCell:
 
 
 def _parts(found: Comparison, columns: dict[str, Column]) -> Iterator[dict[str, Any]]:
-    """One part for each index: its words, its figure and, over data sets, its values."""
+    """One part for each measure: its words, its figure and, over data sets, its values."""
     for number, (name, column) in enumerate(columns.items()):
         family = found.families.get(name)
         yield {
             "title": column.title,
             "below": _below(column),
             "question": column.question,
-            "words": index_words(found, name),
+            "words": measure_words(found, name),
             "figure": _figure(found, name, column, number) if number < MAX_FIGURES else "",
             "methods": family.names if family is not None else [],
             "lines": _dataset_lines(column, family.cells) if family is not None else [],
@@ -120,7 +120,7 @@ def _figure(found: Comparison, name: str, column: Column, number: int) -> str:
     """Mean ranks over data sets, or the forest of one; nothing where the comparison has not what it takes."""
     kind, words, options = FIGURES[bool(found.families)]
     try:
-        figure = draw_comparison(found, kind, index=name, titled=False, **options)
+        figure = draw_comparison(found, kind, measure=name, titled=False, **options)
     except InputError:
         return ""
     return inline_svg(figure, f"c{number}", f"{words} by {column.named}")
@@ -137,7 +137,7 @@ def _dataset_lines(column: Column, cells: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _overall(found: Comparison, columns: dict[str, Column]) -> list[dict[str, str]]:
-    """Tests of any difference, one row for each index and test."""
+    """Tests of any difference, one row for each measure and test."""
     rows = []
     for name, column in columns.items():
         for row in found.of(found.overall, name).to_dict("records"):
@@ -145,7 +145,7 @@ def _overall(found: Comparison, columns: dict[str, Column]) -> list[dict[str, st
             value = float(row["statistic"])
             rows.append(
                 {
-                    "index": ", ".join(filter(None, [column.title, parameter_words(column.parameters)])),
+                    "measure": ", ".join(filter(None, [column.title, parameter_words(column.parameters)])),
                     "test": OVERALL_TITLES[row["test"]],
                     "n": f"{int(row['n'])}",
                     "value": ABSENT if math.isnan(value) else fixed(value, 2),

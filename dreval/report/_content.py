@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from dreval.records.results import Results
 from dreval.report._card import card_lines
 from dreval.report._cautions import cautions, definitions, glossary, head_line
 from dreval.report._column import DIFFERS, Column
@@ -17,9 +18,8 @@ from dreval.report._numbers import in_words
 from dreval.report._paired import paired_differences
 from dreval.report._reading import SCALE, Reading, parameter_words
 from dreval.report._tested import asked_rows, known_tests, test_groups, test_row, tests_said
+from dreval.report.render.results import failure_notes
 from dreval.report.words import verdicts
-from dreval.results.printing import failure_notes
-from dreval.results.table import Results
 
 __all__ = ["Footnotes", "TableCell", "content"]
 
@@ -96,7 +96,7 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
         ),
         "all_rows": [_full_row(reading, row) for row in reading.rows if row["embedding"] not in reading.failed],
         "ties": any(not math.isnan(row["worst"]) for row in reading.rows),
-        "intervals": any(not math.isnan(row["ci_low"]) for row in reading.rows),
+        "intervals": any(not math.isnan(row["conf_low"]) for row in reading.rows),
         "tests": [test_row(row) for row in known_tests(reading)],
         "tests_said": tests_said(reading, reading.tests),
         "test_groups": test_groups(reading),
@@ -225,13 +225,13 @@ def _table_note(reading: Reading, page: bool) -> str:
 
 def _full_row(reading: Reading, row: Mapping[str, Any]) -> dict[str, str]:
     """One row of the table of all values."""
-    column = next(c for c in reading.columns if c.index == row["index"] and c.parameters == row["parameters"])
+    column = next(c for c in reading.columns if c.measure == row["measure"] and c.parameters == row["parameters"])
     cell = column.cells[row["embedding"]]
     ends = "" if not cell.has_interval else f"{column.shown(cell.low)} to {column.shown(cell.high)}"
     ties = "" if math.isnan(cell.worst) else f"{column.shown(cell.worst)} to {column.shown(cell.best)}"
     return {
         "embedding": row["embedding"],
-        "index": column.title,
+        "measure": column.title,
         "parameters": parameter_words(column.parameters),
         "value": ABSENT if cell.missing else column.shown(cell.value),
         "interval": ends,

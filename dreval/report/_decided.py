@@ -18,9 +18,9 @@ BY_INTERVALS = "intervals overlap and no paired test was run"
 class Decided:
     """What paired tests found.
 
-    ``clear`` holds for each embedding, by index, whether it is better than all others; an index is missing where this
-    is not known, and ``clear`` is None where nothing was tested. ``beaten`` counts the indices by which an embedding is
-    better than the baseline, and those by which the two were tested.
+    ``clear`` holds for each embedding, by index, whether it is better than all others; a measure is missing where this
+    is not known, and ``clear`` is None where nothing was tested. ``beaten`` counts the measures by which an embedding
+    is better than the baseline, and those by which the two were tested.
     """
 
     clear: Mapping[str, Mapping[str, bool]] | None = None
@@ -32,7 +32,7 @@ class Decided:
         if column.ties_overlap(name):
             return False, BY_TIES
         if self.clear is not None:
-            found = self.clear.get(name, {}).get(column.index)
+            found = self.clear.get(name, {}).get(column.measure)
             return found, BY_TESTS if found is False else ""
         if column.intervals_overlap(name):
             return False, BY_INTERVALS

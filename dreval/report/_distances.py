@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from dreval.records.shepard import Shepard
 from dreval.report._cells import shaded
 from dreval.report._reading import Reading
 from dreval.report._style import LIGHT
-from dreval.results.shepard import Shepard
 
 __all__ = ["draw_shepard", "rank_words", "shepard_words"]
 
@@ -32,13 +32,13 @@ def shepard_words(table: Shepard) -> str:
     )
 
 
-def draw_shepard(ax: Axes, table: Shepard, colour: str, size: float = 8.0) -> None:
+def draw_shepard(ax: Axes, table: Shepard, color: str, size: float = 8.0) -> None:
     """The counts as one picture of cells, and the ascending steps as a line."""
     share = np.log1p(table.counts.T) / np.log1p(max(int(table.counts.max()), 1))
     image = shaded(share, table.counts.T > 0)
     right, top = float(table.x_edges[-1]), float(table.y_edges[-1])
     ax.imshow(image, origin="lower", extent=(0, right, 0, top), aspect="auto", interpolation="nearest", zorder=1)
-    ax.stairs(table.steps, table.step_edges, baseline=None, color=colour, linewidth=1.8, zorder=3)
+    ax.stairs(table.steps, table.step_edges, baseline=None, color=color, linewidth=1.8, zorder=3)
     ax.set(xlim=(0, right), ylim=(0, top), facecolor=LIGHT["panel"])
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))

@@ -11,17 +11,17 @@ from matplotlib.figure import Figure
 
 from dreval.comparison._printing import direction_of, heading
 from dreval.comparison.record import Comparison
+from dreval.records.results import point_column
 from dreval.report._names import breadth, short_names
 from dreval.report._reading import Reading, read_results
-from dreval.report._style import LIGHT, embedding_colour, grid_columns, math_words
-from dreval.results.table import point_column
+from dreval.report._style import LIGHT, embedding_color, grid_columns, math_words
 
 __all__ = [
     "ACROSS",
     "SOFT",
     "WORDS",
     "foot_lines",
-    "main_indices",
+    "main_measures",
     "name_panel",
     "setting_words",
     "title_inches",
@@ -37,10 +37,10 @@ MARGIN = 0.12  # inches left of a title
 
 
 def name_panel(ax: Axes, reading: Reading, name: str, aside: str = "", room: int = 24, pad: float = 5.0) -> None:
-    """Name of an embedding in its colour, and at the right what is to be said of it; ``room`` is for both."""
-    colour = embedding_colour(reading.names.index(name))
+    """Name of an embedding in its color, and at the right what is to be said of it; ``room`` is for both."""
+    color = embedding_color(reading.names.index(name))
     short = short_names(reading.computed, room)[name]
-    ax.set_title(short, loc="left", fontsize=10, fontweight="bold", color=colour, pad=pad)
+    ax.set_title(short, loc="left", fontsize=10, fontweight="bold", color=color, pad=pad)
     if aside:
         said = math_words(aside, True)
         ax.set_title(said.pop("label"), loc="right", pad=pad, **SOFT, **said)
@@ -64,7 +64,7 @@ def title_inches(lines: Sequence[str]) -> float:
 
 
 def write_title(figure: Figure, lines: Sequence[str]) -> None:
-    """The title of a figure in lines at its upper left, whatever stands below; symbols have their index set low."""
+    """The title of a figure in lines at its upper left, whatever stands below; symbols have their measure set low."""
     width, height = figure.get_size_inches()
     for place, line in enumerate(lines):
         said = math_words(line, True)
@@ -73,14 +73,14 @@ def write_title(figure: Figure, lines: Sequence[str]) -> None:
 
 
 def setting_words(comparison: Comparison, name: str) -> str:
-    """An index with its setting, without which way is better; what belongs together stays on one line."""
+    """A measure with its setting, without which way is better; what belongs together stays on one line."""
     words = heading(comparison, name).replace(f", {direction_of(comparison, name)} is better", "")
     return words.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
-def main_indices(comparison: Comparison) -> list[str]:
-    """The indices of a comparison, of a result each at one number of neighbors only, as in its first table."""
+def main_measures(comparison: Comparison) -> list[str]:
+    """The measures of a comparison, of a result each at one number of neighbors only, as in its first table."""
     if comparison.results is None:
-        return comparison.indices
-    main = [point_column(column.index, column.parameters) for column in read_results(comparison.results).main]
-    return [name for name in comparison.indices if name in main]
+        return comparison.measures
+    main = [point_column(column.measure, column.parameters) for column in read_results(comparison.results).main]
+    return [name for name in comparison.measures if name in main]

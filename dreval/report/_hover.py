@@ -1,4 +1,4 @@
-"""The points of all pictures of a page, so that its script can name the one that is pointed at."""
+"""The points of all embeddings of a page, so that its script can name the one that is pointed at."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from dreval.records.results import Results
 from dreval.report._column import Column
 from dreval.report._panels import UNLABELED, place_points
 from dreval.report._reading import Reading
-from dreval.results.markup import printable
-from dreval.results.table import Results
+from dreval.report.render.markup import printable
 
 __all__ = ["point_data"]
 
-MOST = 60_000  # points of all pictures together; beyond, names would make the page heavy
-STEPS = 1000  # of a side of a picture
+MOST = 60_000  # points of all embeddings together; beyond, names would make the page heavy
+STEPS = 1000  # of a side of an embedding
 DIGITS = 3
 
 
 def point_data(results: Results, reading: Reading, column: Column | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Names and classes of the points, and of each picture their places and values; empty where there are too many."""
+    """Names and classes of the points, and of each embedding their places and values; empty where there are too many."""
     names = list(reading.computed)
     if not names or len(names) * len(results.embeddings[names[0]]) > MOST:
         return {}

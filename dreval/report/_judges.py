@@ -1,4 +1,4 @@
-"""How values of indices become verdicts and sentences: the words that their numbers allow, ties or no ties."""
+"""How values of measures become verdicts and sentences: the words that their numbers allow, ties or no ties."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ GOOD, FAIR, POOR = "holds", "mostly", "fails"
 
 @dataclass(frozen=True)
 class Rule:
-    """How an index is put into words.
+    """How a measure is put into words.
 
-    ``judge`` gives the verdict and whether it speaks for the picture; "" says nothing. ``compose`` makes the sentence
+    ``judge`` gives the verdict and whether it speaks for the embedding; "" says nothing. ``compose`` makes the sentence
     of a verdict and the words on ties; the verdict None is one that equal distances leave open. ``topic`` is what can
     or cannot be trusted, in a few words, and ``grades`` says which by the verdict, for values at least ``least`` of the
     way from chance to perfect.
@@ -121,7 +121,7 @@ def _named(column: Column, cell: Cell, verdict: str | None, ties: str) -> str:
 
 
 def rank_rule(topic: str, holds: str, mostly: str, fails: str) -> Rule:
-    """Three sentences for an index of ranks, chosen by the distance from chance to perfect."""
+    """Three sentences for a measure of ranks, chosen by the distance from chance to perfect."""
 
     def judge(column: Column, cell: Cell) -> tuple[bool, str]:
         if in_chance(column, cell):
@@ -135,7 +135,7 @@ def rank_rule(topic: str, holds: str, mostly: str, fails: str) -> Rule:
 
 
 def shape_rule(topic: str, holds: str, fails: str) -> Rule:
-    """Two sentences for an index of shape or distance; nothing is said between them."""
+    """Two sentences for a measure of shape or distance; nothing is said between them."""
 
     def judge(column: Column, cell: Cell) -> tuple[bool, str]:
         if in_chance(column, cell):
@@ -156,7 +156,7 @@ def _judge_classes(column: Column, cell: Cell) -> tuple[bool, str]:
 def _compose_classes(_: Column, cell: Cell, verdict: str | None, ties: str) -> str:
     shown, rest = of_hundred(cell.value), f"{_against(cell)}{_left_open(ties)}."
     if verdict == CHANCE:
-        return f"Classes cannot be told from the picture: {shown} of 100 points{rest}"
+        return f"Classes cannot be told from the embedding: {shown} of 100 points{rest}"
     return f"Neighbors tell the class of {shown} of 100 points{rest}"
 
 
@@ -187,9 +187,7 @@ def _judge_triplets(column: Column, cell: Cell) -> tuple[bool, str]:
 def _compose_triplets(_: Column, cell: Cell, verdict: str | None, ties: str) -> str:
     shown, rest = of_hundred(cell.value), f"{_against(cell)}{_left_open(ties)}."
     if verdict == CHANCE:
-        return (
-            f"Which of two points is nearer to a third cannot be told from the picture: right for {shown} of 100{rest}"
-        )
+        return f"Which of two points is nearer to a third cannot be told from the embedding: right for {shown} of 100{rest}"
     return f"Of two points the one nearer to a third is shown nearer for {shown} of 100{rest}"
 
 

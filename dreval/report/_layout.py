@@ -1,4 +1,4 @@
-"""How a report is laid out: which way the first table lies, and how many cards or pictures stand in a row."""
+"""How a report is laid out: which way the first table lies, and how many cards or embeddings stand in a row."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 
 __all__ = ["balanced", "is_turned", "table_parts"]
 
-TURNED_ABOVE = 9  # with more indices (these are the default ones) they are the rows of the first table
+TURNED_ABOVE = 9  # with more measures (these are the default ones) they are the rows of the first table
 
 
-def is_turned(indices: int, embeddings: int) -> bool:
-    """Whether indices are the rows of the first table, and embeddings its columns."""
-    return indices > max(TURNED_ABOVE, embeddings)
+def is_turned(measures: int, embeddings: int) -> bool:
+    """Whether measures are the rows of the first table, and embeddings its columns."""
+    return measures > max(TURNED_ABOVE, embeddings)
 
 
 def table_parts(
     heads: Sequence[Any], rows: Sequence[Mapping[str, Any]], chances: Sequence[Any], subjects: Sequence[tuple[str, int]]
 ) -> list[dict[str, Any]]:
-    """The first table with its indices as rows: for each subject its lines, each with the cells of all embeddings."""
+    """The first table with its measures as rows: for each subject its lines, each with the cells of all embeddings."""
     columns = [row["cells"] or [None] * len(heads) for row in rows]
     lines = [
         {"head": head, "chance": chance, "cells": cells}

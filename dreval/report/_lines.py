@@ -1,4 +1,4 @@
-"""Lines of an index against the number of neighbors, each labelled at its end."""
+"""Lines of a measure against the number of neighbors, each labeled at its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dreval.report._column import Column
 from dreval.report._names import breadth, short_names
 from dreval.report._numbers import fixed
 from dreval.report._reading import parameter
-from dreval.report._style import LIGHT, embedding_colour, embedding_dashes, math_words, one_axes
+from dreval.report._style import LIGHT, embedding_color, embedding_dashes, math_words, one_axes
 
 __all__ = [
     "BOTTOM",
@@ -37,9 +37,9 @@ LOG_FROM = 8
 
 
 def draw_curves(family: Sequence[Column], places: Mapping[str, int], titled: bool = True) -> Figure:
-    """One figure: a line for each embedding over the columns of a family (one index at rising k).
+    """One figure: a line for each embedding over the columns of a family (one measure at rising k).
 
-    ``places`` gives the colour of each embedding by the place at which it was added. A page writes the title itself.
+    ``places`` gives the color of each embedding by the place at which it was added. A page writes the title itself.
     """
     ks = [int(parameter(column.parameters, "n_neighbors") or 0) for column in family]
     names = [n for n in places if any(not math.isnan(v) for v in _series(family, n))]
@@ -80,7 +80,7 @@ def height_for(labels: int, top: float) -> float:
 
 
 def band_opacity(count: int) -> float:
-    """Opacity of the intervals of so many lines: of many they would be one grey."""
+    """Opacity of the intervals of so many lines: of many they would be one gray."""
     return 0.16 if count <= CROWD else 0.06
 
 
@@ -113,17 +113,17 @@ def _draw_line(
     ax: Axes, ks: Sequence[int], family: Sequence[Column], name: str, place: int, label: str, opacity: float
 ) -> tuple[float, float, str, str]:
     """Draw the line of one embedding with its intervals, and give where its label belongs."""
-    colour, mark = embedding_colour(place), f"embedding-{place}"
+    color, mark = embedding_color(place), f"embedding-{place}"
     values = np.array(_series(family, name))
     cells = [column.cells.get(name) for column in family]
     low = np.array([math.nan if cell is None else cell.low for cell in cells])
     high = np.array([math.nan if cell is None else cell.high for cell in cells])
     if np.isfinite(low).any():
-        ax.fill_between(ks, low, high, color=colour, alpha=opacity, linewidth=0, gid=f"{mark}-0")
-    look: dict[str, Any] = {"color": colour, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
+        ax.fill_between(ks, low, high, color=color, alpha=opacity, linewidth=0, gid=f"{mark}-0")
+    look: dict[str, Any] = {"color": color, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
     ax.plot(ks, values, marker="o", markersize=3.2, markeredgewidth=0, gid=f"{mark}-1", **look)
     last = int(np.flatnonzero(np.isfinite(values))[-1])
-    return ks[last], float(values[last]), label, colour
+    return ks[last], float(values[last]), label, color
 
 
 def _axes(ax: Axes, ks: Sequence[int]) -> None:
@@ -167,7 +167,7 @@ def label_ends(
 ) -> None:
     """Write each label beside the end of its line; labels that would overlap move apart and keep a thin leader.
 
-    ``ends`` are x, y, text and colour; texts in soft colour are no names. ``led`` draws the leaders. ``besides`` are
+    ``ends`` are x, y, text and color; texts in soft color are no names. ``led`` draws the leaders. ``besides`` are
     words behind a label, with the distance of their end from its beginning in inches.
     """
     box = ax.get_position()
@@ -178,7 +178,7 @@ def label_ends(
     placed = spread_labels(wanted, LINE, 0.0, height)
     width = box.width * ax.figure.get_figwidth()  # type: ignore[union-attr]
     gap = 0.16 / width
-    for (x, y, text, colour), target, at in zip(ends, wanted, placed, strict=True):
+    for (x, y, text, color), target, at in zip(ends, wanted, placed, strict=True):
         start = tuple(inverse.transform(ax.transData.transform((x, y))))
         moved = led and (abs(at - target) > 0.03 or start[0] < 0.99)
         if moved:
@@ -186,7 +186,7 @@ def label_ends(
                 [start[0] + gap * 0.2, 1 + gap * 0.8],
                 [start[1], at / height],
                 transform=ax.transAxes,
-                color=colour,
+                color=color,
                 linewidth=0.6,
                 alpha=0.7,
                 clip_on=False,
@@ -196,14 +196,14 @@ def label_ends(
             at / height,
             text,
             transform=ax.transAxes,
-            color=colour,
+            color=color,
             va="center_baseline",
-            fontweight="normal" if colour == LIGHT["soft"] else "bold",
+            fontweight="normal" if color == LIGHT["soft"] else "bold",
         )
         if besides and text in besides:
             away, words = besides[text]
             x = 1 + gap + away / width
-            ax.text(x, at / height, words, transform=ax.transAxes, color=colour, va="center_baseline", ha="right")
+            ax.text(x, at / height, words, transform=ax.transAxes, color=color, va="center_baseline", ha="right")
 
 
 def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:

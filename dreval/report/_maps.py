@@ -1,4 +1,4 @@
-"""Which values a map shows: an index at one number of neighbors, point by point."""
+"""Which values a map shows: a measure at one number of neighbors, point by point."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ import numpy as np
 
 from dreval._check import check_int, check_one_of
 from dreval.errors import InputError
+from dreval.records.results import Results, point_column
 from dreval.report._column import Column
 from dreval.report._panels import Scale
 from dreval.report._reading import Reading, parameter
-from dreval.results.table import Results, point_column
 
 __all__ = ["chance_mark", "map_values", "mapped_column"]
 
 
-def mapped_column(results: Results, reading: Reading, index: str | None, n_neighbors: int | None) -> Column:
+def mapped_column(results: Results, reading: Reading, measure: str | None, n_neighbors: int | None) -> Column:
     """The column whose values per point a map shows."""
     having = [
         c for c in reading.columns if any(_point_values(results, c, name) is not None for name in reading.computed)
     ]
     if not having:
-        raise InputError("index", "must have values for single points", "none", "Run an index such as trustworthiness.")
-    if index is None:
-        index = "trustworthiness" if any(c.index == "trustworthiness" for c in having) else having[0].index
-    elif any(c.index == index for c in reading.columns) and not any(c.index == index for c in having):
-        listed = ", ".join(sorted({c.index for c in having}))
-        raise InputError("index", "must have values for single points", repr(index), f"Those that have: {listed}.")
-    check_one_of(index, {c.index for c in having}, "index")
-    family = [c for c in having if c.index == index]
+        raise InputError(
+            "measure", "must have values for single points", "none", "Run a measure such as trustworthiness."
+        )
+    if measure is None:
+        measure = "trustworthiness" if any(c.measure == "trustworthiness" for c in having) else having[0].index
+    elif any(c.measure == measure for c in reading.columns) and not any(c.measure == measure for c in having):
+        listed = ", ".join(sorted({c.measure for c in having}))
+        raise InputError("measure", "must have values for single points", repr(measure), f"Those that have: {listed}.")
+    check_one_of(measure, {c.measure for c in having}, "measure")
+    family = [c for c in having if c.measure == measure]
     if n_neighbors is None:
         main = [c for c in family if c in reading.main]
         return (main or family)[0]
@@ -38,7 +40,7 @@ def mapped_column(results: Results, reading: Reading, index: str | None, n_neigh
     found = [c for c in family if parameter(c.parameters, "n_neighbors") == wanted]
     if not found:
         ran = ", ".join(parameter(c.parameters, "n_neighbors") or "none" for c in family)
-        raise InputError("n_neighbors", "must be one that was run", wanted, f"{index} was run at: {ran}.")
+        raise InputError("n_neighbors", "must be one that was run", wanted, f"{measure} was run at: {ran}.")
     return found[0]
 
 
@@ -58,7 +60,7 @@ def chance_mark(column: Column, scale: Scale) -> tuple[float | None, str]:
 def _point_values(results: Results, column: Column, name: str) -> Any:
     """Values of the points of one embedding, or None."""
     frame = results.points.get(name)
-    key = point_column(column.index, column.parameters)
+    key = point_column(column.measure, column.parameters)
     if frame is None or key not in frame.columns or len(frame) != len(results.embeddings.get(name, ())):
         return None
     return frame[key].to_numpy(dtype=np.float64)

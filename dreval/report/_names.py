@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from dreval.glossary import terminal_width
-from dreval.results.markup import printable
-from dreval.results.short import shortened
+from dreval.report.render.markup import printable
+from dreval.report.render.short import shortened
 
 __all__ = ["breadth", "short_name", "short_names"]
 

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
+from dreval.records.independence_test import IndependenceTest
+from dreval.records.results import Results
 from dreval.report._names import short_name
 from dreval.report._numbers import p_words, plain_numbers
-from dreval.report._style import LIGHT, drawing, embedding_colour, one_axes
-from dreval.results.table import Results
-from dreval.results.test import IndependenceTest
+from dreval.report._style import LIGHT, drawing, embedding_color, one_axes
 
 __all__ = ["EDGE", "Bars", "draw_panel", "kept_null", "null_histogram"]
 
@@ -87,15 +87,15 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
             _, ax = one_axes(4.6, 2.5, 0.55, 0.3, 0.5, 0.6)
         null = np.asarray(test.null_distribution, dtype=np.float64)
         law = () if len(null) else _law(test)
-        draw_panel(ax, _bars(null), test.statistic, embedding_colour(1), p_words(test.p_value), law)
+        draw_panel(ax, _bars(null), test.statistic, embedding_color(1), p_words(test.p_value), law)
         ax.set_ylabel("permutations" if len(null) else "density by chance" if len(law) else "")
         ax.set_xlabel(f"statistic of {len(null):,} permutations" if len(null) else "statistic")
         ax.set_title(short_name(test.title, 60), loc="left", fontsize=9, fontweight="bold", pad=18)
         return ax
 
 
-def draw_panel(ax: Axes, null: Bars, statistic: float, colour: str, aside: str = "", law: tuple[Any, ...] = ()) -> None:
-    """The values by chance in grey and the statistic in a colour, with its value and what else is to be said.
+def draw_panel(ax: Axes, null: Bars, statistic: float, color: str, aside: str = "", law: tuple[Any, ...] = ()) -> None:
+    """The values by chance in gray and the statistic in a color, with its value and what else is to be said.
 
     What is to be said stands behind the value, or below it where it begins with a new line.
     """
@@ -113,7 +113,7 @@ def draw_panel(ax: Axes, null: Bars, statistic: float, colour: str, aside: str =
     pad = 0.04 * (high - low) or abs(high) or 1.0
     ax.set_xlim(low - pad, high + pad)
     words = f"observed {statistic:.4g}{', far beyond' if far else ''}"
-    _mark(ax, statistic, far, colour, words + (aside if aside.startswith("\n") or not aside else f", {aside}"))
+    _mark(ax, statistic, far, color, words + (aside if aside.startswith("\n") or not aside else f", {aside}"))
     _number_ticks(ax)
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=bool(len(null.counts))))
 
@@ -134,16 +134,16 @@ def _number_ticks(ax: Axes) -> None:
     ax.xaxis.set_major_formatter(FixedFormatter([label for _, label in shown]))
 
 
-def _mark(ax: Axes, statistic: float, far: bool, colour: str, words: str) -> None:
+def _mark(ax: Axes, statistic: float, far: bool, color: str, words: str) -> None:
     """A line at the statistic, or an arrow towards one that is too far away, and its words above on its side."""
     low, high = ax.get_xlim()
     right = far or statistic > (low + high) / 2
     if far:
         inside = {"xycoords": ("data", "axes fraction"), "textcoords": ("data", "axes fraction")}
-        arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+        arrow = {"arrowstyle": "-|>", "color": color, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", (high, 0.5), (high - 0.22 * (high - low), 0.5), arrowprops=arrow, **inside)
     else:
-        ax.axvline(statistic, color=colour, linewidth=1.6)
+        ax.axvline(statistic, color=color, linewidth=1.6)
     ax.annotate(
         words,
         (float(right), 1.0),
@@ -153,7 +153,7 @@ def _mark(ax: Axes, statistic: float, far: bool, colour: str, words: str) -> Non
         ha="right" if right else "left",
         va="bottom",
         fontsize=8.5,
-        color=colour,
+        color=color,
     )
 
 

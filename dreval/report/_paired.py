@@ -12,12 +12,12 @@ import pandas as pd
 from dreval.comparison._printing import PAIR_TITLES
 from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError
-from dreval.registry import INDICES
+from dreval.records.results import Results, point_column
+from dreval.registry import MEASURES
 from dreval.report._decided import Decided
 from dreval.report._numbers import counted, decimals_for, fixed, probability
 from dreval.report._reading import Reading, parameter_words
 from dreval.report._tested import ADJUSTMENTS
-from dreval.results.table import Results, point_column
 
 __all__ = ["Paired", "interval_words", "pair_rows", "paired_differences", "posterior_rows"]
 
@@ -39,7 +39,7 @@ class Paired:
 
 
 def paired_differences(results: Results, reading: Reading) -> Paired:
-    """Every pair of embeddings by every index, where the result has what this takes."""
+    """Every pair of embeddings by every measure, where the result has what this takes."""
     if len(reading.computed) < 2 or not (len(results.groups) or results.left_out):
         return Paired()
     try:
@@ -57,7 +57,7 @@ def pair_rows(found: Comparison) -> list[dict[str, Any]]:
     pairs = found.pairs[found.pairs["test"] != "bayes"]
     adjusted = bool(pairs["p_adjusted"].notna().any())
     level, places = interval_words(found), _places(pairs)
-    return [_pair_row(row, places[(row["index"], row["test"])], adjusted, level) for row in pairs.to_dict("records")]
+    return [_pair_row(row, places[(row["measure"], row["test"])], adjusted, level) for row in pairs.to_dict("records")]
 
 
 def posterior_rows(found: Comparison) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def posterior_rows(found: Comparison) -> list[dict[str, Any]]:
     places = _places(pairs)
     return [
         {
-            **_named_pair(row, places[(row["index"], row["test"])]),
+            **_named_pair(row, places[(row["measure"], row["test"])]),
             "chances": [ABSENT if math.isnan(row[key]) else fixed(row[key], 3) for key in POSTERIOR],
             "open": row["note"] or (EQUAL if row["p_rope"] > 1 - found.recipe["alpha"] else OPEN),
         }
@@ -75,8 +75,8 @@ def posterior_rows(found: Comparison) -> list[dict[str, Any]]:
 
 
 def _places(pairs: pd.DataFrame) -> dict[Any, int]:
-    """Decimals of the advantages of each index and test."""
-    return {key: decimals_for(part["advantage"].dropna(), ()) for key, part in pairs.groupby(["index", "test"])}
+    """Decimals of the advantages of each measure and test."""
+    return {key: decimals_for(part["advantage"].dropna(), ()) for key, part in pairs.groupby(["measure", "test"])}
 
 
 def interval_words(found: Comparison) -> str:
@@ -85,11 +85,11 @@ def interval_words(found: Comparison) -> str:
 
 
 def _pair_row(row: Mapping[str, Any], places: int, adjusted: bool, level: str) -> dict[str, Any]:
-    """One pair by one index."""
+    """One pair by one measure."""
     p = row["p_adjusted"] if adjusted else row["p_value"]
     return {
         **_named_pair(row, places),
-        "interval": _ends(row["ci_low"], row["ci_high"], places),
+        "interval": _ends(row["conf_low"], row["conf_high"], places),
         "level": level,
         "effect": _signed(row["effect_size"], 2),
         "effect_sort": _sort(row["effect_size"]),
@@ -103,10 +103,10 @@ def _pair_row(row: Mapping[str, Any], places: int, adjusted: bool, level: str) -
 
 def _named_pair(row: Mapping[str, Any], places: int) -> dict[str, Any]:
     """Who is compared, by what, and by how much the first is ahead."""
-    title = INDICES.card(row["index"]).title if row["index"] in INDICES else row["index"]
+    title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
     parameters = parameter_words(row["parameters"])
     return {
-        "index": f"{title}, {parameters}" if parameters else title,
+        "measure": f"{title}, {parameters}" if parameters else title,
         "first": row["first"],
         "second": row["second"],
         "test": PAIR_TITLES[row["test"]],
@@ -138,15 +138,15 @@ def _said(known: pd.DataFrame, found: Comparison) -> str:
     by = f"adjusted p ({ADJUSTMENTS.get(adjust, adjust)})" if adjust != "nothing" else "p"
     return (
         "Each pair is judged at the same points; a positive advantage says that the first is better, whichever way the "
-        f"index points. {counted(few, 'difference')} of {len(known)} with {by} ≤ {found.recipe['alpha']:g}; "
+        f"measure points. {counted(few, 'difference')} of {len(known)} with {by} ≤ {found.recipe['alpha']:g}; "
         "the others are open."
     )
 
 
 def _tested(results: Results, reading: Reading, known: pd.DataFrame) -> Decided:
-    """Whether each embedding is better than all others by each index of the first table, and than the baseline."""
-    main = {point_column(c.index, c.parameters): c for c in reading.main if c.leaders}
-    rows = known.assign(key=[point_column(i, p) for i, p in zip(known["index"], known["parameters"], strict=True)])
+    """Whether each embedding is better than all others by each measure of the first table, and than the baseline."""
+    main = {point_column(c.measure, c.parameters): c for c in reading.main if c.leaders}
+    rows = known.assign(key=[point_column(i, p) for i, p in zip(known["measure"], known["parameters"], strict=True)])
     rows = rows[rows["key"].isin(main)]
     clear: dict[str, dict[str, bool]] = {name: {} for name in reading.computed}
     baseline = _baseline(results, reading)
@@ -157,7 +157,7 @@ def _tested(results: Results, reading: Reading, known: pd.DataFrame) -> Decided:
             mine = part[(part["first"] == name) | (part["second"] == name)]
             ahead = bool((mine["better"] == name).all())
             if not ahead or len(mine) == len(column.values) - 1:  # else it is ahead of some, the others not tested
-                clear[name][column.index] = ahead
+                clear[name][column.measure] = ahead
             if name in beaten:
                 against = mine[(mine["first"] == baseline) | (mine["second"] == baseline)]
                 beaten[name][0] += int((against["better"] == name).sum())

@@ -1,4 +1,4 @@
-"""One panel: the points of an embedding, coloured by class or by quality. Figures and pages share it."""
+"""One panel: the points of an embedding, colored by class or by quality. Figures and pages share it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from dreval.report._numbers import decimals_for, fixed
-from dreval.report._style import CLASS_COLOURS, LIGHT, PLAIN, RAMP, printable
+from dreval.report._style import CLASS_COLORS, LIGHT, PLAIN, RAMP, printable
 
 __all__ = [
     "UNLABELED",
     "Classes",
     "Scale",
-    "class_colours",
-    "colour_bar",
+    "class_colors",
+    "color_bar",
     "draw_map",
     "draw_points",
     "map_cells",
@@ -41,21 +41,21 @@ RASTER_ABOVE = 4000  # points of a panel are pixels inside the drawing beyond
 LAYERS = 6  # classes are drawn in so many interleaved layers, so that none always lies on top
 EDGE = 1.06
 UNLABELED = "unlabeled"
-NEITHER = "#cdd3da"  # the middle of a ramp between two colours: seen on light and on dark panels
+NEITHER = "#cdd3da"  # the middle of a ramp between two colors: seen on light and on dark panels
 
 
 @dataclass(frozen=True)
 class Classes:
-    """Classes as they are drawn: a code of each point, and name and colour of each code."""
+    """Classes as they are drawn: a code of each point, and name and color of each code."""
 
     codes: IntArray
     names: tuple[str, ...]
-    colours: tuple[str, ...]
+    colors: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The colour scale that maps share: its ends, and whether high values are the better ones."""
+    """The color scale that maps share: its ends, and whether high values are the better ones."""
 
     low: float
     high: float
@@ -85,8 +85,8 @@ class Scale:
         return fixed(self.low, places), fixed(self.high, places)
 
 
-def class_colours(labels: npt.NDArray[Any] | None) -> Classes | None:
-    """Colours of the classes: up to twelve each have their own; of more, the eleven largest, and all others one.
+def class_colors(labels: npt.NDArray[Any] | None) -> Classes | None:
+    """Colors of the classes: up to twelve each have their own; of more, the eleven largest, and all others one.
 
     Points without label are gray, and leave one color less.
     """
@@ -97,7 +97,7 @@ def class_colours(labels: npt.NDArray[Any] | None) -> Classes | None:
     for label in plain:
         counts[label] = counts.get(label, 0) + 1
     unlabeled = counts.pop(None, 0) > 0
-    room = len(CLASS_COLOURS) - unlabeled
+    room = len(CLASS_COLORS) - unlabeled
     names = list(counts)
     if len(names) > room:
         names = sorted(names, key=lambda c: (-counts[c], str(c)))[: room - 1]
@@ -106,12 +106,12 @@ def class_colours(labels: npt.NDArray[Any] | None) -> Classes | None:
     shown = [printable(name) for name in names]
     if len(counts) > room:
         shown.append(f"other ({len(counts) - len(names)} classes)")
-    colours = CLASS_COLOURS[: len(shown)]
+    colors = CLASS_COLORS[: len(shown)]
     if unlabeled:
         place[None] = len(shown)
-        shown, colours = [*shown, UNLABELED], (*colours, CLASS_COLOURS[-1])
+        shown, colors = [*shown, UNLABELED], (*colors, CLASS_COLORS[-1])
     codes = np.array([place.get(label, room - 1) for label in plain], dtype=np.int64)
-    return Classes(codes, tuple(shown), colours)
+    return Classes(codes, tuple(shown), colors)
 
 
 def _natural(text: str) -> tuple[tuple[int, str], ...]:
@@ -135,17 +135,17 @@ def place_points(Y: FloatArray) -> FloatArray:
 
 
 def draw_points(ax: Axes, Y: FloatArray, classes: Classes | None) -> None:
-    """Draw an embedding, coloured by class; a page finds the classes by the names of their paths."""
+    """Draw an embedding, colored by class; a page finds the classes by the names of their paths."""
     _prepare(ax)
     placed, width = place_points(Y), _dot(len(Y))
     if classes is None:
         _dots(ax, placed, PLAIN, width, len(Y))
         return
     for layer in range(LAYERS):
-        for code, colour in enumerate(classes.colours):
+        for code, color in enumerate(classes.colors):
             chosen = np.flatnonzero(classes.codes == code)[layer::LAYERS]
             if len(chosen):
-                _dots(ax, placed[chosen], colour, width, len(Y), f"class-{code}-{layer}")
+                _dots(ax, placed[chosen], color, width, len(Y), f"class-{code}-{layer}")
 
 
 def scale_of_maps(values: Sequence[FloatArray], higher: bool) -> Scale:
@@ -165,7 +165,7 @@ def scale_of_maps(values: Sequence[FloatArray], higher: bool) -> Scale:
 
 
 def map_cells(Y: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Centres and values of what a map shows: the mean of each cell, or few points one by one; no missing ones."""
+    """Centers and values of what a map shows: the mean of each cell, or few points one by one; no missing ones."""
     placed, there = place_points(Y), np.isfinite(values)
     placed, values = placed[there], values[there]
     if len(values) <= CELLS_ABOVE:
@@ -178,27 +178,27 @@ def map_cells(Y: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def ramp_between(low: str, high: str) -> tuple[str, ...]:
-    """A ramp from one colour over a light grey to another; the usual one where both are the same."""
+    """A ramp from one color over a light gray to another; the usual one where both are the same."""
     if low == high:
         return RAMP
     return tuple(map(to_hex, LinearSegmentedColormap.from_list("", [low, NEITHER, high])(np.linspace(0, 1, len(RAMP)))))
 
 
 def draw_map(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Sequence[str] = RAMP) -> None:
-    """Draw the quality of an index where the points lie."""
+    """Draw the quality of a measure where the points lie."""
     _prepare(ax)
-    centres, shown = map_cells(Y, values)
+    centers, shown = map_cells(Y, values)
     levels = scale.levels(shown)
     count = int(np.isfinite(values).sum())
     for level in np.unique(levels):
-        chosen = centres[levels == level]
+        chosen = centers[levels == level]
         if count <= CELLS_ABOVE:
             _dots(ax, chosen, ramp[level], _dot(count), count)
         else:
             _squares(ax, chosen, ramp[level])
 
 
-def colour_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42, ramp: Sequence[str] = RAMP) -> Axes:
+def color_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42, ramp: Sequence[str] = RAMP) -> Axes:
     """A ramp as a bar below a panel, that many inches long and above the end of the figure."""
     across, height = figure.get_size_inches()
     bar = figure.add_axes((ax.get_position().x0, bottom / height, width / across, 0.1 / height))
@@ -220,21 +220,21 @@ def _dot(n: int) -> float:
     return float(np.clip(4.6 * (max(n, 1) / 100) ** -0.22, 0.7, 5.5))
 
 
-def _dots(ax: Axes, placed: FloatArray, colour: str, width: float, n: int, name: str | None = None) -> None:
+def _dots(ax: Axes, placed: FloatArray, color: str, width: float, n: int, name: str | None = None) -> None:
     """Points as one path of strokes without length and with round ends: small in a file, and each a disc."""
     vertices = np.repeat(placed, 2, axis=0)
     vertices[1::2, 0] += 1e-5
     codes = np.tile(np.array([Path.MOVETO, Path.LINETO], dtype=np.uint8), len(placed))
-    _patch(ax, Path(vertices, codes), n, name, fill=False, edgecolor=colour, linewidth=width, capstyle="round")
+    _patch(ax, Path(vertices, codes), n, name, fill=False, edgecolor=color, linewidth=width, capstyle="round")
 
 
-def _squares(ax: Axes, centres: FloatArray, colour: str) -> None:
+def _squares(ax: Axes, centers: FloatArray, color: str) -> None:
     """Cells as one path of squares with a thin gap between them."""
     half = 0.92 / CELLS
     corners = np.array([(-half, -half), (half, -half), (half, half), (-half, half), (-half, -half)])
-    vertices = (centres[:, None, :] + corners[None]).reshape(-1, 2)
-    codes = np.tile(np.array([1, 2, 2, 2, 79], dtype=np.uint8), len(centres))
-    _patch(ax, Path(vertices, codes), 0, None, facecolor=colour, edgecolor="none", linewidth=0)
+    vertices = (centers[:, None, :] + corners[None]).reshape(-1, 2)
+    codes = np.tile(np.array([1, 2, 2, 2, 79], dtype=np.uint8), len(centers))
+    _patch(ax, Path(vertices, codes), 0, None, facecolor=color, edgecolor="none", linewidth=0)
 
 
 def _patch(ax: Axes, path: Path, n: int, name: str | None, **look: Any) -> None:
@@ -247,5 +247,5 @@ def _patch(ax: Axes, path: Path, n: int, name: str | None, **look: Any) -> None:
 
 
 def class_handles(classes: Classes) -> Iterator[tuple[str, str]]:
-    """Name and colour of each class, for a legend."""
-    return zip(classes.names, classes.colours, strict=True)
+    """Name and color of each class, for a legend."""
+    return zip(classes.names, classes.colors, strict=True)

@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from dreval.glossary import DIRECTIONS
-from dreval.registry import INDICES
+from dreval.records.results import Results, over_replicates
+from dreval.registry import MEASURES
 from dreval.report._column import Cell, Column
-from dreval.results.table import Results, over_replicates
 
 __all__ = ["SCALE", "Reading", "make_column", "parameter", "parameter_words", "read_results", "without"]
 
 SCALE = "n_neighbors"
-# What an index speaks of, by what it reads, in the order of the first table; the first that applies.
+# What a measure speaks of, by what it reads, in the order of the first table; the first that applies.
 SUBJECTS: dict[str, set[str]] = {
     "Classes": {"labels"},
     "Latent variables": {"latent"},
@@ -46,7 +46,7 @@ class Reading:
 
     @cached_property
     def scales(self) -> tuple[int, ...]:
-        """The numbers of neighbors of the evaluation, ascending; of an unknown one those of most indices."""
+        """The numbers of neighbors of the evaluation, ascending; of an unknown one those of most measures."""
         ran = [k for column in self.columns if (k := scale_of(column)) is not None]
         given = self.recipe.get("n_neighbors")
         asked = {given} if isinstance(given, int) else set(given or ())
@@ -60,28 +60,28 @@ class Reading:
 
     def curve(self, column: Column) -> list[Column]:
         """The columns that differ from this one in the number of neighbors only, by rising number."""
-        family = [c for c in self.columns if c.index == column.index and scale_of(c) is not None]
+        family = [c for c in self.columns if c.measure == column.measure and scale_of(c) is not None]
         rest = without(column.parameters, SCALE)
         return sorted((c for c in family if without(c.parameters, SCALE) == rest), key=lambda c: scale_of(c) or 0)
 
     @cached_property
     def main(self) -> tuple[Column, ...]:
-        """One column for each index: at the scale k where it was run there, else at the scale nearest to it."""
+        """One column for each measure: at the scale k where it was run there, else at the scale nearest to it."""
         chosen: dict[str, Column] = {}
         for column in self.columns:
             k = scale_of(column)
-            old = chosen.get(column.index)
+            old = chosen.get(column.measure)
             if old is None or (k is not None and self._far(column) < self._far(old)):
-                chosen[column.index] = column
+                chosen[column.measure] = column
         return tuple(chosen.values())
 
     def _far(self, column: Column) -> float:
         k = scale_of(column)
         return math.inf if k is None or self.k is None else abs(math.log(k / self.k))
 
-    def find(self, index: str) -> Column | None:
-        """The main column of an index, if it was run."""
-        return next((column for column in self.main if column.index == index), None)
+    def find(self, measure: str) -> Column | None:
+        """The main column of a measure, if it was run."""
+        return next((column for column in self.main if column.measure == measure), None)
 
     @cached_property
     def by_subject(self) -> tuple[Column, ...]:
@@ -91,7 +91,7 @@ class Reading:
     @cached_property
     def curves(self) -> tuple[tuple[Column, ...], ...]:
         """The families of columns that were run at more than one number of neighbors."""
-        families = {(c.index, without(c.parameters, SCALE)): tuple(self.curve(c)) for c in self.main}
+        families = {(c.measure, without(c.parameters, SCALE)): tuple(self.curve(c)) for c in self.main}
         return tuple(family for family in families.values() if len(family) > 1)
 
 
@@ -112,7 +112,7 @@ def parameter_words(parameters: str) -> str:
 
 
 def scale_of(column: Column) -> int | None:
-    """Number of neighbors of a column, None where the index has none."""
+    """Number of neighbors of a column, None where the measure has none."""
     text = parameter(column.parameters, SCALE)
     return int(text) if text is not None and text.isdigit() else None
 
@@ -120,16 +120,16 @@ def scale_of(column: Column) -> int | None:
 def read_results(results: Results) -> Reading:
     """Read a result: of replicates of an embedding the mean is read."""
     table = over_replicates(results.table)
-    curves = {name for name in table["index"].unique() if name in INDICES and INDICES.card(name).curve}
-    kept = table[(table["test"] == "") & (table["index"] != "") & ~table["index"].isin(curves)]
-    kept = kept.drop_duplicates(["embedding", "index", "parameters"])
+    curves = {name for name in table["measure"].unique() if name in MEASURES and MEASURES.card(name).curve}
+    kept = table[(table["test"] == "") & (table["measure"] != "") & ~table["measure"].isin(curves)]
+    kept = kept.drop_duplicates(["embedding", "measure", "parameters"])
     columns: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in kept.to_dict("records"):
-        columns.setdefault((row["index"], row["parameters"]), []).append(row)
+        columns.setdefault((row["measure"], row["parameters"]), []).append(row)
     return Reading(
         names=tuple(results.names),
         failed=results.failed,
-        columns=tuple(make_column(index, parameters, rows) for (index, parameters), rows in columns.items()),
+        columns=tuple(make_column(measure, parameters, rows) for (measure, parameters), rows in columns.items()),
         tests=tuple(table[table["test"] != ""].to_dict("records")),
         recipe=results.recipe,
         rows=tuple(kept.to_dict("records")),
@@ -137,17 +137,17 @@ def read_results(results: Results) -> Reading:
     )
 
 
-def make_column(index: str, parameters: str, rows: list[dict[str, Any]]) -> Column:
-    """One column of the rows of one index; what no card says is read from the table."""
-    card = INDICES.card(index) if index in INDICES else None
+def make_column(measure: str, parameters: str, rows: list[dict[str, Any]]) -> Column:
+    """One column of the rows of one measure; what no card says is read from the table."""
+    card = MEASURES.card(measure) if measure in MEASURES else None
     said = [row for row in rows if row["direction"]]
     low, high = said[0]["lower"] if said else math.nan, said[0]["upper"] if said else math.nan
     bounds = card.bounds if card else (-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
     direction = said[0]["direction"] if said else card.direction if card else "higher"
     return Column(
-        index=index,
+        measure=measure,
         parameters=parameters,
-        title=card.title if card else index,
+        title=card.title if card else measure,
         symbol=card.symbol if card else "",
         question=card.question if card else "",
         direction=direction if direction in DIRECTIONS else "higher",
@@ -159,7 +159,7 @@ def make_column(index: str, parameters: str, rows: list[dict[str, Any]]) -> Colu
 
 
 def _subject(card: Any) -> str:
-    """What an index speaks of, by what it reads; empty where no card says it."""
+    """What a measure speaks of, by what it reads; empty where no card says it."""
     needs = set(card.needs) if card else set()
     for subject, words in SUBJECTS.items():
         if needs & words:
@@ -171,5 +171,5 @@ def _cell(row: Mapping[str, Any]) -> Cell:
     value = float(row["value"])
     if not math.isfinite(value):
         return Cell(math.nan, note=row["note"] or "not computed")
-    keys = {"low": "ci_low", "high": "ci_high", "chance": "chance", "worst": "worst", "best": "best"}
+    keys = {"low": "conf_low", "high": "conf_high", "chance": "chance", "worst": "worst", "best": "best"}
     return Cell(value, note=row["note"], **{key: float(row[name]) for key, name in keys.items()})

@@ -1,4 +1,4 @@
-"""Which index is said in which words, and what is said of one value: a verdict must hold for every order of ties."""
+"""Which measure is said in which words, and what is said of one value: a verdict must hold for every order of ties."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ EXACT = 1e-9  # values nearer than that to a bound are the bound, up to rounding
 
 
 def say(column: Column, cell: Cell) -> tuple[bool, str]:
-    """Whether a sentence speaks for the picture, and the sentence; a verdict must hold for every order of ties."""
-    rule = RULES[column.index]
+    """Whether a sentence speaks for the embedding, and the sentence; a verdict must hold for every order of ties."""
+    rule = RULES[column.measure]
     if _tells_nothing(column, cell):
         return True, ""
     holds, verdict, ties = _judged(rule, column, cell)
@@ -23,7 +23,7 @@ def say(column: Column, cell: Cell) -> tuple[bool, str]:
 
 def grade(column: Column, cell: Cell) -> str:
     """How a value counts on a card: holds, mostly, fails, chance, or nothing where it says nothing or ties leave it."""
-    rule = RULES[column.index]
+    rule = RULES[column.measure]
     if _tells_nothing(column, cell):
         return ""
     verdict = _judged(rule, column, cell)[1] or ""
@@ -33,7 +33,7 @@ def grade(column: Column, cell: Cell) -> str:
 
 
 def _judged(rule: Rule, column: Column, cell: Cell) -> tuple[bool, str | None, str]:
-    """Whether the picture is spoken for, the verdict, None where equal distances leave it open, and words on them."""
+    """Whether the embedding is spoken for, the verdict, None where equal distances leave it open, and words on them."""
     holds, verdict = rule.judge(column, cell)
     if not cell.has_ties:
         return holds, verdict, ""
@@ -52,7 +52,7 @@ def _tells_nothing(column: Column, cell: Cell) -> bool:
     return all(math.isclose(end, perfect, rel_tol=EXACT, abs_tol=EXACT) for end in ends)
 
 
-# The order in which the indices are read; the first one with a value gives the lead.
+# The order in which the measures are read; the first one with a value gives the lead.
 RULES: dict[str, Rule] = {
     "neighborhood_overlap": OVERLAP,
     "trustworthiness": rank_rule(
@@ -90,8 +90,8 @@ RULES: dict[str, Rule] = {
     ),
     "procrustes_rn_opt": shape_rule(
         "local sizes",
-        "At one scale for the whole picture, neighborhoods keep shape and size",
-        "At one scale for the whole picture, neighborhoods lose shape or size",
+        "At one scale for the whole embedding, neighborhoods keep shape and size",
+        "At one scale for the whole embedding, neighborhoods lose shape or size",
     ),
     "local_radius_correlation": shape_rule("densities", "Dense regions are shown dense", "Do not read densities"),
     "spearman_distance": shape_rule(
@@ -124,7 +124,7 @@ RULES: dict[str, Rule] = {
     ),
     "knn_accuracy": CLASSES,
 }
-# Indices that answer the question of another one: where that one has a value, they are left to the tables.
+# Measures that answer the question of another one: where that one has a value, they are left to the tables.
 ALIKE = {
     "jaccard": "neighborhood_overlap",
     "mrre_false": "trustworthiness",

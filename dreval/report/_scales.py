@@ -1,4 +1,4 @@
-"""Curves over every number K of neighbors: how an index that has no single value changes from near to far."""
+"""Curves over every number K of neighbors: how a measure that has no single value changes from near to far."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dreval.glossary import DIRECTIONS
-from dreval.registry import INDICES
+from dreval.records.results import Results
+from dreval.registry import MEASURES
 from dreval.report._lines import BOTTOM, LETTER, WIDTH, band_opacity, height_for, label_ends
 from dreval.report._names import breadth, short_names
 from dreval.report._numbers import fixed
 from dreval.report._reading import Reading
-from dreval.report._style import LIGHT, embedding_colour, embedding_dashes, math_words, one_axes
-from dreval.results.table import Results
+from dreval.report._style import LIGHT, embedding_color, embedding_dashes, math_words, one_axes
 
 __all__ = ["ScaleCurve", "draw_scales", "scale_curves", "scale_words"]
 
 FloatArray = npt.NDArray[np.float64]
-AREA = {"r_nx": "r_nx_auc"}  # the index that is the area under a curve drawn with log K
+AREA = {"r_nx": "r_nx_auc"}  # the measure that is the area under a curve drawn with log K
 DASHED, DOTTED = (0, (3, 3)), (0, (1, 2))
 NARROW = 2.7  # inches that the lines have at least
 FRAME = 0.06  # of the height above the highest and below the lowest that is drawn
@@ -33,7 +33,7 @@ FRAME = 0.06  # of the height above the highest and below the lowest that is dra
 
 @dataclass(frozen=True)
 class ScaleCurve:
-    """One curve index over all embeddings.
+    """One curve measure over all embeddings.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class ScaleCurve:
         The area under the curve, where it was computed.
     """
 
-    index: str
+    measure: str
     title: str
     symbol: str
     direction: str
@@ -76,28 +76,28 @@ class ScaleCurve:
 def scale_curves(results: Results, reading: Reading) -> dict[str, ScaleCurve]:
     """Every curve that was run, by index, in the order in which they were asked for."""
     found = {}
-    for index, rows in results.curves.groupby("index", sort=False):
-        keys = ("value", "ci_low", "ci_high", "chance")
+    for measure, rows in results.curves.groupby("measure", sort=False):
+        keys = ("value", "conf_low", "conf_high", "chance")
         wide = {key: rows.pivot(index="K", columns="embedding", values=key) for key in keys}
         names = [name for name in reading.computed if name in wide["value"]]
         *parts, chances = ({name: table[name].to_numpy(dtype=np.float64) for name in names} for table in wide.values())
         ks = wide["value"].index.to_numpy(dtype=np.float64)
         together = np.array(list(chances.values()))
         ends = [together.min(axis=0), together.max(axis=0)] if names else [np.full(len(ks), math.nan)] * 2
-        found[str(index)] = _curve(str(index), ks, [*parts, *ends], int(reading.recipe["n"]), reading)
+        found[str(measure)] = _curve(str(measure), ks, [*parts, *ends], int(reading.recipe["n"]), reading)
     return found
 
 
-def _curve(index: str, ks: FloatArray, parts: list[Any], n: int, reading: Reading) -> ScaleCurve:
-    card: Any = INDICES.card(index) if index in INDICES else None
+def _curve(measure: str, ks: FloatArray, parts: list[Any], n: int, reading: Reading) -> ScaleCurve:
+    card: Any = MEASURES.card(measure) if measure in MEASURES else None
     direction = card.direction if card else "higher"
     perfect = np.full(len(ks), math.nan)
     if card:
         best = {"higher": card.bounds[1], "lower": card.bounds[0], "zero": 0.0}.get(direction, math.nan)
         perfect = _over(ks, card.ceiling or best, n)
-    area = reading.find(AREA[index]) if index in AREA else None
-    title, symbol = (card.title, card.symbol) if card else (index, "")
-    return ScaleCurve(index, title, symbol, direction, ks, *parts, perfect, dict(area.values) if area else {})
+    area = reading.find(AREA[measure]) if measure in AREA else None
+    title, symbol = (card.title, card.symbol) if card else (measure, "")
+    return ScaleCurve(measure, title, symbol, direction, ks, *parts, perfect, dict(area.values) if area else {})
 
 
 def _over(ks: FloatArray, rule: Any, n: int) -> FloatArray:
@@ -135,7 +135,7 @@ def draw_scales(curve: ScaleCurve, places: Mapping[str, int], titled: bool = Tru
     if (curve.chance_low < curve.chance_high).any():
         ax.fill_between(curve.ks, curve.chance_low, curve.chance_high, color=LIGHT["soft"], alpha=0.12, linewidth=0)
     _axes(ax, curve, names)
-    lines = [(curve.values[name], labels[name], embedding_colour(places[name])) for name in names]
+    lines = [(curve.values[name], labels[name], embedding_color(places[name])) for name in names]
     lines += [(values, words, LIGHT["soft"]) for values, words, _ in _references(curve)]
     if titled:
         words = "\n".join(filter(None, (title, aside)))
@@ -147,13 +147,13 @@ def draw_scales(curve: ScaleCurve, places: Mapping[str, int], titled: bool = Tru
 
 def _draw_line(ax: Axes, curve: ScaleCurve, name: str, place: int, opacity: float) -> None:
     """Draw the line of one embedding with its band."""
-    colour, mark = embedding_colour(place), f"embedding-{place}"
+    color, mark = embedding_color(place), f"embedding-{place}"
     if np.isfinite(curve.low[name]).any():
         ax.fill_between(
-            curve.ks, curve.low[name], curve.high[name], color=colour, alpha=opacity, linewidth=0, gid=f"{mark}-0"
+            curve.ks, curve.low[name], curve.high[name], color=color, alpha=opacity, linewidth=0, gid=f"{mark}-0"
         )
     few: dict[str, Any] = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0} if len(curve.ks) < 8 else {}
-    look: dict[str, Any] = {"color": colour, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
+    look: dict[str, Any] = {"color": color, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
     ax.plot(curve.ks, curve.values[name], gid=f"{mark}-1", **look, **few)
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 
+from dreval.records.sweep import Sensitivity
 from dreval.report._heads import SOFT
 from dreval.report._lines import LETTER, spread_labels
-from dreval.report._style import LIGHT, drawing, embedding_colour, one_axes
-from dreval.results.sensitivity import Sensitivity
+from dreval.report._style import LIGHT, drawing, embedding_color, one_axes
 
 __all__ = ["draw_sensitivity", "mark_powers", "sensitivity_curve"]
 
@@ -45,7 +45,7 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None) -> Axes:
         if ax is None:
             right = 0.2 + LETTER * max(map(len, words))
             _, ax = one_axes(WIDTH + right, HEIGHT, 0.78, right, 0.5, 0.42)
-        draw_sensitivity(ax, curve, embedding_colour(1))
+        draw_sensitivity(ax, curve, embedding_color(1))
         mark_powers(ax, curve.table[curve.setting].to_numpy())
         ax.set_xlabel("kappa" if curve.setting == "kappa" else "bandwidth, in multiples of the median rule's")
         ax.set_ylabel("statistic")
@@ -64,12 +64,12 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None) -> Axes:
         return ax
 
 
-def draw_sensitivity(ax: Axes, curve: Sensitivity, colour: str) -> None:
-    """The statistic as a line with marks, its mean and 95 % under permutation in grey, and the usual setting."""
+def draw_sensitivity(ax: Axes, curve: Sensitivity, color: str) -> None:
+    """The statistic as a line with marks, its mean and 95 % under permutation in gray, and the usual setting."""
     at, table = curve.table[curve.setting], curve.table
     ax.fill_between(at, table["null_mean"], table["null_95"], color=LIGHT["soft"], alpha=0.3, linewidth=0)
     ax.plot(at, table["null_mean"], color=LIGHT["soft"], linewidth=1.0)
-    ax.plot(at, table["statistic"], color=colour, linewidth=1.6, marker="o", markersize=3)
+    ax.plot(at, table["statistic"], color=color, linewidth=1.6, marker="o", markersize=3)
     ax.axvline(curve.usual, color=LIGHT["soft"], linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
 
@@ -79,7 +79,7 @@ def _label(ax: Axes, ends: list[float], words: tuple[str, ...]) -> None:
     height = ax.get_position().height * float(ax.figure.get_figheight())  # type: ignore[union-attr]
     low, high = ax.get_ylim()
     placed = spread_labels([(end - low) / (high - low) * height for end in ends], LINE, 0.0, height)
-    for text, place, colour in zip(words, placed, (embedding_colour(1), LIGHT["soft"], LIGHT["soft"]), strict=True):
+    for text, place, color in zip(words, placed, (embedding_color(1), LIGHT["soft"], LIGHT["soft"]), strict=True):
         ax.annotate(
             text,
             (1.0, place / height),
@@ -88,7 +88,7 @@ def _label(ax: Axes, ends: list[float], words: tuple[str, ...]) -> None:
             textcoords="offset points",
             va="center_baseline",
             fontsize=8.5,
-            color=colour,
+            color=color,
         )
 
 

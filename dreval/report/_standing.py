@@ -10,7 +10,7 @@ from typing import Any
 from dreval.comparison.record import Comparison
 from dreval.report._numbers import in_words, ordered
 
-__all__ = ["ABSENT", "HeatCell", "index_words", "leading", "rank_lines"]
+__all__ = ["ABSENT", "HeatCell", "leading", "measure_words", "rank_lines"]
 
 ABSENT = "—"
 
@@ -28,7 +28,7 @@ class HeatCell:
 
 
 def rank_lines(found: Comparison, names: Sequence[str], methods: Sequence[str]) -> list[dict[str, Any]]:
-    """Mean ranks over data sets: a line for each method, the best first, with a cell for each index."""
+    """Mean ranks over data sets: a line for each method, the best first, with a cell for each measure."""
     lines = []
     for method in methods:
         ranks = [_mean_rank(found, name, method) for name in names]
@@ -40,7 +40,7 @@ def rank_lines(found: Comparison, names: Sequence[str], methods: Sequence[str]) 
 
 
 def _mean_rank(found: Comparison, name: str, method: str) -> float:
-    """The mean rank of one method by one index; NaN where there is none."""
+    """The mean rank of one method by one measure; NaN where there is none."""
     standing = found.of(found.standing, name)
     mine = standing.loc[standing["embedding"] == method, "mean_rank"]
     return float(mine.iloc[0]) if len(mine) else math.nan
@@ -56,18 +56,18 @@ def _rank_cell(found: Comparison, name: str, method: str, rank: float) -> HeatCe
     return HeatCell(f"{rank:.2f}", letters=str(letters), best=rank == standing["mean_rank"].min(), shade=shade)
 
 
-def leading(lines: Sequence[dict[str, Any]], indices: Sequence[str]) -> str:
-    """Who has the best mean rank by how many indices, in a sentence."""
+def leading(lines: Sequence[dict[str, Any]], measures: Sequence[str]) -> str:
+    """Who has the best mean rank by how many measures, in a sentence."""
     ahead = {}
     for line in lines:
-        names = [index for index, cell in zip(indices, line["cells"], strict=True) if cell.best]
+        names = [measure for measure, cell in zip(measures, line["cells"], strict=True) if cell.best]
         if names:
-            ahead[line["method"]] = names[0] if len(names) == 1 else f"{in_words(len(names))} indices"
+            ahead[line["method"]] = names[0] if len(names) == 1 else f"{in_words(len(names))} measures"
     if not ahead:
         return ""
     return f"Best mean rank: {ordered([f'{name} on {what}' for name, what in ahead.items()])}."
 
 
-def index_words(found: Comparison, name: str) -> str:
-    """The paragraph on one index."""
-    return found.paragraph().split("\n\n")[found.indices.index(name)]
+def measure_words(found: Comparison, name: str) -> str:
+    """The paragraph on one measure."""
+    return found.paragraph().split("\n\n")[found.measures.index(name)]

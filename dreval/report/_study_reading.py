@@ -1,4 +1,4 @@
-"""What a study has found, in the form that its report reads: every index as a heat map of data sets and methods."""
+"""What a study has found, in the form that its report reads: every measure as a heat map of data sets and methods."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
+from dreval.records.results import point_column
 from dreval.report._column import Column
 from dreval.report._numbers import fixed, half_width
 from dreval.report._reading import make_column, parameter_words, without
 from dreval.report._standing import HeatCell
-from dreval.results.table import point_column
 
 __all__ = ["Family", "StudyReading", "read_study"]
 
@@ -23,7 +23,7 @@ COMPONENTS = "n_components"
 
 @dataclass(frozen=True)
 class Family:
-    """One index at one setting: its words, and a row for each data set."""
+    """One measure at one setting: its words, and a row for each data set."""
 
     key: str
     column: Column
@@ -40,27 +40,29 @@ class Family:
 
 @dataclass(frozen=True)
 class StudyReading:
-    """A study, read: its methods in order, and its indices."""
+    """A study, read: its methods in order, and its measures."""
 
     methods: tuple[str, ...]
     families: tuple[Family, ...]
 
 
 def read_study(table: pd.DataFrame, recipe: Mapping[str, Any]) -> StudyReading:
-    """Means over replicates of every index, data set and method; failures keep their reasons."""
+    """Means over replicates of every measure, data set and method; failures keep their reasons."""
     methods = tuple(name for name in recipe["methods"] if (table["embedding"] == name).any())
-    table = table[(table["test"] == "") & (table["index"] != "")]
+    table = table[(table["test"] == "") & (table["measure"] != "")]
     families = []
-    for (index, parameters), rows in table.groupby(["index", "parameters"], sort=False):
-        families.append(_family(str(index), str(parameters), rows, methods, list(recipe["datasets"])))
+    for (measure, parameters), rows in table.groupby(["measure", "parameters"], sort=False):
+        families.append(_family(str(measure), str(parameters), rows, methods, list(recipe["datasets"])))
     return StudyReading(methods, tuple(families))
 
 
-def _family(index: str, parameters: str, rows: pd.DataFrame, methods: Sequence[str], datasets: Sequence[str]) -> Family:
-    """One index over all data sets."""
+def _family(
+    measure: str, parameters: str, rows: pd.DataFrame, methods: Sequence[str], datasets: Sequence[str]
+) -> Family:
+    """One measure over all data sets."""
     means = [row for row in rows.to_dict("records") if math.isfinite(row["value"])]
     shown = [{**row, "embedding": i, "value": _settled(row["value"])} for i, row in enumerate(means)]
-    whole = make_column(index, without(parameters, COMPONENTS), shown)
+    whole = make_column(measure, without(parameters, COMPONENTS), shown)
     made = [
         _dataset_line(whole, name, rows[rows["dataset"] == name], methods)
         for name in datasets
@@ -68,7 +70,7 @@ def _family(index: str, parameters: str, rows: pd.DataFrame, methods: Sequence[s
     ]
     said = [part.strip() for part in parameters.split(",") if part.strip().startswith(f"{COMPONENTS}=")]
     components = said[0].replace(f"{COMPONENTS}=", "d = ") if said else ""
-    return Family(point_column(index, parameters), whole, components, tuple(made))
+    return Family(point_column(measure, parameters), whole, components, tuple(made))
 
 
 def _settled(value: float) -> float:
@@ -83,7 +85,7 @@ def _dataset_line(whole: Column, dataset: str, rows: pd.DataFrame, methods: Sequ
     notes = rows[rows["value"].isna()].groupby("embedding")["note"].first()
     known = rows.drop_duplicates("embedding").assign(value=lambda frame: frame["embedding"].map(means))
     column = make_column(
-        whole.index, whole.parameters, known.assign(ci_low=math.nan, ci_high=math.nan).to_dict("records")
+        whole.index, whole.parameters, known.assign(conf_low=math.nan, conf_high=math.nan).to_dict("records")
     )
     cells = []
     for method in methods:

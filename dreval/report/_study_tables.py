@@ -1,4 +1,4 @@
-"""The tables of a study for LaTeX: mean ranks, every index on every data set, and how far it is."""
+"""The tables of a study for LaTeX: mean ranks, every measure on every data set, and how far it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dreval.report._beside import Beside
-from dreval.results.base import Best, Block, Small
+from dreval.report.render.summary import Best, Block, Small
 
 __all__ = ["study_tables"]
 
@@ -27,7 +27,7 @@ def _title(part: Mapping[str, Any]) -> str:
 
 
 def _standing(standing: Mapping[str, Any]) -> Block:
-    """Indices down, methods across: there are more of those."""
+    """Measures down, methods across: there are more of those."""
     rows: list[list[str]] = []
     for place, head in enumerate(standing["heads"]):
         cells = [line["cells"][place] for line in standing["lines"]]
@@ -38,7 +38,7 @@ def _standing(standing: Mapping[str, Any]) -> Block:
 
 
 def _part(part: Mapping[str, Any]) -> Block:
-    """One index: data sets down, methods across, with the standard deviations in small print."""
+    """One measure: data sets down, methods across, with the standard deviations in small print."""
     rows: list[list[str]] = []
     for line in part["lines"]:
         rows.append([line["dataset"], *map(_cell, line["cells"])])

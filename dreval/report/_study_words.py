@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dreval.comparison.record import Comparison
+from dreval.journal.study_file import STATES
 from dreval.report._numbers import counted, in_words, ordered
 from dreval.report._standing import ABSENT
-from dreval.results.base import format_duration
-from dreval.results.study_file import STATES
+from dreval.report.render.summary import format_duration
 
 __all__ = [
     "dataset_row",
@@ -68,7 +68,7 @@ def study_cautions(status: Any, recipe: Mapping[str, Any], found: Comparison | N
     if left:
         yield f"{counted(left, 'cell')} of {len(status.cells):,} are not done: means and ranks may change."
     if status.count("failed"):
-        yield "Methods that fail are compared where they did not, which favours them where they fail on hard data."
+        yield "Methods that fail are compared where they did not, which favors them where they fail on hard data."
     if found is not None:
         n = len(recipe["datasets"])
         yield (
@@ -81,21 +81,21 @@ def study_cautions(status: Any, recipe: Mapping[str, Any], found: Comparison | N
             "nothing to their number."
         )
     else:
-        yield "Each method was run once on each data set; another seed may give another picture."
+        yield "Each method was run once on each data set; another seed may give another embedding."
     if recipe["subsample"]:
         yield "Replicates see parts of the points at the same k, which is a larger part of fewer points."
     if len(recipe["n_neighbors"]) == 1:
         yield f"Neighborhoods are those of k = {recipe['n_neighbors'][0]}; at another scale the order may be another."
     yield "Methods were run with the parameters below. With others, tuned to the data, the order may be another."
-    yield "Indices ask different things; a method that is best by one may be last by another."
+    yield "Measures ask different things; a method that is best by one may be last by another."
 
 
 def study_settings(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The settings of the study."""
-    indices = recipe["indices"]
+    measures = recipe["measures"]
     share, options = recipe["subsample"], recipe["options"]
     pairs = [
-        ("Indices", indices if isinstance(indices, str) else ", ".join(indices)),
+        ("Measures", measures if isinstance(measures, str) else ", ".join(measures)),
         ("Neighbors k", ", ".join(map(str, recipe["n_neighbors"]))),
         ("Metric", recipe["metric"]),
         ("Points of each replicate", f"{100 * share:g} %, drawn without replacement" if share else "all"),

@@ -1,4 +1,4 @@
-"""Colours, type and paper of all figures and pages: every colour is said here once."""
+"""Colors, type and paper of all figures and pages: every color is said here once."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from dreval.results.markup import printable
-from dreval.results.symbols import math_symbols
+from dreval.report.render.markup import printable
+from dreval.report.render.symbols import math_symbols
 
 __all__ = [
-    "CLASS_COLOURS",
+    "CLASS_COLORS",
     "DARK",
     "EMBEDDINGS_DARK",
     "EMBEDDINGS_LIGHT",
@@ -28,7 +28,7 @@ __all__ = [
     "SEQUENCE",
     "css_variables",
     "drawing",
-    "embedding_colour",
+    "embedding_color",
     "embedding_dashes",
     "grid",
     "grid_columns",
@@ -40,7 +40,7 @@ __all__ = [
     "unknown_letters",
 ]
 
-# What a page calls its colours, in light and dark. Figures are drawn in the light ones; where a figure enters a page
+# What a page calls its colors, in light and dark. Figures are drawn in the light ones; where a figure enters a page
 # each of them becomes the variable of its name, so all values of LIGHT differ.
 LIGHT = {
     "paper": "#ffffff",
@@ -58,7 +58,7 @@ DARK = {
     "panel": "#1b2027",
     "accent": "#4fae86",
 }
-# One colour per embedding. Under simulated protanopia and deuteranopia no two are closer than 15 (CIE 1976); contrast
+# One color per embedding. Under simulated protanopia and deuteranopia no two are closer than 15 (CIE 1976); contrast
 # with the paper is at least 4.5, since names are written in them.
 EMBEDDINGS_LIGHT = (
     "#0b62a4",
@@ -85,8 +85,8 @@ EMBEDDINGS_DARK = (
     "#b3fdab",
 )
 # Classes of points; the same on light and dark paper, because dense figures are pixels. Chosen among Tol's and Okabe
-# and Ito's colours for the largest smallest distance (13) under the same simulations. The last one also is "other".
-CLASS_COLOURS = (
+# and Ito's colors for the largest smallest distance (13) under the same simulations. The last one also is "other".
+CLASS_COLORS = (
     "#4477aa",
     "#ee6677",
     "#ccbb44",
@@ -101,7 +101,7 @@ CLASS_COLOURS = (
     "#bbbbbb",
 )
 PLAIN = "#5b7fa6"
-# From the worst to the best of a map: lightness falls steadily, also under simulated colour blindness.
+# From the worst to the best of a map: lightness falls steadily, also under simulated color blindness.
 RAMP = (
     "#ec9140",
     "#e48c4a",
@@ -304,23 +304,23 @@ def grid(
     return figure, axes
 
 
-def embedding_colour(place: int) -> str:
-    """Colour of the embedding that was added at that place."""
+def embedding_color(place: int) -> str:
+    """Color of the embedding that was added at that place."""
     return EMBEDDINGS_LIGHT[place % len(EMBEDDINGS_LIGHT)]
 
 
 def embedding_dashes(place: int) -> Any:
-    """Dashes of the line of the embedding that was added at that place: another kind for each round of colours."""
+    """Dashes of the line of the embedding that was added at that place: another kind for each round of colors."""
     return DASHES[place // len(EMBEDDINGS_LIGHT) % len(DASHES)]
 
 
 def css_variables() -> dict[str, str]:
-    """What each colour that a figure is drawn in is called in a page."""
+    """What each color that a figure is drawn in is called in a page."""
     names = {value: f"var(--{name})" for name, value in LIGHT.items()}
     return names | {value: f"var(--s{i})" for i, value in enumerate(EMBEDDINGS_LIGHT)}
 
 
 def math_words(words: str, ours: bool) -> dict[str, Any]:
-    """Keywords of a text whose symbols have their index set low, where the words are ours; any other as it stands."""
+    """Keywords of a text whose symbols have their measure set low, where the words are ours; any other as it stands."""
     made = words if "$" in words or not ours else math_symbols(words)
     return {"label": made} if made == words else {"label": made, "parse_math": True}

@@ -1,4 +1,4 @@
-"""A matplotlib figure as SVG that lives inside a page: with the page's colours, and its text as text."""
+"""A matplotlib figure as SVG that lives inside a page: with the page's colors, and its text as text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def inline_svg(figure: Figure, prefix: str, label: str) -> str:
     Parameters
     ----------
     figure : Figure
-        Drawn in the colours of ``_style.LIGHT`` and ``EMBEDDINGS_LIGHT``.
+        Drawn in the colors of ``_style.LIGHT`` and ``EMBEDDINGS_LIGHT``.
     prefix : str
         Letters and digits that no other figure of the page has; all ids begin with it.
     label : str
@@ -47,9 +47,9 @@ def inline_svg(figure: Figure, prefix: str, label: str) -> str:
     for text in root.iter(f"{{{SVG}}}text"):
         _join_glyphs(text)
     names = _names(root, prefix)
-    colours = css_variables()
+    colors = css_variables()
     for element in root.iter():
-        _clean(element, names, colours)
+        _clean(element, names, colors)
     _prune(root)
     for key in ("width", "height", "version"):
         root.attrib.pop(key, None)
@@ -104,8 +104,8 @@ def _names(root: ET.Element, prefix: str) -> dict[str, str]:
     return {name: f"{prefix}-{i}" for i, name in enumerate(dict.fromkeys(ordered))}
 
 
-def _clean(element: ET.Element, names: dict[str, str], colours: dict[str, str]) -> None:
-    """Rename ids, shorten numbers, take the page's colours and font; marks of classes become data attributes."""
+def _clean(element: ET.Element, names: dict[str, str], colors: dict[str, str]) -> None:
+    """Rename ids, shorten numbers, take the page's colors and font; marks of classes become data attributes."""
     spoken = element.tag in (f"{{{SVG}}}text", f"{{{SVG}}}tspan")
     if not spoken:
         element.text = None
@@ -128,8 +128,8 @@ def _clean(element: ET.Element, names: dict[str, str], colours: dict[str, str]) 
             value = _NUMBER.sub(_short, value)
         value = _URL.sub(lambda found: f"url(#{names[found.group(1)]})", value)
         if key != "href":
-            for colour, variable in colours.items():
-                value = value.replace(colour, variable)
+            for color, variable in colors.items():
+                value = value.replace(color, variable)
         if value:
             # var() works in style, not in presentation attributes
             if value.startswith("var("):

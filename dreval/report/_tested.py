@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dreval.registry import INDICES
+from dreval.registry import MEASURES
 from dreval.report._numbers import counted, fixed, probability
 from dreval.report._reading import Reading
 
@@ -24,13 +24,13 @@ def known_tests(reading: Reading) -> list[Mapping[str, Any]]:
 
 
 def test_groups(reading: Reading) -> list[dict[str, Any]]:
-    """Tests against what is known of the points, and the certificate: tests of what the picture leaves of the data."""
+    """Tests against what is known of the points, and the certificate: tests of what the embedding leaves of the data."""
     rows = known_tests(reading)
     against = [row for row in rows if row["target"] != RESIDUAL]
     left = [row for row in rows if row["target"] == RESIDUAL]
     groups = [
-        ("tests", "Does the picture depend on what is known?", "Tests", tests_said(reading, against), against),
-        ("certificate", "What the picture leaves of the data", "Certificate", _certificate_said(reading, left), left),
+        ("tests", "Does the embedding depend on what is known?", "Tests", tests_said(reading, against), against),
+        ("certificate", "What the embedding leaves of the data", "Certificate", _certificate_said(reading, left), left),
     ]
     errors = {"certificate": asked_rows(reading, "reconstruction")}
     return [
@@ -51,13 +51,13 @@ def test_groups(reading: Reading) -> list[dict[str, Any]]:
 
 
 def asked_rows(reading: Reading, need: str) -> list[dict[str, str]]:
-    """The values of the indices that need a method, or a reconstruction, each with its parts in words."""
-    cards = [INDICES.card(c.index) if c.index in INDICES else None for c in reading.main]
+    """The values of the measures that need a method, or a reconstruction, each with its parts in words."""
+    cards = [MEASURES.card(c.measure) if c.measure in MEASURES else None for c in reading.main]
     asked = [c for c, card in zip(reading.main, cards, strict=True) if card is not None and need in card.needs]
     return [
         {
             "embedding": name,
-            "index": column.title,
+            "measure": column.title,
             "value": column.shown(cell.value),
             "chance": "" if math.isnan(cell.chance) else column.shown(cell.chance),
             "note": cell.note,
@@ -103,9 +103,9 @@ def _certificate_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> s
     """What the certificate of Definition 1 asks, and how often it objects."""
     found, lost = _counted(reading, tests)
     if not tests:
-        return "What a function of the picture cannot say of the data: 0 is nothing, 1 is everything."
+        return "What a function of the embedding cannot say of the data: 0 is nothing, 1 is everything."
     asked = (
-        "Certificate of Definition 1: the data are a function of the picture and a residual that does not depend on "
+        "Certificate of Definition 1: the data are a function of the embedding and a residual that does not depend on "
         "it. p by a residual bootstrap with refit; read the effect size first."
     )
     quiet = " A large p says that nothing here speaks against it; that is no proof." if found else ""

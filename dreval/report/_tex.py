@@ -8,8 +8,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from dreval.results.latex import latex_title
-from dreval.results.markup import latex_text, printable
+from dreval.report.render.latex import latex_title
+from dreval.report.render.markup import latex_text, printable
 
 __all__ = ["tex_environment"]
 

@@ -16,8 +16,8 @@ from dreval.report._beside import Beside
 from dreval.report._compared_page import comparison_page
 from dreval.report._numbers import in_words
 from dreval.report.page import is_page, page_target, write_page
-from dreval.results.base import Summary
-from dreval.results.snippets import markdown_tables
+from dreval.report.render.snippets import markdown_tables
+from dreval.report.render.summary import Summary
 
 __all__ = ["write_comparison"]
 
@@ -28,8 +28,8 @@ FIGURES = {  # kinds of figures with their words, in the order of a report
     "difference_map": "Where one embedding is better than the other",
 }
 DECIDED = ("critical_difference", "forest")  # figures by the one test that decides
-SHARED = ("forest",)  # one figure for all indices
-MAX_INDICES = 12  # that have figures of their own
+SHARED = ("forest",)  # one figure for all measures
+MAX_MEASURES = 12  # that have figures of their own
 
 
 def write_comparison(comparison: Comparison, path: str | Path, title: str | None = None) -> Path:
@@ -80,7 +80,7 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
         "cautions": list(_cautions(comparison)),
         "settings": settings,
         "versions": _versions(comparison),
-        **(comparison_page(comparison) if is_page(target) else _pictured(comparison, summary, target)),
+        **(comparison_page(comparison) if is_page(target) else _with_figures(comparison, summary, target)),
     }
     return write_page(target, "comparison", page)
 
@@ -111,12 +111,12 @@ def _cautions(comparison: Comparison) -> Iterator[str]:
     if comparison.families:
         yield "The data sets are the sample. The tests speak of further data sets like these, not of any one of them."
     else:
-        yield "Pairs were judged on one data set: the tests speak of other points for the same pictures, not of others."
+        yield "Pairs were judged on one data set: the tests speak of other points for the same embeddings, not of others."
     yield "A difference that is not significant is no proof that two embeddings are alike."
-    yield "Indices ask different things; what is best by one may be last by another."
+    yield "Measures ask different things; what is best by one may be last by another."
 
 
-def _pictured(comparison: Comparison, summary: Summary, target: Path) -> dict[str, Any]:
+def _with_figures(comparison: Comparison, summary: Summary, target: Path) -> dict[str, Any]:
     """Figures beside a text, and tables in its form."""
     beside = Beside(target)
     figures = [beside.figure(figure, name, words) for name, words, figure in _figures(comparison)]
@@ -127,11 +127,11 @@ def _pictured(comparison: Comparison, summary: Summary, target: Path) -> dict[st
 def _figures(comparison: Comparison) -> Iterator[tuple[str, str, Any]]:
     """Name, words and drawing of every figure that the comparison has."""
     for kind, words in FIGURES.items():
-        for index in [None] if kind in SHARED else comparison.indices[:MAX_INDICES]:
+        for measure in [None] if kind in SHARED else comparison.measures[:MAX_MEASURES]:
             try:
-                figure = comparison.plot(kind, **({} if index is None else {"index": index}))
+                figure = comparison.plot(kind, **({} if measure is None else {"measure": measure}))
             except InputError:
                 continue
             by = f" by {SHORT[comparison.recipe['decided_by']]}" if kind in DECIDED and comparison.families else ""
-            about = f"{by}: {heading(comparison, index)}" if index else by
-            yield f"{kind}-{index}" if index else kind, f"{words}{about}", figure
+            about = f"{by}: {heading(comparison, measure)}" if measure else by
+            yield f"{kind}-{measure}" if measure else kind, f"{words}{about}", figure

@@ -12,18 +12,18 @@ from markupsafe import Markup, escape
 
 from dreval.errors import InputError
 from dreval.glossary import REPORT_FORMS
+from dreval.records.results import Results
 from dreval.report._beside import beside_results, check_folder
 from dreval.report._content import content
-from dreval.report._pictures import pictures
+from dreval.report._point_figures import point_figures
 from dreval.report._reading import read_results
 from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT
-from dreval.report._test_pictures import add_nulls, forests
+from dreval.report._test_figures import add_nulls, forests
 from dreval.report._tex import tex_environment
-from dreval.report.kinds.forest import forest_words
-from dreval.results.markup import markdown_text, printable
-from dreval.results.snippets import markdown_call
-from dreval.results.symbols import html_symbols, plain_symbols
-from dreval.results.table import Results
+from dreval.report.figures.forest import forest_words
+from dreval.report.render.markup import markdown_text, printable
+from dreval.report.render.snippets import markdown_call
+from dreval.report.render.symbols import html_symbols, plain_symbols
 
 __all__ = ["is_page", "page_target", "write_page", "write_report"]
 
@@ -74,7 +74,7 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     page = content(results, reading, title)
     page.update(beside_results(results, reading, page, target))
     if is_page(target):
-        page.update(pictures(results, reading))
+        page.update(point_figures(results, reading))
         found = page["paired"].found
         page["forests"] = forests(found, reading)
         page["marks"] = forest_words(found) if found is not None else ""
@@ -143,14 +143,14 @@ def _finalize(value: Any) -> Any:
     return value if isinstance(value, Markup) or not isinstance(value, str) else printable(value)
 
 
-def _variables(colours: Mapping[str, str], embeddings: tuple[str, ...]) -> Markup:
-    """Declarations of the colours of a page."""
-    pairs = [*colours.items(), *((f"s{i}", value) for i, value in enumerate(embeddings))]
+def _variables(colors: Mapping[str, str], embeddings: tuple[str, ...]) -> Markup:
+    """Declarations of the colors of a page."""
+    pairs = [*colors.items(), *((f"s{i}", value) for i, value in enumerate(embeddings))]
     return Markup(";".join(f"--{name}:{value}" for name, value in pairs))
 
 
 def _symbol(text: str) -> Markup:
-    """Text in which symbols such as ``R_N,opt`` have their index set low."""
+    """Text in which symbols such as ``R_N,opt`` have their measure set low."""
     return Markup(html_symbols(str(escape(printable(text)))))
 
 

@@ -12,9 +12,10 @@ from dreval.comparison._lettered import SHORT, letter_words
 from dreval.comparison.across import compare
 from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError, InputError
+from dreval.journal.study_file import STATES, read_study_table
 from dreval.report._beside import Beside
-from dreval.report._cautions import index_words_of
-from dreval.report._standing import index_words, leading, rank_lines
+from dreval.report._cautions import measure_words_of
+from dreval.report._standing import leading, measure_words, rank_lines
 from dreval.report._study_reading import Family, StudyReading, read_study
 from dreval.report._study_tables import study_tables
 from dreval.report._study_words import (
@@ -28,9 +29,8 @@ from dreval.report._study_words import (
     study_title,
 )
 from dreval.report._svg import inline_svg
-from dreval.report.figures import draw_comparison
 from dreval.report.page import is_page, page_target, write_page
-from dreval.results.study_file import STATES, read_study_table
+from dreval.report.plot import draw_comparison
 
 __all__ = ["write_study"]
 
@@ -59,7 +59,7 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
 
     Notes
     -----
-    The file loads nothing. O(cells) time and memory, and one figure for each index.
+    The file loads nothing. O(cells) time and memory, and one figure for each measure.
     """
     target = page_target(path)
     beside = None if is_page(target) else Beside(target)
@@ -71,7 +71,7 @@ def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
         "meta": study_meta(status, recipe),
         "standing": _standing(reading, found),
         "refused": refused,
-        "glossary": [index_words_of(family.column) for family in reading.families],
+        "glossary": [measure_words_of(family.column) for family in reading.families],
         "parts": list(_parts(reading, found, beside)),
         "several": any(row["sd"] for family in reading.families for row in family.rows),
         "states": states(status),
@@ -99,10 +99,10 @@ def _compared(table: pd.DataFrame) -> tuple[Comparison | None, str]:
 
 
 def _standing(reading: StudyReading, found: Comparison | None) -> dict[str, Any] | None:
-    """Mean ranks: a row for each method, a column for each index that was compared."""
+    """Mean ranks: a row for each method, a column for each measure that was compared."""
     if found is None:
         return None
-    heads = [family for family in reading.families if family.key in found.indices]
+    heads = [family for family in reading.families if family.key in found.measures]
     lines = rank_lines(found, [family.key for family in heads], reading.methods)
     made = [{"title": one.column.title, "below": one.below} for one in heads]
     said = leading(lines, [one.column.named for one in heads])
@@ -110,28 +110,28 @@ def _standing(reading: StudyReading, found: Comparison | None) -> dict[str, Any]
 
 
 def _parts(reading: StudyReading, found: Comparison | None, beside: Beside | None) -> Iterator[dict[str, Any]]:
-    """One part for each index: its values, its words, and its figure."""
+    """One part for each measure: its values, its words, and its figure."""
     for number, family in enumerate(reading.families):
-        compared = found is not None and family.key in found.indices
+        compared = found is not None and family.key in found.measures
         yield {
             "title": family.column.title,
             "below": family.below,
             "question": family.column.question,
             "methods": reading.methods,
             "lines": family.rows,
-            "words": index_words(found, family.key) if found is not None and compared else "",
+            "words": measure_words(found, family.key) if found is not None and compared else "",
             "figure": _figure(found, family, number, beside) if found is not None and compared else "",
         }
 
 
 def _figure(found: Comparison, family: Family, number: int, beside: Beside | None) -> Any:
-    """The critical differences of one index; nothing where no data set has all methods."""
+    """The critical differences of one measure; nothing where no data set has all methods."""
     try:
-        figure = draw_comparison(found, "critical_difference", index=family.key, titled=False)
+        figure = draw_comparison(found, "critical_difference", measure=family.key, titled=False)
     except InputError:
         return ""
     words = f"Mean ranks of the methods by {family.column.named}; a bar joins those that do not differ by "
     words += SHORT[found.recipe["decided_by"]]
     if beside is None:
         return inline_svg(figure, f"c{number}", words)
-    return beside.figure(figure, f"ranks-{family.column.index}", words)
+    return beside.figure(figure, f"ranks-{family.column.measure}", words)

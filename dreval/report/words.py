@@ -11,7 +11,7 @@ from dreval.report._numbers import in_words, ordered
 from dreval.report._reading import Reading
 from dreval.report._rules import ALIKE, RULES, say
 
-__all__ = ["Verdict", "spoken_indices", "verdicts"]
+__all__ = ["Verdict", "spoken_measures", "verdicts"]
 
 LISTED = 3
 Lead = tuple[bool | None, str]
@@ -28,13 +28,13 @@ class Verdict:
     lead : str
         The first sentence: what the neighbors shown are worth, against chance; or why there is no embedding.
     trust, doubt : tuple of str
-        What can be read from the picture, and what cannot; whole sentences.
+        What can be read from the embedding, and what cannot; whole sentences.
     standing : tuple of str
         The comparison with the other embeddings.
     missing : tuple of str
         What has no value, with the reason.
     best, shared, last : tuple of str
-        The indices that `standing` names, by the values as they are printed: alone the best, best with others, alone
+        The measures that `standing` names, by the values as they are printed: alone the best, best with others, alone
         or with others the worst.
     clear, unsettled : tuple of str
         Two parts of `best`: told from all others, and not told from all others. What is in neither was not judged.
@@ -78,12 +78,12 @@ def _verdict(reading: Reading, name: str, tested: Decided) -> Verdict:
     if name in reading.failed:
         return Verdict(name, f"Could not be computed: {reading.failed[name]}")
     lead, trust, doubt = _read(reading, name)
-    best = {c.index: tested.lead(c, name) for c in reading.main if c.leaders == (name,)}
-    shared = tuple(c.index for c in reading.main if name in c.leaders and len(c.leaders) > 1)
-    last = tuple(c.index for c in reading.main if name in c.last)
+    best = {c.measure: tested.lead(c, name) for c in reading.main if c.leaders == (name,)}
+    shared = tuple(c.measure for c in reading.main if name in c.leaders and len(c.leaders) > 1)
+    last = tuple(c.measure for c in reading.main if name in c.last)
     return Verdict(
         name=name,
-        lead=lead or "None of the indices that the words read was computed.",
+        lead=lead or "None of the measures that the words read was computed.",
         trust=tuple(trust),
         doubt=tuple(doubt),
         standing=tuple(_standing(reading, best, shared, last)),
@@ -91,20 +91,20 @@ def _verdict(reading: Reading, name: str, tested: Decided) -> Verdict:
         best=tuple(best),
         shared=shared,
         last=last,
-        clear=tuple(index for index, (clear, _) in best.items() if clear),
-        unsettled=tuple(index for index, (clear, _) in best.items() if clear is False),
+        clear=tuple(measure for measure, (clear, _) in best.items() if clear),
+        unsettled=tuple(measure for measure, (clear, _) in best.items() if clear is False),
     )
 
 
 def _read(reading: Reading, name: str) -> tuple[str, list[str], list[str]]:
-    """The lead, what can be read from the picture, and what cannot."""
+    """The lead, what can be read from the embedding, and what cannot."""
     if name in reading.collapsed:
-        return "All points lie in one place: this picture shows nothing of the data.", [], []
+        return "All points lie in one place: this embedding shows nothing of the data.", [], []
     lead = ""
     trust: list[str] = []
     doubt: list[str] = []
-    for index in spoken_indices(reading, name):
-        column = reading.find(index)
+    for measure in spoken_measures(reading, name):
+        column = reading.find(measure)
         holds, sentence = say(column, column.cells[name]) if column else (True, "")
         if not lead:
             lead = sentence
@@ -113,24 +113,24 @@ def _read(reading: Reading, name: str) -> tuple[str, list[str], list[str]]:
     return lead, trust, doubt
 
 
-def spoken_indices(reading: Reading, name: str) -> list[str]:
-    """The indices that have a sentence on an embedding, in their order; the first one leads."""
+def spoken_measures(reading: Reading, name: str) -> list[str]:
+    """The measures that have a sentence on an embedding, in their order; the first one leads."""
     if name in reading.collapsed:
         return []
     found = []
-    for index in RULES:
-        column = reading.find(index)
+    for measure in RULES:
+        column = reading.find(measure)
         cell = column.cells.get(name) if column else None
-        if column is None or cell is None or cell.missing or _has(reading, ALIKE.get(index), name):
+        if column is None or cell is None or cell.missing or _has(reading, ALIKE.get(measure), name):
             continue
         if say(column, cell)[1]:
-            found.append(index)
+            found.append(measure)
     return found
 
 
-def _has(reading: Reading, index: str | None, name: str) -> bool:
-    """Whether an embedding has a value of an index."""
-    column = reading.find(index) if index else None
+def _has(reading: Reading, measure: str | None, name: str) -> bool:
+    """Whether an embedding has a value of a measure."""
+    column = reading.find(measure) if measure else None
     return column is not None and name in column.values
 
 
@@ -141,23 +141,23 @@ def _standing(
     for count in sorted({len(c.values) for c in reading.main if c.leaders}, reverse=True):
         compared = [c for c in reading.main if c.leaders and len(c.values) == count]
         crowd = f"of the {in_words(count)}" + ("" if count == len(reading.computed) else " that have a value")
-        mine = [c for c in compared if c.index in best]
-        for clear, reason in sorted({best[c.index] for c in mine}, key=lambda one: (one[0] is not True, one[1])):
-            alike = [c for c in mine if best[c.index] == (clear, reason)]
+        mine = [c for c in compared if c.measure in best]
+        for clear, reason in sorted({best[c.measure] for c in mine}, key=lambda one: (one[0] is not True, one[1])):
+            alike = [c for c in mine if best[c.measure] == (clear, reason)]
             but = f", but {reason}" if reason else ""
             yield f"{'Clearly best' if clear else 'Best'} {crowd} on {_listed(alike, compared)}{but}."
-        tied = [c for c in compared if c.index in shared]
+        tied = [c for c in compared if c.measure in shared]
         if tied:
             yield f"Shares the best value {crowd} on {_listed(tied, compared)}."
-        bottom = [c for c in compared if c.index in last]
+        bottom = [c for c in compared if c.measure in last]
         if bottom and (count > 2 or not (mine or tied)):  # of two, who is not best is last
             yield f"Last {crowd} on {_listed(bottom, compared)}."
 
 
 def _listed(columns: Sequence[Column], compared: Sequence[Column]) -> str:
-    """Names of indices in a sentence; all of them, or more than a few, are counted."""
+    """Names of measures in a sentence; all of them, or more than a few, are counted."""
     if len(columns) == len(compared) > 1:
-        return f"{'both' if len(columns) == 2 else 'all ' + in_words(len(columns))} indices"
+        return f"{'both' if len(columns) == 2 else 'all ' + in_words(len(columns))} measures"
     names = [column.named for column in columns]
     if len(names) > LISTED + 1:
         names = [*names[:LISTED], f"{in_words(len(names) - LISTED)} more"]

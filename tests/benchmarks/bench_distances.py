@@ -1,9 +1,9 @@
-"""Every index of ranks, distances and classes that dreval and ZADU both have, in one run of each; and full curves.
+"""Every measure of ranks, distances and classes that dreval and ZADU both have, in one run of each; and full curves.
 
-``python tests/benchmarks/bench_distances.py`` prints a row per tool: all shared indices at once, then the rank, the
-distance and the class indices alone. Each tool runs in a process of its own with one thread, after a warm-up on 60
+``python tests/benchmarks/bench_distances.py`` prints a row per tool: all shared measures at once, then the rank, the
+distance and the class measures alone. Each tool runs in a process of its own with one thread, after a warm-up on 60
 points; processor time stands beside the clock, which a busy machine stretches. dreval also computes the value by
-chance of each index in that time. Then what ZADU does not have: the R_NX curve at every K, and the default indices
+chance of each measure in that time. Then what ZADU does not have: the R_NX curve at every K, and the default measures
 with intervals.
 """
 
@@ -45,7 +45,7 @@ CONVENTIONS = {  # where a value is stated otherwise: ours from theirs
     "label_trustworthiness": lambda value: 2 * value - 1,
     "label_continuity": lambda value: 2 * value - 1,
 }
-SETS = {"all shared indices": {**RANKS, **DISTANCES, **CLASSES}, "ranks": RANKS, "distances": DISTANCES}
+SETS = {"all shared measures": {**RANKS, **DISTANCES, **CLASSES}, "ranks": RANKS, "distances": DISTANCES}
 SETS["classes"] = CLASSES
 WITH_K = ("tnc", "mrre", "lcmc", "proc", "nh", "ca_tnc")
 
@@ -66,9 +66,9 @@ def dreval_run(name: str, ci: str | None = None) -> Any:
     def call(X: Any, Y: Any) -> dict[str, float]:
         known = labels(X) if name in SETS else None
         evaluation = dreval.Evaluation(X, {"e": Y}, labels=known, n_neighbors=min(K, len(X) - 1), n_jobs=1)
-        result = evaluation.run(indices=wanted, tests=None, ci=ci, options=all_k(name))
+        result = evaluation.run(measures=wanted, tests=None, ci=ci, options=all_k(name))
         table = result.tidy()
-        return dict(zip(table["index"], table["value"], strict=True))
+        return dict(zip(table["measure"], table["value"], strict=True))
 
     return call
 
@@ -103,8 +103,8 @@ def measure(tool: str, name: str, n: int, ci: str | None) -> dict[str, Any]:
 
 def largest_difference(name: str, ours: dict[str, float], theirs: dict[str, float]) -> float:
     """Largest absolute difference of the values that both tools state, ours after its convention."""
-    pairs = [(index, key) for names in SETS[name].values() for index, key in names.items() if key]
-    return max(abs(ours[index] - CONVENTIONS.get(index, float)(theirs[key])) for index, key in pairs)
+    pairs = [(measure, key) for names in SETS[name].values() for measure, key in names.items() if key]
+    return max(abs(ours[measure] - CONVENTIONS.get(measure, float)(theirs[key])) for measure, key in pairs)
 
 
 def row(case: str, tool: str, found: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 STATEMENTS = {
     "import numpy, pandas": "numpy, pandas",
     "import dreval": "dreval",
-    "import dreval; dreval.Evaluation": "dreval.evaluation",
+    "import dreval; dreval.Evaluation": "dreval.evaluation.evaluation",
 }
 
 

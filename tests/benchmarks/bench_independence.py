@@ -3,7 +3,7 @@
 ``make bench ARGS=independence`` prints one row per tool. Each tool runs in a process of its own with one thread, after
 a warm-up on 60 points, so that imports and compilation are not counted; dreval runs five times and the middle time
 counts, the others once. A tool that is missing is named as not
-installed. hyppo's Hsic is another statistic (the bandwidth of x serves y too, and it is normalised), so only the times
+installed. hyppo's Hsic is another statistic (the bandwidth of x serves y too, and it is normalized), so only the times
 compare; scipy runs on dreval's kernels. The last case is HSIC by low-rank factors on many rows.
 """
 

@@ -11,7 +11,7 @@ same samples, in their own (paired) standard errors; beyond three they are marke
 Nearly all of the time is hyppo's. With ``fast`` behind the file its statistics are permuted by dreval's loop instead:
 on every sample the statistic must be the one that hyppo gives, to 1e-9, and only the permutations are other ones.
 
-What is compared: hyppo's Hsic is normalised and takes one bandwidth for both variables, the median distance of the
+What is compared: hyppo's Hsic is normalized and takes one bandwidth for both variables, the median distance of the
 first; "hsic, sigma of x" is ours with that bandwidth. hyppo's Dcorr is bias-corrected, dcor's test has the statistic of
 ours. hyppo would take a chi-square approximation by default; here it permutes (``auto=False``). Its Hsic ignores
 ``random_state`` and draws from numpy's global generator, which is seeded before each sample.
@@ -64,14 +64,14 @@ def fast() -> dict[str, Test]:
     from hyppo.tools import compute_dist, compute_kern
 
     def permuted(matrices: Any, known: float, b: int, name: str) -> float:
-        a, c = (u_centred(matrix) for matrix in matrices)
+        a, c = (u_centered(matrix) for matrix in matrices)
         size = float(np.sqrt(np.vdot(a, a) * np.vdot(c, c)))
         assert abs(float(np.vdot(a, c)) / size - known) < 1e-9
         pair = exact_pair(a, c)
         return permutation_null(pair.inner, N, PERMUTATIONS, b, name, n_jobs=1).p_value
 
-    from dreval.independence._hsic_parts import exact_pair
     from dreval.inference.permutation import permutation_null
+    from dreval.significance._hsic_parts import exact_pair
 
     return {
         "hyppo Hsic": lambda x, y, b: permuted([1 - K for K in compute_kern(x, y)], Hsic().statistic(x, y), b, "Hsic"),
@@ -79,13 +79,13 @@ def fast() -> dict[str, Test]:
     }
 
 
-def u_centred(matrix: Any) -> Any:
+def u_centered(matrix: Any) -> Any:
     """A symmetric matrix whose entries off the diagonal have row sums 0, with 0 on it."""
     n = len(matrix)
     rows = matrix.sum(axis=0) / (n - 2)
-    centred = matrix - rows - rows[:, None] + matrix.sum() / ((n - 1) * (n - 2))
-    np.fill_diagonal(centred, 0.0)
-    return centred
+    centered = matrix - rows - rows[:, None] + matrix.sum() / ((n - 1) * (n - 2))
+    np.fill_diagonal(centered, 0.0)
+    return centered
 
 
 def others() -> dict[str, Test]:

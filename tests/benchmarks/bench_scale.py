@@ -19,7 +19,7 @@ from typing import Any
 from bench_ranks import THREADS, reset_peak, resident
 
 K, P, CORES = 15, 50, 2
-INDICES = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes_rc"]
+MEASURES = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes_rc"]
 SYMBOLS = ["T", "C", "Q", "R_C"]
 
 
@@ -40,8 +40,8 @@ def evaluation(X: Any, Y: Any, anchors: int | None, ci: str | None) -> str:
     import dreval
 
     ev = dreval.Evaluation(X, {"Y": Y}, n_neighbors=K, anchors=anchors, random_state=0, n_jobs=CORES)
-    table = ev.run(INDICES, tests=None, ci=ci, progress=False).tidy().set_index("index")
-    rows = zip(SYMBOLS, INDICES, strict=True)
+    table = ev.run(MEASURES, tests=None, ci=ci, progress=False).tidy().set_index("measure")
+    rows = zip(SYMBOLS, MEASURES, strict=True)
     return " ".join(
         f"{symbol}={table.loc[name, 'value']:.4f}"
         + (f" ({table.loc[name, 'se']:.1g})" if table["se"].notna().loc[name] else "")

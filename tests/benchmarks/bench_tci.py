@@ -4,7 +4,7 @@
 by rank-2 updates, and by running scikit-learn's PCA on each; the answers must agree. The second takes n = 200 points of
 S1 and S4 to two dimensions with methods of dreval and of outside tools; ``TRANSFORMATIONS`` runs of each method. A
 maximum over fewer is smaller, so all have the same number. scikit-learn's t-SNE starts from PCA and draws one
-picture for every seed; its random start, the older default, stands beside it. A tool that is missing is named as not
+embedding for every seed; its random start, the older default, stands beside it. A tool that is missing is named as not
 installed. About ten minutes on a quiet core.
 """
 
@@ -77,7 +77,7 @@ def exact_rows() -> list[dict[str, Any]]:
         found, seconds = {}, {}
         for tool, source in (("rank-2 path", "pca"), ("PCA run again", brute)):
             began = perf_counter()
-            found[tool] = dreval.tractable_consistency_index(X, source, n_transformations="all", random_state=0)
+            found[tool] = dreval.tractable_consistency(X, source, n_transformations="all", random_state=0)
             seconds[tool] = perf_counter() - began
         apart = float(np.abs(found["rank-2 path"].table["u"] - found["PCA run again"].table["u"]).max())
         for tool, record in found.items():
@@ -112,7 +112,7 @@ def one_method(X: Any, source: Any) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         began = perf_counter()
-        found = dreval.tractable_consistency_index(
+        found = dreval.tractable_consistency(
             X, source, n_transformations=TRANSFORMATIONS, n_reseeds=RESEEDS, random_state=0
         )
     parts = found.parts

@@ -2,7 +2,7 @@
 
 ``python tests/benchmarks/bench_tsne.py [n ...]`` (2000 and 10 000 by default) prints a row per tool and size. One
 thread each, the same perplexity (30) and start (principal scores), everything else as each tool has it by default. The
-divergence is that of one exact cost function on one set of affinities, whoever made the picture. Seconds are those of
+divergence is that of one exact cost function on one set of affinities, whoever made the embedding. Seconds are those of
 the processor, so that other programs on the machine matter less.
 
 With openTSNE 1.0.4 and scikit-learn 1.9.1 on a machine of two cores, n = 2000: 2.9 s, openTSNE 5.8, scikit-learn 7.4,
@@ -25,12 +25,12 @@ SIZES = (2000, 10_000)
 
 
 def data(n: int) -> Any:
-    """Clusters whose centres are as far apart as their points, about."""
+    """Clusters whose centers are as far apart as their points, about."""
     import numpy as np
 
     rng = np.random.default_rng(0)
-    centres = rng.normal(size=(10, 50))
-    return 1.5 * centres[rng.integers(10, size=n)] + rng.normal(size=(n, 50)) * np.linspace(1.5, 0.2, 50)
+    centers = rng.normal(size=(10, 50))
+    return 1.5 * centers[rng.integers(10, size=n)] + rng.normal(size=(n, 50)) * np.linspace(1.5, 0.2, 50)
 
 
 def tools() -> dict[str, Callable[[Any, Any], Any]]:

@@ -72,9 +72,9 @@ def digits() -> list[dict[str, Any]]:
     found = []
     for name, make in tools().items():
         start = process_time()
-        pictures = [make(seed).fit_transform(X) for seed in SEEDS]
+        embeddings = [make(seed).fit_transform(X) for seed in SEEDS]
         seconds = (process_time() - start) / len(SEEDS)
-        values = [dreval.trustworthiness(X, Y.astype(np.float64), n_neighbors=15) for Y in pictures]
+        values = [dreval.trustworthiness(X, Y.astype(np.float64), n_neighbors=15) for Y in embeddings]
         shown = {
             "trustworthiness": f"{np.mean(values):.4f}",
             "least": f"{min(values):.4f}",

@@ -1,4 +1,4 @@
-"""How often equal methods are told apart on any of nine indices, by the adjusted p-values and by the letters."""
+"""How often equal methods are told apart on any of nine measures, by the adjusted p-values and by the letters."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import dreval
 from dreval.comparison._ranks import nemenyi
 from dreval.inference.adjustment import over_blocks
 
-INDICES, METHODS, LEVEL = 9, 4, 0.05
+MEASURES, METHODS, LEVEL = 9, 4, 0.05
 PAIRS = list(itertools.combinations(range(METHODS), 2))
-BLOCKS = np.repeat(np.arange(INDICES), len(PAIRS))
+BLOCKS = np.repeat(np.arange(MEASURES), len(PAIRS))
 
 
 def tables(size, n, seed):
-    """Values of equal methods, (runs, indices, data sets, methods)."""
-    return np.random.default_rng([seed, n]).normal(size=(size, INDICES, n, METHODS))
+    """Values of equal methods, (runs, measures, data sets, methods)."""
+    return np.random.default_rng([seed, n]).normal(size=(size, MEASURES, n, METHODS))
 
 
 def signed_rank_p(values):
-    """Two-sided exact p-values of all pairs, (runs, indices x pairs), by the law of the sum of signed ranks."""
+    """Two-sided exact p-values of all pairs, (runs, measures x pairs), by the law of the sum of signed ranks."""
     n = values.shape[2]
     counts = np.ones(1)
     for rank in range(1, n + 1):
@@ -38,7 +38,7 @@ def signed_rank_p(values):
 
 
 def nemenyi_p(values):
-    """Single-step p-values of all pairs, (runs, indices x pairs); they depend on whole differences of rank sums."""
+    """Single-step p-values of all pairs, (runs, measures x pairs); they depend on whole differences of rank sums."""
     n = values.shape[2]
     known = np.array([nemenyi(np.array([0.0, gap / n]), n, METHODS)[0, 1] for gap in range(n * (METHODS - 1) + 1)])
     sums = rankdata(-values, axis=-1).sum(axis=2).astype(int)
@@ -47,7 +47,7 @@ def nemenyi_p(values):
 
 
 def adjusted(values):
-    """Adjusted p-values of both tests, (runs, indices x pairs) each."""
+    """Adjusted p-values of both tests, (runs, measures x pairs) each."""
     signed = [over_blocks(p, np.arange(len(p)), "holm") for p in signed_rank_p(values)]
     ranked = [over_blocks(p, BLOCKS, "holm") for p in nemenyi_p(values)]
     return {"wilcoxon": np.array(signed), "nemenyi": np.array(ranked)}
@@ -56,7 +56,7 @@ def adjusted(values):
 def compared(values):
     """The comparison of one run."""
     rows = [
-        {"index": f"i{t}", "dataset": f"d{i}", "embedding": f"m{j}", "value": values[t, i, j]}
+        {"measure": f"i{t}", "dataset": f"d{i}", "embedding": f"m{j}", "value": values[t, i, j]}
         for t, i, j in np.ndindex(values.shape)
     ]
     return dreval.compare(pd.DataFrame(rows), direction="higher", tests=["nemenyi", "wilcoxon"])
@@ -75,23 +75,23 @@ def check_errors(size, n, seed):
         assert_allclose(found.pairs.loc[found.pairs["test"] == test, "p_adjusted"], p[test][worst], rtol=1e-9)
     by = found.recipe["decided_by"]
     wrong = {test: (one <= LEVEL).any(axis=1) for test, one in p.items()}
-    apart = [not set.intersection(*map(set, part)) for _, part in found.standing.groupby("index")["letters"]]
+    apart = [not set.intersection(*map(set, part)) for _, part in found.standing.groupby("measure")["letters"]]
     assert any(apart) == wrong[by][worst]
     rates = {test: float(one.mean()) for test, one in {**wrong, "letters": wrong[by]}.items()}
     assert max(rates.values()) <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / size), rates
 
 
 def test_equal_methods_are_rarely_told_apart_on_six_data_sets():
-    """200 runs of nine indices on six data sets."""
+    """200 runs of nine measures on six data sets."""
     check_errors(200, 6, 1)
 
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("n", [6, 10, 20])
 def test_equal_methods_are_rarely_told_apart(n, n_simulations):
-    """Nine independent indices, four methods, 1000 runs: any difference at all in at most 5 %, and three errors.
+    """Nine independent measures, four methods, 1000 runs: any difference at all in at most 5 %, and three errors.
 
-    Nemenyi's p-values as they are, without adjustment over indices, tell equal methods apart in more than 20 %.
+    Nemenyi's p-values as they are, without adjustment over measures, tell equal methods apart in more than 20 %.
     """
     size = n_simulations(1000)
     check_errors(size, n, 2)

@@ -14,9 +14,9 @@ import dreval
 from dreval.geometry.blocks import sweep
 from dreval.geometry.procrustes import LocalParts, best_scale, local_parts
 from dreval.inference.intervals import anchor_interval, bounded_interval
-from dreval.registry import INDICES as CARDS
+from dreval.registry import MEASURES as CARDS
 
-INDICES = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes_rc"]
+MEASURES = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes_rc"]
 N, M = 2000, 200
 
 
@@ -44,14 +44,17 @@ DATA = {"swiss_roll": _roll, "clusters": _clusters, "sphere": _sphere}
 
 def _exact(X, Y):
     """Values and contributions of all points."""
-    found = dreval.Evaluation(X, {"Y": Y}, random_state=0).run(INDICES, tests=None, ci=None)
-    return found.tidy().set_index("index")["value"], found.augment("Y")
+    found = dreval.Evaluation(X, {"Y": Y}, random_state=0).run(MEASURES, tests=None, ci=None)
+    return found.tidy().set_index("measure")["value"], found.augment("Y")
 
 
 def _draw(X, Y, seed):
     """The table of one draw of anchors."""
     return (
-        dreval.Evaluation(X, {"Y": Y}, anchors=M, random_state=seed).run(INDICES, tests=None).tidy().set_index("index")
+        dreval.Evaluation(X, {"Y": Y}, anchors=M, random_state=seed)
+        .run(MEASURES, tests=None)
+        .tidy()
+        .set_index("measure")
     )
 
 
@@ -68,11 +71,13 @@ def test_intervals_of_anchors_cover_the_exact_value(name, n_simulations):
     exact, size = _exact(X, Y)[0], n_simulations(500)
     draws = [_draw(X, Y, seed) for seed in range(size)]
     slack = 3 * np.sqrt(0.95 * 0.05 / size)
-    for index in INDICES:
-        table = np.array([draw.loc[index, ["value", "se", "ci_low", "ci_high"]].to_numpy(float) for draw in draws])
-        covered = np.mean((table[:, 2] <= exact[index]) & (exact[index] <= table[:, 3]))
+    for measure in MEASURES:
+        table = np.array(
+            [draw.loc[measure, ["value", "se", "conf_low", "conf_high"]].to_numpy(float) for draw in draws]
+        )
+        covered = np.mean((table[:, 2] <= exact[measure]) & (exact[measure] <= table[:, 3]))
         ratio = table[:, 1].mean() / table[:, 0].std(ddof=1)
-        print(f"{name:12} {index:22} exact {exact[index]:.4f} covered {covered:.3f} se ratio {ratio:.3f}")
+        print(f"{name:12} {measure:22} exact {exact[measure]:.4f} covered {covered:.3f} se ratio {ratio:.3f}")
         assert covered >= 0.95 - slack
         assert abs(ratio - 1) <= max(0.1, 3 / np.sqrt(2 * size))
 
@@ -83,22 +88,22 @@ def test_anchors_are_a_sample_of_the_contributions(name):
     X, Y = DATA[name]()
     _, points = _exact(X, Y)
     for seed in range(2):
-        ev = dreval.Evaluation(X, {"Y": Y}, anchors=M, random_state=seed).run(INDICES, tests=None)
-        seen, table = ev.augment("Y"), ev.tidy().set_index("index")
-        for index in INDICES:
-            column = f"{index}(n_neighbors=15)"
+        ev = dreval.Evaluation(X, {"Y": Y}, anchors=M, random_state=seed).run(MEASURES, tests=None)
+        seen, table = ev.augment("Y"), ev.tidy().set_index("measure")
+        for measure in MEASURES:
+            column = f"{measure}(n_neighbors=15)"
             rows = seen[column].notna()
             assert rows.sum() == M
             assert_allclose(seen.loc[rows, column], points.loc[rows, column], atol=1e-12)
-            assert table.loc[index, "value"] == pytest.approx(points.loc[rows, column].mean(), abs=1e-12)
+            assert table.loc[measure, "value"] == pytest.approx(points.loc[rows, column].mean(), abs=1e-12)
             se = np.sqrt((1 - M / N) * points.loc[rows, column].var(ddof=1) / M)
-            assert table.loc[index, "se"] == pytest.approx(se, rel=1e-9)
+            assert table.loc[measure, "se"] == pytest.approx(se, rel=1e-9)
 
 
 # one point in a hundred misplaced
 
 COUNTS = (50, 100, 300)
-BOUNDED = [*INDICES, "r_nx_auc", "knn_accuracy"]
+BOUNDED = [*MEASURES, "r_nx_auc", "knn_accuracy"]
 
 
 def _folded() -> tuple[np.ndarray, np.ndarray]:
@@ -131,7 +136,7 @@ def _known(name: str, how: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, dic
     Y, labels = _moved(Y, how), np.where(X[:, 0] > np.median(X[:, 0]), "a", "b")
     ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0)
     points = ev.run(BOUNDED, None, None).augment("Y")
-    columns = {index: next(c for c in points.columns if c.split("(")[0] == index) for index in BOUNDED}
+    columns = {measure: next(c for c in points.columns if c.split("(")[0] == measure) for measure in BOUNDED}
     parts = local_parts(sweep(X, {"Y": Y}, k=15)["Y"], 15)
     return X, Y, labels, {i: points[c].to_numpy() for i, c in columns.items()}, parts, best_scale(parts).mean()
 
@@ -141,9 +146,9 @@ def _some(parts: LocalParts, rows: np.ndarray) -> np.ndarray:
     return best_scale(parts._replace(x2=parts.x2[rows], y2=parts.y2[rows], nuclear=parts.nuclear[rows]))
 
 
-def _judged(index: str, sample: np.ndarray, exact: float, seed: int) -> tuple[bool, bool, float]:
+def _judged(measure: str, sample: np.ndarray, exact: float, seed: int) -> tuple[bool, bool, float]:
     """Whether there is an interval, whether it is wrong, and its width over Student's."""
-    card = CARDS.card(index)
+    card = CARDS.card(measure)
     got = bounded_interval(sample, N, card.bounds, card.limits(N), card.worst(N), seed)
     if got is None:
         return False, False, math.nan
@@ -167,16 +172,16 @@ def test_anchors_that_miss_what_few_points_carry(name: str, how: str, n_simulati
         found: dict[str, list[tuple[bool, bool, float]]] = {}
         for seed in range(size):
             rows = np.sort(np.random.default_rng([seed, m]).choice(N, m, replace=False))
-            for index, each in points.items():
-                found.setdefault(index, []).append(_judged(index, each[rows], each.mean(), seed))
+            for measure, each in points.items():
+                found.setdefault(measure, []).append(_judged(measure, each[rows], each.mean(), seed))
             found.setdefault("procrustes_rn_opt", []).append(
                 _judged("procrustes_rn_opt", _some(parts, rows), whole, seed)
             )
-        for index, all_of in found.items():
+        for measure, all_of in found.items():
             some, wrong, ratio = np.array(all_of, float).T
             median = np.nanmedian(ratio) if some.any() else math.nan
-            print(f"{name:9}{how:10}{m:4} {index:21} some {some.mean():.2f} wrong {wrong.mean():.3f} x {median:.2f}")
-            assert wrong.mean() <= most, (index, m)
+            print(f"{name:9}{how:10}{m:4} {measure:21} some {some.mean():.2f} wrong {wrong.mean():.3f} x {median:.2f}")
+            assert wrong.mean() <= most, (measure, m)
 
 
 @pytest.mark.calibration
@@ -193,14 +198,14 @@ def test_pairs_seen_from_anchors_are_silent_where_few_points_carry_the_error(how
         tables = [
             dreval.Evaluation(X, {"Y": Y}, anchors=m, random_state=s).run(names, None).tidy() for s in range(size)
         ]
-        low, high = (np.array([t.loc[0, end] for t in tables], float) for end in ("ci_low", "ci_high"))
+        low, high = (np.array([t.loc[0, end] for t in tables], float) for end in ("conf_low", "conf_high"))
         some = ~np.isnan(low)
         wrong = some & ~((low <= exact[0]) & (exact[0] <= high))
         print(f"{how:10}{m:4} spearman_distance some {some.mean():.2f} wrong {wrong.mean():.3f}")
         assert wrong.mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / size)
         assert how == "none" or not some.any()
         for table in tables:
-            assert table.loc[1, ["value", "ci_low", "ci_high"]].tolist() == pytest.approx([exact[1]] * 3, abs=1e-12)
+            assert table.loc[1, ["value", "conf_low", "conf_high"]].tolist() == pytest.approx([exact[1]] * 3, abs=1e-12)
 
 
 def test_known_contributions_are_those_of_anchors() -> None:
@@ -208,15 +213,17 @@ def test_known_contributions_are_those_of_anchors() -> None:
     X, Y, labels, points, parts, _ = _known("clusters", "exchanged")
     names = [*BOUNDED, "procrustes_rn_opt"]
     res = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=80, random_state=0).run(names, None)
-    table = res.tidy().set_index("index")
+    table = res.tidy().set_index("measure")
     seen = res.augment("Y").select_dtypes(float)
     rows = np.flatnonzero(seen[next(c for c in seen.columns if c.startswith("trust"))].notna())
-    for index in names:
-        card = CARDS.card(index)
-        mine = _some(parts, rows) if index == "procrustes_rn_opt" else points[index][rows]
+    for measure in names:
+        card = CARDS.card(measure)
+        mine = _some(parts, rows) if measure == "procrustes_rn_opt" else points[measure][rows]
         got = bounded_interval(mine, N, card.bounds, card.limits(N), card.worst(N), 0)
-        assert table.loc[index, "value"] == pytest.approx(mine.mean(), abs=1e-12)
+        assert table.loc[measure, "value"] == pytest.approx(mine.mean(), abs=1e-12)
         if got is None:
-            assert "no bound" in table.loc[index, "note"]
+            assert "no bound" in table.loc[measure, "note"]
         else:
-            assert_allclose([table.loc[index, "ci_low"], table.loc[index, "ci_high"]], [got.low, got.high], atol=1e-6)
+            assert_allclose(
+                [table.loc[measure, "conf_low"], table.loc[measure, "conf_high"]], [got.low, got.high], atol=1e-6
+            )

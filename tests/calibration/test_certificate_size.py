@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dreval
-from dreval.certificate import certify
-from dreval.results.value import Embedding
+from dreval.records.embedding import Embedding
+from dreval.significance._certificate import certify
 
 N, RESAMPLES = 100, 39
 
@@ -109,5 +109,5 @@ def test_size_under_skewed_noise(n_simulations):
 @pytest.mark.calibration
 @pytest.mark.parametrize("make", [dependent, folded])
 def test_power(make, n_simulations):
-    """Noise whose size follows the latent, and a picture that folds the data, are seen in more than seven of ten."""
+    """Noise whose size follows the latent, and an embedding that folds the data, are seen in more than seven of ten."""
     assert np.mean(judged(make, n_simulations(100))[:, 0] <= 0.05) > 0.7

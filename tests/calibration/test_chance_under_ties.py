@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from dreval.geometry.blocks import sweep
-from dreval.indices._chance import chance_curve, chance_value
-from dreval.indices._index import answer, curve_values
-from dreval.registry import INDICES
+from dreval.measures._chance import chance_curve, chance_value
+from dreval.measures._measure import answer, curve_values
+from dreval.registry import MEASURES
 
-CARDS = {name: INDICES.card(name) for name in INDICES if INDICES.card(name).level != "algorithm"}
+CARDS = {name: MEASURES.card(name) for name in MEASURES if MEASURES.card(name).level != "algorithm"}
 STATED = [name for name, card in CARDS.items() if card.chance is not None]
 CURVES = [name for name in STATED if CARDS[name].curve]
 ROOTS = 4  # whose standard errors are pooled: that of 20 draws alone has heavy tails
@@ -22,7 +22,7 @@ NEAREST = [0, 1, 4, 14, 39]  # places of a curve that are judged: K = 1, 2, 5, 1
 
 
 def _binary(rng, n):
-    """Rows in sorted order, so that it goes with where they lie; a picture rounded to whole numbers."""
+    """Rows in sorted order, so that it goes with where they lie; an embedding rounded to whole numbers."""
     X = rng.integers(0, 2, size=(n, 3)).astype(float)
     return X[np.lexsort(X.T)], np.round(rng.normal(size=(n, 2)))
 
@@ -58,21 +58,21 @@ DATA = {"binary": _binary, "rounded": _rounded, "integers": _integers, "mixed": 
 CASES = [(kind, n, k) for kind in DATA for n, k in ((60, 5), (80, 10), (200, 15))]
 
 
-def _views(X, pictures, k, labels):
-    """The views of some pictures with classes and latent variables."""
-    found = sweep(X, dict(enumerate(pictures)), k=k, n_jobs=1)
+def _views(X, embeddings, k, labels):
+    """The views of some embeddings with classes and latent variables."""
+    found = sweep(X, dict(enumerate(embeddings)), k=k, n_jobs=1)
     return [replace(found[i], labels=labels, latent=X[:, :2] + np.arange(len(X))[:, None] / 7) for i in found]
 
 
 def _values(name, view, k):
-    """The value of an index, or of a curve at some K."""
+    """The value of a measure, or of a curve at some K."""
     if name in CURVES:
-        return curve_values(INDICES.get(name), view)[0][NEAREST]
-    return np.array([answer(INDICES.get(name), view, _parameters(name, k)).value])
+        return curve_values(MEASURES.get(name), view)[0][NEAREST]
+    return np.array([answer(MEASURES.get(name), view, _parameters(name, k)).value])
 
 
 def _parameters(name, k):
-    """The parameters of an index with k neighbors."""
+    """The parameters of a measure with k neighbors."""
     given = dict(CARDS[name].parameters)
     return given | ({"n_neighbors": k} if "n_neighbors" in given else {})
 
@@ -80,13 +80,13 @@ def _parameters(name, k):
 def _stated(name, view, k, root):
     """What is stated as chance, its standard error and its number of draws (neither is known of a curve)."""
     if name in CURVES:
-        return chance_curve(INDICES.get(name), view, root)[NEAREST], 0.0, 0
-    found = chance_value(INDICES.get(name), view, _parameters(name, k), root)
+        return chance_curve(MEASURES.get(name), view, root)[NEAREST], 0.0, 0
+    found = chance_value(MEASURES.get(name), view, _parameters(name, k), root)
     return np.array([found.value]), found.se, found.draws
 
 
 def _judge(kind, n, k, size):
-    """For every index: distance of the stated value from the mean over exchanges, in standard errors of both."""
+    """For every measure: distance of the stated value from the mean over exchanges, in standard errors of both."""
     rng = np.random.default_rng(1000 * [*DATA].index(kind) + n)
     X, Y = DATA[kind](rng, n)
     labels = np.repeat([0, 1, 2], [n // 6, n // 3, n - n // 6 - n // 3])  # sorted and of unequal sizes
@@ -116,8 +116,8 @@ def _judge(kind, n, k, size):
 @pytest.mark.calibration
 @pytest.mark.parametrize(("kind", "n", "k"), CASES)
 def test_stated_chance_is_the_mean_over_exchanges(kind, n, k, n_simulations):
-    """2000 exchanges: every index that has a chance level, within 4 standard errors of the difference."""
+    """2000 exchanges: every measure that has a chance level, within 4 standard errors of the difference."""
     found = _judge(kind, n, k, n_simulations(2000))
     worst = max(found, key=lambda name: found[name])
-    print(f"{kind:10} n {n:3} k {k:2}: {len(found)} indices, farthest {worst} at {found[worst]:.2f} standard errors")
+    print(f"{kind:10} n {n:3} k {k:2}: {len(found)} measures, farthest {worst} at {found[worst]:.2f} standard errors")
     assert {name: far for name, far in found.items() if far > 4} == {}

@@ -9,9 +9,9 @@ from scipy import stats
 
 import dreval
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.indices._index import answer
 from dreval.inference.intervals import anchor_interval, jackknife_interval
-from dreval.registry import INDICES
+from dreval.measures._measure import answer
+from dreval.registry import MEASURES
 
 K = 15
 FREE = (-np.inf, np.inf)
@@ -19,7 +19,7 @@ ANCHORED = ["trustworthiness", "continuity", "neighborhood_overlap", "procrustes
 
 
 def _answer(name, view, k=K):
-    return answer(INDICES.get(name), view, {"n_neighbors": k})
+    return answer(MEASURES.get(name), view, {"n_neighbors": k})
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_anchor_intervals_cover_the_embedding_at_hand(name, roll):
     for _ in range(200):
         view = sweep(X, {"Y": Y}, k=K, rows=rng.choice(600, 150, replace=False))["Y"]
         got = _answer(name, view)
-        interval = anchor_interval(got.points, 600, INDICES.card(name).bounds)
+        interval = anchor_interval(got.points, 600, MEASURES.card(name).bounds)
         inside.append(interval.low <= whole <= interval.high)
         errors.append(interval.se)
         draws.append(got.value)
@@ -72,8 +72,8 @@ def _fold(rng, n):
 def _blobs(rng, n):
     """Four groups in five dimensions, mapped by curves."""
     classes = rng.integers(0, 4, n)
-    centres = 1.5 * np.random.default_rng(11).normal(size=(4, 5))
-    X = centres[classes] + rng.normal(size=(n, 5)) * [1.2, 1.0, 0.8, 0.6, 0.5]
+    centers = 1.5 * np.random.default_rng(11).normal(size=(4, 5))
+    X = centers[classes] + rng.normal(size=(n, 5)) * [1.2, 1.0, 0.8, 0.6, 0.5]
     return X, np.c_[np.tanh(X[:, 0] / 2) + 0.3 * X[:, 2], X[:, 1] + 0.2 * X[:, 3] ** 2], classes
 
 
@@ -81,7 +81,7 @@ COVERED = ["trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", 
 
 
 def _jackknifed(rng, draw, n, k):
-    """Values, half widths of the default interval, and those of the naive one, at each of the indices."""
+    """Values, half widths of the default interval, and those of the naive one, at each of the measures."""
     X, Y, classes = draw(rng, n)
     seed = int(rng.integers(2**31))
     ev = dreval.Evaluation(X, {"Y": Y}, labels=classes, n_neighbors=k, random_state=seed, n_jobs=1)
@@ -139,7 +139,7 @@ def test_halves_cover_with_a_fixed_map(n_simulations):
     for seed in range(size):
         X, Y = _sample(rng, 200)
         ev = dreval.Evaluation(X, {"Y": Y}, n_neighbors=10, random_state=seed, n_jobs=1)
-        found.append(ev.run(names, None, "subsampling").tidy()[["value", "se", "ci_low", "ci_high"]].to_numpy())
+        found.append(ev.run(names, None, "subsampling").tidy()[["value", "se", "conf_low", "conf_high"]].to_numpy())
     value, se, low, high = np.moveaxis(np.array(found), -1, 0)
     target = value.mean(axis=0)
     covered, ratio = np.mean((low <= target) & (target <= high), axis=0), se.mean(axis=0) / value.std(axis=0, ddof=1)
@@ -163,7 +163,7 @@ def test_replicates_cover_the_mean_over_seeds(n_simulations):
     for seed in range(size):
         ev = dreval.Evaluation(X, {"noisy": noisy}, n_neighbors=8, random_state=seed, n_jobs=1)
         row = ev.run("trustworthiness", None, "replicates", options=options).tidy().iloc[0]
-        inside.append(row["ci_low"] <= truth <= row["ci_high"])
+        inside.append(row["conf_low"] <= truth <= row["conf_high"])
     assert abs(np.mean(inside) - 0.95) <= 3 * np.sqrt(0.95 * 0.05 / size)
 
 
@@ -189,8 +189,8 @@ def test_replicates_on_halves_cover_the_refitted_mean(draw, method, least, n_sim
         X = draw(rng, 150)[0]
         ev = dreval.Evaluation(X, {"Y": method}, n_neighbors=10, random_state=seed, n_jobs=1)
         both = [ev.run(REFITTED, None, ci).tidy() for ci in ("replicates", "points")]
-        found.append([one[["value", "ci_low", "ci_high"]].to_numpy() for one in both])
-    value, low, high = np.moveaxis(np.array(found), -1, 0)  # each (size, 2, indices)
+        found.append([one[["value", "conf_low", "conf_high"]].to_numpy() for one in both])
+    value, low, high = np.moveaxis(np.array(found), -1, 0)  # each (size, 2, measures)
     target = value.mean(axis=(0, 1))
     covered = np.mean((low <= target) & (target <= high), axis=0)
     print(dict(zip(REFITTED, covered.T.round(3).tolist(), strict=True)))

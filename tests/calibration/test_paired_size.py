@@ -8,11 +8,11 @@ from scipy import stats
 
 import dreval
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.indices._index import answer
-from dreval.indices.trustworthiness import trustworthiness
 from dreval.inference.intervals import jackknife_interval
+from dreval.measures._measure import answer
+from dreval.measures.trustworthiness import trustworthiness
 
-INDICES = [
+MEASURES = [
     "trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "procrustes_rn_opt",
     "procrustes_disparity", "spearman_distance", "knn_accuracy",
 ]  # fmt: skip
@@ -59,8 +59,8 @@ def pair(rng, n, degrade, draw=folded):
     return X, {"first": first, "second": second}, (X[:, 0] + 0.3 * rng.normal(size=n) > np.median(X[:, 0])).astype(int)
 
 
-def simulate(rng, size, n=150, degrade=0.0, draw=folded, names=INDICES):
-    """p-values, |t| and naive |t| of the paired test, each (size, indices).
+def simulate(rng, size, n=150, degrade=0.0, draw=folded, names=MEASURES):
+    """p-values, |t| and naive |t| of the paired test, each (size, measures).
 
     The naive one takes the differences of points for independent; it is missing where there are none.
     """
@@ -68,7 +68,7 @@ def simulate(rng, size, n=150, degrade=0.0, draw=folded, names=INDICES):
     for seed in range(size):
         X, embeddings, labels = pair(rng, n, degrade, draw)
         ev = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=10, random_state=seed, n_jobs=1)
-        pairs = ev.run(names, None).compare(adjust=None).pairs.set_index("index").loc[names]
+        pairs = ev.run(names, None).compare(adjust=None).pairs.set_index("measure").loc[names]
         naive = (pairs["effect_size"].abs() * np.sqrt(n)).to_numpy()
         found.append((pairs["p_value"].to_numpy(), pairs["statistic"].abs().to_numpy(), naive))
     return np.moveaxis(np.array(found), 1, 0)
@@ -85,7 +85,7 @@ def null(n_simulations):
 
 @pytest.mark.calibration
 def test_exchangeable_embeddings_are_rarely_told_apart(null):
-    """n = 100, k = 10, four nulls, all default indices: rejections at 5 % and 1 % up to the level + 3 standard errors.
+    """n = 100, k = 10, four nulls, all default measures: rejections at 5 % and 1 % up to the level + 3 standard errors.
 
     The naive test rejects at 5 % in more than 12 % of the pairs of the first null by the indices of neighbors.
     """
@@ -145,7 +145,7 @@ def test_p_of_other_seeds_is_within_its_stated_range():
         pairs = []
         for seed in range(20):
             ev = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=10, random_state=seed, n_jobs=1)
-            pairs.append(ev.run([*INDICES[:-1], *AVERAGED], None).compare(adjust=None).pairs.set_index("index"))
+            pairs.append(ev.run([*MEASURES[:-1], *AVERAGED], None).compare(adjust=None).pairs.set_index("measure"))
         p = np.array([one["p_value"] for one in pairs])
         low, high = (np.array([one[end] for one in pairs])[:, -2:] for end in ("p_low", "p_high"))
         assert (p[:, :-2] == p[0, :-2]).all()
@@ -157,14 +157,14 @@ def test_p_of_other_seeds_is_within_its_stated_range():
 
 @pytest.mark.calibration
 def test_a_degraded_region_is_seen(null, n_simulations):
-    """Noise in a quarter of the second picture: strong noise is found by at least half of the tests at 5 %.
+    """Noise in a quarter of the second embedding: strong noise is found by at least half of the tests at 5 %.
 
     Weak noise is found as often as by the naive test when both are brought to the same size on exchangeable pairs,
     less three standard errors at most.
     """
     size = n_simulations(200)
-    strong = simulate(np.random.default_rng(8), size, 100, degrade=0.5, names=INDICES[:3])[0]
-    _, paired, naive = simulate(np.random.default_rng(10), size, 100, degrade=0.2, names=INDICES[:3])
+    strong = simulate(np.random.default_rng(8), size, 100, degrade=0.5, names=MEASURES[:3])[0]
+    _, paired, naive = simulate(np.random.default_rng(10), size, 100, degrade=0.2, names=MEASURES[:3])
     found, usual = (
         np.mean(here > np.quantile(there, 0.95, axis=0), axis=0)
         for here, there in zip((paired[:, :3], naive[:, :3]), (one[:, :3] for one in null["folded"][1:]), strict=True)
@@ -176,6 +176,6 @@ def test_a_degraded_region_is_seen(null, n_simulations):
 
 def test_the_size_quickly():
     """The fast subset: of 25 exchangeable pairs at most 5 are told apart at 5 % (more than 5 has probability .001)."""
-    p = simulate(np.random.default_rng(9), 25, n=80, names=INDICES[:3])[0]
+    p = simulate(np.random.default_rng(9), 25, n=80, names=MEASURES[:3])[0]
 
     assert (np.sum(p <= 0.05, axis=0) <= 5).all()

@@ -19,11 +19,11 @@ import dreval
 
 
 def test_words_without_commas_are_told_of_them(run: Any) -> None:
-    """Two indices without a comma: the refusal says how; an option that is none is not told so."""
-    for words, told in ((("--indices", "stress", "trustworthiness"), True), (("--bogus",), False)):
+    """Two measures without a comma: the refusal says how; an option that is none is not told so."""
+    for words, told in ((("--measures", "stress", "trustworthiness"), True), (("--bogus",), False)):
         code, _, err = run(*EVALUATE, *words)
         assert code == 2
-        assert ("separated by commas, as in --indices a,b" in err) == told
+        assert ("separated by commas, as in --measures a,b" in err) == told
 
 
 def test_the_summary_goes_to_stdout(run: Any) -> None:
@@ -48,7 +48,7 @@ def test_a_failing_embedding_is_code_1(run: Any) -> None:
 
 def test_methods_are_run_anew(run: Any) -> None:
     """``--n-replicates`` gives the intervals of the same call in Python; one run is refused in its words."""
-    words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--indices", "continuity")
+    words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
     code, out, _ = run(*words, "--n-replicates", "3", "--json")
     same = dreval.Evaluation("data.csv", {"pca": "pca"}, n_neighbors=5, random_state=0)
     row = same.run("continuity", options={"replicates": {"n_resamples": 3}}).tidy().iloc[0]
@@ -56,7 +56,7 @@ def test_methods_are_run_anew(run: Any) -> None:
 
     assert code == 0
     assert [printed[key] for key in ("se", "n_resamples", "target")] == [row["se"], 3, row["target"]]
-    assert printed["ci_method"].startswith("runs of the method on random halves")
+    assert printed["conf_method"].startswith("runs of the method on random halves")
     code, _, err = run(*words, "--n-replicates", "1")
     assert (code, "`--n-replicates` must be an integer >= 2: got 1" in err) == (2, True)
 
@@ -82,8 +82,8 @@ def test_methods_are_run_anew(run: Any) -> None:
         ((*EVALUATE, "--labels", "meta.csv"), "must be one value per point: got 2 columns (kind, site)"),
         ((*EVALUATE, "--covariates", "age,site"), "`--covariates` must be"),
         ((*EVALUATE, "--ids", "cell"), "`--ids` must name a column of the data: got 'cell'"),
-        ((*EVALUATE, "--indices", "trustworthines"), "Did you mean 'trustworthiness'"),
-        ((*EVALUATE, "--indices", "none"), "`--indices` must name something to compute"),
+        ((*EVALUATE, "--measures", "trustworthines"), "Did you mean 'trustworthiness'"),
+        ((*EVALUATE, "--measures", "none"), "`--measures` must name something to compute"),
         ((*EVALUATE, "--tests", "hsic"), "`--tests` must have a variable to test against"),
         ((*EVALUATE, "--ci", "anchors"), "Pass anchors=m to Evaluation."),
         ((*EVALUATE, "--ci", "bootstrap"), "`--ci` must be a known name: got 'bootstrap'"),
@@ -115,7 +115,7 @@ def test_refusals_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...],
 
 @pytest.mark.parametrize(
     "arguments",
-    [("evaluate",), ("evalute", "data.csv"), (*EVALUATE, "--bogus"), (*EVALUATE, "-k", "five"), ("list", "colours"),
+    [("evaluate",), ("evalute", "data.csv"), (*EVALUATE, "--bogus"), (*EVALUATE, "-k", "five"), ("list", "colors"),
      (*EVALUATE, "--quiet", "--json"), (*EVALUATE, "--lab", "labels.csv"), ("embed", "data.csv"), ("list",)],
 )  # fmt: skip
 def test_unknown_options_are_code_2(run: Any, arguments: tuple[str, ...]) -> None:
@@ -194,7 +194,7 @@ def test_a_result_that_cannot_be_saved_is_printed_all_the_same(run: Any, monkeyp
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dreval.results.archive._write_all", full)
+    monkeypatch.setattr("dreval.records.archive._write_all", full)
     code, out, err = run(*EVALUATE, "--save", "out.dreval")
 
     assert code == 2
@@ -212,11 +212,11 @@ def test_places_without_permission_are_refused_early(run: Any, monkeypatch: pyte
 
 
 def values(run: Any, *arguments: str) -> dict[tuple[str, str], float]:
-    """Values by embedding and index."""
+    """Values by embedding and measure."""
     code, out, err = run("evaluate", *arguments, "-k", "5", "--random-state", "0", "--json")
     assert (code, err) == (0, "")
     rows = json.loads(out)["table"]
-    return {(row["embedding"], row["index"] or row["target"]): row["value"] or row["statistic"] for row in rows}
+    return {(row["embedding"], row["measure"] or row["target"]): row["value"] or row["statistic"] for row in rows}
 
 
 def test_labels_in_every_way(run: Any) -> None:
@@ -267,7 +267,7 @@ def test_options_are_those_of_python(run: Any) -> None:
     """Every option reaches its parameter."""
     code, out, _ = run(
         "evaluate", "full.csv", "-e", "umap.csv", "--labels", "kind", "--covariates", "age", "--ids", "cell",
-        "--n-neighbors", "7,3", "--indices", "continuity,knn_accuracy", "--tests", "hsic", "--ci", "none",
+        "--n-neighbors", "7,3", "--measures", "continuity,knn_accuracy", "--tests", "hsic", "--ci", "none",
         "--n-resamples", "19", "--adjust", "benjamini_hochberg", "--random-state", "4", "--n-jobs", "1", "--json",
     )  # fmt: skip
     document = json.loads(out)

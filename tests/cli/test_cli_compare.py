@@ -26,19 +26,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         results = ev.run(["trustworthiness", "continuity"], None)
         results.save(f"{seed}.dreval")
         parts += results.tidy().assign(dataset=f"d{seed}").to_dict("records")
-    table = [f"{row['dataset']},{row['embedding']},{row['value']!r}" for row in parts if row["index"] == "continuity"]
+    table = [f"{row['dataset']},{row['embedding']},{row['value']!r}" for row in parts if row["measure"] == "continuity"]
     Path("table.csv").write_text("\n".join(["problem,embedding,value", *table]), encoding="utf-8")
     return tmp_path
 
 
 def test_one_result_is_compared_by_its_points(run: Any) -> None:
     """As ``Results.compare`` prints it."""
-    code, out, err = run("0.dreval", "--index", "continuity", "--adjust", "none")
+    code, out, err = run("0.dreval", "--measure", "continuity", "--adjust", "none")
 
     assert (code, err) == (0, "")
-    found = dreval.load_results("0.dreval").compare(index=["continuity"], adjust=None)
+    found = dreval.load_results("0.dreval").compare(measure=["continuity"], adjust=None)
     assert without_call(out) == without_call(f"{found.summary()}\n")
-    assert "dreval compare 0.dreval --index continuity --adjust none" in out
+    assert "dreval compare 0.dreval --measure continuity --adjust none" in out
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_report_says_the_command_that_makes_it(run: Any, form: str) -> None:
 
 
 def test_a_figure_that_is_refused_leaves_the_tables(run: Any) -> None:
-    """Of one picture twice there is no interval to draw: the comparison is printed, then the reason."""
+    """Of one embedding twice there is no interval to draw: the comparison is printed, then the reason."""
     X = np.random.default_rng(0).normal(size=(24, 3))
     same = dreval.Evaluation(X, {"one": X[:, :2], "again": X[:, :2]}, n_neighbors=3, random_state=0)
     same.run("continuity", None).save("same.dreval")
@@ -106,7 +106,7 @@ def test_a_figure_that_is_refused_leaves_the_tables(run: Any) -> None:
         (("table.csv", "--columns", "dataset=problem"), "`--direction` must be known"),
         (("0.dreval", "--rope", "1"), "`--rope` must be asked across data sets"),
         (("nowhere.dreval",), "must be an existing file"),
-        (("0.dreval", "1.dreval", "--index", "continuty"), "Did you mean 'continuity'"),
+        (("0.dreval", "1.dreval", "--measure", "continuty"), "Did you mean 'continuity'"),
         (("0.dreval", "--plot", "0.dreval"), "must end in .png or .svg or .pdf"),
         (("0.dreval", "--report", "out.doc"), "`--report` must end in"),
         (("0.dreval", "--report", "0.dreval"), "`--report` must not be a file that is read"),

@@ -16,8 +16,8 @@ from cli_runs import EVALUATE, KINDS, X, Y
 from protocol_runs import play, projection
 
 import dreval
-from dreval._cli_words import Verb, json_text
-from dreval.cli import _parser, main
+from dreval.cli._arguments import Verb, json_text
+from dreval.cli._main import _parser, main
 
 
 def parsers(parser: Verb, name: str = "dreval") -> Iterator[tuple[str, Verb]]:
@@ -78,7 +78,7 @@ SMALL = ["--n-transformations", "2", "--n-reseeds", "1", "--random-state", "0"]
 CHEAPER = {
     "dreval evaluate": ["--ci", "none"],
     "dreval protocol export": SMALL,
-    "dreval study run": ["--indices", "procrustes_disparity"],
+    "dreval study run": ["--measures", "procrustes_disparity"],
 }
 
 
@@ -102,7 +102,7 @@ def save() -> None:
         evaluation = dreval.Evaluation(X + shift * X**2, {"a": Y, "b": "pca"}, n_neighbors=5, random_state=0)
         evaluation.run(["trustworthiness"], None).save(f"{name}.dreval")
     rows = [("third", name, "trustworthiness", value) for name, value in (("a", 0.9), ("b", 0.8))]
-    pd.DataFrame(rows, columns=["dataset", "embedding", "index", "value"]).to_csv("table.csv", index=False)
+    pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"]).to_csv("table.csv", index=False)
 
 
 def study() -> None:
@@ -144,14 +144,14 @@ DOCUMENTS = [
     (("embed", "data.csv", "umap", "o.csv", "--random-state", "0"),
      "method n n_components parameters random_state notes output"),
     (("compare", "iris.dreval", "wine.dreval", "table.csv"), "recipe pairs overall standing notes"),
-    (("study", "run", "study.dreval", "-x", "data.csv", "-m", "pca", "--indices", "stress"),
+    (("study", "run", "study.dreval", "-x", "data.csv", "-m", "pca", "--measures", "stress"),
      "file cells done failed running waiting seconds states"),
     (("study", "status", "study.dreval"), "file cells done failed running waiting seconds states"),
     (("study", "report", "study.dreval", "r.md"), "report file cells done failed running waiting seconds"),
     (("protocol", "export", "data.csv", "umap", *SMALL),
      "folder round complete returned missing wrong tasks notes"),
     (("protocol", "status", "umap"), "folder round complete returned missing wrong tasks notes"),
-    (("protocol", "collect", "umap"), "tool notes indices"),
+    (("protocol", "collect", "umap"), "tool notes measures"),
     (("list", "tests"), "kind items"),
 ]  # fmt: skip
 
@@ -181,13 +181,13 @@ def test_json_knows_numbers_of_numpy_and_missing_ones() -> None:
 def test_json_goes_on_when_stopped(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A study stopped by Ctrl-C still gives its document, with code 130."""
     words = ("study", "run", "s.dreval", "-x", "data.csv", "-x", "kinds.csv", "--labels", "kinds=kind", "-m", "pca")
-    run(*words, "--indices", "stress", "--limit", "1")
+    run(*words, "--measures", "stress", "--limit", "1")
 
     def stopped(self: Any, **words: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(dreval.study.Study, "run", stopped)
-    code, out, err = run(*words, "--indices", "stress", "--json")
+    monkeypatch.setattr(dreval.study.study.Study, "run", stopped)
+    code, out, err = run(*words, "--measures", "stress", "--json")
 
     assert (code, err, strict(out)["waiting"]) == (130, "", 1)
 
@@ -201,7 +201,7 @@ def test_ctrl_c_is_code_130(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dreval.evaluation.Evaluation.run", stop)
+    monkeypatch.setattr("dreval.evaluation.evaluation.Evaluation.run", stop)
     assert run(*EVALUATE) == (130, "", "dreval: stopped\n")
 
 
@@ -211,7 +211,7 @@ def test_a_defect_is_code_3(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("by 0")
 
-    monkeypatch.setattr("dreval.evaluation.Evaluation.run", fail)
+    monkeypatch.setattr("dreval.evaluation.evaluation.Evaluation.run", fail)
     code, out, err = run(*EVALUATE)
 
     assert (code, out) == (3, "")
@@ -228,7 +228,7 @@ def test_no_memory_is_code_2(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise MemoryError("Unable to allocate 7 TiB")
 
-    monkeypatch.setattr("dreval.evaluation.Evaluation.run", fail)
+    monkeypatch.setattr("dreval.evaluation.evaluation.Evaluation.run", fail)
     assert run(*EVALUATE) == (2, "", "dreval: out of memory (Unable to allocate 7 TiB)\n")
 
 
@@ -236,7 +236,7 @@ def test_long_lists_are_not_poured_out(run: Any) -> None:
     """A wrong name gets the nearest right one and the command that lists them, in the words of the command line."""
     for words, cure in (
         (("embed", "data.csv", "isomp", "o.csv"), "Did you mean 'isomap'? dreval list methods lists them all.\n"),
-        ((*EVALUATE, "--indices", "stres"), "Did you mean 'stress'? dreval list indices lists them all.\n"),
+        ((*EVALUATE, "--measures", "stres"), "Did you mean 'stress'? dreval list measures lists them all.\n"),
         (("evaluate", "data.csv", "-e", "qqqq"), "got 'qqqq'. dreval list methods lists them all.\n"),
     ):
         code, _, err = run(*words)
@@ -246,7 +246,7 @@ def test_long_lists_are_not_poured_out(run: Any) -> None:
 def test_help_loads_nothing_heavy() -> None:
     """--help of a verb needs neither pandas nor scipy nor matplotlib, so that it comes at once."""
     code = (
-        "import sys\nfrom dreval.cli import main\ntry:\n    main(['study', 'run', '--help'])\nexcept SystemExit:\n"
+        "import sys\nfrom dreval.cli._main import main\ntry:\n    main(['study', 'run', '--help'])\nexcept SystemExit:\n"
         "    pass\nprint(*sorted({'pandas', 'scipy', 'matplotlib', 'numba', 'jinja2'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -264,4 +264,4 @@ def test_names_of_points_go_along(run: Any) -> None:
     rows = strict(out)["table"]
 
     assert frame.index.tolist() == [f"p{i}" for i in range(40)]
-    assert len({row["value"] for row in rows if row["index"] == "trustworthiness"}) == 1
+    assert len({row["value"] for row in rows if row["measure"] == "trustworthiness"}) == 1

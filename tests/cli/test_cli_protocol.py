@@ -13,7 +13,7 @@ import pytest
 from protocol_runs import X, play, projection
 
 import dreval
-from dreval.cli import _parser
+from dreval.cli._main import _parser
 
 EXPORT = ("protocol", "export", "data.csv", "tool", "--ids", "cell", "--labels", "kind")
 SETTINGS = ("--n-transformations", "5", "--n-reseeds", "1", "--random-state", "3")
@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_from_the_first_export_to_the_indices(run: Any) -> None:
+def test_from_the_first_export_to_the_measures(run: Any) -> None:
     """Codes 0, 1, 0, 1, 0, 0 on the way; the numbers are those of the method in Python with the same seed."""
     assert run(*EXPORT, *SETTINGS)[0] == 0
     code, out, _ = run("protocol", "status", "tool")
@@ -40,14 +40,14 @@ def test_from_the_first_export_to_the_indices(run: Any) -> None:
     assert run("protocol", "status", "tool")[0] == 0
 
     code, out, err = run("protocol", "collect", "tool", "--json")
-    found = json.loads(out)["indices"]
+    found = json.loads(out)["measures"]
     settings = {"n_transformations": 5, "n_reseeds": 1, "random_state": 3}
-    tci = dreval.tractable_consistency_index(X, projection, **settings)
+    tci = dreval.tractable_consistency(X, projection, **settings)
     assert (code, err) == (0, "")
-    assert found["tractable_consistency_index"]["value"] == pytest.approx(float(tci), rel=1e-12)
-    assert found["tractable_consistency_index"]["reseed_max"] == pytest.approx(tci.parts["reseed_max"], rel=1e-12)
-    trust = dreval.trustability_index(X, projection, random_state=3)
-    assert found["trustability_index"]["value"] == pytest.approx(float(trust), rel=1e-12)
+    assert found["tractable_consistency"]["value"] == pytest.approx(float(tci), rel=1e-12)
+    assert found["tractable_consistency"]["reseed_max"] == pytest.approx(tci.parts["reseed_max"], rel=1e-12)
+    trust = dreval.trustability(X, projection, random_state=3)
+    assert found["trustability"]["value"] == pytest.approx(float(trust), rel=1e-12)
     assert run("protocol", "collect", "tool", "--quiet") == (0, "", "")
 
 
@@ -71,10 +71,10 @@ def test_missing_numbers_are_null(run: Any) -> None:
 
     code, out, _ = run("protocol", "collect", "tool", "--partial", "--json")
 
-    found = json.loads(out)["indices"]
-    assert (code, found["tractable_consistency_index"]["value"]) == (1, None)
-    assert "round 1" in found["tractable_consistency_index"]["notes"][0]
-    assert found["trustability_index"]["value"] > 0
+    found = json.loads(out)["measures"]
+    assert (code, found["tractable_consistency"]["value"]) == (1, None)
+    assert "round 1" in found["tractable_consistency"]["notes"][0]
+    assert found["trustability"]["value"] > 0
 
 
 @pytest.mark.parametrize(

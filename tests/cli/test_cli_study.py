@@ -13,10 +13,10 @@ from cli_runs import call
 from pandas.testing import assert_frame_equal
 
 import dreval
-import dreval.study
+import dreval.study.study
 
 VERB = "study"
-SMALL = ("--indices", "procrustes_disparity", "-k", "3", "--random-state", "0")
+SMALL = ("--measures", "procrustes_disparity", "-k", "3", "--random-state", "0")
 RUN = ("run", "s.dreval", "-x", "a.csv", "-x", "other=b.csv", "-x", "c.csv", "-m", "pca", "-m", "mds=classical_mds")
 
 
@@ -104,7 +104,7 @@ def test_ctrl_c_is_said_and_nothing_is_lost(run: Any, monkeypatch: pytest.Monkey
         raise KeyboardInterrupt
 
     run(*RUN, *SMALL, "--limit", "1")
-    monkeypatch.setattr(dreval.study.Study, "run", stopped)
+    monkeypatch.setattr(dreval.study.study.Study, "run", stopped)
     code, out, err = run(*RUN, *SMALL)
 
     assert (code, err) == (130, "")
@@ -120,7 +120,7 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
     evaluation = dreval.Evaluation(X, {"pca": "pca", "mds": X[:, :2]}, n_neighbors=3)
     evaluation.run("procrustes_disparity", None, None).save("one.dreval")
     Path("more.csv").write_text(
-        "dataset,embedding,index,value\nd,pca,procrustes_disparity,0.1\nd,mds,procrustes_disparity,0.2\n"
+        "dataset,embedding,measure,value\nd,pca,procrustes_disparity,0.1\nd,mds,procrustes_disparity,0.2\n"
     )
     code, out, err = call(capfd, "compare", "s.dreval", "one.dreval", "more.csv", "--json")
 

@@ -15,7 +15,7 @@ import pytest
 from cli_runs import EVALUATE, IDS
 
 import dreval
-from dreval.registry import DATASETS, INDICES, METHODS, TESTS
+from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
 
 # embed and list
 
@@ -82,7 +82,7 @@ def test_embed_refuses(run: Any, arguments: tuple[str, ...], message: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("kind", "shelf"), [("indices", INDICES), ("methods", METHODS), ("tests", TESTS), ("datasets", DATASETS)]
+    ("kind", "shelf"), [("measures", MEASURES), ("methods", METHODS), ("tests", TESTS), ("datasets", DATASETS)]
 )
 def test_lists_are_the_registries(run: Any, kind: str, shelf: Any) -> None:
     """Each line begins with a name as the other verbs take it, and says what it is; in Markdown the same as a table."""
@@ -107,7 +107,7 @@ def test_help_names_what_there_is(run: Any, verb: tuple[str, ...]) -> None:
     assert out.startswith("usage: dreval")
     words = " ".join(out.split())
     if verb == ("evaluate",):
-        assert ", ".join(INDICES) in words
+        assert ", ".join(MEASURES) in words
         assert "exit codes: 0 done, 1 some embedding failed, 2 refused" in words
     if verb == ("embed",):
         assert f"one of {len(METHODS.names())}, see: dreval list methods" in words
@@ -146,7 +146,7 @@ def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
 
 def test_a_reader_that_leaves_is_no_error() -> None:
     """`dreval ... | head -1`: the pipe breaks, nothing is said."""
-    command = f"{sys.executable} -m dreval list indices | true"
+    command = f"{sys.executable} -m dreval list measures | true"
     env = {**os.environ, "PYTHONPATH": str(Path(dreval.__path__[0]).parent), "PYTHONUNBUFFERED": "1"}
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=env)
 

@@ -31,7 +31,7 @@ def table(n=8, k=3, seed=0, replicates=1, gain=0.05):
     return pd.DataFrame(
         [
             {
-                "dataset": f"data {i}", "embedding": f"m{j}", "replicate": r, "index": "accuracy",
+                "dataset": f"data {i}", "embedding": f"m{j}", "replicate": r, "measure": "accuracy",
                 "value": 0.5 + 0.1 * hard[i] + gain * j + cell[i, j] + 0.02 * rng.normal(),
             }
             for i in range(n) for j in range(k) for r in range(replicates)
@@ -76,7 +76,7 @@ def test_results_files_and_frames_are_one_table(tmp_path):
 def test_the_same_data_with_another_seed_is_a_replicate():
     """By the hash of the data: another seed is averaged with the first, the same seed is refused as one value twice."""
     results = [small(0), small(0, random_state=1), small(1)]
-    found = dreval.compare(results, index="trustworthiness")
+    found = dreval.compare(results, measure="trustworthiness")
     family = next(iter(found.families.values()))
 
     assert list(family.cells.index) == ["data", "data (2)"]
@@ -93,13 +93,13 @@ def test_the_same_data_with_another_seed_is_a_replicate():
         (lambda t: pd.concat([t, t]), {}, "must have one value for each cell: got two for dataset 'data 0'"),
         (lambda t: t.assign(value=np.inf), {}, "must be finite or missing: got infinity in row 0"),
         (lambda t: t.assign(value="x"), {}, "must hold numbers"),
-        (lambda t: t, {"direction": None}, "must be known for every index"),
+        (lambda t: t, {"direction": None}, "must be known for every measure"),
         (lambda t: t, {"direction": {"acuracy": "higher"}}, "Did you mean 'accuracy'"),
         (lambda t: t, {"direction": "up"}, "must be a known name"),
         (lambda t: t, {"tests": ["wilcoxn"]}, "Did you mean 'wilcoxon'"),
         (lambda t: t, {"tests": "bayes"}, "must be given for the Bayesian test"),
         (lambda t: t, {"rope": -1}, "must be a finite number >= 0"),
-        (lambda t: t, {"index": "acuracy"}, "Did you mean 'accuracy'"),
+        (lambda t: t, {"measure": "acuracy"}, "Did you mean 'accuracy'"),
         (lambda t: t, {"columns": {"method": "m"}}, "must rename known columns"),
         (lambda t: t[t["dataset"] == "data 0"], {}, "must hold two embeddings on two data sets"),
         (lambda t: t[t["embedding"] == "m0"], {}, "must hold two embeddings on two data sets"),
@@ -115,14 +115,14 @@ def test_what_cannot_be_compared_is_refused(change, options, message):
 
 
 def test_columns_may_have_other_names():
-    """A table made elsewhere, with its own names of columns and no index, gives the same numbers."""
+    """A table made elsewhere, with its own names of columns and no measure, gives the same numbers."""
     plain = table()[["dataset", "embedding", "value"]]
     other = plain.rename(columns={"dataset": "problem", "embedding": "algorithm", "value": "score"})
     names = {"dataset": "problem", "embedding": "algorithm", "value": "score"}
     found = compared(other, columns=names)
 
-    assert found.indices == ["score"]
-    pd.testing.assert_frame_equal(found.pairs.drop(columns="index"), compared(plain).pairs.drop(columns="index"))
+    assert found.measures == ["score"]
+    pd.testing.assert_frame_equal(found.pairs.drop(columns="measure"), compared(plain).pairs.drop(columns="measure"))
 
 
 @settings(max_examples=10)
@@ -178,7 +178,7 @@ def test_the_mixed_model_is_that_of_statsmodels():
             assert_allclose(row["advantage"], direct.effect[0], rtol=1e-8)
             assert_allclose(row["se"], direct.sd[0, 0], rtol=1e-6)
             assert_allclose(row["p_value"], direct.pvalue, rtol=1e-5)
-            assert_allclose([row["ci_low"], row["ci_high"]], direct.conf_int()[0], rtol=1e-5)
+            assert_allclose([row["conf_low"], row["conf_high"]], direct.conf_int()[0], rtol=1e-5)
         D = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]])
         means, covariance = fit.fe_params[names].to_numpy(), fit.cov_params().loc[names, names].to_numpy()
         wald = means @ D.T @ np.linalg.inv(D @ covariance @ D.T) @ D @ means
@@ -247,8 +247,8 @@ def test_wins_are_counted_and_direction_turns_them():
     assert lower.to_numpy().tolist() == higher.to_numpy().T.tolist()
 
 
-def test_holm_runs_over_all_pairs_and_indices_of_a_test():
-    """Two indices: adjusted p-values are Holm's over all six, as counted by hand; Nemenyi's over the indices."""
+def test_holm_runs_over_all_pairs_and_measures_of_a_test():
+    """Two measures: adjusted p-values are Holm's over all six, as counted by hand; Nemenyi's over the measures."""
     frame = pd.concat([table(seed=0), table(seed=1).assign(index="recall")])
     found = compared(frame).pairs
     p = found.loc[found["test"] == "wilcoxon", "p_value"].to_numpy()
@@ -258,7 +258,7 @@ def test_holm_runs_over_all_pairs_and_indices_of_a_test():
 
     assert_allclose(found.loc[found["test"] == "wilcoxon", "p_adjusted"], holm, rtol=1e-12)
     nemenyi = found[found["test"] == "nemenyi"]
-    least = nemenyi.groupby("index")["p_value"].transform("min")
+    least = nemenyi.groupby("measure")["p_value"].transform("min")
     first = nemenyi["p_value"] == nemenyi["p_value"].min()
     assert_allclose(nemenyi.loc[first, "p_adjusted"], 2 * least[first])
     assert (nemenyi["p_adjusted"] >= nemenyi["p_value"]).all()
@@ -267,8 +267,8 @@ def test_holm_runs_over_all_pairs_and_indices_of_a_test():
     assert (alone["p_adjusted"] == alone["p_value"]).all()
 
 
-def test_an_index_is_named_with_or_without_its_parameters():
-    """Short where it is unique; two settings of one index must be told apart."""
+def test_an_measure_is_named_with_or_without_its_parameters():
+    """Short where it is unique; two settings of one measure must be told apart."""
     frame = pd.concat([table().assign(parameters=f"k={k}") for k in (5, 15)])
     found = compared(frame)
 
@@ -315,17 +315,17 @@ def test_summaries_fit_the_terminal():
 
 
 def test_what_only_describes_is_left_out_unless_asked():
-    """An index without a better end is no reason to refuse the others; asked for by name it needs a direction."""
+    """A measure without a better end is no reason to refuse the others; asked for by name it needs a direction."""
     rows = [
-        {"dataset": d, "embedding": e, "index": name, "value": i + j, "direction": way}
+        {"dataset": d, "embedding": e, "measure": name, "value": i + j, "direction": way}
         for i, d in enumerate("abcde")
         for j, e in enumerate(["one", "two"])
         for name, way in (("trustworthiness", "higher"), ("k_max", "none"))
     ]
     table = pd.DataFrame(rows)
-    assert set(dreval.compare(table).standing["index"]) == {"trustworthiness"}
+    assert set(dreval.compare(table).standing["measure"]) == {"trustworthiness"}
     with pytest.raises(InputError, match="`direction` must be known"):
-        dreval.compare(table, index="k_max")
+        dreval.compare(table, measure="k_max")
 
 
 def equal(n=5):
@@ -343,7 +343,7 @@ def test_equal_embeddings_have_no_mixed_model_and_one_reason():
 
 
 def test_a_fit_within_the_parameters_warns_of_no_boundary():
-    """Values of the size of an index, whose variances are small numbers: nothing is said; no variance at all is."""
+    """Values of the size of a measure, whose variances are small numbers: nothing is said; no variance at all is."""
     inside = compared(table(n=8, gain=0.02), tests="mixed").overall["note"][0]
     rng = np.random.default_rng(2)
     rows = [
@@ -373,7 +373,7 @@ def test_the_paragraph_says_that_data_sets_are_too_few_for_signed_ranks():
     found = compared(table(n=4), tests=["friedman", "wilcoxon"])
     for said in (found.paragraph(), " ".join(str(found.summary()).split("Notes")[1].split())):
         assert f"{words}adjusted p below 0.38." in said  # three pairs, 3 * 2 / 2^4
-        assert not any(word in said[: said.index(words)] for word in ("Friedman", "Mean ranks", "By "))
+        assert not any(word in said[: said.measure(words)] for word in ("Friedman", "Mean ranks", "By "))
     for more in (compared(table(n=8), tests="wilcoxon"), compared(table(n=4))):
         assert "could have been" not in more.paragraph() + str(more.summary())
 
@@ -455,14 +455,14 @@ def test_letters_name_the_test_that_was_run(tests, adjust, words):
     assert words in letter_words(compared(table(n=5), tests=tests, adjust=adjust))
 
 
-def test_letters_of_several_indices_go_by_one_test():
-    """One index has five data sets and one nine: Nemenyi's test can be significant on both, signed ranks on one."""
+def test_letters_of_several_measures_go_by_one_test():
+    """One measure has five data sets and one nine: Nemenyi's test can be significant on both, signed ranks on one."""
     frame = pd.concat([table(n=5).assign(index="few"), table(n=9).assign(index="many")])
     found = compared(frame)
     words = letter_words(found)
 
     assert found.recipe["decided_by"] == "nemenyi"
-    assert "share a letter on an index" in words
+    assert "share a letter on a measure" in words
     assert words.endswith(
         "by Nemenyi's test across data sets (the data sets are too few for signed ranks), adjusted by Holm."
     )

@@ -35,21 +35,21 @@ def results():
 
 
 def test_the_best_stands_first_and_the_columns_are_closed(results):
-    """One row per index and embedding, sorted from the best, whichever way the index points."""
+    """One row per measure and embedding, sorted from the best, whichever way the measure points."""
     table = results.ranking()
 
     assert list(table.columns) == list(COLUMNS)
     assert len(table) == 16
-    for name, part in table.groupby("index", sort=False):
-        values = results.table[results.table["index"] == name].set_index("embedding")["value"]
+    for name, part in table.groupby("measure", sort=False):
+        values = results.table[results.table["measure"] == name].set_index("embedding")["value"]
         lower = name != "trustworthiness"
         assert part["value"].tolist() == sorted(values, reverse=not lower)
         assert part["rank"].tolist() == [1, 2, 3, 4]
         np.testing.assert_allclose(part["difference"], (part["value"] - part["value"].iloc[0]).abs())
-        kept = results.table[results.table["index"] == name].set_index("embedding").loc[part["embedding"]]
+        kept = results.table[results.table["measure"] == name].set_index("embedding").loc[part["embedding"]]
         pd.testing.assert_frame_equal(
-            part[["se", "ci_low", "ci_high"]].reset_index(drop=True),
-            kept[["se", "ci_low", "ci_high"]].reset_index(drop=True),
+            part[["se", "conf_low", "conf_high"]].reset_index(drop=True),
+            kept[["se", "conf_low", "conf_high"]].reset_index(drop=True),
         )
 
 
@@ -78,7 +78,7 @@ def test_what_is_as_good_as_the_best_is_in_the_set(results):
     assert wider["in_best_set"].all()
 
 
-def test_an_index_without_intervals_has_ranks_and_the_reason(results):
+def test_an_measure_without_intervals_has_ranks_and_the_reason(results):
     """Values and ranks, no set, and why; a result without any interval is refused; names are checked."""
     table = results.ranking("average_local_error")
 
@@ -119,7 +119,7 @@ def test_every_kind_of_interval_ranks(ci):
 
 
 def test_copies_that_differ_by_rounding_are_equal():
-    """A perfect copy, moved and turned: one rank, p = 1, all in the set, by indices that are 0 up to rounding."""
+    """A perfect copy, moved and turned: one rank, p = 1, all in the set, by measures that are 0 up to rounding."""
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
     ev = dreval.Evaluation(X, {"copy": X, "turned": X @ turn, "moved": X @ turn @ turn + 3}, n_neighbors=6)
     res = ev.run(["stress", "sammon_stress", "procrustes_rn", "procrustes_disparity", "stress_nonmetric"], None)
@@ -129,7 +129,7 @@ def test_copies_that_differ_by_rounding_are_equal():
     assert table["in_best_set"].all()
     assert (pairs["p_value"] == 1).all()
     assert (pairs["better"] == "").all()
-    assert res.table["ci_low"].isna().all()
+    assert res.table["conf_low"].isna().all()
 
 
 def test_an_embedding_behind_one_that_cannot_be_judged_is_not_called_best():
@@ -201,7 +201,7 @@ def test_the_set_is_the_same_after_saving_and_with_any_number_of_jobs(results, t
 
 @pytest.mark.calibration
 def test_the_best_set_holds_the_best(n_simulations):
-    """Four exchangeable maps of one sample: each is in the set in at least 95 % - 3 SE of 300 samples, by every index.
+    """Four exchangeable maps of one sample: each is in the set in at least 95 % - 3 SE of 300 samples, by every measure.
 
     All four are equally good over samples, so that any of them is a best one; a fifth with much noise is out in most.
     """
@@ -215,7 +215,7 @@ def test_the_best_set_holds_the_best(n_simulations):
         maps["worse"] = U + 0.5 * rng.normal(size=U.shape)
         ev = dreval.Evaluation(cloud, maps, n_neighbors=10, random_state=seed, n_jobs=1)
         table = ev.run(names, None).ranking()
-        inside.append(table.pivot(index="index", columns="embedding", values="in_best_set").astype(bool))
+        inside.append(table.pivot(index="measure", columns="embedding", values="in_best_set").astype(bool))
     share = sum(one.astype(float) for one in inside) / size
 
     assert (share[[str(i) for i in range(4)]] >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / size)).all(axis=None)

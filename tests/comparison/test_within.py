@@ -15,17 +15,17 @@ from statsmodels.stats.multitest import multipletests
 import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.inference.intervals import jackknife_interval
-from dreval.registry import INDICES as CARDS
+from dreval.registry import MEASURES as CARDS
 
 X = np.random.default_rng(0).normal(size=(90, 4)) * [3, 2, 1, 0.5]
 SOURCES = {"good": X[:, :2], "bad": X[:, 2:], "mixed": X[:, [0, 3]]}
-INDICES = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "average_local_error"]
+MEASURES = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "average_local_error"]
 
 
 @pytest.fixture(scope="module")
 def results():
-    """Three embeddings, four indices: of points, of all, and one that moves in jumps."""
-    return dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).run(INDICES, None)
+    """Three embeddings, four measures: of points, of all, and one that moves in jumps."""
+    return dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).run(MEASURES, None)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def found(results):
 
 def test_the_test_is_the_jackknife_of_the_difference(results, found):
     """Advantage, standard error, interval, t and p from the values without each point, by hand."""
-    values = results.table[results.table["index"] == "trustworthiness"].set_index("embedding")["value"]
+    values = results.table[results.table["measure"] == "trustworthiness"].set_index("embedding")["value"]
     for row in found.of(found.pairs, "trustworthiness").to_dict("records"):
         first, second = (results.left_out[row[name]]["trustworthiness(n_neighbors=6)"] for name in ("first", "second"))
         d = first - second
@@ -49,16 +49,16 @@ def test_the_test_is_the_jackknife_of_the_difference(results, found):
             rtol=1e-9,
         )
         interval = jackknife_interval(advantage, d.to_numpy(), (-9, 9))
-        assert_allclose([row["ci_low"], row["ci_high"]], [interval.low, interval.high], rtol=1e-9)
+        assert_allclose([row["conf_low"], row["conf_high"]], [interval.low, interval.high], rtol=1e-9)
 
 
 def test_the_seed_decides_nothing_where_single_points_are_left_out(found):
     """Another seed gives the same p to the last digit, and no bounds of p."""
-    other = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=1).run(INDICES, None).compare()
-    exact = found.pairs["index"].isin([name for name in INDICES if CARDS.card(name).without is not None])
+    other = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=1).run(MEASURES, None).compare()
+    exact = found.pairs["measure"].isin([name for name in MEASURES if CARDS.card(name).without is not None])
 
     assert exact.any()
-    numbers = ["advantage", "se", "ci_low", "ci_high", "statistic", "p_value"]
+    numbers = ["advantage", "se", "conf_low", "conf_high", "statistic", "p_value"]
     pd.testing.assert_frame_equal(other.pairs.loc[exact, numbers], found.pairs.loc[exact, numbers], check_exact=True)
     assert found.pairs.loc[exact, "p_value"].notna().all()
     assert found.pairs.loc[exact, ["p_low", "p_high"]].isna().all(axis=None)
@@ -86,7 +86,7 @@ def test_partitions_are_averaged_where_no_point_can_be_left_out_alone():
 
 def test_the_order_of_names_is_kept(results):
     """Pairs come in the order in which embeddings are named, each once."""
-    pairs = results.compare(["mixed", "good", "bad", "good"], index="trustworthiness").pairs
+    pairs = results.compare(["mixed", "good", "bad", "good"], measure="trustworthiness").pairs
 
     assert pairs[["first", "second"]].to_numpy().tolist() == [["mixed", "good"], ["mixed", "bad"], ["good", "bad"]]
 
@@ -95,9 +95,9 @@ def test_equivalence_is_two_one_sided_tests(results):
     """The larger p of the two one-sided t tests, by scipy; symmetric in the pair; adjusted as a family of its own."""
     margin = {"trustworthiness": 0.5, "procrustes_rc": 0.01}
     found = results.compare(margin=margin)
-    tested = found.pairs[found.pairs["index"].isin(margin)]
+    tested = found.pairs[found.pairs["measure"].isin(margin)]
     for row in tested.to_dict("records"):
-        m, freedom = margin[row["index"]], 89 if math.isnan(row["p_low"]) else 19
+        m, freedom = margin[row["measure"]], 89 if math.isnan(row["p_low"]) else 19
         worse = stats.t.sf((row["advantage"] + m) / row["se"], freedom)
         better = stats.t.cdf((row["advantage"] - m) / row["se"], freedom)
         assert row["margin"] == m
@@ -106,14 +106,14 @@ def test_equivalence_is_two_one_sided_tests(results):
     assert sorted(turned["p_equivalence"].dropna()) == pytest.approx(sorted(tested["p_equivalence"]), rel=1e-12)
     holm = multipletests(tested["p_equivalence"], method="holm")[1]
     assert_allclose(tested["p_equivalence_adjusted"], holm, rtol=1e-12)
-    assert found.pairs.loc[~found.pairs["index"].isin(margin), "p_equivalence"].isna().all()
-    one = results.compare(index="trustworthiness", margin=0.5).pairs
+    assert found.pairs.loc[~found.pairs["measure"].isin(margin), "p_equivalence"].isna().all()
+    one = results.compare(measure="trustworthiness", margin=0.5).pairs
     assert_allclose(one["p_equivalence"], tested["p_equivalence"][:3], rtol=1e-12)
     assert "p equiv." in str(found)
 
 
 def test_margins_that_cannot_be_are_refused(results):
-    """One number for several indices, an unknown index, a margin that is no size."""
+    """One number for several measures, an unknown measure, a margin that is no size."""
     with pytest.raises(InputError, match="`margin` must name the measure where several are compared"):
         results.compare(margin=0.1)
     with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
@@ -123,7 +123,7 @@ def test_margins_that_cannot_be_are_refused(results):
 
 
 def test_effects_are_those_of_the_points(results, found):
-    """Effect size and probability of superiority from the contributions of points; none for an index of the whole."""
+    """Effect size and probability of superiority from the contributions of points; none for a measure of the whole."""
     column = "trustworthiness(n_neighbors=6)"
     d = results.points["good"][column] - results.points["bad"][column]
     row = found.of(found.pairs, "trustworthiness").iloc[0]
@@ -134,8 +134,8 @@ def test_effects_are_those_of_the_points(results, found):
     assert found.of(found.pairs, "procrustes_disparity")["effect_size"].isna().all()
 
 
-def test_the_better_embedding_is_ahead_whichever_way_the_index_points(found):
-    """The good picture is better by every index; letters tell it from the bad one."""
+def test_the_better_embedding_is_ahead_whichever_way_the_measure_points(found):
+    """The good embedding is better by every measure; letters tell it from the bad one."""
     for name in ("trustworthiness", "procrustes_rc", "procrustes_disparity"):
         row = found.of(found.pairs, name).iloc[0]
         letters = found.of(found.standing, name).set_index("embedding")["letters"]
@@ -148,7 +148,7 @@ def test_turning_the_pair_turns_the_signs(results):
     """Names in the other order: signs turn, p stays, and superiority is the complement."""
     turned = replace(results, table=results.table.iloc[::-1].reset_index(drop=True))
     both = results.compare().pairs.merge(
-        turned.compare().pairs, left_on=["index", "first", "second"], right_on=["index", "second", "first"]
+        turned.compare().pairs, left_on=["measure", "first", "second"], right_on=["measure", "second", "first"]
     )
 
     assert len(both) == 12
@@ -157,8 +157,8 @@ def test_turning_the_pair_turns_the_signs(results):
     assert_allclose(both["superiority_x"], 1 - both["superiority_y"], rtol=1e-12)
 
 
-def test_an_index_without_interval_has_its_reason(found):
-    """An index that moves in jumps has an advantage but no test, and no letters."""
+def test_an_measure_without_interval_has_its_reason(found):
+    """A measure that moves in jumps has an advantage but no test, and no letters."""
     rows = found.of(found.pairs, "average_local_error")
 
     assert rows["p_value"].isna().all()
@@ -168,7 +168,7 @@ def test_an_index_without_interval_has_its_reason(found):
 
 
 def test_equal_embeddings_have_no_difference():
-    """The same picture twice: advantage 0, p = 1, one letter."""
+    """The same embedding twice: advantage 0, p = 1, one letter."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, :2]}, n_neighbors=6, random_state=0)
     found = ev.run("trustworthiness", None).compare()
 
@@ -193,7 +193,7 @@ def test_anchors_are_compared_by_their_differences():
     assert "they are exact" in everyone.compare().pairs["note"][0]
     whole = dreval.Evaluation(X, sources, anchors=40, random_state=0).run("procrustes_disparity", None)
     pair, table = whole.compare().pairs.iloc[0], whole.ranking()
-    assert_allclose(pair[["se", "ci_low", "ci_high"]].astype(float), [0, pair["advantage"], pair["advantage"]])
+    assert_allclose(pair[["se", "conf_low", "conf_high"]].astype(float), [0, pair["advantage"], pair["advantage"]])
     assert table["in_best_set"].tolist() == [True, False]
 
 
@@ -207,13 +207,13 @@ def test_anchors_that_all_agree_are_no_certainty():
     sources = {"a": X[:, :2], "b": moved}
     ev = dreval.Evaluation(X, sources, n_neighbors=6, anchors=60, random_state=0)
     res = ev.run(["neighborhood_overlap", "procrustes_rn_opt", "procrustes_disparity"], None)
-    pairs = res.compare(margin={"neighborhood_overlap": 0.9}).pairs.set_index("index")
+    pairs = res.compare(margin={"neighborhood_overlap": 0.9}).pairs.set_index("measure")
     row = pairs.loc["neighborhood_overlap"]
     assert 0 < row["p_value"] <= 1
-    assert row["ci_low"] < row["advantage"] < row["ci_high"]
+    assert row["conf_low"] < row["advantage"] < row["conf_high"]
     assert "bets on a bounded mean" in row["note"]
     assert 0 < row["p_equivalence"] < 0.05
-    tight = res.compare(index="neighborhood_overlap", margin=0.01).pairs.iloc[0]
+    tight = res.compare(measure="neighborhood_overlap", margin=0.01).pairs.iloc[0]
     assert tight["p_equivalence"] > 0.05
     assert np.isnan(pairs.loc["procrustes_rn_opt", "p_value"])
     assert "has no bound" in pairs.loc["procrustes_rn_opt", "note"]
@@ -227,13 +227,13 @@ def test_a_saved_result_is_compared_alike(results, found, tmp_path):
     pd.testing.assert_frame_equal(loaded.compare().pairs, found.pairs, check_exact=True)
 
 
-def test_names_and_indices_can_be_chosen_and_a_failure_loses_nothing():
-    """Two of four embeddings and one index; one that failed is left out."""
+def test_names_and_measures_can_be_chosen_and_a_failure_loses_nothing():
+    """Two of four embeddings and one measure; one that failed is left out."""
     ev = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).with_embedding("short", X[:5, :2])
     res = ev.run(["trustworthiness", "continuity"], None)
-    found = res.compare(["mixed", "good"], index="continuity", adjust=None)
+    found = res.compare(["mixed", "good"], measure="continuity", adjust=None)
 
-    assert found.pairs[["index", "first", "second"]].to_numpy().tolist() == [["continuity", "mixed", "good"]]
+    assert found.pairs[["measure", "first", "second"]].to_numpy().tolist() == [["continuity", "mixed", "good"]]
     assert found.pairs["p_adjusted"].isna().all()
     assert len(res.compare().pairs) == 6
 
@@ -245,7 +245,7 @@ def test_what_cannot_be_compared_is_refused(results):
     with pytest.raises(UnknownName, match="Did you mean 'good'"):
         results.compare(["god", "bad"])
     with pytest.raises(UnknownName, match="Did you mean 'procrustes_rc'"):
-        results.compare(index="procrustes_r")
+        results.compare(measure="procrustes_r")
     with pytest.raises(InputError, match="must name two embeddings that were computed: got good"):
         results.compare(["good"])
     with pytest.raises(InputError, match="must have been run with intervals"):
@@ -257,13 +257,13 @@ def test_what_cannot_be_compared_is_refused(results):
 
 
 def test_pairs_of_distances_at_anchors_are_not_compared():
-    """Intervals of an index of pairs are the jackknife of its groups, by hand; differences have no test, and say why.
+    """Intervals of a measure of pairs are the jackknife of its groups, by hand; differences have no test, and say why.
 
     Two points that the anchors miss can carry a difference: of 45 draws 24 then favored the wrong embedding.
     """
     res = dreval.Evaluation(X, SOURCES, n_neighbors=6, anchors=70, random_state=0).run("stress", None)
     groups = res.groups.pivot(index="group", columns="embedding", values="value")
-    for name, interval in res.table.set_index("embedding")[["se", "ci_low"]].iterrows():
+    for name, interval in res.table.set_index("embedding")[["se", "conf_low"]].iterrows():
         if name in groups:
             spread = groups[name] - groups[name].mean()
             assert interval["se"] == pytest.approx(math.sqrt(19 / 20 * (spread**2).sum()))

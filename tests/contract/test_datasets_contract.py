@@ -37,7 +37,7 @@ def test_card_and_data_agree(name):
     assert isinstance(data, Dataset)
     assert isinstance(data.card, DatasetCard)
     assert data.card.name == name
-    assert all([data.card.title, data.card.source, data.card.licence, data.card.reference])
+    assert all([data.card.title, data.card.source, data.card.license, data.card.reference])
     assert data.data.shape == (data.card.n, data.card.p)
     assert data.data.dtype == np.float64
     assert np.isfinite(data.data).all()

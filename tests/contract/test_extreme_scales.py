@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist
 
 import dreval
-from dreval.errors import DrevalError, InputError, UndefinedIndex
-from dreval.registry import INDICES, TESTS
+from dreval.errors import DrevalError, InputError, UndefinedMeasure
+from dreval.registry import MEASURES, TESTS
 
 N, K = 24, 5
 RNG = np.random.default_rng(0)
@@ -26,25 +26,25 @@ Long = np.longdouble  # 15 bits of exponent: the naive formulas below neither ov
 
 
 def _cases():
-    """Every index of pictures, with every choice of its parameters."""
-    for name in INDICES:
-        card = INDICES.card(name)
+    """Every measure of embeddings, with every choice of its parameters."""
+    for name in MEASURES:
+        card = MEASURES.card(name)
         for kind in card.choices.get("kind", (None,)) if card.level != "algorithm" else ():
             options = {} if kind is None else {"kind": kind}
             yield pytest.param(name, options, id="-".join(filter(None, [name, kind])))
 
 
-each_index = pytest.mark.parametrize(("name", "options"), list(_cases()))
+each_measure = pytest.mark.parametrize(("name", "options"), list(_cases()))
 
 
-def _numbers(name, data, picture, **options):
-    card = INDICES.card(name)
+def _numbers(name, data, embedding, **options):
+    card = MEASURES.card(name)
     options |= {"n_neighbors": K} if "n_neighbors" in card.parameters else {}
     options |= {"labels": LABELS} if "labels" in card.needs else {}
     options |= {"latent": LATENT} if "latent" in card.needs else {}
     options |= {"n_folds": N, "random_state": 0} if "n_folds" in card.parameters else {}
     options |= {"random_state": 0} if "pairs" in card.needs else {}
-    return np.atleast_1d(getattr(dreval, name)(data, picture, **options))
+    return np.atleast_1d(getattr(dreval, name)(data, embedding, **options))
 
 
 def _refused_beyond(expected, compute):
@@ -54,12 +54,12 @@ def _refused_beyond(expected, compute):
     if 2.0 ** Long(-499) < size < 2.0 ** Long(499):
         assert_allclose(compute(), [float(expected)], rtol=1e-12)
     else:
-        with pytest.raises(UndefinedIndex, match="must have a unit in which the value of this index lies between"):
+        with pytest.raises(UndefinedMeasure, match="must have a unit in which the value of this measure lies between"):
             compute()
 
 
 @each_power
-@each_index
+@each_measure
 def test_both_spaces_in_another_unit(name, options, power):
     """The very same bits, or, for what is measured in the unit of the data, the value times its power of the unit."""
     base, unit = _numbers(name, X, Y, **options), 2.0**power
@@ -73,10 +73,10 @@ def test_both_spaces_in_another_unit(name, options, power):
 
 
 @each_power
-@each_index
+@each_measure
 def test_one_space_in_another_unit(name, options, power):
-    """The very same bits for every index that does not depend on the unit of the embedding."""
-    if "scale" not in INDICES.card(name).invariances:
+    """The very same bits for every measure that does not depend on the unit of the embedding."""
+    if "scale" not in MEASURES.card(name).invariances:
         return
     base, unit = _numbers(name, X, Y, **options), 2.0**power
     assert_array_equal(_numbers(name, X, Y * unit, **options), base)
@@ -132,16 +132,16 @@ def test_local_procrustes_of_any_two_units(kind):
         _refused_beyond(_naive_procrustes(kind, a, b), compute)
 
 
-@each_index
+@each_measure
 def test_denormal_numbers(name, options):
     """Below the smallest normal number digits are lost; the value is that of the digits that are left."""
-    data, picture = X * 2.0**-1060, Y * 2.0**-1060
+    data, embedding = X * 2.0**-1060, Y * 2.0**-1060
     if "-".join([name, *options.values()]) in DEGREES:
-        with pytest.raises(UndefinedIndex, match="must have a unit in which"):
-            _numbers(name, data, picture, **options)
+        with pytest.raises(UndefinedMeasure, match="must have a unit in which"):
+            _numbers(name, data, embedding, **options)
         return
-    expected = _numbers(name, data * 2.0**1000, picture * 2.0**1000, **options)
-    assert_array_equal(_numbers(name, data, picture, **options), expected)
+    expected = _numbers(name, data * 2.0**1000, embedding * 2.0**1000, **options)
+    assert_array_equal(_numbers(name, data, embedding, **options), expected)
 
 
 def _value_or_reason(compute):
@@ -153,7 +153,7 @@ def _value_or_reason(compute):
 
 
 @pytest.mark.parametrize("power", [60, 440])
-@each_index
+@each_measure
 def test_one_huge_coordinate(name, options, power):
     """One entry of the data, or of the embedding, beside which the others nearly vanish: finite, or its reason."""
     for space in (0, 1):
@@ -164,12 +164,12 @@ def test_one_huge_coordinate(name, options, power):
         if reason is not None:
             assert "must have a unit in which" in reason
             continue
-        if {"ranks", "neighbors"} & set(INDICES.card(name).needs) and "features" not in INDICES.card(name).needs:
+        if {"ranks", "neighbors"} & set(MEASURES.card(name).needs) and "features" not in MEASURES.card(name).needs:
             spaces[space][3, 1] = 2.0**52  # the same order of all distances
             assert_array_equal(values, _numbers(name, *spaces, **options))
 
 
-@each_index
+@each_measure
 def test_rows_that_would_count_as_copies_are_refused(name, options):
     """Beside 2 ** 900 differences of size 1 have no square: an error at the door, in data and in embedding alike."""
     for space, argument in ((0, "X"), (1, "Y")):
@@ -191,18 +191,18 @@ def test_small_entries_that_no_row_needs_are_data():
 
 
 @pytest.mark.parametrize("shift", [-(2.0**40)])
-@each_index
+@each_measure
 def test_far_from_the_origin(name, options, shift):
     """Rounded to what remains there, both spaces have the value of the same numbers moved back, to 1e-9."""
-    data, picture = X + shift, Y + shift
-    expected = _numbers(name, data - shift, picture - shift, **options)
-    assert_allclose(_numbers(name, data, picture, **options), expected, rtol=1e-9, atol=1e-9)
+    data, embedding = X + shift, Y + shift
+    expected = _numbers(name, data - shift, embedding - shift, **options)
+    assert_allclose(_numbers(name, data, embedding, **options), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_an_evaluation_at_extreme_units():
-    """All indices, intervals and chance levels: no infinite cell, a row without a value has its reason; same errors."""
+    """All measures, intervals and chance levels: no infinite cell, a row without a value has its reason; same errors."""
     base = _table(0, 0)
-    unitless = [name for name in base.index.unique("index") if "scale" in INDICES.card(name).invariances]
+    unitless = [name for name in base.index.unique("measure") if "scale" in MEASURES.card(name).invariances]
     for a, b in ((700, 0), (-700, 700), (-1000, -1000)):
         table = _table(a, b)
         assert not np.isinf(table.select_dtypes("number").to_numpy(float)).any()
@@ -216,8 +216,8 @@ def _table(a, b):
     ev = dreval.Evaluation(
         X * 2.0**a, {"Y": Y * 2.0**b, "pca": "pca"}, labels=LABELS, latent=LATENT, n_neighbors=K, random_state=0
     )
-    names = [name for name in INDICES if INDICES.card(name).level != "algorithm" and not INDICES.card(name).curve]
-    return ev.run(names, None, ci="points").tidy().set_index(["embedding", "index"])
+    names = [name for name in MEASURES if MEASURES.card(name).level != "algorithm" and not MEASURES.card(name).curve]
+    return ev.run(names, None, ci="points").tidy().set_index(["embedding", "measure"])
 
 
 @each_power

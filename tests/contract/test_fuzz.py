@@ -1,4 +1,4 @@
-"""Every index, test and method over every form of numbers (``tests/fuzz.py``): the right number, or a clear error."""
+"""Every measure, test and method over every form of numbers (``tests/fuzz.py``): the right number, or a clear error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from fuzz import FORMS, SUBJECTS, Form, Report, Subject, judge, outcome
 
 from dreval.errors import InputError
-from dreval.registry import INDICES, METHODS, TESTS
+from dreval.registry import MEASURES, METHODS, TESTS
 
 CLEAR = InputError("X", "must be so", "something else", "Do this.")
 ONE = np.array([1.0])
@@ -35,7 +35,7 @@ def test_the_whole_matrix(n_simulations):
 def test_the_matrix_holds_the_registries():
     """Nothing is registered that is not tried; forms have names of their own."""
     names = {subject.name.removeprefix("methods.").split(".")[0] for subject in SUBJECTS}
-    assert names == {*INDICES, *TESTS.names(), *METHODS.names()}
+    assert names == {*MEASURES, *TESTS.names(), *METHODS.names()}
     assert len({form.name for form in FORMS}) == len(FORMS) > 80
     assert {form.must for form in FORMS} == {"number", "error", "either"}
 

@@ -172,7 +172,7 @@ def test_refusals(name):
 
 @each_test
 def test_summary_fits_eighty_columns(name):
-    """The printed result fits 80 columns, and the picture shows the observed statistic."""
+    """The printed result fits 80 columns, and the embedding shows the observed statistic."""
     X, Y = data()
     found = run(name, X, Y)
     assert max(map(len, str(found.summary()).splitlines())) <= 80

@@ -60,7 +60,7 @@ def _fit(method, X, y=None):
 
 
 def _assume_unique(method):
-    """Leave out samples on which a null space is larger than it should be, so that the picture is not unique.
+    """Leave out samples on which a null space is larger than it should be, so that the embedding is not unique.
 
     Hessian eigenmaps have d (d + 1) / 2 conditions a neighborhood; a few points at an end can satisfy all of theirs.
     """
@@ -107,7 +107,7 @@ def test_the_card_says_what_moving_the_data_does(name):
 @each_method
 @pytest.mark.parametrize("unit", [2.0**-660, 2.0**660])
 def test_data_whose_squares_are_no_numbers(name, unit):
-    """Near 1e-199 and 1e199 the picture is the one of the data at size 1, or they are refused: it is never another."""
+    """Near 1e-199 and 1e199 the embedding is the one of the data at size 1, or they are refused: it is never another."""
     X = np.random.default_rng(3).uniform(-1, 1, size=(40, 3)) * [8.0, 4.0, 1.0]
     method = _make(name, 40)
     y = _response(method, X)
@@ -123,7 +123,7 @@ def test_data_whose_squares_are_no_numbers(name, unit):
 @each_method
 @pytest.mark.parametrize("power", [-199, 199])
 def test_units_up_to_the_limit(name, power):
-    """At the ends of the sizes that every method takes the picture is that of the data at size 1.
+    """At the ends of the sizes that every method takes the embedding is that of the data at size 1.
 
     A power of two changes no digit of the data, so that searches with several ends come to the same one.
     """
@@ -185,7 +185,7 @@ def test_deterministic_methods_do_not_read_the_seed(name, X):
 @each_deterministic
 @given(X=_plain(), seed=st.integers(0, 10**6))
 def test_order_of_rows_does_not_matter(name, X, seed):
-    """Permuted rows give the permuted picture up to sign."""
+    """Permuted rows give the permuted embedding up to sign."""
     order = np.random.default_rng(seed).permutation(len(X))
     method = _make(name, len(X), k=8)
     y = _response(method, X)
@@ -197,7 +197,7 @@ def test_order_of_rows_does_not_matter(name, X, seed):
 @each_deterministic
 @given(X=_plain(), seed=st.integers(0, 10**6))
 def test_translation_rotation_and_reflection_do_not_matter(name, X, seed):
-    """Moved data give the same picture up to sign."""
+    """Moved data give the same embedding up to sign."""
     rng = np.random.default_rng(seed)
     turn, shift = np.linalg.qr(rng.normal(size=(3, 3)))[0], 10 * rng.normal(size=3)
     method = _make(name, len(X), k=8)
@@ -214,7 +214,7 @@ def test_translation_rotation_and_reflection_do_not_matter(name, X, seed):
 @each_deterministic
 @given(X=_plain(), exponent=st.integers(-20, 20))
 def test_scale_does_what_is_declared(name, X, exponent):
-    """The picture of c X is c times the picture of X, or the same picture."""
+    """The embedding of c X is c times the embedding of X, or the same embedding."""
     c = 2.0**exponent
     method = _make(name, len(X), k=8)
     y = _response(method, X)
@@ -227,7 +227,7 @@ def test_scale_does_what_is_declared(name, X, exponent):
 @each_seeded
 @given(X=_plain(), exponent=st.integers(-20, 20))
 def test_with_one_seed_scale_does_what_is_declared(name, X, exponent):
-    """Methods that use chance: the same seed and data times a power of two, which rounds nothing, give one picture."""
+    """Methods that use chance: the same seed and data times a power of two, which rounds nothing, give one embedding."""
     c, method = 2.0**exponent, _make(name, len(X), k=8)
     Y = _fit(method, X)
     _same_up_to_sign(_fit(method, c * X), c * Y if METHODS.card(name).scale == "follows" else Y, 1e-4)
@@ -237,7 +237,7 @@ def test_with_one_seed_scale_does_what_is_declared(name, X, exponent):
 @settings(max_examples=10)
 @given(X=_plain(), seed=st.integers(0, 10**6), shift=st.integers(-8, 8))
 def test_with_chance_rows_place_and_rotation_keep_the_quality(name, X, seed, shift):
-    """Permuted, moved and turned data meet other random numbers: pictures may differ, their quality hardly does.
+    """Permuted, moved and turned data meet other random numbers: embeddings may differ, their quality hardly does.
 
     Searches of hundreds of steps also end elsewhere by rounding alone, which moving the data changes.
     """
@@ -278,7 +278,7 @@ def test_every_kind_of_cloud_gives_finite_numbers(name, seed):
 @each_method
 @pytest.mark.parametrize("n", [4, 5, 6, 7, 8])
 def test_tiny_n(name, n):
-    """From four points on there is a picture, and it is not a single point."""
+    """From four points on there is an embedding, and it is not a single point."""
     X = np.random.default_rng(n).normal(size=(n, 3))
     assert np.ptp(_fit(_make(name, n, 1), X)) > 0
 
@@ -325,7 +325,7 @@ def test_neighbors_are_bounded_by_the_points(name):
 
 
 def _told(method, X, flat):
-    """The picture of flat data; supervised methods are told the places, or in which of nine cells, if they need one."""
+    """The embedding of flat data; supervised methods are told the places, or in which of nine cells, if they need one."""
     if not method.card.supervised:
         return _fit(method, X)
     try:
@@ -372,7 +372,7 @@ def test_out_of_sample_and_inverse_are_where_the_card_says(name):
 
 @each_method
 def test_lists_and_small_integers_are_data_too(name):
-    """A list of lists, float32 and integers give the picture of the same numbers in float64."""
+    """A list of lists, float32 and integers give the embedding of the same numbers in float64."""
     X = np.random.default_rng(0).integers(0, 1000, size=(30, 3))
     method = _make(name, 30)
     y = _response(method, X)
@@ -383,7 +383,7 @@ def test_lists_and_small_integers_are_data_too(name):
 
 @each_method
 def test_copies_of_one_point_are_one_place_or_refused(name):
-    """Thirty copies: a finite picture, or a refusal in four parts; never another error or warning."""
+    """Thirty copies: a finite embedding, or a refusal in four parts; never another error or warning."""
     method = _make(name, 30, 1)
     X = np.full((30, 3), 7.0)
     y = np.column_stack([np.arange(30.0), np.ones(30), np.ones(30)][: 3 if name in TWO_SETS else 1])
@@ -397,7 +397,7 @@ def test_copies_of_one_point_are_one_place_or_refused(name):
 
 
 @each_method
-@pytest.mark.parametrize("ask", ["embed_new", "reconstruct"])
+@pytest.mark.parametrize("ask", ["transform", "reconstruct"])
 def test_what_needs_a_fit_says_so(name, ask):
     """Every method, before its fit."""
     with pytest.raises(InputError, match="must be fitted first: got a method without a fit"):
@@ -406,7 +406,7 @@ def test_what_needs_a_fit_says_so(name, ask):
 
 @each_method
 def test_methods_stand_in_pipelines_of_scikit_learn(name):
-    """A clone has the parameters; the last step of a pipeline is fitted, gives its picture, and sends new rows."""
+    """A clone has the parameters; the last step of a pipeline is fitted, gives its embedding, and sends new rows."""
     from sklearn.base import clone
     from sklearn.exceptions import NotFittedError
     from sklearn.pipeline import make_pipeline

@@ -1,4 +1,4 @@
-"""What every index promises of the metric of the data and of sparse data, asked of each over the registry."""
+"""What every measure promises of the metric of the data and of sparse data, asked of each over the registry."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from scipy.spatial.distance import cdist
 
 import dreval
 from dreval._random import stream
-from dreval.cli import main
-from dreval.errors import UndefinedIndex
+from dreval.cli._main import main
+from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import random_groups
 from dreval.inputs.metric import METRICS
-from dreval.registry import INDICES
+from dreval.registry import MEASURES
 
-METHODS = [name for name in INDICES if INDICES.card(name).level == "algorithm"]
-NAMES = [name for name in INDICES if name not in METHODS]
-MEASURING = [name for name in NAMES if INDICES.card(name).measures]
-DISTANCE_ONLY = [name for name in MEASURING if "features" not in INDICES.card(name).needs]
+METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]
+NAMES = [name for name in MEASURES if name not in METHODS]
+MEASURING = [name for name in NAMES if MEASURES.card(name).measures]
+DISTANCE_ONLY = [name for name in MEASURING if "features" not in MEASURES.card(name).needs]
 LABELS = np.arange(40) % 3
 
 
 def _cloud(seed=0):
-    """Sparse continuous data in general position, and a picture of them."""
+    """Sparse continuous data in general position, and an embedding of them."""
     rng = np.random.default_rng(seed)
     X = rng.gamma(1.0, size=(40, 25)) * (rng.random((40, 25)) < 0.4)
     X[np.arange(40), rng.integers(0, 25, 40)] += 0.5
@@ -42,7 +42,7 @@ def _distances(X, metric):
 
 
 def _value(name, X, Y, **options):
-    """The value of an index, as an array."""
+    """The value of a measure, as an array."""
     known = {"labels": LABELS, "latent": Y[:, 0] + 1, "random_state": 0, "n_neighbors": 6}
     accepted = inspect.signature(getattr(dreval, name)).parameters
     chosen = {key: value for key, value in known.items() if key in accepted}
@@ -52,7 +52,7 @@ def _value(name, X, Y, **options):
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation", "manhattan"])
 @pytest.mark.parametrize("name", DISTANCE_ONLY)
 def test_precomputed_distances_are_the_metric(name, metric):
-    """The matrix of a metric's distances gives what the metric gives, for every index that needs no coordinates."""
+    """The matrix of a metric's distances gives what the metric gives, for every measure that needs no coordinates."""
     X, Y = _cloud()
     expected = _value(name, X, Y, metric=metric)
     np.testing.assert_allclose(_value(name, _distances(X, metric), Y, metric="precomputed"), expected, atol=1e-10)
@@ -78,13 +78,13 @@ def test_the_metric_is_a_parameter_where_it_matters(name):
     if name in MEASURING and name not in {"k_max"}:  # a whole number, which may stay
         assert not np.array_equal(_value(name, X, Y, metric="cosine"), _value(name, X, Y))
     if name in MEASURING and name not in DISTANCE_ONLY:
-        with pytest.raises(UndefinedIndex, match="`metric` must not be 'precomputed'"):
+        with pytest.raises(UndefinedMeasure, match="`metric` must not be 'precomputed'"):
             _value(name, _distances(X, "cosine"), Y, metric="precomputed")
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_an_evaluation_has_the_values_of_the_functions(metric):
-    """All indices under each metric: the plain function's value, or missing with the reason; intervals recompute."""
+    """All measures under each metric: the plain function's value, or missing with the reason; intervals recompute."""
     X, Y = _cloud(3)
     data = _distances(X, "euclidean") if metric == "precomputed" else X
     ev = dreval.Evaluation(data, {"e": Y}, metric=metric, labels=LABELS, n_neighbors=6, random_state=0)
@@ -96,26 +96,26 @@ def test_an_evaluation_has_the_values_of_the_functions(metric):
         == (metric != "euclidean")
         == (f"metric={metric!r}" in results.recipe["call"])
     )
-    rows = results.tidy().drop_duplicates("index").set_index("index")
+    rows = results.tidy().drop_duplicates("measure").set_index("measure")
     for name, row in rows.iterrows():
-        needs_features = "features" in INDICES.card(name).needs
+        needs_features = "features" in MEASURES.card(name).needs
         if metric == "precomputed" and needs_features:
             assert pd.isna(row["value"])
             assert "needs the coordinates of the data" in row["note"]
             continue
-        if name in METHODS and "method" in INDICES.card(name).needs:
+        if name in METHODS and "method" in MEASURES.card(name).needs:
             assert "able to embed other data" in row["note"]
             continue
         assert ("in the coordinates as they are" in row["note"]) == (needs_features and metric != "euclidean")
-        if name in MEASURING and "n_folds" not in INDICES.card(name).parameters:
+        if name in MEASURING and "n_folds" not in MEASURES.card(name).parameters:
             assert row["value"] == pytest.approx(float(_value(name, data, Y, metric=metric)), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_indices_of_methods_read_sparse_data_and_no_distances(name):
+def test_measures_of_methods_read_sparse_data_and_no_distances(name):
     """Sparse data are made dense for what runs a method; precomputed distances have no coordinates to change."""
     X, _ = _cloud(6)
-    options = {"n_transformations": 5} if "n_transformations" in INDICES.card(name).parameters else {}
+    options = {"n_transformations": 5} if "n_transformations" in MEASURES.card(name).parameters else {}
     dense, few = (getattr(dreval, name)(Z, "pca", random_state=0, **options) for Z in (X, sparse.csr_array(X)))
     assert float(few) == pytest.approx(float(dense), abs=1e-10)
     ev = dreval.Evaluation(_distances(X, "cosine"), {"e": "classical_mds"}, metric="precomputed", random_state=0)
@@ -136,7 +136,7 @@ def test_left_out_points_are_recomputed_under_a_metric():
     stay = random_groups(40, 20, stream(0, "groups", 2)).codes != 3
     groups = results.groups[(results.groups["partition"] == 2) & (results.groups["group"] == 3)]
     assert len(groups)
-    for name, value in groups.set_index("index")["value"].items():
+    for name, value in groups.set_index("measure")["value"].items():
         assert value == pytest.approx(float(_value(name, X[stay], Y[stay], metric="cosine")), abs=1e-12)
 
 
@@ -164,14 +164,14 @@ def test_sparse_data_beyond_memory():
     data = sparse.csr_array((rng.gamma(1.0, size=20 * n), places), (n, p))
     used = np.unique(data.indices)
     Y = rng.normal(size=(n, 2))
-    indices = ["trustworthiness", "procrustes_rc", "r_nx_auc", "stress", "energy_ratio", "procrustes_disparity"]
+    measures = ["trustworthiness", "procrustes_rc", "r_nx_auc", "stress", "energy_ratio", "procrustes_disparity"]
     tracemalloc.start()
     ev = dreval.Evaluation(data, {"e": Y, "pca": "pca"}, random_state=0)
-    results = ev.run(indices, None, None)
+    results = ev.run(measures, None, None)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**30
-    table = results.tidy().set_index(["embedding", "index"])
+    table = results.tidy().set_index(["embedding", "measure"])
     assert "must fit into memory when made dense" in table.loc[("e", "energy_ratio"), "note"]
     assert "must fit into memory when made dense" in results.failed["pca"]
     dense = data[:, used].toarray()
@@ -194,7 +194,7 @@ def test_the_command_line_takes_the_metric(tmp_path, capsys):
     np.savetxt(tmp_path / "data.csv", X, delimiter=",")
     np.savetxt(tmp_path / "e.csv", Y, delimiter=",")
     words = ["evaluate", str(tmp_path / "data.csv"), "-e", str(tmp_path / "e.csv"), "-k", "6", "--random-state", "0"]
-    assert main([*words, "--metric", "manhattan", "--indices", "trustworthiness"]) == 0
+    assert main([*words, "--metric", "manhattan", "--measures", "trustworthiness"]) == 0
     assert "manhattan" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main([*words, "--metric", "chebyshev"])

@@ -13,10 +13,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import dreval
-from dreval.certificate import certify
 from dreval.errors import DrevalError, DrevalWarning
 from dreval.methods._method import Method
 from dreval.registry import METHODS
+from dreval.significance._certificate import certify
 
 N = 40
 ROWS = np.random.default_rng(1).normal(size=(5, 3))
@@ -142,7 +142,7 @@ def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
     for attribute, value in vars(method).items():
         if attribute.endswith("_") and isinstance(value, np.ndarray):
             assert not value.flags.writeable, attribute
-    for verb in ("transform", "embed_new"):
+    for verb in ("transform", "transform"):
         if hasattr(method, verb):
             _overwrite(getattr(method, verb)(rows))
             assert_array_equal(rows, X[:5])
@@ -217,7 +217,7 @@ def test_an_evaluation_owns_what_it_was_given(ids, frame):
     ev, twin = _evaluation(given, ids), _evaluation(kept, ids)
     for array in (buffer, *(given[name] for name in given if name != "data")):
         array[:] = array[::-1].copy()
-    run = {"indices": ["trustworthiness", "stress", "knn_accuracy", "latent_r2"], "tests": "dcov", "ci": None}
+    run = {"measures": ["trustworthiness", "stress", "knn_accuracy", "latent_r2"], "tests": "dcov", "ci": None}
     res, expected = (one.run(**run, n_resamples=19) for one in (ev, twin))
     pd.testing.assert_frame_equal(res.tidy().drop(columns="seconds"), expected.tidy().drop(columns="seconds"))
     for name in expected.names:
@@ -238,8 +238,8 @@ def test_an_embedding_record_and_its_certificate_own_their_data():
     frame = record.to_frame()
     frame.iloc[0, 0] = 1e6
     np.array(record)[0, 0] = 1e6
-    assert_array_equal(record.embed_new(ROWS), twin.embed_new(ROWS))
-    assert_array_equal(record.reconstruct(PLACES), twin.reconstruct(PLACES))
+    assert_array_equal(record.transform(ROWS), twin.transform(ROWS))
+    assert_array_equal(record.inverse_transform(PLACES), twin.inverse_transform(PLACES))
     first, second = (certify(one, n_resamples=19, random_state=0, n_jobs=1) for one in (record, twin))
     assert repr(first) == repr(second)
 
@@ -248,9 +248,9 @@ def test_a_record_with_other_data_makes_its_maps_anew():
     """Maps that were made of the first data are not those of a copy of the record with other data."""
     X = _data({})[0]
     record = dreval.embed(X, "pca")
-    record.embed_new(ROWS)
+    record.transform(ROWS)
     other = replace(record, data=X[::-1])
-    assert np.abs(other.embed_new(ROWS) - record.embed_new(ROWS)).max() > 1e-6
+    assert np.abs(other.transform(ROWS) - record.transform(ROWS)).max() > 1e-6
 
 
 def test_a_protocol_owns_its_data(tmp_path):

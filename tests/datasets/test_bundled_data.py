@@ -32,13 +32,13 @@ def test_every_bundled_set_has_an_oracle():
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_file_is_the_one_of_its_card(name, root):
-    """sha256, n, p, title, licence and name in data/README.md are those of the file and of the card in the code."""
+    """sha256, n, p, title, license and name in data/README.md are those of the file and of the card in the code."""
     rows, card, data = _card_rows(root, name), DATASETS.card(name), dreval.load_dataset(name).data
     file = root / "data" / rows["file"].strip("`")
     assert hashlib.sha256(file.read_bytes()).hexdigest() == rows["sha256"].strip("`")
     assert file.stat().st_size < 300_000
     assert (int(rows["n"]), int(rows["p"])) == (card.n, card.p) == data.shape
-    assert (rows["title"], rows["licence"]) == (card.title, card.licence)
+    assert (rows["title"], rows["license"]) == (card.title, card.license)
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -66,8 +66,8 @@ def test_wdbc_is_the_file_of_the_repository(shared_data):
     assert_array_equal(mine.labels == "malignant", other["y"] == 1)
 
 
-def test_licence_text_lies_beside_the_data(root):
-    """The BSD licence asks for its text and copyright line with every copy."""
+def test_license_text_lies_beside_the_data(root):
+    """The BSD license asks for its text and copyright line with every copy."""
     text = (root / "data" / "LICENSE-scikit-learn.txt").read_text()
     assert "The scikit-learn developers" in text
     assert "Redistributions in binary form must reproduce the above copyright notice" in text

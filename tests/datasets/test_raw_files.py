@@ -181,7 +181,7 @@ WRONG = [
     ("mammoth_3d.json", [json.dumps([[1, 2, None]] * 10000)], "must hold numbers.*'None' in line 1"),
     ("zip.train", USPS[:-1], "7291.*or 2007.*2006 rows"),
     ("zip.test", [line.replace("3.0000", "11") for line in USPS], "a digit first in every line.*11"),
-    ("zip.test", [line.replace("-1", "255") for line in USPS], "grey values from -1 to 1.*255"),
+    ("zip.test", [line.replace("-1", "255") for line in USPS], "gray values from -1 to 1.*255"),
     ("zip.test", [line.replace(" ", ",") for line in USPS], "257 fields in every line, separated by spaces"),
     ("zip.test", ["a\0b"], "must be a text file.*binary"),
 ]

@@ -24,7 +24,7 @@ P_VALUE = 1e-4  # with fixed seeds a failure is a wrong law, not bad luck
 @pytest.mark.parametrize(("name", "apart"), [("linked_circles", 1.0), ("unlinked_circles", 3.0)])
 @given(seed=SEEDS)
 def test_circles_lie_in_their_planes(name, apart, seed):
-    """Unit distance from each centre, one circle in z = 0, the other in y = 0; the latent is its point."""
+    """Unit distance from each center, one circle in z = 0, the other in y = 0; the latent is its point."""
     pair = dreval.simulate(name, n=21, random_state=seed)
     first, second = (pair.data[pair.labels == c] for c in (0, 1))
     assert (len(first), len(second)) == (11, 10)
@@ -83,22 +83,22 @@ def test_two_lines_are_long_and_apart():
 
 
 def test_circular_clusters_stand_around_a_circle():
-    """Centres at 10 from the origin, 45 degrees apart; unit covariance about them."""
+    """Centers at 10 from the origin, 45 degrees apart; unit covariance about them."""
     ring = dreval.simulate("circular_clusters", n=8001, random_state=0)
-    centres = np.array([ring.latent[ring.labels == c][0] for c in range(8)])
-    assert_allclose(np.linalg.norm(centres, axis=1), 10)
-    assert_allclose(np.linalg.norm(centres - np.roll(centres, 1, axis=0), axis=1), 20 * np.sin(np.pi / 8))
+    centers = np.array([ring.latent[ring.labels == c][0] for c in range(8)])
+    assert_allclose(np.linalg.norm(centers, axis=1), 10)
+    assert_allclose(np.linalg.norm(centers - np.roll(centers, 1, axis=0), axis=1), 20 * np.sin(np.pi / 8))
     assert_allclose(np.cov((ring.data - np.c_[ring.latent, np.zeros(8001)]).T), np.eye(3), atol=0.06)
     assert np.bincount(ring.labels).tolist() == [1001] + [1000] * 7
 
 
 def test_localized_clusters_are_small_and_scattered():
-    """Centres uniform in the cube; normal of the stated spread about them."""
+    """Centers uniform in the cube; normal of the stated spread about them."""
     small = dreval.simulate("localized_clusters", n=4000, random_state=0, n_clusters=40, n_features=4)
     assert small.data.shape == (4000, 4)
     assert kstest(((small.data - small.latent) / 0.02).ravel(), "norm").pvalue > P_VALUE
-    centres = np.vstack([dreval.simulate("localized_clusters", n=10, random_state=s).latent for s in range(100)])
-    assert kstest(centres.ravel(), "uniform").pvalue > P_VALUE
+    centers = np.vstack([dreval.simulate("localized_clusters", n=10, random_state=s).latent for s in range(100)])
+    assert kstest(centers.ravel(), "uniform").pvalue > P_VALUE
 
 
 def test_stacked_gaussians_fool_the_largest_components():
@@ -147,7 +147,7 @@ def test_sine_map_is_its_formula():
 
 
 def test_bump_map_is_its_formula():
-    """Eq. 19: -log(x / 20) is the squared distance to one centre of the grid, the same for all points."""
+    """Eq. 19: -log(x / 20) is the squared distance to one center of the grid, the same for all points."""
     data = dreval.simulate("bump_map", n=400, random_state=1, noise=0.0)
     z, grid = data.latent, np.linspace(-6, 6, 100)
     for x in data.data.T:
@@ -155,8 +155,8 @@ def test_bump_map_is_its_formula():
         if seen.sum() < 4:
             continue
         rhs = -np.log(x[seen] / 20) - (z[seen] ** 2).sum(axis=1)  # = -2 z'c + |c|^2
-        centre = np.linalg.lstsq(np.c_[-2 * z[seen], np.ones(seen.sum())], rhs, rcond=None)[0][:2]
-        assert np.abs(grid[:, None] - centre).min(axis=0).max() < 1e-6
+        center = np.linalg.lstsq(np.c_[-2 * z[seen], np.ones(seen.sum())], rhs, rcond=None)[0][:2]
+        assert np.abs(grid[:, None] - center).min(axis=0).max() < 1e-6
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -137,26 +137,26 @@ def test_sphere_is_uniform():
     assert_allclose(five.T @ five / 5000, np.eye(5) / 5, atol=0.015)
 
 
-def test_three_clusters_have_their_centres():
+def test_three_clusters_have_their_centers():
     """Means 0, 10, 50 on the first axis, 0 elsewhere, unit covariance within, sizes that differ by at most one."""
     three = dreval.simulate("three_clusters", n=3001, random_state=0, n_features=4)
     assert np.bincount(three.labels).tolist() == [1001, 1000, 1000]
-    for c, centre in enumerate((0, 10, 50)):
+    for c, center in enumerate((0, 10, 50)):
         part = three.data[three.labels == c]
-        assert_allclose(part.mean(axis=0), [centre, 0, 0, 0], atol=0.15)
+        assert_allclose(part.mean(axis=0), [center, 0, 0, 0], atol=0.15)
         assert_allclose(np.cov(part.T), np.eye(4), atol=0.2)
-        assert (three.latent[three.labels == c] == centre).all()
+        assert (three.latent[three.labels == c] == center).all()
 
 
 def test_s1_has_three_gaussian_clusters():
-    """Unit covariance about the latent centres; over seeds the centres have mean 0 and variance 25."""
+    """Unit covariance about the latent centers; over seeds the centers have mean 0 and variance 25."""
     one = dreval.simulate("s1", n=6000, random_state=0)
     assert np.bincount(one.labels).tolist() == [2000] * 3
     assert_allclose(np.cov((one.data - one.latent).T), np.eye(10), atol=0.1)
-    centres = np.vstack([np.unique(dreval.simulate("s1", n=6, random_state=s).latent, axis=0) for s in range(200)])
-    assert centres.shape == (600, 10)
-    assert abs(centres.mean()) < 0.3  # five standard errors: 5 / sqrt(6000) = .065
-    assert centres.var() == pytest.approx(25, rel=0.1)
+    centers = np.vstack([np.unique(dreval.simulate("s1", n=6, random_state=s).latent, axis=0) for s in range(200)])
+    assert centers.shape == (600, 10)
+    assert abs(centers.mean()) < 0.3  # five standard errors: 5 / sqrt(6000) = .065
+    assert centers.var() == pytest.approx(25, rel=0.1)
 
 
 def test_s2_is_uniform_on_the_cube():

@@ -80,7 +80,7 @@ def test_a_lattice_over_several_blocks(p):
 
 @pytest.mark.parametrize("p", [2, 20])
 def test_distances_that_nearly_agree(p):
-    """Points on a sphere seen from its centre: all distances agree to a few units in the last place."""
+    """Points on a sphere seen from its center: all distances agree to a few units in the last place."""
     rng = np.random.default_rng(p)
     X = rng.normal(size=(300, p))
     X /= np.linalg.norm(X, axis=1, keepdims=True)

@@ -68,7 +68,7 @@ def test_single_precision_is_used_where_it_decides(spread, single):
     """A round cloud is told apart in single precision; tight clusters far apart are not."""
     rng = np.random.default_rng(0)
     X = spread * rng.normal(size=(200, 30)) + rng.integers(0, 3, size=(200, 1)) * (0.0 if single else 1.0)
-    assert (Space.of(X).centred.dtype == np.float32) == single
+    assert (Space.of(X).centered.dtype == np.float32) == single
 
 
 @pytest.mark.parametrize("p", [3, 30])

@@ -49,7 +49,7 @@ def test_kernels_of_the_inner_product(X, sigma):
 
 
 @given(X=clouds(kinds=("normal", "curve"), scales=False))
-def test_exponential_normalised_is_gaussian(X):
+def test_exponential_normalized_is_gaussian(X):
     """k(x, y) / sqrt(k(x, x) k(y, y)) of the exponential kernel is the gaussian one."""
     K = gram_matrix(X, "x", "exponential", 3.0).matrix
     root = np.sqrt(np.diagonal(K))
@@ -58,7 +58,7 @@ def test_exponential_normalised_is_gaussian(X):
 
 @given(X=clouds(kinds=("normal", "curve"), scales=False))
 def test_linear_kernel_is_the_inner_product_of_deviations(X):
-    """The linear kernel equals scikit-learn's on centred columns, so that a shift of the data changes nothing."""
+    """The linear kernel equals scikit-learn's on centered columns, so that a shift of the data changes nothing."""
     np.testing.assert_allclose(gram_matrix(X, "x", "linear").matrix, linear_kernel(X - X.mean(axis=0)), atol=1e-12)
 
 
@@ -132,7 +132,7 @@ def test_integers_are_numbers_unless_the_kernel_is_delta():
 
 
 def test_precomputed_matrix_is_copied():
-    """A precomputed kernel is used as it is, and centring the copy leaves the user's matrix alone."""
+    """A precomputed kernel is used as it is, and centering the copy leaves the user's matrix alone."""
     K = np.exp(-euclid(np.random.default_rng(0).normal(size=(6, 2))))
     before = K.copy()
     gram = gram_matrix(K, "x", "precomputed")
@@ -142,8 +142,8 @@ def test_precomputed_matrix_is_copied():
 
 
 @given(X=clouds())
-def test_centring_is_projection_on_both_sides(X):
-    """The centred matrix equals H K H with H = I - 11'/n."""
+def test_centering_is_projection_on_both_sides(X):
+    """The centered matrix equals H K H with H = I - 11'/n."""
     K = gram_matrix(X, "x", "laplace", float(np.ptp(X))).matrix
     H = np.eye(len(K)) - 1 / len(K)
     np.testing.assert_allclose(center(K.copy()), H @ K @ H, atol=1e-13)

@@ -39,7 +39,7 @@ def test_what_is_left_is_positive_and_small(X, tolerance):
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace", "rational_quadratic", "linear", "binomial"])
 @given(X=clouds(min_n=5, kinds=("normal", "curve", "duplicates")))
 def test_factors_are_those_of_the_kernel(kernel, X):
-    """With a small tolerance the centred factor gives the centred kernel matrix, with the same bandwidth."""
+    """With a small tolerance the centered factor gives the centered kernel matrix, with the same bandwidth."""
     gram = gram_matrix(X, "x", kernel)
     low = low_rank_kernel(X, "x", kernel, tolerance=1e-12)
     matrix = center(gram.matrix)

@@ -52,7 +52,7 @@ def counts(seed=0, n=40, p=30):
 
 
 def tie_free(seed=0, n=40, p=6):
-    """A Gaussian cloud and a noisy picture of it."""
+    """A Gaussian cloud and a noisy embedding of it."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     return X, X[:, :2] + rng.normal(size=(n, 2))
@@ -186,7 +186,7 @@ def test_neighborhoods_of_sparse_data_keep_their_differences():
 
 @given(seed=st.integers(0, 99), offset=st.sampled_from([0.0, 1e6]))
 def test_disparity_of_sparse_data_is_that_of_dense_ones(seed, offset):
-    """Without centring the matrix as a whole, also where a column lies far from 0."""
+    """Without centering the matrix as a whole, also where a column lies far from 0."""
     X, Y = counts(seed)
     X[:, 0] += offset
     assert disparity(sparse.csr_array(X), Y) == pytest.approx(disparity(X, Y), abs=1e-9)

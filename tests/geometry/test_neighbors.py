@@ -94,7 +94,7 @@ def test_many_points_and_many_neighbors(p):
 
 
 @pytest.mark.parametrize("p", [1, 3, 13])
-def test_duplicates_keep_themselves_out_by_index(p):
+def test_duplicates_keep_themselves_out_by_measure(p):
     """Of five equal points each has the four others as neighbors at distance 0, in order, and never itself."""
     X = np.vstack([np.zeros((5, p)), np.ones((30, p)) * np.arange(1, 31)[:, None]])
     indices, squared = nearest(X, 4)

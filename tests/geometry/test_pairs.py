@@ -21,11 +21,11 @@ from dreval.geometry import correlations, pairs
 from dreval.geometry._loops import pair_order as loops
 from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.triplets import triplets
-from dreval.indices._index import answer
 from dreval.inference.intervals import jackknife_interval
-from dreval.registry import INDICES
+from dreval.measures._measure import answer
+from dreval.registry import MEASURES
 
-PAIR_INDICES = [card.name for card in INDICES.cards() if card.level == "pair" and card.needs == ("pairs",)]
+PAIR_MEASURES = [card.name for card in MEASURES.cards() if card.level == "pair" and card.needs == ("pairs",)]
 OF_SOME_POINTS = {"distance_correlation", "density_kl", "density_l1"}  # beyond the limit they draw points, not pairs
 
 
@@ -40,15 +40,15 @@ def _cloud(n=60, seed=0):
 
 
 def _value(name, view):
-    parameters = dict(INDICES.card(name).parameters)
+    parameters = dict(MEASURES.card(name).parameters)
     if "n_neighbors" in parameters:
         parameters["n_neighbors"] = 5
-    return answer(INDICES.get(name), view, parameters)
+    return answer(MEASURES.get(name), view, parameters)
 
 
 @given(pair=clouds_and_images())
 def test_all_pairs_once_in_order(pair):
-    """Every pair i < j with its distances in both spaces, ascending in the data and, where equal, in the picture."""
+    """Every pair i < j with its distances in both spaces, ascending in the data and, where equal, in the embedding."""
     X, Y = pair
     table = pairs.pairs_of(_view(X, Y))
     listed = list(zip(table.first.tolist(), table.second.tolist(), strict=True))
@@ -74,7 +74,7 @@ def test_leaving_a_group_out_is_starting_again(pair, seed):
     for group in range(4):
         again, left = leave_out(view, group, 2), leave_out(view, group, 2)
         pairs.remember_whole(left, view)
-        for name in PAIR_INDICES:
+        for name in PAIR_MEASURES:
             assert _value(name, left).value == pytest.approx(_value(name, again).value, rel=1e-10, abs=1e-10)
 
 
@@ -197,7 +197,7 @@ def test_a_draw_has_no_pair_twice(small):
     assert values[0] == values[1] != values[2]
 
 
-@pytest.mark.parametrize("name", [name for name in PAIR_INDICES if name not in OF_SOME_POINTS])
+@pytest.mark.parametrize("name", [name for name in PAIR_MEASURES if name not in OF_SOME_POINTS])
 def test_the_standard_error_of_a_draw_is_right(small, name):
     """Over 150 seeds: its root mean square is the spread of the values, within 25 %, or above it.
 
@@ -224,7 +224,7 @@ def _seeded(view, seed):
 
 def test_a_draw_of_points_for_the_distance_correlation(small, monkeypatch):
     """Beyond the limit it is that of some points, also where a group is left out, and says so."""
-    monkeypatch.setitem(INDICES.get("distance_correlation").rule.__globals__, "SOME", 30)
+    monkeypatch.setitem(MEASURES.get("distance_correlation").rule.__globals__, "SOME", 30)
     X, Y = _cloud()
     view = _view(X, Y, groups=random_groups(60, 5, np.random.default_rng(0)))
     got = _value("distance_correlation", view)
@@ -257,7 +257,7 @@ def test_pairs_from_anchors(monkeypatch):
     assert len(set(zip(table.first.tolist(), table.second.tolist(), strict=True)) & set(expected)) == 30
 
 
-@pytest.mark.parametrize("name", [*PAIR_INDICES, "local_radius_correlation"])
+@pytest.mark.parametrize("name", [*PAIR_MEASURES, "local_radius_correlation"])
 def test_intervals_from_anchors_cover(name):
     """60 of 150 points as anchors, 80 draws: the 95 % interval holds the exact value in 85 to 100 %.
 
@@ -268,7 +268,7 @@ def test_intervals_from_anchors_cover(name):
     for seed in range(80):
         rows = np.sort(np.random.default_rng(seed).choice(150, 60, replace=False))
         got = _value(name, _seeded(_view(X, Y, rows), seed))
-        interval = jackknife_interval(got.value, got.left_out(), INDICES.card(name).bounds)
+        interval = jackknife_interval(got.value, got.left_out(), MEASURES.card(name).bounds)
         hits += interval.low <= exact <= interval.high
     assert hits >= 0.85 * 80
 

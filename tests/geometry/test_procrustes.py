@@ -156,7 +156,7 @@ def test_a_plane_at_seven_tenths():
 
 @pytest.mark.parametrize("p", [1, 2, 20])
 def test_one_spot_and_coinciding_points(p):
-    """A constant picture scores exactly 1; neighborhoods of coinciding data contribute exactly 0 and are counted."""
+    """A constant embedding scores exactly 1; neighborhoods of coinciding data contribute exactly 0 and are counted."""
     X = np.vstack([np.full((5, p), 0.1), np.random.default_rng(p).normal(size=(25, p))])
     parts, found = _measures(X, np.full((30, 2), 0.3), 4)
     assert_array_equal(found["procrustes_rc"], [0.0] * 5 + [1.0] * 25)
@@ -204,7 +204,7 @@ def test_small_singular_values_keep_their_digits():
 @settings(max_examples=60)
 @given(pair=ANY_WIDTH)
 def test_disparity_is_that_of_scipy(pair):
-    """The narrower of the two is padded with zeros; a picture on one spot, which scipy refuses, leaves all: 1."""
+    """The narrower of the two is padded with zeros; an embedding on one spot, which scipy refuses, leaves all: 1."""
     X, Y = pair
     if (Y == Y[0]).all():
         assert disparity(X, Y) == pytest.approx(1.0, abs=1e-15)

@@ -22,7 +22,7 @@ def _set(edges):
 
 
 def _naive_skeleton(X, beta):
-    """Both balls, by their centres, for every pair and every third point."""
+    """Both balls, by their centers, for every pair and every third point."""
     n, edges = len(X), set()
     for i in range(n):
         for j in range(i + 1, n):

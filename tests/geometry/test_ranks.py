@@ -18,7 +18,7 @@ N_AND_K = st.integers(4, 60).flatmap(lambda n: st.tuples(st.just(n), st.integers
 
 @given(N_AND_K)
 def test_the_worst_case_takes_the_largest_ranks(case):
-    """The normaliser G is the sum of (rank - k)+ of the k farthest points, on both sides of k = n/2."""
+    """The normalizer G is the sum of (rank - k)+ of the k farthest points, on both sides of k = n/2."""
     n, k = case
     assert worst_penalty(n, k) == twins.largest_penalty(n, k)
 
@@ -40,7 +40,7 @@ def test_chance_as_stated():
 
 
 @given(case=N_AND_K, seed=st.integers(0, 99))
-def test_contributions_average_to_the_index(case, seed):
+def test_contributions_average_to_the_measure(case, seed):
     """Every contribution lies in [0, 1]; their mean is 1 - (sum of penalties) / G."""
     n, k = case
     ranks = np.argsort(np.random.default_rng(seed).random((n, n - 1)), axis=1)[:, :k].astype(np.int32) + 1

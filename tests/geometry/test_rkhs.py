@@ -1,4 +1,4 @@
-"""Maps between data and picture, and transformations, against identities and slow twins."""
+"""Maps between data and embedding, and transformations, against identities and slow twins."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ def test_theorem_3_keeps_the_covariance(pair):
     f = reconstruction_map(Y, X, rule="theorem3")
     if f.condition > 1e4:
         return
-    centred = Y - Y.mean(axis=0)
-    size = np.linalg.norm(centred) * np.linalg.norm(X - X.mean(axis=0))
-    assert np.abs(centred.T @ f(Y) - centred.T @ X).max() <= 1e-12 * size * max(f.condition, 1.0)
+    centered = Y - Y.mean(axis=0)
+    size = np.linalg.norm(centered) * np.linalg.norm(X - X.mean(axis=0))
+    assert np.abs(centered.T @ f(Y) - centered.T @ X).max() <= 1e-12 * size * max(f.condition, 1.0)
 
 
 def test_as_printed_theorem_3_collapses_to_the_mean():
     """Without its 1 / n the reconstruction explains next to nothing; corrected it has the covariance to 1e-12."""
     X, Y = cloud(n=200)
-    centred = Y - Y.mean(axis=0)
+    centered = Y - Y.mean(axis=0)
     corrected, printed = (reconstruction_map(Y, X, rule=rule) for rule in RULES[1:])
-    assert np.abs(centred.T @ (corrected(Y) - X)).max() / 200 < 1e-12
+    assert np.abs(centered.T @ (corrected(Y) - X)).max() / 200 < 1e-12
     assert printed.error > 0.97 > 0.7 > corrected.error
 
 
@@ -116,7 +116,7 @@ def test_with_true_latents_the_default_learns_and_theorem_3_does_not():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_maps_do_not_depend_on_units(rule):
-    """Data and picture in other units, moved and turned, give the same map in those units."""
+    """Data and embedding in other units, moved and turned, give the same map in those units."""
     X, Y = cloud()
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(2, 2)))[0]
     here = reconstruction_map(Y, X, rule=rule)
@@ -125,7 +125,7 @@ def test_maps_do_not_depend_on_units(rule):
     assert there.bandwidth == pytest.approx(1e7 * here.bandwidth)
 
 
-def test_a_constant_picture_reconstructs_the_mean():
+def test_a_constant_embedding_reconstructs_the_mean():
     """Where all points lie in one place every map gives the mean, with a note, and leaves all of the variance."""
     X, _ = cloud()
     for rule in RULES:

@@ -13,7 +13,7 @@ from dreval.geometry import pairs as owner
 from dreval.geometry.blocks import sweep
 from dreval.geometry.pairs import pairs_of
 from dreval.geometry.shepard import CELLS, STEPS, shepard
-from dreval.results.shepard import Shepard
+from dreval.records.shepard import Shepard
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 4))

@@ -18,8 +18,8 @@ from dreval._random import stream
 from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.coranking import coranking, tied_corankings
 from dreval.geometry.ranks import tie_bounds
-from dreval.indices import knn_accuracy as module
-from dreval.registry import INDICES
+from dreval.measures import knn_accuracy as module
+from dreval.registry import MEASURES
 
 NAMES = ("trustworthiness", "continuity", "neighborhood_overlap")
 
@@ -120,7 +120,7 @@ def test_without_ties_there_is_nothing_to_bound(pair):
 
 
 def test_a_constant_embedding_can_be_anything():
-    """All points on one spot: any order is right, so the bounds are those of an arbitrary picture."""
+    """All points on one spot: any order is right, so the bounds are those of an arbitrary embedding."""
     X, Y = np.arange(8.0)[:, None] ** 1.5, np.zeros((8, 2))
     T = dreval.trustworthiness(X, Y, n_neighbors=2, ties="bounds")
     Q = dreval.neighborhood_overlap(X, Y, n_neighbors=2, ties="bounds")
@@ -129,7 +129,7 @@ def test_a_constant_embedding_can_be_anything():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_copy_of_data_with_ties_is_best_by_index(name):
+def test_a_copy_of_data_with_ties_is_best_by_measure(name):
     """Both spaces break ties alike, so a perfect copy scores 1; the worst case is below."""
     X = np.random.default_rng(0).integers(0, 4, size=(40, 2)).astype(float)
     got = getattr(dreval, name)(X, X, n_neighbors=5, ties="bounds")
@@ -228,7 +228,7 @@ def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
 
 
 def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
-    """Duplicates in the picture: worst and best of the area and the accuracy stand in their rows."""
+    """Duplicates in the embedding: worst and best of the area and the accuracy stand in their rows."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(40, 3)), np.arange(40) % 3
     Y = np.round(X[:, :2])
@@ -246,7 +246,7 @@ def test_bounds_of_anchors_are_rows_of_the_whole(name):
     """Seen from some points, and among those that stay when others are taken away."""
     rng = np.random.default_rng(0)
     X, Y, labels = rng.normal(size=(40, 3)), rng.integers(0, 4, size=(40, 2)).astype(float), np.arange(40) % 3
-    card, groups, rows = INDICES.card(name), random_groups(40, 4, rng), np.array([3, 17, 30])
+    card, groups, rows = MEASURES.card(name), random_groups(40, 4, rng), np.array([3, 17, 30])
     parameters = {**card.parameters, "n_neighbors": 4}.values()
     whole, some = (replace(sweep(X, {"Y": Y}, k=4, rows=r)["Y"], labels=labels) for r in (None, rows))
     for end, other in zip(card.ties(whole, *parameters), card.ties(some, *parameters), strict=True):

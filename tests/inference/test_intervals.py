@@ -72,7 +72,7 @@ def test_the_design_variance_is_exact_over_all_samples():
 
 @given(value=st.floats(0, 1), spread=st.floats(0.2, 5))
 def test_intervals_end_at_the_bounds(value, spread):
-    """An interval never leaves the range of its index, and holds its value."""
+    """An interval never leaves the range of its measure, and holds its value."""
     left_out = np.clip(value + spread * np.array([-1.0, 0, 1, 0.5]), -9, 9)
     got = jackknife_interval(value, left_out, (0.0, 1.0))
     assert 0 <= got.low <= value <= got.high <= 1
@@ -125,7 +125,7 @@ def test_equal_values_have_no_spread_however_they_are_rounded(value, count, seed
 
 
 def test_rounding_is_measured_by_the_larger_of_values_and_range():
-    """1e-10 of the values, or of the range of their index: R_C of two copies is 1e-16 and 2e-16, and both are 0."""
+    """1e-10 of the values, or of the range of their measure: R_C of two copies is 1e-16 and 2e-16, and both are 0."""
     assert beyond_rounding(1e-8, [0.5]) == 1e-8
     assert beyond_rounding(1e-11, [0.5]) == 0
     assert beyond_rounding(1e-11, [1e-3]) == 1e-11

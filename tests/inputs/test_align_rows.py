@@ -150,7 +150,7 @@ def test_ids_on_one_side_are_said() -> None:
 
 @pytest.mark.parametrize("many", [list, np.array, pd.Series, pd.Index])
 def test_names_that_only_the_data_have_are_said_once_for_each_thing(many: Any, tmp_path: Path) -> None:
-    """Labels, covariates, latent variables and pictures without row names go by position, each with one note."""
+    """Labels, covariates, latent variables and embeddings without row names go by position, each with one note."""
     np.save(tmp_path / "y.npy", Y)
     np.save(tmp_path / "kinds.npy", np.array([0, 1, 0, 1, 0, 1]))
     data = pd.DataFrame(X, index=NAMES)

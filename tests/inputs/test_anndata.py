@@ -18,7 +18,7 @@ import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
-from dreval.results.table import Results
+from dreval.records.results import Results
 
 pytestmark = pytest.mark.doors
 
@@ -202,8 +202,8 @@ def test_what_is_no_h5ad_is_refused(tmp_path: Path, ad: ModuleType) -> None:
 
 
 def results(adata: Any, **options: Any) -> Results:
-    pictures = {"umap": "X_umap", "b/c": PCA[: len(adata)]}
-    evaluation = dreval.Evaluation(adata, pictures, labels="kind", random_state=0, **options)
+    embeddings = {"umap": "X_umap", "b/c": PCA[: len(adata)]}
+    evaluation = dreval.Evaluation(adata, embeddings, labels="kind", random_state=0, **options)
     return evaluation.run(["trustworthiness", "knn_accuracy", "r_nx_auc"], None)
 
 

@@ -154,7 +154,7 @@ def test_distances_of_a_frame_follow_its_names() -> None:
 
 
 def test_condensed_distances_are_told_how_to_be_square() -> None:
-    """The vector of ``pdist`` is recognised by its length."""
+    """The vector of ``pdist`` is recognized by its length."""
     with pytest.raises(InputError, match=r"a vector of 28, as of all pairs of 8 points.*squareform"):
         as_data(pdist(X), metric="precomputed")
     with pytest.raises(InputError, match=r"got shape \(27, 1\)"):

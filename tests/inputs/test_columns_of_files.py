@@ -63,7 +63,7 @@ def test_covariates_are_matched_in_whatever_form_they_come(value: Any) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_one_column_keeps_the_names_of_its_rows() -> None:
-    """Latent variables, labels, pictures and data of one column of a file follow its row names, and say so."""
+    """Latent variables, labels, embeddings and data of one column of a file follow its row names, and say so."""
     record = as_data("log.csv", labels="meta.csv:kind", latent="meta.csv:age")
     assert record.labels.values.tolist() == KINDS.tolist()
     assert record.latent[:, 0].tolist() == AGE.tolist()
@@ -152,15 +152,15 @@ PAIRS = [("csv", "csv"), ("R", "R"), ("csv", "frame"), ("frame", "csv"), ("parqu
 @pytest.mark.parametrize("forms", PAIRS)
 def test_files_that_count_their_rows_give_what_their_frames_give(forms: tuple[str, str]) -> None:
     """A frame, and the same rows in another order: one value, whichever of them is a file, and whichever the data."""
-    data, picture = pd.DataFrame(X, columns=list("xyz")), pd.DataFrame(X[:, :2] ** 2, columns=["u", "v"])
+    data, embedding = pd.DataFrame(X, columns=list("xyz")), pd.DataFrame(X[:, :2] ** 2, columns=["u", "v"])
     value = dreval.trustworthiness(X, X[:, :2] ** 2, n_neighbors=3)
-    first, second = written(data, forms[0], "a"), written(picture.iloc[ORDER], forms[1], "b")
+    first, second = written(data, forms[0], "a"), written(embedding.iloc[ORDER], forms[1], "b")
     assert dreval.trustworthiness(first, second, n_neighbors=3) == value
     record = as_data(first)
     source = as_source(second, "e", record)
     assert BY_COUNT.format("embeddings['e']", "the data") in source.notes
     assert np.array_equal(source.coordinates(record), X[:, :2] ** 2)
-    first, second = written(data.iloc[ORDER], forms[0], "a"), written(picture, forms[1], "b")
+    first, second = written(data.iloc[ORDER], forms[0], "a"), written(embedding, forms[1], "b")
     assert dreval.trustworthiness(first, second, n_neighbors=3) == pytest.approx(
         value, rel=1e-12
     )  # sums in other order
@@ -229,12 +229,12 @@ def test_files_without_row_names_have_none_in_reserve() -> None:
 def test_ids_that_were_asked_for_beside_a_count() -> None:
     """Those of a table find the rows that the data count; a table's count is none beside ids asked for of the data."""
     counted = written(pd.DataFrame(X, columns=list("xyz")), "csv", "a")
-    picture = pd.DataFrame(X[:, :2], columns=["u", "v"]).assign(id=range(N)).iloc[ORDER].reset_index(drop=True)
+    embedding = pd.DataFrame(X[:, :2], columns=["u", "v"]).assign(id=range(N)).iloc[ORDER].reset_index(drop=True)
     record = as_data(counted)
-    source = as_source(picture, "e", record, ids="id")
+    source = as_source(embedding, "e", record, ids="id")
     assert np.array_equal(source.coordinates(record), X[:, :2])
     assert "by ids; the row names of the data only count the rows." in source.notes[-1]
-    strange = as_source(picture.assign(id=range(1, N + 1)), "e", record, ids="id")
+    strange = as_source(embedding.assign(id=range(1, N + 1)), "e", record, ids="id")
     assert strange.notes[-1] == "`embeddings['e']` has ids and the data have none: rows were matched by position."
     named = pd.DataFrame(X, columns=list("xyz")).assign(id=ORDER)
     named.to_csv("named.csv", index=False)

@@ -271,7 +271,7 @@ def test_any_scale_is_described(scale: float) -> None:
     assert [note.split()[1] for note in record.notes if "variance" in note] == ["'0'"]
 
 
-def test_index_columns_of_files_are_row_names(tmp_path: Path) -> None:
+def test_measure_columns_of_files_are_row_names(tmp_path: Path) -> None:
     """pandas' unnamed index column never becomes a feature: counts are left out, names become row names."""
     X = np.random.default_rng(0).normal(size=(5, 2))
     pd.DataFrame(X, columns=["a", "b"]).to_csv(tmp_path / "count.csv")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import dreval
 from dreval.errors import InputError, InputWarning
 from dreval.inputs.data import as_data
-from dreval.registry import INDICES
+from dreval.registry import MEASURES
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 4))
@@ -23,7 +23,7 @@ Y = X[:, :2] + 0.3 * RNG.normal(size=(60, 2))
 CLASSES = np.array(list("abc") * 20)
 KNOWN = RNG.permutation(60) < 40
 GAPPED = np.where(KNOWN, CLASSES.astype(object), None)
-OF_LABELS = [card.name for card in INDICES.cards() if "labels" in card.needs and card.level != "algorithm"]
+OF_LABELS = [card.name for card in MEASURES.cards() if "labels" in card.needs and card.level != "algorithm"]
 SETTINGS: dict[str, Any] = {"n_neighbors": 5, "random_state": 0}
 
 FORMS = {
@@ -83,7 +83,7 @@ def test_integers_that_became_floats_are_classes_again(form: str) -> None:
         as_data(X, labels=np.where(KNOWN, 0.5, np.nan))
 
 
-def test_every_index_of_labels_is_that_of_the_labeled_points() -> None:
+def test_every_measure_of_labels_is_that_of_the_labeled_points() -> None:
     """Value, chance, worst and best equal those of an evaluation of the labeled points alone; a note says how many."""
     full, part = evaluated(GAPPED), evaluated(CLASSES[KNOWN], KNOWN)
     a, b = (r.table[r.table["index"].isin(OF_LABELS)].set_index(["index", "parameters"]) for r in (full, part))
@@ -116,7 +116,7 @@ def test_everything_else_uses_all_points() -> None:
     """The row of trustworthiness, its points and its interval are those without labels; rows keep their order."""
     full, without = evaluated(GAPPED), dreval.Evaluation(X, {"e": Y}, **SETTINGS).run("trustworthiness")
     row = full.table[full.table["index"] == "trustworthiness"].iloc[0]
-    for column in ("value", "ci_low", "ci_high", "note", "n"):
+    for column in ("value", "conf_low", "conf_high", "note", "n"):
         assert row[column] == without.table[column].iloc[0], column
 
     assert full.table["index"].tolist()[:-3] == [*OF_LABELS, "trustworthiness"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import clouds
 
 import dreval
-from dreval.errors import ProtocolError, UndefinedIndex
+from dreval.errors import ProtocolError, UndefinedMeasure
 from dreval.inputs._identity import digest, identity
 from dreval.inputs._recorded import RecordedSource, Recording, Run, sketch
 from dreval.inputs.data import as_data
@@ -39,23 +39,23 @@ def test_each_run_is_found_by_data_columns_and_seed() -> None:
     assert np.array_equal(SOURCE.coordinates(SOURCE.data, random_state=99), Y)
 
 
-def test_embed_gives_the_recorded_picture() -> None:
+def test_embed_gives_the_recorded_embedding() -> None:
     """Without a seed that of the recording is meant, which the record keeps; another one was not run."""
     record = dreval.embed(X, SOURCE)
     assert np.array_equal(record, Y)
     assert record.random_state == 7
     assert np.array_equal(dreval.embed(X, SOURCE, random_state=8), -Y)
-    with pytest.raises(UndefinedIndex, match="random_state=9"):
+    with pytest.raises(UndefinedMeasure, match="random_state=9"):
         dreval.embed(X, SOURCE, random_state=9)
 
 
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: SOURCE.embed(X, 2, 9), UndefinedIndex, r"n_components=2 and random_state=9: got runs with \(2, 7\)"),
-        (lambda: SOURCE.embed(X, 4, 7), UndefinedIndex, "n_components=4"),
-        (lambda: SOURCE.embed(X + 3, 2, 7), UndefinedIndex, "must have been run on these data"),
-        (lambda: SOURCE.embed(X[:10], 2, 7), UndefinedIndex, "must have been run on these data"),
+        (lambda: SOURCE.embed(X, 2, 9), UndefinedMeasure, r"n_components=2 and random_state=9: got runs with \(2, 7\)"),
+        (lambda: SOURCE.embed(X, 4, 7), UndefinedMeasure, "n_components=4"),
+        (lambda: SOURCE.embed(X + 3, 2, 7), UndefinedMeasure, "must have been run on these data"),
+        (lambda: SOURCE.embed(X[:10], 2, 7), UndefinedMeasure, "must have been run on these data"),
         (lambda: SOURCE.embed(X + 2, 2, 7), ProtocolError, "`4.csv` must have come back"),
     ],
 )
@@ -97,4 +97,4 @@ def test_a_seed_that_changes_nothing_is_no_baseline() -> None:
     assert SOURCE.reseed_reason is None
     assert recording((X, 2, 7, Y)).reseed_reason == "none was exported"
     assert recording((X, 2, 7, Y), (X, 2, 8, None)).reseed_reason == "none of 1 runs with other seeds has come back"
-    assert recording((X, 2, 7, Y), (X, 2, 8, Y)).reseed_reason == "the tool gives the same picture for every seed"
+    assert recording((X, 2, 7, Y), (X, 2, 8, Y)).reseed_reason == "the tool gives the same embedding for every seed"

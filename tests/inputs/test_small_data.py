@@ -17,9 +17,9 @@ import dreval
 from dreval._check import auto_neighbors, check_k
 from dreval.errors import InputError, InputWarning
 from dreval.inputs.data import as_data
-from dreval.registry import INDICES, METHODS
+from dreval.registry import MEASURES, METHODS
 
-DEFAULT = [card for card in INDICES.cards() if card.default is not None]
+DEFAULT = [card for card in MEASURES.cards() if card.default is not None]
 
 
 @given(st.integers(2, 10_000))

@@ -20,12 +20,12 @@ from sklearn.preprocessing import StandardScaler
 from strategies import clouds
 
 import dreval
-from dreval.errors import DrevalError, MethodFailed, UndefinedIndex, UnknownName
+from dreval.errors import DrevalError, MethodFailed, UndefinedMeasure, UnknownName
 from dreval.inputs import _makers
 from dreval.inputs import source as source_module
 from dreval.inputs.data import as_data
 from dreval.inputs.source import Source, as_source, embed
-from dreval.results.value import Embedding
+from dreval.records.embedding import Embedding
 
 X = np.random.default_rng(1).normal(size=(12, 4)) * [4, 3, 2, 1]
 DATA = as_data(X, labels=[0, 1, 2] * 4)
@@ -111,9 +111,9 @@ def test_coordinates_cannot_be_run() -> None:
     """Coordinates say why they cannot embed other data, and refuse it with the cure."""
     source = as_source(X[:, :2], "e", DATA)
     assert source.reason == source.reseed_reason == "coordinates only, which cannot be made again on other data"
-    with pytest.raises(UndefinedIndex, match="must be able to embed other data"):
+    with pytest.raises(UndefinedMeasure, match="must be able to embed other data"):
         source.embed(X, 2, 0)
-    with pytest.raises(UndefinedIndex, match="must have 3 columns"):
+    with pytest.raises(UndefinedMeasure, match="must have 3 columns"):
         source.coordinates(DATA, n_components=3)
 
 
@@ -414,9 +414,9 @@ def test_an_estimator_brings_its_own_seed() -> None:
     assert as_source("tsne", "t", DATA, random_state=7).own_seed == 7
     mixed = make_pipeline(TruncatedSVD(3, random_state=7), TruncatedSVD())
     assert as_source(mixed, "t", DATA).own_seed is None
-    record = dreval.trustability_index(X, TruncatedSVD(random_state=7))
+    record = dreval.trustability(X, TruncatedSVD(random_state=7))
     assert record.recipe["random_state"] == 7
-    assert dreval.trustability_index(X, TruncatedSVD(random_state=7), random_state=2).recipe["random_state"] == 2
+    assert dreval.trustability(X, TruncatedSVD(random_state=7), random_state=2).recipe["random_state"] == 2
     said = "Its own random_state is not used: each run has a seed from that of the evaluation."
     assert notes_of(t=TruncatedSVD(random_state=7), u=mixed) == [f"t: {said}", f"u: {said}"]
     assert notes_of(t=TruncatedSVD(), p=dreval.methods.PCA(2)) == []

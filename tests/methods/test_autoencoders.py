@@ -136,9 +136,9 @@ def test_the_seed_decides(cls):
     """The same seed gives the same numbers, another one others; batches and rounds are read."""
     X = np.random.default_rng(0).normal(size=(30, 4))
     settings = [{}, {}, {"random_state": 1}, {"batch_size": 7}, {"n_epochs": 6}, {"learning_rate": 0.02}]
-    pictures = [cls(2, **({"n_epochs": 5, "random_state": 0} | more)).fit_transform(X) for more in settings]
-    assert_array_equal(pictures[0], pictures[1])
-    assert len({picture.tobytes() for picture in pictures}) == 5
+    embeddings = [cls(2, **({"n_epochs": 5, "random_state": 0} | more)).fit_transform(X) for more in settings]
+    assert_array_equal(embeddings[0], embeddings[1])
+    assert len({embedding.tobytes() for embedding in embeddings}) == 5
 
 
 def test_rounds_by_default():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dreval.geometry.workers import SMALL, few_blas_threads
+from dreval._parallel import SMALL, few_blas_threads
 from dreval.methods import GPLVM, MVU, SNE, Autoencoder
 
 INNER = [

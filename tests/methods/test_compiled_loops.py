@@ -17,15 +17,15 @@ for method in (tsne, dreval.methods.UMAP(2, random_state=0)):
 """
 
 
-def test_compiled_now_and_cached_loops_give_the_same_picture(tmp_path: Path) -> None:
+def test_compiled_now_and_cached_loops_give_the_same_embedding(tmp_path: Path) -> None:
     """Two processes, of which the first compiles and the second reads what it left."""
     setting = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    pictures = []
+    embeddings = []
     for _ in range(2):
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", RUN], env=setting, capture_output=True, text=True, check=True
         )
-        pictures.append(done.stdout)
+        embeddings.append(done.stdout)
 
     assert list(tmp_path.rglob("*.nbc"))
-    assert pictures[0] == pictures[1]
+    assert embeddings[0] == embeddings[1]

@@ -50,7 +50,7 @@ def test_every_other_way_warns_and_gives_all_rows(name, way):
 
 @each_method
 def test_parts_are_embedded_as_if_alone(name):
-    """largest: the largest part has the picture it has alone. separate: each part has, up to its place."""
+    """largest: the largest part has the embedding it has alone. separate: each part has, up to its place."""
     X, part = _parts()
     cls = METHODS.get(name)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Conformal eigenmaps: against Clarabel, also from data to picture; its optimality; surfaces with a known flat form."""
+"""Conformal eigenmaps: against Clarabel, also from data to embedding; its optimality; surfaces with a known flat form."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_program_equals_a_semidefinite_solver():
 
 @pytest.mark.parametrize("kept", ROLLS, ids=lambda kept: f"n={len(kept['X'])}")
 def test_rolls_of_600_and_1000_points_equal_numpy_and_clarabel(kept):
-    """From data to picture: shares to 1e-5, coordinates to 1e-4, and the rectangle to a disparity of .1 %."""
+    """From data to embedding: shares to 1e-5, coordinates to 1e-4, and the rectangle to a disparity of .1 %."""
     X, theirs = np.array(kept["X"]), np.array(kept["Y"])
     mine = ConformalEigenmaps(2, n_neighbors=8).fit(X)
     signs = np.sign(np.einsum("ij,ij->j", mine.embedding_, theirs))
@@ -49,7 +49,7 @@ def test_rolls_of_600_and_1000_points_equal_numpy_and_clarabel(kept):
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("n", "n_neighbors"), [(600, 8), (600, 10), (600, 15), (1000, 8), (1000, 10), (1000, 15)])
 def test_the_roll_is_unrolled_exactly_where_its_graph_has_no_short_cuts(n, n_neighbors, seed):
-    """A single edge between two turns spoils the picture, as it does that of Isomap; without one it is flat to .3 %."""
+    """A single edge between two turns spoils the embedding, as it does that of Isomap; without one it is flat to .3 %."""
     roll = dreval.simulate("swiss_roll", n=n, random_state=seed)
     arc = roll.latent[:, 0]
     short_cuts = np.abs(arc[nearest(roll.data, n_neighbors)[0]] - arc[:, None]).max() > 12
@@ -112,7 +112,7 @@ def test_unrolls_the_swiss_roll_where_lle_does_not():
     assert 0 <= m.loss_ < 1e-3
 
 
-def test_a_picture_of_all_functions_holds_the_map():
+def test_an_embedding_of_all_functions_holds_the_map():
     """With d = m the coordinates span what the functions of locally linear embedding span."""
     X = dreval.simulate("s4", n=200, random_state=0).data
     full, few = ConformalEigenmaps(4, n_functions=4).fit(X), ConformalEigenmaps(2, n_functions=4).fit(X)

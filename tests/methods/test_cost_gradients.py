@@ -83,7 +83,7 @@ def test_cards_are_complete(registry):
 @settings(max_examples=5)
 @given(seed=st.integers(0, 10**6))
 def test_costs_do_not_see_what_their_card_says(name, seed):
-    """Shifts and turns of the picture never matter; affine maps only where declared; nor the unit, as declared."""
+    """Shifts and turns of the embedding never matter; affine maps only where declared; nor the unit, as declared."""
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(18, 4)), rng.normal(size=(18, 2))
     energy = make_cost(name, X)
@@ -100,7 +100,7 @@ def test_costs_do_not_see_what_their_card_says(name, seed):
 @settings(max_examples=5)
 @given(seed=st.integers(0, 10**6))
 def test_the_normal_form_has_the_same_cost(name, seed):
-    """It is an affine map that the cost does not see, centred as the cost centres."""
+    """It is an affine map that the cost does not see, centered as the cost centers."""
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(18, 4)), rng.normal(size=(18, 2)) + 3.0
     energy = make_cost(name, X)

@@ -102,7 +102,7 @@ def test_costs_of_neighbors_equal_naive_sums(seed, dof, d):
 
 
 @given(seed=seeds)
-def test_stresses_equal_their_indices(seed):
+def test_stresses_equal_their_measures(seed):
     """The costs of metric scaling and Sammon against naive sums and the index of that name."""
     X, Y = cloud(seed), cloud(seed + 1, p=2)
     x, y = pdist(X), pdist(Y)
@@ -139,7 +139,7 @@ def test_the_gradient_on_the_lattice_is_that_of_its_sum(seed, d, dof):
     assert abs(found - np.sum(gradient * direction)) < 1e-6 * np.linalg.norm(gradient) * np.linalg.norm(direction)
 
 
-def test_a_picture_too_wide_for_the_lattice_is_summed_exactly():
+def test_an_embedding_too_wide_for_the_lattice_is_summed_exactly():
     """One far point: no lattice, and the same cost as without one."""
     X, Y = cloud(0), cloud(1, p=2)
     Y[0] = 1e4
@@ -204,7 +204,7 @@ def test_tsne_is_not_above_scikit_learn():
     assert TSNE(init=start, perplexity=15, n_affinities=149, random_state=0).fit(X).cost_ <= 1.02 * theirs
 
 
-def test_the_lattice_gives_a_picture_as_good():
+def test_the_lattice_gives_an_embedding_as_good():
     """On data for which all starts end in one minimum both ways of summing do too: divergences on all pairs to 1 %."""
     X = dreval.simulate("s4", n=200, random_state=0).data
     exact = COSTS.get("tsne")(X, repulsion="exact")
@@ -225,7 +225,7 @@ def test_sne_keeps_neighbors(symmetric):
 
 
 def test_elastic_embedding_grows_with_its_repulsion():
-    """Without repulsion all points fall together; with more the picture is wider."""
+    """Without repulsion all points fall together; with more the embedding is wider."""
     X = dreval.simulate("s4", n=100, random_state=0).data
     made = [ElasticEmbedding(repulsion=r, perplexity=10, random_state=0) for r in (0, 10, 1000)]
     widths = [np.ptp(method.fit_transform(X)) for method in made]
@@ -234,7 +234,7 @@ def test_elastic_embedding_grows_with_its_repulsion():
 
 @pytest.mark.parametrize(("cost", "cls"), [("lle", LLE), ("laplacian", LaplacianEigenmaps)])
 def test_quotients_over_free_points_are_the_spectral_methods(cost, cls):
-    """The cost at its minimum is the sum of the method's eigenvalues, and the picture spans the same plane."""
+    """The cost at its minimum is the sum of the method's eigenvalues, and the embedding spans the same plane."""
     X = dreval.simulate("swiss_roll", n=200, random_state=1).data
     mine = CostMapping(cost=cost, mapping="free_points", cost_options={"n_neighbors": 10}, random_state=0).fit(X)
     spectral = cls(2, n_neighbors=10).fit(X)
@@ -255,7 +255,7 @@ def test_reconstruction_over_linear_maps_is_pca():
 
 
 def test_coordination_is_the_minimum_over_its_maps():
-    """Its picture meets the constraint, and no other combination of the features, near or far, has a lower cost."""
+    """Its embedding meets the constraint, and no other combination of the features, near or far, has a lower cost."""
     X = dreval.simulate("swiss_roll", n=300, random_state=0).data
     llc = LocallyLinearCoordination(2, n_pieces=12, n_neighbors=10, random_state=0).fit(X)
     Y = llc.embedding_
@@ -272,7 +272,7 @@ def test_coordination_is_the_minimum_over_its_maps():
 @pytest.mark.parametrize("mapping", ["linear", "locally_linear", "kernel_expansion", "multilayer_perceptron"])
 @settings(max_examples=5)
 @given(seed=seeds)
-def test_explicit_maps_agree_with_their_picture(mapping, seed):
+def test_explicit_maps_agree_with_their_embedding(mapping, seed):
     """Fitted rows are sent to the embedding; a fitted place goes back to its row; small steps go there and back."""
     X = 1e3 * cloud(seed, 60) + 1e4
     few = {"multilayer_perceptron": {"hidden": 6}, "kernel_expansion": {"n_centers": 20}}
@@ -401,7 +401,7 @@ def test_what_is_solved_exactly_has_converged(cost, mapping):
 
 @pytest.mark.parametrize("X", [np.repeat(cloud(0, 8, 3), 5, axis=0), cloud(0, 40, 5) > 0, np.ones((30, 3))])
 def test_coordination_makes_no_more_pieces_than_there_are_points(X):
-    """Eight points five times, truth values, and copies of one point: a picture without a warning."""
+    """Eight points five times, truth values, and copies of one point: an embedding without a warning."""
     llc = LocallyLinearCoordination(1, components="connect", n_neighbors=9, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)

@@ -53,7 +53,7 @@ def test_conformal_paths_equal_a_naive_twin(seed, factor):
 
 
 def test_a_stretched_plane_is_recovered():
-    """Uniform points of a disc under z -> exp(2 z), a conformal map: nearer to the disc than Isomap's picture."""
+    """Uniform points of a disc under z -> exp(2 z), a conformal map: nearer to the disc than Isomap's embedding."""
     rng = np.random.default_rng(0)
     disc = rng.uniform(-1, 1, size=(3000, 2))
     disc = disc[(disc**2).sum(axis=1) < 1][:1500]
@@ -67,7 +67,7 @@ def test_a_stretched_plane_is_recovered():
 
 
 def test_copies_do_not_divide_by_zero():
-    """Every point four times: mean neighbor distances of 0 are replaced, and the picture is finite."""
+    """Every point four times: mean neighbor distances of 0 are replaced, and the embedding is finite."""
     X = np.repeat(np.random.default_rng(0).normal(size=(15, 2)), 4, axis=0)
     assert np.isfinite(ConformalIsomap(1, n_neighbors=12, components="connect").fit_transform(X[::4])).all()
     with pytest.warns(ApproximationWarning):

@@ -62,7 +62,7 @@ def test_what_is_fitted_is_a_minimum(waves):
 
 
 def test_the_likelihood_is_that_of_the_data(waves):
-    """log_likelihood_ is the sum of normal log-densities of the centred columns in their own units."""
+    """log_likelihood_ is the sum of normal log-densities of the centered columns in their own units."""
     data, model = waves
     rows = data.data[:90] - data.data[:90].mean(axis=0)
     unit = (rows**2).mean()
@@ -142,7 +142,7 @@ def test_illegal_starts_are_refused():
 
 
 def test_the_unit_of_the_data_does_not_matter():
-    """The same picture for the data times a power of two, and the likelihood follows the unit."""
+    """The same embedding for the data times a power of two, and the likelihood follows the unit."""
     X = dreval.simulate("gp_map", n=30, n_features=10, random_state=0).data
     one, big = GPLVM(2).fit(X), GPLVM(2).fit(1024 * X)
     assert np.array_equal(one.embedding_, big.embedding_)

@@ -22,14 +22,14 @@ def _cloud(seed, n=40, p=3):
 
 def _phi(gtm, count):
     """Basis functions at the nodes, one by one."""
-    centres = np.linspace(-1, 1, count)
-    grid = np.array([[a, b] for a in centres for b in centres]) if gtm.n_components == 2 else centres[:, None]
+    centers = np.linspace(-1, 1, count)
+    grid = np.array([[a, b] for a in centers for b in centers]) if gtm.n_components == 2 else centers[:, None]
     width = gtm.basis_width * 2 / (count - 1)
     return np.array([[*(np.exp(-((u - c) ** 2).sum() / (2 * width**2)) for c in grid), 1.0] for u in gtm.nodes_])
 
 
 def _value(rows, centers, variance, weights, penalty):
-    """Penalised log-likelihood from normal densities."""
+    """Penalized log-likelihood from normal densities."""
     p = rows.shape[1]
     logs = np.array([multivariate_normal(c, variance * np.eye(p)).logpdf(rows) for c in centers])
     return logsumexp(logs, axis=0).sum() - len(rows) * np.log(len(centers)) - penalty / 2 * (weights**2).sum(), logs

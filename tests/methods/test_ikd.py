@@ -26,7 +26,7 @@ SHAPES = {"alpha": 0.7, "gamma": 1.2, "nu": 1.5}
 
 
 def _data_with(K, rng):
-    """Rows whose centred covariance is K exactly: columns are orthonormal directions that are orthogonal to 1."""
+    """Rows whose centered covariance is K exactly: columns are orthonormal directions that are orthogonal to 1."""
     n = len(K)
     values, vectors = np.linalg.eigh(K)
     frame = np.linalg.qr(np.c_[np.ones(n + 5), rng.normal(size=(n + 5, n))])[0][:, 1:]
@@ -35,7 +35,7 @@ def _data_with(K, rng):
 
 @pytest.mark.parametrize("kernel", FORMULAS)
 def test_an_exact_kernel_gives_exact_places(kernel):
-    """All distances in the picture are those of the latent, whatever the variance and the means of the rows."""
+    """All distances in the embedding are those of the latent, whatever the variance and the means of the rows."""
     rng = np.random.default_rng(0)
     Z = rng.uniform(-1, 1, size=(40, 2))
     X = _data_with(FORMULAS[kernel](cdist(Z, Z) ** 2), rng)
@@ -210,7 +210,7 @@ def test_constant_rows_are_said():
 def test_words_and_ranges_are_refused():
     """Each parameter says what it takes."""
     X = np.random.default_rng(0).normal(size=(20, 30))
-    for wrong in ({"kernel": "matern32"}, {"solution": "geodesics"}, {"variance": "all"}, {"reference": "centre"}):
+    for wrong in ({"kernel": "matern32"}, {"solution": "geodesics"}, {"variance": "all"}, {"reference": "center"}):
         with pytest.raises(UnknownName):
             IKD(2, **wrong).fit(X)
     with pytest.raises(InputError, match="`n_neighbors`"):
@@ -223,7 +223,7 @@ def test_words_and_ranges_are_refused():
 
 
 def test_two_columns_that_lapack_cannot_split_are_embedded():
-    """Centred rows of two columns all have correlation 1 or -1; scipy's MRRR gives up on their spectrum."""
+    """Centered rows of two columns all have correlation 1 or -1; scipy's MRRR gives up on their spectrum."""
     X = np.random.default_rng(1800).normal(size=(16, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

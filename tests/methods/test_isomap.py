@@ -29,7 +29,7 @@ def test_equals_scikit_learn(n, k, d):
 
 
 def test_unrolls_the_swiss_roll():
-    """Up to a similarity, the picture is the rectangle: Procrustes disparity against the truth below 1 %."""
+    """Up to a similarity, the embedding is the rectangle: Procrustes disparity against the truth below 1 %."""
     roll = dreval.simulate("swiss_roll", n=1000, random_state=0)
     Y = Isomap(n_neighbors=10).fit_transform(roll.data)
     assert procrustes(roll.latent, Y)[2] < 0.01
@@ -44,7 +44,7 @@ def test_all_neighbors_give_classical_scaling(seed, n, p):
 
 
 def test_a_path_by_hand():
-    """Points on a bent wire: the embedding is the arc length, centred."""
+    """Points on a bent wire: the embedding is the arc length, centered."""
     X = np.array([[0, 0], [1, 0], [2, 0], [2, 1], [2, 2]], dtype=float)
     Y = Isomap(1, n_neighbors=1, components="error").fit_transform(X)
     assert_allclose(np.abs(np.diff(Y[:, 0])), 1.0, atol=1e-12)

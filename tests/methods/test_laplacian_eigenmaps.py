@@ -78,7 +78,7 @@ def test_columns_have_the_length_asked_for(normalize, length):
 
 
 def test_default_bandwidth_is_the_median_squared_edge():
-    """t is stated with the fit and scales with the data, so that the picture does not."""
+    """t is stated with the fit and scales with the data, so that the embedding does not."""
     X = np.random.default_rng(0).normal(size=(50, 2))
     one, big = (LaplacianEigenmaps(n_neighbors=6, weights="heat").fit(c * X) for c in (1.0, 1000.0))
     assert one.bandwidth_ == np.median(knn_graph(X, 6).data ** 2)

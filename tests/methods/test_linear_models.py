@@ -20,8 +20,8 @@ def test_probabilistic_pca_is_the_model_it_says(seed, d):
     """Posterior means and log-likelihood by the formulas of the full Gaussian; sigma^2 that of scikit-learn (n - 1)."""
     X = np.random.default_rng(seed).normal(size=(30, 5)) * [5, 4, 3, 2, 1]
     ppca = ProbabilisticPCA(d).fit(X)
-    W, sigma2, centred = ppca.weights_, ppca.noise_variance_, X - X.mean(axis=0)
-    posterior = np.linalg.solve(W.T @ W + sigma2 * np.eye(d), W.T @ centred.T).T
+    W, sigma2, centered = ppca.weights_, ppca.noise_variance_, X - X.mean(axis=0)
+    posterior = np.linalg.solve(W.T @ W + sigma2 * np.eye(d), W.T @ centered.T).T
     assert_allclose(ppca.embedding_, posterior, atol=1e-9)
     model = multivariate_normal(X.mean(axis=0), W @ W.T + sigma2 * np.eye(5))
     assert ppca.log_likelihood_ == pytest.approx(model.logpdf(X).mean(), rel=1e-9)

@@ -32,7 +32,7 @@ def _apart(Y, Z):
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("method", METHODS)
 def test_spans_what_scikit_learn_finds(data, method):
-    """The planes of both pictures agree to 1e-6."""
+    """The planes of both embeddings agree to 1e-6."""
     cls, k = METHODS[method]
     X = DATA[data]()
     theirs = Oracle(n_neighbors=k, n_components=2, method=method, eigen_solver="dense").fit_transform(X)

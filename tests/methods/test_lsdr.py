@@ -153,7 +153,7 @@ def test_gaps_between_clusters_stay():
 
 
 def test_all_on_the_boundary_is_said():
-    """A clean curve has no inside: the picture is metric scaling of path lengths, and follows the curve."""
+    """A clean curve has no inside: the embedding is metric scaling of path lengths, and follows the curve."""
     t = np.linspace(0, np.pi, 40)
     X = np.c_[np.cos(t), np.sin(t)]
     with pytest.warns(ApproximationWarning, match="Every point is on the boundary"):
@@ -188,7 +188,7 @@ def test_fitted_rows_come_back_where_all_points_are_skeletal(copies):
 
 
 def test_copies_are_one_point():
-    """Each point twice: the picture of the points, twice."""
+    """Each point twice: the embedding of the points, twice."""
     X = np.random.default_rng(0).normal(size=(80, 2)) * [3.0, 1.0]
     Y, Z = LSDR(1).fit_transform(X), LSDR(1).fit_transform(np.repeat(X, 2, axis=0))
     assert_allclose(Z, np.repeat(Y, 2, axis=0), atol=1e-9)

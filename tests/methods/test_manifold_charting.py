@@ -30,9 +30,9 @@ def _disagreement(u, shares, maps):
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 2))
 def test_maps_solve_the_normal_equations_of_all_pairs_of_charts(seed, c, q):
-    """The disagreement, summed over pairs, is least where pictures have mean 0 and the size that the charts give them.
+    """The disagreement, summed over pairs, is least where embeddings have mean 0 and the size that the charts give them.
 
-    The naive twin builds the quadratic form of all pairs entry by entry and hands it to a generalised eigensolver.
+    The naive twin builds the quadratic form of all pairs entry by entry and hands it to a generalized eigensolver.
     """
     rng = np.random.default_rng(seed)
     n, d = 25, q
@@ -49,8 +49,8 @@ def test_maps_solve_the_normal_equations_of_all_pairs_of_charts(seed, c, q):
         for j in range(c):
             for k in range(c):
                 A += shares[i, j] * shares[i, k] * np.outer(rows[j] - rows[k], rows[j] - rows[k])
-    centred = null_space(R.sum(axis=0)[None])
-    values = eigh(centred.T @ A @ centred / 2, centred.T @ D @ centred, eigvals_only=True)[:d]
+    centered = null_space(R.sum(axis=0)[None])
+    values = eigh(centered.T @ A @ centered / 2, centered.T @ D @ centered, eigvals_only=True)[:d]
     assert_allclose(left, values, atol=1e-9)
     g = maps.reshape(size, d)
     assert_allclose(g.T @ D @ g, np.eye(d), atol=1e-8)
@@ -100,7 +100,7 @@ def test_the_swiss_roll_is_unrolled(seed):
 
 
 def test_flat_data_come_back_exactly():
-    """On a plane all charts agree: the picture is the plane, turned; new points and inverses are exact."""
+    """On a plane all charts agree: the embedding is the plane, turned; new points and inverses are exact."""
     rng = np.random.default_rng(0)
     flat = rng.uniform(size=(150, 2)) * [3, 2]
     frame = np.linalg.qr(rng.normal(size=(5, 2)))[0].T
@@ -115,7 +115,7 @@ def test_flat_data_come_back_exactly():
 
 
 def test_new_points_and_inverses_on_a_bent_strip():
-    """Fitted rows keep their places; points of the picture return to the surface within a tenth of its radius of 5."""
+    """Fitted rows keep their places; points of the embedding return to the surface within a tenth of its radius of 5."""
     X, _ = _bent_strip(300, 0)
     new, _ = _bent_strip(50, 9)
     charting = ManifoldCharting(2, n_neighbors=12).fit(X)
@@ -134,7 +134,7 @@ def test_parts_are_brought_back_by_themselves():
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_links_join_the_charts_of_parts(seed):
-    """Two flat squares 3 apart, and two strips on one cylinder: the picture has their gap, in the unit of the data."""
+    """Two flat squares 3 apart, and two strips on one cylinder: the embedding has their gap, in the unit of the data."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(120, 3)) * [1, 1, 0.01]
     X[60:, 0] += 3

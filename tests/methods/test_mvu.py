@@ -24,8 +24,8 @@ AGREE = {"equal": (2e-5, 1e-2), "at_most": (1e-8, 1e-5)}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['cloud']}-{case['distances']}")
-def test_variance_and_picture_equal_a_semidefinite_solver(case):
-    """60 points: the greatest variance, and the picture in all its dimensions after a rotation."""
+def test_variance_and_embedding_equal_a_semidefinite_solver(case):
+    """60 points: the greatest variance, and the embedding in all its dimensions after a rotation."""
     X, theirs = np.array(case["X"]), np.array(case["Y"])
     mine = MVU(theirs.shape[1], n_neighbors=case["n_neighbors"], distances=case["distances"]).fit(X)
     same, near = AGREE[case["distances"]]
@@ -122,7 +122,7 @@ def test_strings_unroll_the_swiss_roll():
 
 
 def test_flat_and_rigid_data_are_their_own_unfolding():
-    """All distances given: the picture is that of PCA."""
+    """All distances given: the embedding is that of PCA."""
     X = np.random.default_rng(0).normal(size=(12, 2)) * [2, 1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)

@@ -35,7 +35,7 @@ def test_table_2_of_goldberg_and_ritov(cls, k, seed):
 
 @given(clouds(min_n=8, max_n=30, min_p=2), st.integers(1, 2), st.integers(0, 10**6))
 def test_refinement_never_raises_r(X, d, seed):
-    """From any picture, on every kind of cloud, the path of R falls, and ends at the R of the index."""
+    """From any embedding, on every kind of cloud, the path of R falls, and ends at the R of the index."""
     start = np.random.default_rng(seed).normal(size=(len(X), d))
     refined = ProcrustesRefinement(d, start=start, n_neighbors=5, max_iter=30, tol=0.0).fit(X)
     path = refined.path_
@@ -66,7 +66,7 @@ def test_a_round_is_equations_12_and_13(seed, d):
 
 @given(st.integers(0, 10**6))
 def test_equation_11_is_solved(seed):
-    """The picture for given frames is the least-squares one that numpy finds in the dense system."""
+    """The embedding for given frames is the least-squares one that numpy finds in the dense system."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 3))
     frames = np.linalg.qr(rng.normal(size=(20, 3, 2)))[0]
@@ -128,8 +128,8 @@ def test_annealing_is_an_alignment_by_name():
     assert annealed[0].disagreement_ == annealed[1].disagreement_ != annealed[2].disagreement_
 
 
-def test_refinement_from_a_method_and_from_its_picture():
-    """The name of a method and its picture are the same start; Isomap's R falls."""
+def test_refinement_from_a_method_and_from_its_embedding():
+    """The name of a method and its embedding are the same start; Isomap's R falls."""
     roll = dreval.simulate("swiss_roll", n=500, random_state=0)
     Y = dreval.methods.Isomap(2, n_neighbors=10).fit_transform(roll.data)
     named = ProcrustesRefinement(2, start="isomap", n_neighbors=10).fit(roll.data)

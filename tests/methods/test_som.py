@@ -35,8 +35,8 @@ def test_a_batch_round_equals_a_slow_twin(seed, radius):
     """Weighted means over all rows, prototype by prototype, from the principal plane on."""
     X = np.random.default_rng(seed).normal(size=(20, 3)) * [3.0, 2.0, 1.0]
     som = SOM(2, shape=(4, 3), n_epochs=1, radius=(radius, radius)).fit(X)
-    centred = X - X.mean(axis=0)
-    left, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+    centered = X - X.mean(axis=0)
+    left, sizes, axes = np.linalg.svd(centered, full_matrices=False)
     scores = left * sizes
     signs = [np.sign(column[np.argmax(np.abs(column))]) for column in scores.T]
     start = X.mean(axis=0) + on_plane(som.units_, scores[:, :2].std(axis=0), (axes.T * signs)[:, :2])

@@ -85,10 +85,10 @@ def test_sliced_methods_equal_naive_twins(seed, cls, n_slices):
     X = rng.normal(size=(n, p)) @ rng.normal(size=(p, p))
     y = X[:, 0] + rng.normal(size=n)
     mine = cls(1, n_slices=n_slices).fit(X, y)
-    centred = X - X.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred.T @ centred / n)
+    centered = X - X.mean(axis=0)
+    values, vectors = np.linalg.eigh(centered.T @ centered / n)
     root = vectors @ np.diag(values**-0.5) @ vectors.T
-    Z, M = centred @ root, np.zeros((p, p))
+    Z, M = centered @ root, np.zeros((p, p))
     slice_of = np.empty(n, int)
     slice_of[np.argsort(y)] = [i * n_slices // n for i in range(n)]
     for h in range(n_slices):
@@ -169,7 +169,7 @@ def test_mave_lowers_the_local_variance():
 
 @given(st.integers(0, 10**6))
 def test_kernel_cca_solves_the_generalized_problem(seed):
-    """Correlations are those of a'GxGy b over the regularised norms, as a generalized eigenproblem; scores fit them."""
+    """Correlations are those of a'GxGy b over the regularized norms, as a generalized eigenproblem; scores fit them."""
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(20, 2)), rng.normal(size=(20, 1))
     mine = KernelCCA(2, kappa=0.1).fit(X, y)
@@ -299,7 +299,7 @@ def test_numbers_of_directions_are_bounded_by_the_response():
 
 
 def test_supervised_methods_in_an_evaluation():
-    """The labels of an evaluation reach a supervised method: the picture is that of the method itself."""
+    """The labels of an evaluation reach a supervised method: the embedding is that of the method itself."""
     data = dreval.load_dataset("wdbc")
     X, labels = np.asarray(data.data)[:150], np.asarray(data.labels)[:150]
     table = (

@@ -127,7 +127,7 @@ def test_edges_are_due_in_proportion_to_their_weight():
 
 @pytest.mark.parametrize("n", [100, 900])
 def test_the_start_solves_the_eigenproblem(n):
-    """Columns are eigenvectors of the normalised graph after the first, by both solvers, to their tolerance."""
+    """Columns are eigenvectors of the normalized graph after the first, by both solvers, to their tolerance."""
     graph = fuzzy_graph(np.random.default_rng(0).normal(size=(n, 3)), 10)[0]
     roots = 1 / np.sqrt(graph.toarray().sum(axis=1))
     _, vectors = np.linalg.eigh(roots[:, None] * graph.toarray() * roots)
@@ -144,7 +144,7 @@ def test_digits_are_shown_as_well_as_by_umap_learn():
 
 @pytest.mark.parametrize("start", ["spectral", "pca", "random"])
 def test_clusters_stay_apart(start):
-    """Three far clusters, whose graph is in parts: the nearest neighbor in the picture is of the same cluster."""
+    """Three far clusters, whose graph is in parts: the nearest neighbor in the embedding is of the same cluster."""
     clusters = dreval.simulate("three_clusters", n=90, random_state=0)
     umap = UMAP(n_neighbors=8, start=start, random_state=0)
     Y = umap.fit_transform(clusters.data)
@@ -164,15 +164,15 @@ def test_new_points_lie_where_the_fitted_ones_do():
 
 
 def test_parameters_are_read():
-    """Number of rounds, seed, pushes and curve change the picture; without pushes it contracts."""
+    """Number of rounds, seed, pushes and curve change the embedding; without pushes it contracts."""
     X = np.random.default_rng(0).normal(size=(60, 3))
     fits = [
         UMAP(random_state=0, **more).fit(X) for more in ({}, {"n_epochs": 50}, {"n_negative": 0}, {"min_dist": 0.9})
     ]
-    pictures = [fit.embedding_ for fit in fits] + [UMAP(random_state=1).fit_transform(X)]
-    assert len({picture.tobytes() for picture in pictures}) == 5
+    embeddings = [fit.embedding_ for fit in fits] + [UMAP(random_state=1).fit_transform(X)]
+    assert len({embedding.tobytes() for embedding in embeddings}) == 5
     assert [fit.n_epochs_ for fit in fits] == [500, 50, 500, 500]
-    assert np.ptp(pictures[2]) < np.ptp(pictures[0])
+    assert np.ptp(embeddings[2]) < np.ptp(embeddings[0])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""300 digits with three pictures, 150 digits twice with one, and what other programs said of them."""
+"""300 digits with three embeddings, 150 digits twice with one, and what other programs said of them."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ HERE = Path(__file__).parent
 N_NEIGHBORS = 15  # the k of every number
 
 
-class Pictured(NamedTuple):
-    """Data, picture, classes."""
+class Oracle(NamedTuple):
+    """Data, embedding, classes."""
 
     X: npt.NDArray[np.float64]
     Y: npt.NDArray[np.float64]
     labels: npt.NDArray[np.int64]
 
 
-def pictured() -> dict[str, Pictured]:
-    """The stored pictures by the name of the method; and ``copies``, each of 150 digits twice, side by side in PCA."""
+def oracle_cases() -> dict[str, Oracle]:
+    """The stored embeddings by the name of the method; and ``copies``, each of 150 digits twice, side by side in PCA."""
     digits = dreval.load_dataset("digits")
     X, labels = digits.data[:300], np.asarray(digits.labels[:300])
-    frame = pd.read_csv(HERE / "digits_pictures.csv")
-    found = {
-        name: Pictured(X, frame[[f"{name} 1", f"{name} 2"]].to_numpy(), labels) for name in ("PCA", "t-SNE", "UMAP")
-    }
+    frame = pd.read_csv(HERE / "digits_embeddings.csv")
+    found = {name: Oracle(X, frame[[f"{name} 1", f"{name} 2"]].to_numpy(), labels) for name in ("PCA", "t-SNE", "UMAP")}
     twice = np.repeat(np.arange(150), 2)
     Y = found["PCA"].Y[twice] + np.tile([[1.0, 0.0], [-1.0, 0.0]], (150, 1))
-    return found | {"copies": Pictured(X[twice], Y, labels[twice])}
+    return found | {"copies": Oracle(X[twice], Y, labels[twice])}
 
 
 def stored() -> dict[str, Any]:
-    """Program, picture, name of the number there, number; and all ``versions``."""
+    """Program, embedding, name of the number there, number; and all ``versions``."""
     python, r = (json.loads((HERE / f"digits_{of}.json").read_text("utf-8")) for of in ("python", "r"))
     return python | r | {"versions": python["versions"] + r["versions"]}

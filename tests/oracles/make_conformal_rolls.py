@@ -1,4 +1,4 @@
-"""Makes ``conformal_rolls.json``: conformal eigenmaps of Swiss rolls of 600 and 1000 points, from data to picture.
+"""Makes ``conformal_rolls.json``: conformal eigenmaps of Swiss rolls of 600 and 1000 points, from data to embedding.
 
 python make_conformal_rolls.py, with cvxpy, Clarabel and numpy of the versions that are written into the file. Nothing
 but numpy and the solver is used: locally linear embedding with 8 neighbors, ridge 1e-3 of the trace, and a dense

@@ -1,4 +1,4 @@
-# Makes digits_r.json: what R programs say of the pictures of digits, k = 15.
+# Makes digits_r.json: what R programs say of the embeddings of digits, k = 15.
 # Run: Rscript make_digits_numbers.R digits.csv, from this folder; digits.csv has the 300 rows of data (64 columns, a header):
 #   python -c "import digits_numbers as d, pandas as p; p.DataFrame(d.pictured()['PCA'].X).to_csv('digits.csv', index=False)"
 # Made with R 4.2.2, energy 1.7-11 and dimRed 0.2.6 (Debian r-cran-energy, r-cran-dimred), and coRanking built from its
@@ -7,7 +7,7 @@ suppressMessages({library(dimRed); library(energy)})
 k <- 15
 X <- as.matrix(read.csv(commandArgs(TRUE)[1]))
 storage.mode(X) <- "double"
-frame <- read.csv("digits_pictures.csv", check.names = FALSE)
+frame <- read.csv("digits_embeddings.csv", check.names = FALSE)
 
 json <- function(values) paste(sprintf('   "%s": %.17g', names(values), unlist(values)), collapse = ",\n")
 

@@ -1,4 +1,4 @@
-"""Makes ``digits_python.json``: what Python programs say of the pictures of digits, k = 15.
+"""Makes ``digits_python.json``: what Python programs say of the embeddings of digits, k = 15.
 
 Run: python make_digits_numbers.py, with scikit-learn 1.9.1, scipy 1.17.1, ZADU 0.5.4, pyDRMetrics 0.0.8 and dreval for
 the digits. The curves of pyDRMetrics are read at place k - 1, which is k = 15 for QNN and LCMC.
@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 import matplotlib as mpl
 import numpy as np
-from digits_numbers import HERE, N_NEIGHBORS, pictured
+from digits_numbers import HERE, N_NEIGHBORS, oracle_cases
 from pyDRMetrics.pyDRMetrics import DRMetrics
 from scipy.spatial.distance import pdist
 from scipy.stats import kendalltau, pearsonr, spearmanr
@@ -66,6 +66,6 @@ if __name__ == "__main__":
     stored = {"versions": [f"{tool} {version(tool)}" for tool in tools]}
     for program, ask in programs.items():
         stored[program] = {
-            name: {key: float(value) for key, value in ask(*asked).items()} for name, asked in pictured().items()
+            name: {key: float(value) for key, value in ask(*asked).items()} for name, asked in oracle_cases().items()
         }
     (HERE / "digits_python.json").write_text(json.dumps(stored, indent=1) + "\n", "utf-8")

@@ -1,5 +1,5 @@
 # Makes kernlab_kpca.csv: kernel PCA of R kernlab on fixed data. Run: Rscript make_kernlab_kpca.R (from this folder).
-# Made with R's kernlab in the version that the first line of the file states. kernlab divides the centred kernel matrix
+# Made with R's kernlab in the version that the first line of the file states. kernlab divides the centered kernel matrix
 # by n before its eigenvalues are taken, so that its scores are sqrt(n) times the usual ones; they are stored as they are.
 library(kernlab)
 i <- 1:40

@@ -1,7 +1,7 @@
 """Makes ``two_clouds_a.csv`` and ``two_clouds_b.csv``, on which other programs are run: python make_two_clouds.py.
 
-Columns x* are the data, y* their picture, ``label`` the class. In (a) the picture is two columns with noise, in (b) a
-bent one of other scale. No two distances from a point are equal, in either space. Made with numpy 2.4.
+Columns x* are the data, y* their embedding, ``label`` the class. In (a) the embedding is two columns with noise, in (b)
+a bent one of other scale. No two distances from a point are equal, in either space. Made with numpy 2.4.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ def graph(name: str) -> list[list[float]]:
 def digits() -> list[float]:
     """Trustworthiness (k = 15) of the digits by seed."""
     X = load_digits().data
-    pictures = (umap.UMAP(n_neighbors=15, random_state=seed).fit_transform(X) for seed in SEEDS)
-    return [float(trustworthiness(X, Y, n_neighbors=15)) for Y in pictures]
+    embeddings = (umap.UMAP(n_neighbors=15, random_state=seed).fit_transform(X) for seed in SEEDS)
+    return [float(trustworthiness(X, Y, n_neighbors=15)) for Y in embeddings]
 
 
 versions = [f"{tool} {version(tool)}" for tool in ("umap-learn", "scikit-learn", "numba", "numpy")]

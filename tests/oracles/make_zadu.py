@@ -1,7 +1,7 @@
 """Makes ``zadu.json``: every measure of ZADU on the two clouds, k = 7: python make_zadu.py, with ZADU 0.5.4.
 
 Names are those of its registry and of its answers, "alias: key". Steadiness and cohesiveness and the class angular
-distortion index draw at random (seed 0), the clustering measure runs k-means (ZADU's seed 0).
+distortion measure draw at random (seed 0), the clustering measure runs k-means (ZADU's seed 0).
 """
 
 from __future__ import annotations

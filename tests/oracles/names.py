@@ -1,4 +1,4 @@
-"""Expressions in the names of indices, as the pages about other programs have them, with their values on one cloud."""
+"""Expressions in the names of measures, as the pages about other programs have them, with their values on one cloud."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 from oracles.two_clouds import Cloud
 
 import dreval
-from dreval.registry import INDICES
+from dreval.registry import MEASURES
 
 
 class Names(dict[str, object]):
-    """The names that an expression may use: indices at ``k`` neighbors, computed when asked for, ``k`` and ``n``."""
+    """The names that an expression may use: measures at ``k`` neighbors, computed when asked for, ``k`` and ``n``."""
 
     def __init__(self, data: Cloud, k: int) -> None:
         super().__init__(k=k, n=len(data.X))
         self.data = data
 
     def __missing__(self, word: str) -> object:
-        """An index; a curve's value stands at its K, and slices of it count K from 1."""
-        card = INDICES.card(word)
+        """A measure; a curve's value stands at its K, and slices of it count K from 1."""
+        card = MEASURES.card(word)
         options: dict[str, object] = {"n_neighbors": self["k"]} if "n_neighbors" in card.parameters else {}
         options |= {"labels": self.data.labels} if "labels" in card.needs else {}
         value = getattr(dreval, word)(self.data.X, self.data.Y, **options)

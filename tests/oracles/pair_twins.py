@@ -1,7 +1,7 @@
-"""Slow twins of the indices over pairs, from their definitions alone; nothing is shared with the package.
+"""Slow twins of the measures over pairs, from their definitions alone; nothing is shared with the package.
 
 Distances are lists over the pairs i < j (``condensed``). The isotonic fit is the max-min formula, the distance
-correlation follows energy 1.7 (R): two matrices of distances, centred twice, V-statistics.
+correlation follows energy 1.7 (R): two matrices of distances, centered twice, V-statistics.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def nonmetric(x: Array, y: Array) -> float:
 
 
 def distance_correlation(X: Array, Y: Array) -> float:
-    def centred(Z: Array) -> Array:
+    def centered(Z: Array) -> Array:
         D = np.zeros((len(Z), len(Z)))
         D[np.triu_indices(len(Z), 1)] = condensed(Z)
         D += D.T
         return D - D.mean(axis=0) - D.mean(axis=1)[:, None] + D.mean()
 
-    A, B = centred(X), centred(Y)
+    A, B = centered(X), centered(Y)
     bottom = math.sqrt((A * A).mean()) * math.sqrt((B * B).mean())
     return math.sqrt(max((A * B).mean(), 0.0) / bottom) if bottom > 0 else 0.0
 

@@ -60,7 +60,7 @@ def largest_penalty(n: int, k: int) -> int:
     return n * sum(max(rank - k, 0) for rank in range(n - k, n))
 
 
-def rank_index(seen: Ints, judge: Ints, k: int) -> float:
+def rank_measure(seen: Ints, judge: Ints, k: int) -> float:
     """1 - sum of (rank - k)+ of the first k of ``seen``, ranks by ``judge``, over its largest possible value."""
     R, n = rank_table(judge), len(seen)
     penalty = sum(max(R[i, j] - k, 0) for i in range(n) for j in seen[i, :k])
@@ -69,11 +69,11 @@ def rank_index(seen: Ints, judge: Ints, k: int) -> float:
 
 
 def trustworthiness(X: Array, Y: Array, k: int) -> float:
-    return rank_index(orders(Y), orders(X), k)
+    return rank_measure(orders(Y), orders(X), k)
 
 
 def continuity(X: Array, Y: Array, k: int) -> float:
-    return rank_index(orders(X), orders(Y), k)
+    return rank_measure(orders(X), orders(Y), k)
 
 
 def overlap(X: Array, Y: Array, k: int) -> float:
@@ -115,16 +115,16 @@ def shared_by_row(dx: Array, dy: Array, own: int) -> Array:
     )
 
 
-def centred(block: Array) -> Array:
+def centered(block: Array) -> Array:
     moved = block - block[0]
     return moved - moved.mean(axis=0)
 
 
 def neighborhoods(X: Array, Y: Array, k: int) -> Iterator[tuple[Array, Array]]:
-    """Centred neighborhoods (each point and its k nearest in the data) and their centred images."""
+    """Centered neighborhoods (each point and its k nearest in the data) and their centered images."""
     for i, near in enumerate(orders(X)[:, :k]):
         members = [i, *near]
-        yield centred(X[members]), centred(Y[members])
+        yield centered(X[members]), centered(Y[members])
 
 
 def nuclear(M: Array) -> float:

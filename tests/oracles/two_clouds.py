@@ -16,7 +16,7 @@ N_NEIGHBORS = 7  # the k of every number below
 
 
 class Cloud(NamedTuple):
-    """Data, picture, classes."""
+    """Data, embedding, classes."""
 
     X: npt.NDArray[np.float64]
     Y: npt.NDArray[np.float64]

@@ -1,6 +1,6 @@
 """How far the reference methods are from outside implementations: ``python tests/published/agreement.py``.
 
-The numbers of the table it prints are sines of the largest angle between the planes of both pictures (subspace), or
+The numbers of the table it prints are sines of the largest angle between the planes of both embeddings (subspace), or
 largest differences after signs or a rotation, relative to the largest coordinate. Each is also bounded by a test.
 """
 

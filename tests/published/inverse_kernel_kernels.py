@@ -82,7 +82,7 @@ def drawn(shape: str, kernel: str, columns: int, repeat: int, points: int) -> tu
 def cell(
     shape: str, kernel: str, columns: int, repeat: int, how: str, read_as: str, points: int = 300
 ) -> dict[str, float]:
-    """R^2 of one picture."""
+    """R^2 of one embedding."""
     Z, X = drawn(shape, kernel, columns, repeat, points)
     low = float(np.clip(0.7 - 0.2 * np.log10(columns), 0.1, 0.3))
     settings = {
@@ -176,7 +176,7 @@ def tables(options: argparse.Namespace) -> Tables:
     return {
         BESIDE: beside(rows_of(found)),
         "Mean R^2 with the right kernel (Figure 2)": right.pivot_table(
-            index=["shape", "kernel"], columns=["columns", "how"], **order
+            measure=["shape", "kernel"], columns=["columns", "how"], **order
         ),
         'Mean R^2 of the medium shape by "low" (Figure 6): rows made the data, columns are how they are read': (
             mixed.pivot_table(index=["columns", "kernel"], columns="read_as", **order)

@@ -1,4 +1,4 @@
-"""Li & Wu, Inverse Kernel Decomposition, Figures 3 and 4: accuracy of neighbors in pictures of real data.
+"""Li & Wu, Inverse Kernel Decomposition, Figures 3 and 4: accuracy of neighbors in embeddings of real data.
 
 ``python tests/published/inverse_kernel_labels.py`` prints the table, for 2, 3, 5 and 10 coordinates, 5, 10 and 20
 neighbors, and five folds. The paper shows bars without numbers, and says: of the methods by eigenvectors (PCA, kernel
@@ -9,8 +9,8 @@ best of all; IKD takes as long as Isomap.
 The data: digits of scikit-learn (bundled); Guo's cells; COIL-20 at 128 x 128; Fashion-MNIST, 3000 of its test images
 (the paper does not say which it took). Pixels are not scaled. Graphs of Isomap and Laplacian eigenmaps take 10
 neighbors; "many" is Laplacian eigenmaps with a tenth of the points, scikit-learn's default, which the authors took.
-Kernel PCA is the best of two kernels in each cell, as the paper takes the best of four others. All these pictures are
-nested: of 10 coordinates the first d are the picture in d, so that each is made once.
+Kernel PCA is the best of two kernels in each cell, as the paper takes the best of four others. All these embeddings are
+nested: of 10 coordinates the first d are the embedding in d, so that each is made once.
 
 "IKD" has the threshold of the paper's text and paths as in this package, "as printed" products of correlations;
 "by neighbors" has the settings of the notebooks of the authors' repository. t-SNE is made in 2 coordinates, UMAP

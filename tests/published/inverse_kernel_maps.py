@@ -60,7 +60,7 @@ def drawn(data: str, columns: int, repeat: int, points: int) -> dreval.datasets.
 
 
 def cell(data: str, columns: int, repeat: int, method: str, points: int = 1000) -> dict[str, float]:
-    """R^2 of one picture, and seconds."""
+    """R^2 of one embedding, and seconds."""
     draw = drawn(data, columns, repeat, points)
     Y, seconds = timed(lambda: METHODS[method](MAPS[data]).fit_transform(draw.data))
     return {"r2": float(dreval.latent_r2(draw.data, Y, latent=draw.latent)), "seconds": seconds}
@@ -158,7 +158,7 @@ def tables(options: argparse.Namespace) -> Tables:
     """Means, spreads and seconds."""
     found = collect("inverse_kernel_maps", wanted(options.small), cell, options)
     searched = collect("inverse_kernel_maps, searches", wanted_of_searches(options.small), cell, options)
-    order: dict[str, Any] = {"index": ["data", "method"], "columns": "columns", "sort": False}
+    order: dict[str, Any] = {"measure": ["data", "method"], "columns": "columns", "sort": False}
     return {
         BESIDE: beside(rows_of(found, searched)),
         "Mean R^2": found.pivot_table(values="r2", aggfunc="mean", **order),

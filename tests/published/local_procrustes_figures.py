@@ -1,14 +1,14 @@
 """Goldberg & Ritov, Local Procrustes for manifold embedding, Figures 1 to 3, 5 and 6: the captions, in numbers.
 
-``python tests/published/local_procrustes_figures.py`` prints one row per picture. The pictures are drawn in
+``python tests/published/local_procrustes_figures.py`` prints one row per embedding. The embeddings are drawn in
 ``vignettes/papers-local-procrustes.md``.
 
-1. Swiss roll, 1600 points, k = 12: proportions of the picture (ratio of the standard deviations along its two main
+1. Swiss roll, 1600 points, k = 12: proportions of the embedding (ratio of the standard deviations along its two main
    axes) over those of the unrolled data; 1 where they are found.
 2. Hemisphere, 2500 points: R_C and trustworthiness; all five "perform the embedding".
-3. Cylinder, 800 points: whether the picture goes once around a hole, as the cylinder does (turns of its angle about the
-   centre along the circumference, and the least distance from the centre as a share of the median), and the
-   correlation of the distance from the centre with height (the width of the ring).
+3. Cylinder, 800 points: whether the embedding goes once around a hole, as the cylinder does (turns of its angle about the
+   center along the circumference, and the least distance from the center as a share of the median), and the
+   correlation of the distance from the center with height (the width of the ring).
 5. LLE on cylinders for five k: R_C, printed .25, .15, .13, .19, .17, with k = 12 as the best. Height and radius are not
    stated; ours are 2 and 1.
 6. Noisy Swiss roll, 2500 points: R^2 of the latent variables, the best over k; "only GP and PSA succeed". Amount of
@@ -38,7 +38,7 @@ def extents(Y: np.ndarray) -> float:
 
 
 def ring(Y: np.ndarray, around: np.ndarray, height: np.ndarray) -> dict[str, float]:
-    """Turns of the picture about its centre along the circumference, and what its width says of the height."""
+    """Turns of the embedding about its center along the circumference, and what its width says of the height."""
     Z = Y - Y.mean(axis=0)
     order = np.argsort(around)
     places = np.array([part.mean(axis=0) for part in np.array_split(Z[order], 24)])
@@ -53,11 +53,11 @@ def ring(Y: np.ndarray, around: np.ndarray, height: np.ndarray) -> dict[str, flo
 
 
 def surface(data: str, method: str, seed: int, points: int | None = None, k: int = 12) -> dict[str, float]:
-    """A picture of Figures 1 to 3."""
+    """An embedding of Figures 1 to 3."""
     drawn = dreval.simulate(data, n=points or SURFACES[data], random_state=seed)
     Y, seconds = timed(lambda: METHODS[method](k, 2).fit_transform(drawn.data))
     names = {"R_N": "procrustes_rn", "R_C": "procrustes_rc", "trustworthiness": "trustworthiness"}
-    found = {name: float(getattr(dreval, index)(drawn.data, Y, n_neighbors=k)) for name, index in names.items()}
+    found = {name: float(getattr(dreval, measure)(drawn.data, Y, n_neighbors=k)) for name, measure in names.items()}
     if data == "swiss_roll":
         found["proportions"] = extents(Y) / extents(drawn.latent)
     if data == "cylinder":
@@ -88,9 +88,9 @@ def said(values: pd.Series, digits: int = 2) -> str:
     return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
 
 
-def rows_of(pictures: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFrame) -> list[list[Any]]:
+def rows_of(embeddings: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFrame) -> list[list[Any]]:
     """What holds of the captions."""
-    mean = pictures.groupby(["data", "method"], sort=False).mean(numeric_only=True)
+    mean = embeddings.groupby(["data", "method"], sort=False).mean(numeric_only=True)
     roll, dome, can = (mean.loc[data] for data in SURFACES)
     found = sorted(roll.index[(np.abs(np.log(roll["proportions"])) < np.log(1.1))])
     whole = list(dome.index[dome["trustworthiness"] > 0.95])
@@ -102,7 +102,7 @@ def rows_of(pictures: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFrame)
             "GP and PSA, like Isomap, find the proportions of the original data",
             f"over those of the data: {said(roll['proportions'])}",
             found == ["GP", "Isomap", "PSA"],
-            "within 10 %; LLE and LTSA have none, by their normalisation",
+            "within 10 %; LLE and LTSA have none, by their normalization",
         ),
         claim(
             "Figure 2",
@@ -116,7 +116,7 @@ def rows_of(pictures: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFrame)
             "PSA, Isomap and LLE find the ring, GP and LTSA do not",
             f"a ring by {', '.join(sorted(rings)) or 'none'}; hole: {said(can['hole'])}",
             "yes" if rings == {"PSA", "Isomap", "LLE"} else "in part" if rings else "no",
-            "a turn, and no point nearer to the centre than a fifth of the median",
+            "a turn, and no point nearer to the center than a fifth of the median",
         ),
         claim(
             "Figure 3",
@@ -153,16 +153,16 @@ def rows_of(pictures: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFrame)
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Per picture, per k and per noise."""
+    """Per embedding, per k and per noise."""
     small = options.small
     draws = range(1 if small else 3)
-    found = collect("pictures", product(data=SURFACES, seed=draws, method=METHODS), surface, options)
+    found = collect("embeddings", product(data=SURFACES, seed=draws, method=METHODS), surface, options)
     curve = collect("figure 5", product(seed=range(2 if small else 10), k=KS), by_k, options)
     cells = product(noise=NOISE, seed=range(1 if small else 2), method=METHODS, k=(12,) if small else KS)
     unrolled = collect("figure 6", cells, noisy, options)
     return {
         BESIDE: beside(rows_of(found, curve, unrolled)),
-        f"Pictures at k = 12, means of {len(draws)} samples": found.groupby(["data", "method"], sort=False)
+        f"Embeddings at k = 12, means of {len(draws)} samples": found.groupby(["data", "method"], sort=False)
         .mean(numeric_only=True)
         .drop(columns=["seed", "points"], errors="ignore"),
         "R_C of LLE on cylinders": curve.pivot_table(index="seed", columns="k", values="R_C"),

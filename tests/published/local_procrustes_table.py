@@ -3,7 +3,7 @@
 ``python tests/published/local_procrustes_table.py`` prints the least R_N and the least R_C over k = 6, 9, 12, 15 and 18
 neighbors, the same k in method and measure, beside the printed ones (surfaces: mean of three samples); R before and
 after the refinement of Section 4.4 at k = 12, and how many of its rounds raised R. LLE and LTSA are scaled as in the
-paper (covariance I; columns of length 1). PSA is aligned by spectral synchronisation, not by simulated annealing.
+paper (covariance I; columns of length 1). PSA is aligned by spectral synchronization, not by simulated annealing.
 
 What is not the paper's: the sampling of the surfaces, the radius of the hemisphere, and radius and height of the
 cylinder, which it does not state (ours: 1, and 1 and 2). R_N of LLE and LTSA depends on the radius, so that it is not
@@ -81,7 +81,7 @@ def draw(data: str, seed: int, points: int | None) -> np.ndarray:
 
 
 def cell(data: str, seed: int, method: str, k: int, points: int | None = None) -> dict[str, Any]:
-    """R_N and R_C of one picture; why there is none."""
+    """R_N and R_C of one embedding; why there is none."""
     X = draw(data, seed, points)
     d = IMAGES[data][1] if data in IMAGES else 2
     if method == "lower bound":
@@ -108,7 +108,7 @@ def refined(seed: int, start: str, k: int = 12, points: int | None = None) -> di
         "R after": float(path[-1]),
         "rounds": len(path) - 1,
         "rounds that raised R": int((np.diff(path) > 0).sum()),
-        **{name: float(dreval.procrustes_rn(X, picture, n_neighbors=k)) for name, picture in measures.items()},
+        **{name: float(dreval.procrustes_rn(X, embedding, n_neighbors=k)) for name, embedding in measures.items()},
         "seconds": seconds,
     }
 
@@ -163,7 +163,7 @@ def tables(options: argparse.Namespace) -> Tables:
     return {
         BESIDE: beside(rows_of(table, refinement)),
         "Least measures over k": table,
-        "Refinement of pictures of the Swiss roll, k = 12 (starts are scaled to their best R first)": (
+        "Refinement of embeddings of the Swiss roll, k = 12 (starts are scaled to their best R first)": (
             refinement.set_index("start").drop(columns="seed")
         ),
         "Not possible": why.set_index(["data", "method", "k"])[["why not"]] if len(why) else pd.DataFrame(),

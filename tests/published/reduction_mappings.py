@@ -1,8 +1,8 @@
 """Hammer, Bunte & Biehl, Some steps towards a general principle for dimensionality reduction mappings, Figure 1.
 
 ``python tests/published/reduction_mappings.py`` prints what a linear map by the cost of t-SNE (DiReduct) and PCA make
-of three stacked Gaussians: accuracy of 10 neighbors, and Q and B (intrusions less extrusions) over K. The paper shows a
-picture and two curves without numbers, and states neither sizes nor spreads; ours are ``stacked_gaussians`` (300
+of three stacked Gaussians: accuracy of 10 neighbors, and Q and B (intrusions less extrusions) over K. The paper shows
+an embedding and two curves without numbers, and states neither sizes nor spreads; ours are ``stacked_gaussians`` (300
 points, an axis across the stack that holds 9 % of the variance). The figure is drawn in ``vignettes/cost-mapping.md``.
 """
 
@@ -22,7 +22,7 @@ KS = (3, 5, 10, 15, 30, 50, 100, 150, 200)
 
 
 def cell(method: str, draw: int, points: int = 300) -> dict[str, float]:
-    """Accuracy, Q and B of one picture."""
+    """Accuracy, Q and B of one embedding."""
     stack = dreval.simulate("stacked_gaussians", n=points, random_state=draw)
     Y = quiet(lambda: METHODS[method](draw).fit_transform(stack.data))
     q, b = dreval.q_nx(stack.data, Y), dreval.b_nx(stack.data, Y)
@@ -80,7 +80,7 @@ def tables(options: argparse.Namespace) -> Tables:
     curves = {(name, method): [mean.loc[method, f"{name}({k})"] for k in KS] for name in "QB" for method in METHODS}
     return {
         BESIDE: beside(rows_of(found)),
-        f"Q and B over K, means over {len(draws)} draws": pd.DataFrame(curves, index=pd.Index(KS, name="K")),
+        f"Q and B over K, means over {len(draws)} draws": pd.DataFrame(curves, measure=pd.Index(KS, name="K")),
     }
 
 

@@ -10,7 +10,7 @@ and ``summary.md``: what reproduces, to what tolerance, and what does not, and w
 The exit status is 0 when all was made, 3 when real data were missing and their cells are left out, 1 when a piece
 failed.
 
-Below the paper's sizes are, for the sake of time: Roy's Table 2, whose index is the largest of n p runs of a method
+Below the paper's sizes are, for the sake of time: Roy's Table 2, whose measure is the largest of n p runs of a method
 (ours: 200 of them, 100 of methods that search), and the mammoth (4000 of 10,000 points); Li and Wu's 50 repeats (ours:
 5 and 3), their N up to 10,000 columns (ours: 1000 and 2000), and t-SNE in more than 2 coordinates, GPLVM and VAE on
 real data, which are left out. All else has the paper's number of points where it states one. The whole takes some 35

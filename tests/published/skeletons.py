@@ -2,12 +2,12 @@
 
 ``python tests/published/skeletons.py`` prints two tables.
 
-1. Spirals (Figure 11; 300 points, 20 draws): correlation, without sign, of the picture with arc length. The paper shows
+1. Spirals (Figure 11; 300 points, 20 draws): correlation, without sign, of the embedding with arc length. The paper shows
    a continuous curve "extremely well correlated" with the angle, and neither noise nor size. t-SNE and UMAP recover it
    "only partially", under all perplexities and numbers of neighbors (ours: 5, 30, 50 and 5, 15, 50).
 2. Three clusters at 0, 10 and 50 (Figure 12; 20 draws): ratio of the gaps between means of neighboring clusters in the
-   picture; 4 in the data. The paper: LSDR preserves the gaps "nicely", UMAP makes the clusters equidistant, and t-SNE
-   shows no region without data (largest gap between neighbors in the picture, as a share of its extent).
+   embedding; 4 in the data. The paper: LSDR preserves the gaps "nicely", UMAP makes the clusters equidistant, and t-SNE
+   shows no region without data (largest gap between neighbors in the embedding, as a share of its extent).
 
 Found: the median correlation on clean spirals is .996, and 9 of 20 are below .99: there a short-cut stays, since at
 both its ends the three shortest edges do not tell it from one that belongs there (a share of .867 against a quantile of

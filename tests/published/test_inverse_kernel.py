@@ -49,7 +49,7 @@ def test_figure_1_small(data):
     assert found > 0.4 + _r2(many, IKD(d, solution="max_product", variance="mean"))
 
 
-def test_the_threshold_does_not_picture_digits_as_figure_3_says_and_neighbors_do():
+def test_the_threshold_does_not_embedding_digits_as_figure_3_says_and_neighbors_do():
     """Two coordinates of 600 digits: by neighbors IKD beats PCA and Isomap, as the paper says; by the threshold not."""
     digits = dreval.load_dataset("digits")
     kept = np.sort(np.random.default_rng(0).choice(len(digits.data), 600, replace=False))

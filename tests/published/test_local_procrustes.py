@@ -26,9 +26,9 @@ def _lle(X, k):
 def _best(seed):
     """Smallest R_N and smallest R_C over k."""
     X = dreval.simulate("swiss_roll", n=1600, random_state=seed).data
-    pictures = {k: _lle(X, k) for k in KS}
+    embeddings = {k: _lle(X, k) for k in KS}
     measures = (dreval.procrustes_rn, dreval.procrustes_rc)
-    return tuple(min(measure(X, Y, n_neighbors=k) for k, Y in pictures.items()) for measure in measures)
+    return tuple(min(measure(X, Y, n_neighbors=k) for k, Y in embeddings.items()) for measure in measures)
 
 
 @pytest.mark.parametrize("seed", [0, 2])
@@ -55,7 +55,7 @@ def test_a_conformal_plane():
 
 
 def test_rates_of_an_isometry():
-    """Theorem 1: with the true latent picture of a curved surface R falls like r^4, R_N and R_C like r^2.
+    """Theorem 1: with the true latent embedding of a curved surface R falls like r^4, R_N and R_C like r^2.
 
     On the Swiss roll at fixed k the radius r falls like n^(-1/2): slopes in n are -2, -1 and -1, within .15 over
     n = 1600 to 6400.

@@ -100,7 +100,7 @@ def test_crossings_of_a_circle_and_an_eight(turns, count):
 
 
 def test_crossings_of_the_trefoil_from_above():
-    """Its plainest picture has three."""
+    """Its plainest embedding has three."""
     knot = dreval.simulate("trefoil", n=200, random_state=0)
     t = np.arctan2(knot.latent[:, 1], knot.latent[:, 0])
 
@@ -108,7 +108,7 @@ def test_crossings_of_the_trefoil_from_above():
 
 
 def test_a_ring_and_its_width():
-    """A ring goes around once and is empty; its distance from the centre is the height."""
+    """A ring goes around once and is empty; its distance from the center is the height."""
     t, height = np.linspace(0, 2 * np.pi, 200, endpoint=False), np.tile([0.0, 1.0], 100)
     found = ring((2 + height)[:, None] * np.column_stack([np.cos(t), np.sin(t)]), t, height)
 
@@ -116,7 +116,7 @@ def test_a_ring_and_its_width():
     assert extents(np.random.default_rng(0).normal(size=(4000, 2)) * [1, 3]) == pytest.approx(1 / 3, abs=0.02)
 
 
-def test_table_1_prints_variances_of_pictures():
+def test_table_1_prints_variances_of_embeddings():
     """LLE of variance 1 has tr S_YY / n = p, eigenmaps of length 1 have p / n, as the paper prints (S4: not)."""
     for data, eigenmaps in (("S3", True), ("S4", False)):
         for method, at, compared in (("LLE", 2, True), ("LE", 4, eigenmaps)):

@@ -1,7 +1,7 @@
 """Hammer, Bunte and Biehl (2010), Figure 1: three stacked Gaussians, seen by PCA and by linear t-SNE (DiReduct).
 
-The paper prints a picture and no numbers, neither of the clusters nor of the curves; ours lie apart along an axis that
-holds 9 % of the variance (``stacked_gaussians``). What its text says is asked here:
+The paper prints an embedding and no numbers, neither of the clusters nor of the curves; ours lie apart along an axis
+that holds 9 % of the variance (``stacked_gaussians``). What its text says is asked here:
 
 - PCA projects the clusters onto each other, linear t-SNE separates them: reproduced.
 - Q is higher for DiReduct, "in particular for small neighborhood ranges": reproduced at small K; for large ones PCA is
@@ -21,13 +21,13 @@ from dreval.methods import PCA, LinearTSNE
 
 @pytest.fixture(scope="module", params=[0, 1])
 def figure(request):
-    """Data, and the two pictures."""
+    """Data, and the two embeddings."""
     stack = dreval.simulate("stacked_gaussians", random_state=request.param)
     return stack, PCA(2).fit_transform(stack.data), LinearTSNE(2, random_state=0).fit_transform(stack.data)
 
 
 def test_only_linear_tsne_separates(figure):
-    """Labels of neighbors in the picture: little above chance (1/3) by PCA, most of them right by linear t-SNE."""
+    """Labels of neighbors in the embedding: little above chance (1/3) by PCA, most of them right by linear t-SNE."""
     stack, pca, direduct = figure
     shares = [dreval.knn_accuracy(stack.data, Y, labels=stack.labels, random_state=0) for Y in (pca, direduct)]
 

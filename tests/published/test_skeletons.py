@@ -1,4 +1,4 @@
-"""Roy (2021), Trustworthy Dimensionality Reduction: LSDR where the paper has pictures or NA, at reduced size.
+"""Roy (2021), Trustworthy Dimensionality Reduction: LSDR where the paper has embeddings or NA, at reduced size.
 
 ``skeletons.py`` of this folder prints the full tables.
 """
@@ -46,13 +46,13 @@ def test_gaps_of_the_three_clusters():
 
 @pytest.mark.parametrize(("name", "rows"), [("sonar", 208), ("wdbc", 150), ("coil2000", 150)])
 def test_cells_that_the_paper_could_not_fill(shared_data, name, rows):
-    """Table 2 prints NA for LSDR on real data; by the Gabriel graph each transformation tried has a picture."""
+    """Table 2 prints NA for LSDR on real data; by the Gabriel graph each transformation tried has an embedding."""
     with np.load(shared_data / f"{name}.npz", allow_pickle=False) as found:
         X = np.asarray(found["X"], float)
     X = X[np.sort(np.random.default_rng(0).choice(len(X), rows, replace=False))]
-    index = dreval.tractable_consistency_index(X, LSDR(2, graph="gabriel"), n_transformations=5, random_state=0)
-    assert index.parts["tried"] == 5
-    assert index.parts["failed"] == 0
-    assert 0 < index.parts["median"] <= float(index) < 1
-    assert np.isfinite(index.parts["s_per_n"])
-    assert 0 < float(dreval.trustability_index(X, LSDR(2, graph="gabriel"))) < 1
+    measure = dreval.tractable_consistency(X, LSDR(2, graph="gabriel"), n_transformations=5, random_state=0)
+    assert measure.parts["tried"] == 5
+    assert measure.parts["failed"] == 0
+    assert 0 < measure.parts["median"] <= float(measure) < 1
+    assert np.isfinite(measure.parts["s_per_n"])
+    assert 0 < float(dreval.trustability(X, LSDR(2, graph="gabriel"))) < 1

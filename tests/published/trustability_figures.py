@@ -1,4 +1,4 @@
-"""Roy, Trustworthy Dimensionality Reduction, Figures 1 to 9: what each picture is said to show, as a number.
+"""Roy, Trustworthy Dimensionality Reduction, Figures 1 to 9: what each embedding is said to show, as a number.
 
 ``python tests/published/trustability_figures.py`` prints one row per figure and draw, and what holds of the captions.
 The figures are drawn in ``vignettes/papers-trustability.md``. Sizes that the paper does not state are ours.
@@ -8,11 +8,11 @@ The figures are drawn in ``vignettes/papers-trustability.md``. Sizes that the pa
    the two leading principal components. "Similar to a Gaussian distribution", the text says of the cube.
 4. 100 points in the square, k = 1, 3, 10 neighbors: parts of the graph and holes (loops that no triangles fill: the
    rank of the first homology of its cliques).
-5. Clusters at 0, 10 and 50: ratio of the gaps in pictures by UMAP (4 in the data), and whether the middle one is still
+5. Clusters at 0, 10 and 50: ratio of the gaps in embeddings by UMAP (4 in the data), and whether the middle one is still
    between the others.
 6. WBCD by t-SNE: correlation of the first coordinate with the size of the tumour. The paper says -.7013, and neither
    which size, nor scaling or seed; its sign and axis are chance, so that here it is the largest one over axes.
-7. Two curves with one latent variable and the same errors: Procrustes disparity of both pictures in one coordinate.
+7. Two curves with one latent variable and the same errors: Procrustes disparity of both embeddings in one coordinate.
 8, 9. Edges, boundary and skeleton of the approximating graph of LSDR.
 """
 
@@ -77,7 +77,7 @@ def holes(k: int, draw: int, points: int = 100) -> dict[str, int]:
 
 
 def order_of_clusters(seed: int) -> dict[str, float]:
-    """Figure 5: gaps between means of clusters in a picture by UMAP, and parts of the graph of neighbors."""
+    """Figure 5: gaps between means of clusters in an embedding by UMAP, and parts of the graph of neighbors."""
     data = dreval.simulate("three_clusters", n=150, random_state=seed)
     Y = quiet(lambda: UMAP(2, random_state=seed).fit_transform(data.data))
     a, b, c = (Y[data.labels == label].mean(axis=0) for label in (0, 1, 2))

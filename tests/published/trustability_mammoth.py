@@ -1,9 +1,9 @@
 """Roy, Trustworthy Dimensionality Reduction, Figure 10: the woolly mammoth by t-SNE, UMAP and LSDR.
 
-``python tests/published/trustability_mammoth.py`` prints indices of the three pictures; with ``--write FOLDER`` it also
-draws them. The paper has 10,000 points and a picture, and says that t-SNE and UMAP keep the local structure "extremely
-well" but tear the surface, and that LSDR "seems to outperform" them by continuity. Ours are 4000 of the points,
-since LSDR holds all pairs of them (640 MB). Continuity is low where neighbors of the data are torn apart.
+``python tests/published/trustability_mammoth.py`` prints measures of the three embeddings; with ``--write FOLDER`` it
+also draws them. The paper has 10,000 points and an embedding, and says that t-SNE and UMAP keep the local structure
+"extremely well" but tear the surface, and that LSDR "seems to outperform" them by continuity. Ours are 4000 of the
+points, since LSDR holds all pairs of them (640 MB). Continuity is low where neighbors of the data are torn apart.
 
 Found: LSDR has the highest continuity of the three, .9974 (UMAP .9963), and the lowest trustworthiness, .979 (.999): it
 keeps together what belongs together by laying other parts over it.
@@ -28,34 +28,34 @@ METHODS = {
     "PCA": lambda: PCA(2),
 }
 POINTS, SMALL = 4000, 300
-INDICES = ("trustworthiness", "continuity", "spearman_distance", "procrustes_rc", "procrustes_disparity")
+MEASURES = ("trustworthiness", "continuity", "spearman_distance", "procrustes_rc", "procrustes_disparity")
 
 
 def points(most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Places, and the group of colour."""
+    """Places, and the group of color."""
     found = real("mammoth_10k")
     kept = some_rows(len(found["X"]), most)
     return np.asarray(found["X"], float)[kept], found["y"][kept]
 
 
 def cell(method: str, most: int) -> dict[str, Any]:
-    """Indices of a picture, and the picture."""
+    """Measures of an embedding, and the embedding."""
     X, _ = points(most)
     Y, seconds = timed(lambda: METHODS[method]().fit_transform(X))
-    found = {name: float(getattr(dreval, name)(X, Y)) for name in INDICES}
-    return {**found, "seconds": seconds, "picture": Y.round(4).tolist()}
+    found = {name: float(getattr(dreval, name)(X, Y)) for name in MEASURES}
+    return {**found, "seconds": seconds, "embedding": Y.round(4).tolist()}
 
 
-def draw(folder: Path, pictures: dict[str, Any], most: int) -> None:
+def draw(folder: Path, embeddings: dict[str, Any], most: int) -> None:
     """The figure, as ``trustability_mammoth.png``."""
     from matplotlib.figure import Figure
 
-    X, colour = points(most)
+    X, color = points(most)
     figure = Figure(figsize=(9, 2.6), layout="constrained")
-    panels = figure.subplots(1, len(pictures) + 1)
-    shown = {"data, from the side": X[:, [0, 2]], **{name: np.array(Y) for name, Y in pictures.items()}}
+    panels = figure.subplots(1, len(embeddings) + 1)
+    shown = {"data, from the side": X[:, [0, 2]], **{name: np.array(Y) for name, Y in embeddings.items()}}
     for ax, (name, Y) in zip(panels, shown.items(), strict=True):
-        ax.scatter(*Y.T, c=colour, cmap="turbo", s=3, linewidths=0)
+        ax.scatter(*Y.T, c=color, cmap="turbo", s=3, linewidths=0)
         ax.set_title(name, fontsize=9)
         ax.set_aspect("equal", "datalim")
         ax.set_axis_off()
@@ -64,7 +64,7 @@ def draw(folder: Path, pictures: dict[str, Any], most: int) -> None:
 
 
 def tables(options: argparse.Namespace) -> Tables:
-    """Indices, and what holds of the text."""
+    """Measures, and what holds of the text."""
     most = SMALL if options.small else POINTS
     found = collect("mammoth", [{"method": name, "most": most} for name in METHODS], cell, options)
     if found.empty:
@@ -72,7 +72,7 @@ def tables(options: argparse.Namespace) -> Tables:
         return {BESIDE: beside([row])}
     table = found.set_index("method")
     if options.write:
-        draw(options.write, table["picture"].drop("PCA").to_dict(), most)
+        draw(options.write, table["embedding"].drop("PCA").to_dict(), most)
     t, c, rho = (table[name] for name in ("trustworthiness", "continuity", "spearman_distance"))
     said = ", ".join(f"{name} {t[name]:.3f} / {c[name]:.3f}" for name in table.index)
     spread = ", ".join(f"{name} {value:.2f}" for name, value in rho.items())
@@ -98,7 +98,7 @@ def tables(options: argparse.Namespace) -> Tables:
             f"our reading; by this measure PCA is {'ahead of' if rho['PCA'] > rho['LSDR'] else 'behind'} it",
         ),
     ]
-    return {BESIDE: beside(rows), f"Indices, {most} points": table.drop(columns=["picture", "most"])}
+    return {BESIDE: beside(rows), f"Measures, {most} points": table.drop(columns=["embedding", "most"])}
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Roy, Trustworthy Dimensionality Reduction, Appendix C (Figures 14 to 24): six shapes by t-SNE, UMAP and LSDR.
 
 ``python tests/published/trustability_shapes.py`` prints trustworthiness, continuity and the rank correlation of
-distances of each picture for the parameters that the captions name (perplexities, numbers of neighbors, and for LSDR k
-and bandwidth), and what holds of the text. The paper shows pictures only; shapes, sizes and parameters are ours. The
-pictures are drawn in ``vignettes/papers-trustability.md``.
+distances of each embedding for the parameters that the captions name (perplexities, numbers of neighbors, and for LSDR
+k and bandwidth), and what holds of the text. The paper shows embeddings only; shapes, sizes and parameters are ours.
+The embeddings are drawn in ``vignettes/papers-trustability.md``.
 
 Three of its sentences can be asked of numbers. The first coordinate of LSDR tells the two long clusters apart, those of
 t-SNE and UMAP need not: share of 5-nearest neighbors of the same class along it (1 is apart, .5 is chance). t-SNE and
@@ -58,8 +58,8 @@ def crossings(Y: np.ndarray, angle: np.ndarray) -> int:
     return int(crossed[i, j][far].sum())
 
 
-def picture(shape: str, method: str, setting: int, draw: int = 0, points: int = 200) -> tuple[Any, np.ndarray, float]:
-    """Data, picture and seconds."""
+def embedding(shape: str, method: str, setting: int, draw: int = 0, points: int = 200) -> tuple[Any, np.ndarray, float]:
+    """Data, embedding and seconds."""
     data = dreval.simulate(shape, n=points, random_state=draw)
     seed = {"random_state": draw} if method in RANDOM else {}
     asked = CLASSES[method](2, **SETTINGS[method][setting], **seed)
@@ -68,8 +68,8 @@ def picture(shape: str, method: str, setting: int, draw: int = 0, points: int = 
 
 
 def cell(shape: str, method: str, setting: int, draw: int, points: int = 200) -> dict[str, Any]:
-    """Indices of a picture, and what the text asks of its shape."""
-    data, Y, seconds = picture(shape, method, setting, draw, points)
+    """Measures of an embedding, and what the text asks of its shape."""
+    data, Y, seconds = embedding(shape, method, setting, draw, points)
     names = ("trustworthiness", "continuity", "spearman_distance")
     found = {name: float(getattr(dreval, name)(data.data, Y)) for name in names}
     hit = dreval.neighborhood_hit
@@ -103,11 +103,11 @@ def rows_of(found: pd.DataFrame) -> list[list[Any]]:
 
     lines, linked = of("two_lines", "apart"), of("linked_circles", "inside the other")
     knots, rivals = of("trefoil", "crossings"), ["tSNE", "UMAP"]
-    indices = means[["trustworthiness", "continuity"]].mean()
-    lsdr, tsne, umap = (indices.xs(name, level="method") for name in ("LSDR", *rivals))
+    measures = means[["trustworthiness", "continuity"]].mean()
+    lsdr, tsne, umap = (measures.xs(name, level="method") for name in ("LSDR", *rivals))
     behind = (lsdr < np.minimum(tsne, umap) - 0.02).any(axis=1)
     below = int((lsdr < tsne).to_numpy().sum())
-    both = indices.groupby("method").mean()
+    both = measures.groupby("method").mean()
     return [
         claim(
             "Figure 16",
@@ -134,7 +134,7 @@ def rows_of(found: pd.DataFrame) -> list[list[Any]]:
             f"mean trustworthiness: {said(both['trustworthiness'], 3)}; continuity: {said(both['continuity'], 3)}",
             "no" if behind.mean() > 0.5 else "in part" if behind.any() else "yes",
             f"below tSNE in {below} of {lsdr.size} means of a shape, by more than .02 below both rivals for "
-            f"{', '.join(behind.index[behind]) or 'no shape'}; and LSDR breaks the circles, unseen by these indices",
+            f"{', '.join(behind.index[behind]) or 'no shape'}; and LSDR breaks the circles, unseen by these measures",
         ),
     ]
 

@@ -1,17 +1,17 @@
 """Roy, Trustworthy Dimensionality Reduction, Tables 1 and 2: trustability and tractable consistency of eight methods.
 
 ``python tests/published/trustability_tables.py`` prints both tables beside the paper's. What the paper does not say:
-centres, noise and scale of the simulations (ours: ``dreval.simulate("s1")`` to ``"s4"``, 200 points as in the paper),
+centers, noise and scale of the simulations (ours: ``dreval.simulate("s1")`` to ``"s4"``, 200 points as in the paper),
 whether real data were scaled (they are not), the settings of the methods (ours: 12 neighbors, the fewest that suffice
-for Hessian LLE, perplexity 30), and the unit of each picture, on which both published indices depend. "u" is the index
-of this package, in [0, 1]: the published one over the variance of the picture.
+for Hessian LLE, perplexity 30), and the unit of each embedding, on which both published measures depend. "u" is the
+measure of this package, in [0, 1]: the published one over the variance of the embedding.
 
-Two columns of Table 1 are not the index, but the whole variance of a picture, which any data have: tr S_YY / n is p for
-columns of variance 1, and the paper's LLE has 10.112, 9.997, 2.991, 3, 59.984, 30.021, 86.001 where p is 10, 10, 3, 3,
-60, 30, 86; it is p/n for columns of length 1, and its Laplacian eigenmaps have .014 on S3, .288 = 60/208 on Sonar, .052
-on WBCD (30/569) and .172 = 86/500 on COIL2000, which was 500 customers, then, with their class as a column. It is as if
-the second term of the index had been lost. The rows below compare this variance, and give the index beside it. Small
-values in such a column are small for their unit, not for trust.
+Two columns of Table 1 are not the measure, but the whole variance of an embedding, which any data have: tr S_YY / n is
+p for columns of variance 1, and the paper's LLE has 10.112, 9.997, 2.991, 3, 59.984, 30.021, 86.001 where p is 10, 10,
+3, 3, 60, 30, 86; it is p/n for columns of length 1, and its Laplacian eigenmaps have .014 on S3, .288 = 60/208 on
+Sonar, .052 on WBCD (30/569) and .172 = 86/500 on COIL2000, which was 500 customers, then, with their class as a column.
+It is as if the second term of the measure had been lost. The rows below compare this variance, and give the measure
+beside it. Small values in such a column are small for their unit, not for trust.
 
 Of Table 2 each cell is the largest residual over n over the transformations tried (as many as stated; the paper's all
 n p are thousands of runs), and nothing is compared: no reading of the definition that was tried gives its numbers
@@ -90,11 +90,11 @@ def cell(
     try:
         if which == "TI":
             asked = METHODS[method](p, n)
-            found, seconds = timed(lambda: dreval.trustability_index(X, asked, random_state=0))
+            found, seconds = timed(lambda: dreval.trustability(X, asked, random_state=0))
             return {"u": float(found), "per n": found.parts["ti_per_n"], "n": n, "p": p, "seconds": seconds}
         asked = METHODS[method](2, n)
         options = {"n_transformations": tried, "n_reseeds": 0, "random_state": 0, "store": store, "progress": False}
-        found, seconds = timed(lambda: dreval.tractable_consistency_index(X, asked, **options))
+        found, seconds = timed(lambda: dreval.tractable_consistency(X, asked, **options))
     except DrevalError as error:
         return {"n": n, "p": p, "why not": str(error).splitlines()[0]}
     parts = {name: float(found.parts[name]) for name in ("median", "tried", "failed")}
@@ -134,7 +134,7 @@ def rows_of(trust: pd.DataFrame, consistent: pd.DataFrame) -> list[list[Any]]:
         for method, unit, top in (("LLE", "variance 1", p), ("LE", "length 1", p / n)):
             here = at.loc[(data, method)]
             paper = TABLE_1[data][list(METHODS).index(method)]
-            note = f"columns of {unit}; the index itself: TI/n {here['per n']:.3g}, u {here['u']:.2f}"
+            note = f"columns of {unit}; the measure itself: TI/n {here['per n']:.3g}, u {here['u']:.2f}"
             of = f"Table 1, {data}, {method}: as tr S_YY / n"
             rows.append(number(of, paper, here["per n"] / here["u"], 0.02 * top + 0.001, note))
     most = trust.groupby("method")["u"].mean()

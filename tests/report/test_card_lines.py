@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_cases import index_row, make_results, readings
+from report_cases import make_results, measure_row, readings
 
 import dreval
 from dreval.report._card import DOUBTED, MOST_WORDS, TRUSTED, card_lines
@@ -30,14 +30,14 @@ def test_a_card_has_few_words(reading):
 
 @given(readings())
 def test_what_is_trusted_holds_and_what_is_distrusted_does_not(reading):
-    """Every topic named stands where the grade of its index puts it, and nothing at chance is trusted."""
+    """Every topic named stands where the grade of its measure puts it, and nothing at chance is trusted."""
     for said in verdicts(reading):
         lines = dict(card_lines(reading, said, Decided()))
         for column in reading.main:
             cell = column.cells[said.name]
-            if cell.missing or column.index == "neighborhood_overlap":
+            if cell.missing or column.measure == "neighborhood_overlap":
                 continue
-            judged, topic = grade(column, cell), RULES[column.index].topic
+            judged, topic = grade(column, cell), RULES[column.measure].topic
             if topic in lines.get(TRUSTED, ""):
                 assert judged in (GOOD, FAIR)
                 assert (f"mostly {topic}" in lines[TRUSTED]) == (judged == FAIR)
@@ -48,7 +48,7 @@ def test_what_is_trusted_holds_and_what_is_distrusted_does_not(reading):
 
 def test_a_grade_must_hold_for_every_order_of_ties():
     """A value that holds, with ties down to one that does not, is neither trusted nor distrusted."""
-    rows = [index_row("a", "trustworthiness", "", 0.96, 0.5, worst=0.6, best=0.97)]
+    rows = [measure_row("a", "trustworthiness", "", 0.96, 0.5, worst=0.6, best=0.97)]
     column = read_results(make_results(rows, {"a": np.eye(5)[:, :2]})).main[0]
 
     assert grade(column, column.cells["a"]) == ""
@@ -59,7 +59,7 @@ def test_a_grade_must_hold_for_every_order_of_ties():
 
 @pytest.fixture(scope="module")
 def results():
-    """Three pictures of one cloud: by the bundled linear method, the same with a little noise, and noise alone."""
+    """Three embeddings of one cloud: by the bundled linear method, the same with a little noise, and noise alone."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 4)) * [4, 3, 1, 1]
     near = X[:, :2] + 0.7 * rng.normal(size=(150, 2))
@@ -68,14 +68,14 @@ def results():
 
 
 def test_clearly_best_is_better_than_all_others_by_the_paired_tests(results):
-    """What a card calls clear is what ``compare`` finds, index by index."""
+    """What a card calls clear is what ``compare`` finds, measure by index."""
     reading = read_results(results)
     paired = paired_differences(results, reading)
     pairs = results.compare().pairs
-    for index in ("trustworthiness", "continuity"):
-        better = pairs.loc[pairs["index"] == index, "better"]
+    for measure in ("trustworthiness", "continuity"):
+        better = pairs.loc[pairs["measure"] == measure, "better"]
         clear = [name for name in results.names if (better == name).sum() == 2]
-        assert clear == [name for name in results.names if paired.tested.clear[name][index]]
+        assert clear == [name for name in results.names if paired.tested.clear[name][measure]]
     assert paired.tested.clear["linear"] == {"trustworthiness": True, "continuity": True}
     assert f"{(pairs['better'] != '').sum()} differences of 6 with adjusted p (Holm) ≤ 0.05" in paired.said
 
@@ -90,7 +90,7 @@ def test_the_baseline_is_the_bundled_linear_method(results):
     assert tested.beaten == {"near": (0, 2), "noise": (0, 2)}
     assert "Never beats linear." in cards["near"][""]
     assert "linear" not in cards["linear"][""]
-    assert cards["linear"][""] == "Best on both indices, clearly."
+    assert cards["linear"][""] == "Best on both measures, clearly."
 
 
 def test_a_result_without_groups_is_not_compared(results):

@@ -23,13 +23,18 @@ def within():
 
 @pytest.fixture(scope="module")
 def across():
-    """Three embeddings over seven data sets, one index of which lower values are better."""
+    """Three embeddings over seven data sets, one measure of which lower values are better."""
     rng = np.random.default_rng(0)
     rows = [
-        {"dataset": f"set {i}", "embedding": name, "index": index, "value": sign * place / 10 + 0.5 + rng.random() / 20}
+        {
+            "dataset": f"set {i}",
+            "embedding": name,
+            "measure": measure,
+            "value": sign * place / 10 + 0.5 + rng.random() / 20,
+        }
         for i in range(7)
         for place, name in enumerate(("first", NASTY, "last"))
-        for index, sign in (("trustworthiness", -1), ("procrustes_rc", 1))
+        for measure, sign in (("trustworthiness", -1), ("procrustes_rc", 1))
     ]
     return dreval.compare(pd.DataFrame(rows), random_state=0)
 
@@ -51,15 +56,15 @@ def test_every_pair_stands_with_its_numbers(within, tmp_path):
 
 
 def test_the_best_is_marked_and_carries_its_letters(within, tmp_path):
-    """The table of values has the letters of the standing, and one mark for each index."""
+    """The table of values has the letters of the standing, and one mark for each measure."""
     head = page_of(within, tmp_path).partition('<section id="ahead"')[2].partition("</section>")[0]
 
     assert head.count('class="best"') == 2
-    assert re.search(r"Best value: first on two indices\.", head)
+    assert re.search(r"Best value: first on two measures\.", head)
     for letters in within.standing["letters"]:
         assert f"<small>{letters}</small>" in head
     said = "do not differ significantly by paired tests at the same points, adjusted by Holm."
-    assert f"Embeddings that share a letter on an index {said}" in head
+    assert f"Embeddings that share a letter on a measure {said}" in head
 
 
 def test_over_data_sets_ranks_values_and_overall_tests_are_shown(across, tmp_path):
@@ -69,7 +74,7 @@ def test_over_data_sets_ranks_values_and_overall_tests_are_shown(across, tmp_pat
     assert re.findall(r"<h2[^>]*>(.*?)</h2>", page)[:4] == [
         "Who is ahead",
         "Is there any difference?",
-        "Index by index",
+        "Measure by index",
         "Every pair",
     ]
     for rank in across.standing["mean_rank"]:
@@ -86,7 +91,12 @@ def test_posterior_probabilities_have_a_table_of_their_own(tmp_path):
     """Each pair with its three probabilities; a pair that is equal in practice says so, and none is "not tested"."""
     rng = np.random.default_rng(1)
     tables = [
-        {"dataset": f"set {i}", "embedding": name, "index": "trustworthiness", "value": 0.5 + gap + rng.random() / 999}
+        {
+            "dataset": f"set {i}",
+            "embedding": name,
+            "measure": "trustworthiness",
+            "value": 0.5 + gap + rng.random() / 999,
+        }
         for i in range(12)
         for name, gap in {"one": 0.0, "like one": 0.0, "better": 0.1}.items()
     ]

@@ -22,8 +22,8 @@ from dreval.report._numbers import probability
 from dreval.report._panels import ramp_between
 from dreval.report._style import RAMP
 from dreval.report._svg import inline_svg
-from dreval.report.figures import kinds, plot_study
-from dreval.report.kinds.critical_difference import shared_letters
+from dreval.report.figures.critical_difference import shared_letters
+from dreval.report.plot import kinds, plot_study
 
 X = np.random.default_rng(0).normal(size=(70, 4)) * [3, 2, 1, 1]
 
@@ -119,27 +119,27 @@ def test_the_forest_of_a_study_goes_by_the_test_of_its_report(n):
         assert probability(p) in said
 
 
-def test_a_forest_has_every_pair_of_every_index(within):
-    """One panel for each index with intervals; names stay as they are."""
+def test_a_forest_has_every_pair_of_every_measure(within):
+    """One panel for each measure with intervals; names stay as they are."""
     figure = within.plot()
     texts(figure)
 
     assert len(figure.axes) == 3
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["x_1 − $b$", "x_1 − c", "$b$ − c"]
-    assert len(within.plot("forest", index="procrustes_rc").axes) == 1
+    assert len(within.plot("forest", measure="procrustes_rc").axes) == 1
     assert len(across(tests="mixed").plot("forest").axes) == 1
 
 
-@pytest.mark.parametrize("index", ["trustworthiness", "procrustes_rc"])
-def test_a_difference_map_has_the_colour_of_the_better_one(within, index):
-    """The scale is as long on both sides of 0, and turning the pair turns the ends, which have the names' colours."""
-    figure = within.plot("difference_map", index=index, pair=("$b$", "c"))
-    said, turned = texts(figure), texts(within.plot("difference_map", index=index, pair=("c", "$b$")))
+@pytest.mark.parametrize("measure", ["trustworthiness", "procrustes_rc"])
+def test_a_difference_map_has_the_color_of_the_better_one(within, measure):
+    """The scale is as long on both sides of 0, and turning the pair turns the ends, which have the names' colors."""
+    figure = within.plot("difference_map", measure=measure, pair=("$b$", "c"))
+    said, turned = texts(figure), texts(within.plot("difference_map", measure=measure, pair=("c", "$b$")))
 
     assert {"$b$", "c", "$b$ better", "c better"} <= set(said)
     ends = [t.lstrip("≤≥ ") for t in said if t.lstrip("≤≥ ")[0] in "−0123456789" and t != "0"]
     assert ends[0] == f"−{ends[1]}"
-    assert said.index("c better") < said.index("$b$ better")
+    assert said.measure("c better") < said.measure("$b$ better")
     assert turned.index("$b$ better") < turned.index("c better")
     bar = figure.axes[-1]
     ends = [to_hex(bar.images[0].cmap(share)) for share in (0.0, 1.0)]
@@ -150,9 +150,9 @@ def test_a_difference_map_has_the_colour_of_the_better_one(within, index):
     assert drawn <= set(map(to_hex, bar.images[0].cmap.colors))
 
 
-def test_a_ramp_between_two_colours_passes_through_a_light_grey():
-    """Ends are the colours, the middle is lighter and without a hue; two equal colours have the usual ramp."""
-    ramp = np.array([to_rgb(colour) for colour in ramp_between("#0b62a4", "#c2410c")])
+def test_a_ramp_between_two_colors_passes_through_a_light_gray():
+    """Ends are the colors, the middle is lighter and without a hue; two equal colors have the usual ramp."""
+    ramp = np.array([to_rgb(color) for color in ramp_between("#0b62a4", "#c2410c")])
     middle = ramp[len(ramp) // 2 - 1 : len(ramp) // 2 + 1].mean(axis=0)
     assert [to_hex(ramp[0]), to_hex(ramp[-1])] == ["#0b62a4", "#c2410c"]
     assert np.ptp(middle) < 0.06
@@ -174,7 +174,7 @@ def test_wins_are_counted_in_every_cell(k):
 
 
 def test_what_cannot_be_drawn_is_refused(within):
-    """Unknown words, figures of the other kind, an index without values of points."""
+    """Unknown words, figures of the other kind, a measure without values of points."""
     with pytest.raises(UnknownName, match="Did you mean 'forest'"):
         within.plot("forrest")
     with pytest.raises(UnknownName, match="Did you mean 'pair'"):
@@ -182,7 +182,7 @@ def test_what_cannot_be_drawn_is_refused(within):
     with pytest.raises(UnknownName, match="Known"):
         within.plot("difference_map", pair=("c", "d"))
     with pytest.raises(InputError, match="must have values for single points"):
-        within.plot("difference_map", index="procrustes_disparity")
+        within.plot("difference_map", measure="procrustes_disparity")
     with pytest.raises(InputError, match="of one data set"):
         within.plot("critical_difference")
     with pytest.raises(InputError, match="over several data sets"):
@@ -194,10 +194,10 @@ def test_what_cannot_be_drawn_is_refused(within):
 
 @pytest.mark.parametrize("kind", ["critical_difference", "wins"])
 def test_symbols_of_titles_stay_in_a_page(kind):
-    """The title is words with the symbol's index set low, and no mark of mathematics is left."""
+    """The title is words with the symbol's measure set low, and no mark of mathematics is left."""
     rng = np.random.default_rng(0)
     rows = [(f"d{i}", name, "spearman_distance", rng.uniform()) for i in range(8) for name in "abc"]
-    found = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "index", "value"]))
+    found = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"]))
     drawn = ET.fromstring(inline_svg(found.plot(kind), "x", "ranks"))
     said = ["".join(text.itertext()) for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
     low = [span for span in drawn.iter("{http://www.w3.org/2000/svg}tspan") if span.text == "D"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import matplotlib as mpl
 import numpy as np
 import pytest
-from report_cases import index_row, make_results, simulated_results, simulated_shepard
+from report_cases import make_results, measure_row, simulated_results, simulated_shepard
 
 import dreval
 from dreval.errors import InputError, UnknownName
@@ -44,7 +44,7 @@ def test_cells_and_steps_are_those_of_the_table():
 
 def test_the_rank_correlation_is_that_of_the_table():
     """It stands at the right of the title, and only where it was computed."""
-    rows = [index_row("a", "spearman_distance", "", 0.8125, 0.0)]
+    rows = [measure_row("a", "spearman_distance", "", 0.8125, 0.0)]
     results = make_results(rows, {"a": np.eye(9)[:, :2]}, shepard={"a": simulated_shepard(0)})
     ax = results.plot("shepard", embedding="a").axes[0]
 
@@ -64,8 +64,8 @@ def test_one_embedding_or_some():
 
 
 def test_without_pairs_there_is_a_cure():
-    """No index of pairs was run: refused, with what to run."""
-    with pytest.raises(InputError, match="Run an index of pairs, such as spearman_distance"):
+    """No measure of pairs was run: refused, with what to run."""
+    with pytest.raises(InputError, match="Run a measure of pairs, such as spearman_distance"):
         make_results([], {"a": np.eye(5)[:, :2]}).plot("shepard")
 
 
@@ -111,7 +111,7 @@ def test_a_page_shows_them(tmp_path):
     assert "What distances are worth" not in bare
 
 
-def test_axes_are_labelled_and_letters_keep_their_size(tmp_path):
+def test_axes_are_labeled_and_letters_keep_their_size(tmp_path):
     """Both axes say what they are; a page shows a diagram at the size it is drawn in, whatever their number."""
     (ax,) = simulated_results(("a",)).plot("shepard").axes
     page = simulated_results(("a", "b")).report(tmp_path / "page.html").read_text("utf-8")

@@ -15,16 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
-from report_cases import index_row, make_results, simulated_results
+from report_cases import make_results, measure_row, simulated_results
 
 from dreval.errors import DrevalWarning, InputError, UnknownName
+from dreval.records.independence_test import IndependenceTest
 from dreval.report import _style
 from dreval.report._lines import spread_labels
 from dreval.report._nulls import null_histogram
-from dreval.report._panels import class_colours, map_cells, place_points, scale_of_maps
+from dreval.report._panels import class_colors, map_cells, place_points, scale_of_maps
 from dreval.report._svg import inline_svg
-from dreval.report.figures import plot
-from dreval.results.test import IndependenceTest
+from dreval.report.plot import plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = ("scatter", "map", "curve", "shepard", "heatmap")  # kinds that a result made by hand can draw
@@ -80,7 +80,7 @@ def test_nothing_of_matplotlib_is_changed_and_no_figure_is_registered():
 
 
 def test_a_notebook_shows_a_figure_without_pyplot():
-    """A figure gives its picture to whoever shows it, as wide as its inches are on a page."""
+    """A figure gives its embedding to whoever shows it, as wide as its inches are on a page."""
     figure = plot(simulated_results())
     picture, said = figure._repr_png_()
     assert picture.startswith(b"\x89PNG")
@@ -104,36 +104,36 @@ def test_names_are_shown_literally():
 
 
 def test_unknown_words_are_refused_with_the_nearest():
-    """Kind, option, index and embedding: the nearest right name is given."""
+    """Kind, option, measure and embedding: the nearest right name is given."""
     results = simulated_results(ks=(5, 15))
     with pytest.raises(UnknownName, match="Did you mean 'curve'"):
         plot(results, "curves")
-    with pytest.raises(UnknownName, match="Did you mean 'index'"):
+    with pytest.raises(UnknownName, match="Did you mean 'measure'"):
         plot(results, "map", indx="continuity")
     with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
-        plot(results, "map", index="trustworthyness")
+        plot(results, "map", measure="trustworthyness")
     with pytest.raises(UnknownName, match="Did you mean 'continuity'"):
-        plot(results, "curve", index="continuty")
+        plot(results, "curve", measure="continuty")
     with pytest.raises(UnknownName, match="Did you mean 'isomap'"):
         plot(results, "embedding", names=["isomp"])
 
 
 def test_a_curve_needs_several_numbers_of_neighbors():
-    """The cure is in the message; an index without neighbors is refused beside those that have a curve."""
+    """The cure is in the message; a measure without neighbors is refused beside those that have a curve."""
     with pytest.raises(InputError, match=r"n_neighbors=\[5, 15, 50\]"):
         plot(simulated_results(), "curve")
     with pytest.raises(InputError, match=r"Those that have: .*trustworthiness"):
-        plot(simulated_results(ks=(5, 15)), "curve", index="procrustes_disparity")
+        plot(simulated_results(ks=(5, 15)), "curve", measure="procrustes_disparity")
 
 
 def test_a_map_needs_values_of_points():
-    """An index of the whole, or a number of neighbors that was not run, is refused with what there is."""
+    """A measure of the whole, or a number of neighbors that was not run, is refused with what there is."""
     results = simulated_results(ks=(5, 15))
     with pytest.raises(InputError, match=r"Those that have: .*continuity"):
-        plot(results, "map", index="procrustes_disparity")
+        plot(results, "map", measure="procrustes_disparity")
     with pytest.raises(InputError, match="was run at: 5, 15"):
-        plot(results, "map", index="continuity", n_neighbors=7)
-    bare = make_results([index_row("a", "procrustes_disparity", "", 0.5, 1.0)], {"a": np.eye(5)[:, :2]})
+        plot(results, "map", measure="continuity", n_neighbors=7)
+    bare = make_results([measure_row("a", "procrustes_disparity", "", 0.5, 1.0)], {"a": np.eye(5)[:, :2]})
     with pytest.raises(InputError, match="values for single points"):
         plot(bare, "map")
 
@@ -144,22 +144,22 @@ def test_a_result_of_failures_only_has_no_figure():
         plot(make_results([], {}, failed={"broken": "no memory"}), "embedding")
 
 
-def test_one_colour_per_embedding_throughout():
-    """An embedding keeps its colour when others are left out, and when others fail."""
+def test_one_color_per_embedding_throughout():
+    """An embedding keeps its color when others are left out, and when others fail."""
     results = simulated_results(("a", "b", "c"), ks=(5, 15), failed={"d": "x"})
     for kind in ("embedding", "map", "curve"):
         for names in (["b"], ["a", "b"], None):
             figure = plot(results, kind, names=names)
-            colours = {t.get_color() for t in figure.findobj(mpl.text.Text) if t.get_text() == "b"}
-            assert colours == {_style.EMBEDDINGS_LIGHT[1]}
+            colors = {t.get_color() for t in figure.findobj(mpl.text.Text) if t.get_text() == "b"}
+            assert colors == {_style.EMBEDDINGS_LIGHT[1]}
 
 
 def test_a_curve_shows_values_chance_and_intervals():
     """The lines run through the values, the dashed one through chance, and bands are drawn with intervals only."""
     names = ("a", "b", "c", "d")
     results = simulated_results(names, ks=(5, 15, 60))
-    figure = plot(results, "curve", index="neighborhood_overlap")
-    table = results.table[results.table["index"] == "neighborhood_overlap"]
+    figure = plot(results, "curve", measure="neighborhood_overlap")
+    table = results.table[results.table["measure"] == "neighborhood_overlap"]
     lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 3]
 
     for line, name in zip(lines, names, strict=False):
@@ -173,7 +173,7 @@ def test_a_curve_shows_values_chance_and_intervals():
 def test_chance_far_from_all_lines_is_said_and_not_drawn():
     """Where chance would press the lines together it is named with its value instead."""
     rows = [
-        index_row("a", "trustworthiness", f"n_neighbors={k}", v, 0.5) for k, v in ((5, 0.99), (15, 0.985), (60, 0.98))
+        measure_row("a", "trustworthiness", f"n_neighbors={k}", v, 0.5) for k, v in ((5, 0.99), (15, 0.985), (60, 0.98))
     ]
     figure = plot(make_results(rows, {"a": np.zeros((6, 2))}, n_neighbors=[5, 15, 60]), "curve")
 
@@ -215,7 +215,7 @@ def test_points_are_placed_inside_the_panel_at_one_scale(Y):
 
 
 @pytest.mark.parametrize(
-    ("index", "chance", "words", "share"),
+    ("measure", "chance", "words", "share"),
     [
         ("trustworthiness", 0.2, "by chance 0.200, beyond the worse end", None),
         ("trustworthiness", 0.5, "mark: by chance 0.500", 0.5),
@@ -224,15 +224,15 @@ def test_points_are_placed_inside_the_panel_at_one_scale(Y):
         ("procrustes_rc", 0.9, "by chance 0.900, beyond the worse end", None),
     ],
 )
-def test_a_map_says_which_end_is_worse_and_where_chance_lies(index, chance, words, share):
-    """The worse end of the bar is at the left whichever way the index goes, and chance is marked where in reach."""
+def test_a_map_says_which_end_is_worse_and_where_chance_lies(measure, chance, words, share):
+    """The worse end of the bar is at the left whichever way the measure goes, and chance is marked where in reach."""
     values = np.linspace(0.3, 0.7, 41).round(9)
     spots = {"a": np.column_stack([values, values])}
-    points = {"a": pd.DataFrame({f"{index}(n_neighbors=15)": values})}
-    results = make_results([index_row("a", index, "n_neighbors=15", 0.75, chance)], spots, points=points)
-    figure = plot(results, "map", index=index)
+    points = {"a": pd.DataFrame({f"{measure}(n_neighbors=15)": values})}
+    results = make_results([measure_row("a", measure, "n_neighbors=15", 0.75, chance)], spots, points=points)
+    figure = plot(results, "map", measure=measure)
     bar = figure.axes[-1]
-    worse, better = ("≤ 0.320", "≥ 0.680") if index == "trustworthiness" else ("≥ 0.680", "≤ 0.320")
+    worse, better = ("≤ 0.320", "≥ 0.680") if measure == "trustworthiness" else ("≥ 0.680", "≤ 0.320")
     seen = {t.get_text(): t.get_position()[0] for t in bar.texts}
 
     assert words in seen
@@ -243,8 +243,8 @@ def test_a_map_says_which_end_is_worse_and_where_chance_lies(index, chance, word
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.booleans())
-def test_the_scale_of_maps_orders_colours_as_quality(values, higher):
-    """A better value never has a worse colour, and the ends of the scale say when values lie beyond them."""
+def test_the_scale_of_maps_orders_colors_as_quality(values, higher):
+    """A better value never has a worse color, and the ends of the scale say when values lie beyond them."""
     values = np.array(values)
     scale = scale_of_maps([values], higher)
     levels = scale.levels(values)
@@ -262,51 +262,51 @@ def test_a_map_of_many_points_shows_the_mean_of_each_cell():
     rng = np.random.default_rng(0)
     Y, values = rng.normal(size=(900, 2)), rng.random(900)
     values[:100] = math.nan
-    centres, means = map_cells(Y, values)
+    centers, means = map_cells(Y, values)
     cells = {}
     for (x, y), value in zip(place_points(Y), values, strict=True):
         if not math.isnan(value):
             cells.setdefault((int((x + 1) * 15), int((y + 1) * 15)), []).append(value)
 
-    assert len(centres) == len(cells)
-    for (x, y), mean in zip(centres, means, strict=True):
+    assert len(centers) == len(cells)
+    for (x, y), mean in zip(centers, means, strict=True):
         assert mean == pytest.approx(np.mean(cells[round((x + 1) * 15 - 0.5), round((y + 1) * 15 - 0.5)]))
 
 
 def test_classes_beyond_twelve_are_the_largest_and_other():
-    """Eleven largest classes keep a colour, in sorted order; the rest share the last one."""
+    """Eleven largest classes keep a color, in sorted order; the rest share the last one."""
     labels = np.repeat(np.arange(20), np.arange(1, 21))
-    classes = class_colours(labels)
+    classes = class_colors(labels)
 
     assert classes.names == (*map(str, range(9, 20)), "other (9 classes)")
-    assert classes.colours == _style.CLASS_COLOURS
+    assert classes.colors == _style.CLASS_COLORS
     np.testing.assert_array_equal(classes.codes[labels == 9], 0)
     np.testing.assert_array_equal(classes.codes[labels == 3], 11)
 
 
-def luminance(colour):
+def luminance(color):
     """Relative luminance (WCAG 2.2)."""
-    parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    parts = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def contrast(a, b):
-    """Contrast of two colours (WCAG 2.2)."""
+    """Contrast of two colors (WCAG 2.2)."""
     low, high = sorted([luminance(a), luminance(b)])
     return (high + 0.05) / (low + 0.05)
 
 
-def test_colours_can_be_read_and_told_apart():
-    """Text colours have a contrast of 4.5 with the paper, points 1.5, and all variables have their own colour."""
+def test_colors_can_be_read_and_told_apart():
+    """Text colors have a contrast of 4.5 with the paper, points 1.5, and all variables have their own color."""
     for paper, embeddings in ((_style.LIGHT, _style.EMBEDDINGS_LIGHT), (_style.DARK, _style.EMBEDDINGS_DARK)):
         assert contrast(paper["ink"], paper["panel"]) > 12
         assert contrast(paper["soft"], paper["panel"]) >= 4.5
-        assert all(contrast(colour, paper["paper"]) >= 4.5 for colour in embeddings)
-        assert all(contrast(colour, paper["panel"]) >= 1.5 for colour in (*_style.CLASS_COLOURS, *_style.RAMP))
+        assert all(contrast(color, paper["paper"]) >= 4.5 for color in embeddings)
+        assert all(contrast(color, paper["panel"]) >= 1.5 for color in (*_style.CLASS_COLORS, *_style.RAMP))
     known = [*_style.LIGHT.values(), *_style.EMBEDDINGS_LIGHT]
     assert len(set(known)) == len(known) == len(_style.css_variables())
-    light = [luminance(colour) for colour in _style.RAMP]
+    light = [luminance(color) for color in _style.RAMP]
     assert light == sorted(light, reverse=True)
 
 
@@ -316,10 +316,10 @@ DEUTERANOPIA = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
 
 
 @pytest.mark.parametrize("view", [np.eye(3), PROTANOPIA, DEUTERANOPIA])
-@pytest.mark.parametrize("colours", [_style.CLASS_COLOURS, _style.EMBEDDINGS_LIGHT, _style.EMBEDDINGS_DARK])
-def test_colours_differ_for_colour_blind_readers(view, colours):
-    """No two colours of a set are closer than 13 in CIELAB (1976), as protanopes and deuteranopes see them too."""
-    parts = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in colours])
+@pytest.mark.parametrize("colors", [_style.CLASS_COLORS, _style.EMBEDDINGS_LIGHT, _style.EMBEDDINGS_DARK])
+def test_colors_differ_for_color_blind_readers(view, colors):
+    """No two colors of a set are closer than 13 in CIELAB (1976), as protanopes and deuteranopes see them too."""
+    parts = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in colors])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     linear = np.clip(linear @ np.array(view).T, 0, 1)
     to_xyz = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
@@ -331,8 +331,8 @@ def test_colours_differ_for_colour_blind_readers(view, colours):
     assert distances.min() > 13
 
 
-def test_a_drawing_for_the_page_has_only_the_page_s_colours_ids_and_fonts():
-    """Well-formed, described, colours of text as variables, ids with the prefix, no font, no style sheet, no date."""
+def test_a_drawing_for_the_page_has_only_the_page_s_colors_ids_and_fonts():
+    """Well-formed, described, colors of text as variables, ids with the prefix, no font, no style sheet, no date."""
     results = simulated_results(("a", "b"), ks=(5, 15))
     for kind in PLAIN:
         text = inline_svg(plot(results, kind), "f7", 'a <label> & "more"')
@@ -345,14 +345,14 @@ def test_a_drawing_for_the_page_has_only_the_page_s_colours_ids_and_fonts():
         assert len(set(ids)) == len(ids)
         assert all(name.startswith("f7-") for name in ids)
         assert "var(--" in text
-        assert not any(colour in text for colour in _style.css_variables())
+        assert not any(color in text for color in _style.css_variables())
         assert not any(word in text for word in ("font-family", "DejaVu", "<style", "metadata", "<!", "NaN", "nan"))
         assert all("font:" not in element.attrib.get("style", "") for element in root.iter(f"{SVG}text"))
         assert inline_svg(plot(results, kind), "f7", 'a <label> & "more"') == text
 
 
 def test_the_points_of_a_drawing_are_the_points():
-    """Each point is one dot of the drawing, at its place to a hundredth of a point, with its class's colour."""
+    """Each point is one dot of the drawing, at its place to a hundredth of a point, with its class's color."""
     results = simulated_results(("a",), n=50, classes=3)
     root = ET.fromstring(inline_svg(plot(results, "embedding"), "f", "x"))
     dots = {}
@@ -374,7 +374,7 @@ def test_the_points_of_a_drawing_are_the_points():
 def test_dense_panels_are_pixels_inside_the_drawing():
     """More than 4000 points become one embedded image each, and the drawing stays small."""
     rng = np.random.default_rng(0)
-    rows = [index_row("a", "trustworthiness", "n_neighbors=15", 0.9, 0.5)]
+    rows = [measure_row("a", "trustworthiness", "n_neighbors=15", 0.9, 0.5)]
     Y = rng.normal(size=(6000, 2))
     points = {"a": pd.DataFrame({"trustworthiness(n_neighbors=15)": rng.random(6000)})}
     results = make_results(rows, {"a": Y}, rng.integers(0, 3, 6000), points=points)

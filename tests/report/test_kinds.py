@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from figure_reading import cut_off, overlapping, texts
 from matplotlib.figure import Figure
-from report_cases import index_row, make_results, simulated_results
+from report_cases import make_results, measure_row, simulated_results
 
 import dreval
 from dreval._random import stream_seed
@@ -20,13 +20,13 @@ from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import sweep
 from dreval.geometry.coranking import coranking
 from dreval.geometry.coranking_matrix import coranking_cells, rank_edges
+from dreval.records.results import Results
 from dreval.registry import FIGURES
 from dreval.report import _style
 from dreval.report._numbers import fixed, probability
 from dreval.report._svg import inline_svg
-from dreval.report.figures import kinds, plot
-from dreval.report.kinds.coranking import CELLS, LOWEST
-from dreval.results.table import Results
+from dreval.report.figures.coranking import CELLS, LOWEST
+from dreval.report.plot import kinds, plot
 
 ASKED = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "spearman_distance"]
 DRAWN = sorted(name for name, card in kinds().items() if not card.several)
@@ -34,7 +34,7 @@ ODD = ("a very long name of an embedding, with perplexity 30 and learning rate 2
 
 
 def evaluated(names: tuple[str, ...], n: int = 60, d: int = 2, **options: object) -> Results:
-    """A small evaluation: pictures that lose more and more of the data."""
+    """A small evaluation: embeddings that lose more and more of the data."""
     rng = np.random.default_rng(n + d)
     labels = rng.integers(0, 3, n)
     X = rng.normal(size=(n, 5)) * [3, 2, 1.5, 1, 1] + labels[:, None]
@@ -91,11 +91,11 @@ def test_no_word_is_cut_off_or_lies_on_another(kind, case, request):
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_every_kind_lives_in_a_page(kind, three):
-    """As SVG it has no colour of the light paper left, names no font, and parses."""
+    """As SVG it has no color of the light paper left, names no font, and parses."""
     text = inline_svg(three.plot(kind), "x", kind)
     ET.fromstring(text)
 
-    assert not [colour for colour in _style.css_variables() if colour in text]
+    assert not [color for color in _style.css_variables() if color in text]
     assert "var(--" in text
     assert "font-family" not in text
 
@@ -117,14 +117,14 @@ def test_a_scatter_has_another_word(three):
     assert words[0] == words[1]
 
 
-def test_points_are_coloured_by_numbers_or_classes(three):
-    """Floats have a scale with both ends, missing ones are grey and said; integers and words are classes."""
+def test_points_are_colored_by_numbers_or_classes(three):
+    """Floats have a scale with both ends, missing ones are gray and said; integers and words are classes."""
     height = np.linspace(0, 1, 60)
     plain, holes = three.plot(color=height), three.plot(color=np.where(height > 0.9, np.nan, height))
 
     assert {"≤ 0.000", "1.000"} & set(texts(plain)) or any("1.00" in words for words in texts(plain))
-    assert "grey: missing" in texts(holes)
-    assert "grey: missing" not in texts(plain)
+    assert "gray: missing" in texts(holes)
+    assert "gray: missing" not in texts(plain)
     assert {"x", "y"} <= set(texts(three.plot(color=["x", "y"] * 30)))
     with pytest.raises(InputError, match=r"`color` must"):
         three.plot(color=height[:-1])
@@ -144,30 +144,30 @@ def test_a_scale_of_numbers_has_the_name_of_its_series(three):
 
 
 def test_a_heatmap_has_every_value_with_its_interval(three):
-    """Printed as in the first table; the best of each index is bold, and its cell has the deepest shade."""
+    """Printed as in the first table; the best of each measure is bold, and its cell has the deepest shade."""
     figure = three.plot("heatmap")
     ax, table = figure.axes[0], three.table[three.table["value"].notna()]
     said, bold = texts(figure), [text.get_text() for text in ax.texts if text.get_fontweight() == "bold"]
 
-    for index, places in (("trustworthiness", 3), ("procrustes_disparity", 3)):
-        rows = table[(table["index"] == index) & ~table["parameters"].str.contains("=5")]
+    for measure, places in (("trustworthiness", 3), ("procrustes_disparity", 3)):
+        rows = table[(table["measure"] == measure) & ~table["parameters"].str.contains("=5")]
         values = [fixed(value, places) for value in rows["value"]]
-        best = rows["value"].max() if index == "trustworthiness" else rows["value"].min()
+        best = rows["value"].max() if measure == "trustworthiness" else rows["value"].min()
         assert set(values) <= set(said)
         assert fixed(best, places) in bold
-        shades = {text: patch.get_alpha() for text, patch in zip(values, _row(ax, index), strict=True)}
+        shades = {text: patch.get_alpha() for text, patch in zip(values, _row(ax, measure), strict=True)}
         assert max(shades, key=shades.get) == fixed(best, places)
     assert sum(words.startswith("±") or " to " in words for words in said) >= 10
-    assert len(three.plot("heatmap", index=["trustworthiness"]).axes[0].patches) == 3
+    assert len(three.plot("heatmap", measure=["trustworthiness"]).axes[0].patches) == 3
     with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
-        three.plot("heatmap", index="trustworthines")
+        three.plot("heatmap", measure="trustworthines")
 
 
-def _row(ax, index):
-    """The cells of an index, left to right."""
+def _row(ax, measure):
+    """The cells of a measure, left to right."""
     order = [text.get_text() for text in ax.texts]
     titles = {"trustworthiness": "Trustworthiness", "procrustes_disparity": "Procrustes disparity"}
-    heads = [text for text in ax.texts if text.get_text() == titles[index]]
+    heads = [text for text in ax.texts if text.get_text() == titles[measure]]
     assert heads, order
     row = int(heads[0].get_position()[1])
     return [patch for patch in ax.patches if int(patch.get_y()) == row]
@@ -179,37 +179,37 @@ def test_what_failed_is_named_under_a_heatmap(odd):
 
 
 def test_a_forest_is_the_table_of_the_comparison(three):
-    """Marks, ends of intervals and p-values are those of ``compare().tidy()``, and the colour is the better one's."""
+    """Marks, ends of intervals and p-values are those of ``compare().tidy()``, and the color is the better one's."""
     table = three.compare().tidy()
     figure = three.plot("forest")
 
     assert len(figure.axes) == len(ASKED)
-    for ax, index in zip(figure.axes, ASKED, strict=True):
-        part = table[(table["index"] == index) & ~table["parameters"].str.contains("n_neighbors=5")]
+    for ax, measure in zip(figure.axes, ASKED, strict=True):
+        part = table[(table["measure"] == measure) & ~table["parameters"].str.contains("n_neighbors=5")]
         marks = [line for line in ax.lines if line.get_marker() == "o"]
         bars = [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_linewidth() == 1.4]
         np.testing.assert_array_equal([mark.get_xdata()[0] for mark in marks], part["advantage"])
-        np.testing.assert_array_equal([bar.get_xdata() for bar in bars], part[["ci_low", "ci_high"]])
+        np.testing.assert_array_equal([bar.get_xdata() for bar in bars], part[["conf_low", "conf_high"]])
         printed = [text.get_text() for text in ax.texts if text.get_position()[0] == 34]
         assert [probability(p) for p in part["p_adjusted"]] == printed
         for mark, row in zip(marks, part.to_dict("records"), strict=True):
-            wanted = _style.embedding_colour("abc".index(row["better"])) if row["better"] else _style.LIGHT["soft"]
+            wanted = _style.embedding_color("abc".index(row["better"])) if row["better"] else _style.LIGHT["soft"]
             assert mark.get_color() == wanted
 
 
-def test_a_forest_of_some_pairs_or_one_index(three):
-    """Names restrict the pairs, an index the panels (all its settings), and level and adjustment are those given."""
-    assert len(three.plot("forest", names=["a", "c"], index="procrustes_rc").axes) == 2
-    words = " ".join(reversed(texts(three.plot("forest", index="procrustes_disparity", alpha=0.1, adjust=None))))
+def test_a_forest_of_some_pairs_or_one_measure(three):
+    """Names restrict the pairs, a measure the panels (all its settings), and level and adjustment are those given."""
+    assert len(three.plot("forest", names=["a", "c"], measure="procrustes_rc").axes) == 2
+    words = " ".join(reversed(texts(three.plot("forest", measure="procrustes_disparity", alpha=0.1, adjust=None))))
 
     assert "with 90 % intervals; at the right p. Filled" in words
     assert "Procrustes" in words
-    assert "Procrustes" not in " ".join(texts(three.plot("forest", index="procrustes_disparity", titled=False)))
-    assert "whichever way" not in " ".join(texts(three.plot("forest", index="procrustes_disparity", explained=False)))
+    assert "Procrustes" not in " ".join(texts(three.plot("forest", measure="procrustes_disparity", titled=False)))
+    assert "whichever way" not in " ".join(texts(three.plot("forest", measure="procrustes_disparity", explained=False)))
 
 
 def test_many_pairs_have_one_panel():
-    """Of more than 21 pairs one index is drawn where none is asked for."""
+    """Of more than 21 pairs one measure is drawn where none is asked for."""
     many = evaluated(tuple("abcdefgh"), n=30)
 
     assert len(many.plot("forest").axes) == 1
@@ -217,7 +217,7 @@ def test_many_pairs_have_one_panel():
 
 
 def test_a_map_of_differences_is_at_the_scale_of_the_first_table(three):
-    """Without an index: trustworthiness at 15 neighbors, not at the first scale that was run."""
+    """Without a measure: trustworthiness at 15 neighbors, not at the first scale that was run."""
     assert any("k\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}15" in words for words in texts(three.plot("difference_map")))
 
 
@@ -269,7 +269,7 @@ def test_tests_that_were_not_run_or_kept_have_a_cure(three):
         three.plot("null", target="label")
 
 
-def test_a_coranking_picture_is_the_matrix(three):
+def test_a_coranking_embedding_is_the_matrix(three):
     """The share that stays is Q_NX of the same view; shades rise with the counts, and empty cells are clear."""
     figure, X = three.plot("coranking", n_neighbors=7), three.data
     for name, ax in zip("abc", figure.axes, strict=False):
@@ -295,14 +295,14 @@ def test_a_coranking_needs_the_data_and_says_what_it_saw(three, monkeypatch):
         dataclasses.replace(three, data=None).plot("coranking")
     with pytest.raises(InputError, match="n_neighbors"):
         three.plot("coranking", n_neighbors=59)
-    monkeypatch.setattr("dreval.report.kinds.coranking.ROWS", 20)
+    monkeypatch.setattr("dreval.report.figures.coranking.ROWS", 20)
     assert any("20 of 60 points" in words for words in texts(three.plot("coranking", embedding="a")))
 
 
 def test_a_coranking_of_four_points_is_the_least():
     """Fewer have no matrix worth the name."""
     Y = np.arange(8.0).reshape(4, 2) ** 2
-    rows = [index_row("a", "procrustes_disparity", "", 0.5, 1.0)]
+    rows = [measure_row("a", "procrustes_disparity", "", 0.5, 1.0)]
     assert dataclasses.replace(make_results(rows, {"a": Y}), data=Y).plot("coranking")
     with pytest.raises(InputError, match="at least 4 points"):
         dataclasses.replace(make_results(rows, {"a": Y[:3]}), data=Y[:3]).plot("coranking")
@@ -327,8 +327,8 @@ def test_figures_over_data_sets_are_refused_for_one(three):
     for kind in ("critical_difference", "wins"):
         with pytest.raises(InputError, match=rf"dreval\.compare\(\[results, others\]\)\.plot\('{kind}'\)"):
             three.plot(kind)
-        found = dreval.compare([three, others], index="trustworthiness")
-        figure = found.plot(kind, index=found.indices[0])
+        found = dreval.compare([three, others], measure="trustworthiness")
+        figure = found.plot(kind, measure=found.measures[0])
         assert cut_off(figure) == []
 
 
@@ -338,7 +338,7 @@ def test_titles_over_few_ranks_stay_on_the_paper(k):
     rng = np.random.default_rng(k)
     for names in ([f"m{j}" for j in range(k)], [f"{j} {ODD[0]}" for j in range(k)]):
         rows = [(f"d{i}", name, "procrustes_rn_opt", rng.random()) for i in range(9) for name in names]
-        found = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "index", "value"]))
+        found = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"]))
         for kind in ("critical_difference", "wins"):
             assert cut_off(found.plot(kind)) == []
             assert not [words for words in texts(found.plot(kind, titled=False)) if "Procrustes" in words]
@@ -350,8 +350,8 @@ def test_a_failed_embedding_is_refused_with_its_reason(odd):
         odd.plot("scatter", names=["lost"])
 
 
-def test_a_second_round_of_colours_is_dashed():
-    """The eleventh embedding has the colour of the first and other dashes."""
+def test_a_second_round_of_colors_is_dashed():
+    """The eleventh embedding has the color of the first and other dashes."""
     figure = plot(simulated_results(tuple(f"m{i}" for i in range(12)), ks=(5, 15)), "curve")
     lines = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
 
@@ -360,9 +360,9 @@ def test_a_second_round_of_colours_is_dashed():
     assert lines[10].get_linestyle() != "-"
 
 
-def test_colours_of_numbers_rise_in_lightness():
+def test_colors_of_numbers_rise_in_lightness():
     """From dark to light, so that they keep their order in print."""
-    parts = np.array([mpl.colors.to_rgb(colour) for colour in _style.SEQUENCE])
+    parts = np.array([mpl.colors.to_rgb(color) for color in _style.SEQUENCE])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
     assert (np.diff(linear @ [0.2126, 0.7152, 0.0722]) > 0).all()
@@ -372,7 +372,9 @@ def test_a_study_takes_the_same_words(tmp_path):
     """Its figures are those of its comparison, a forest that of the test that decides there; others are refused."""
     data = {f"set {i}": np.random.default_rng(i).normal(size=(20, 4)) * [3, 2, 1, 1] for i in range(4)}
     methods = {"first": "pca", "last": lambda X, n_components: X[:, -n_components:]}
-    study = dreval.Study(tmp_path / "s.dreval", data, methods, indices="trustworthiness", n_neighbors=4, random_state=0)
+    study = dreval.Study(
+        tmp_path / "s.dreval", data, methods, measures="trustworthiness", n_neighbors=4, random_state=0
+    )
     study.run()
 
     assert texts(study.plot()) == texts(study.compare().plot("critical_difference"))

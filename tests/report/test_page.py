@@ -11,15 +11,15 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
-from report_cases import index_row, make_results, row_of_test, simulated_results
+from report_cases import make_results, measure_row, row_of_test, simulated_results
 
 from dreval.errors import InputError
-from dreval.registry import INDICES
+from dreval.registry import MEASURES
 from dreval.report._card import MOST_WORDS
 from dreval.report._content import content
 from dreval.report._reading import read_results
 from dreval.report.page import write_report
-from dreval.results.symbols import html_symbols
+from dreval.report.render.symbols import html_symbols
 
 VOID = {"wbr", "meta", "br", "hr", "img", "input", "link"}
 AWKWARD = (
@@ -87,7 +87,7 @@ def failing(**more):
     rows = [
         *table.to_dict("records"),
         *extra,
-        index_row("pca", "procrustes_rn", "n_neighbors=15", math.nan, math.nan, note="no <b>value</b>"),
+        measure_row("pca", "procrustes_rn", "n_neighbors=15", math.nan, math.nan, note="no <b>value</b>"),
     ]
     return make_results(
         [r for r in rows if r["embedding"] not in results.failed],
@@ -103,7 +103,7 @@ CASES = {
     "four": lambda: simulated_results(),
     "one": lambda: simulated_results(("only",)),
     "ten": lambda: simulated_results(tuple(f"method {i}" for i in range(10)), n=60),
-    "unlabelled": lambda: simulated_results(classes=0),
+    "unlabeled": lambda: simulated_results(classes=0),
     "no intervals": lambda: simulated_results(intervals=False),
     "no tests": lambda: simulated_results(tests=False),
     "many classes": lambda: simulated_results(classes=40, n=300),
@@ -241,7 +241,7 @@ def test_the_best_is_marked_by_shape_and_weight(reports):
     marked = re.findall(r'<td class="best"[^>]*data-sort="([^"]+)"', page)
     best = [
         part["value"].max() if part["direction"].iloc[0] == "higher" else part["value"].min()
-        for _, part in results.table[results.table["test"] == ""].groupby("index", sort=False)
+        for _, part in results.table[results.table["test"] == ""].groupby("measure", sort=False)
     ]
 
     assert [float(v) for v in marked] == pytest.approx(best)
@@ -250,18 +250,18 @@ def test_the_best_is_marked_by_shape_and_weight(reports):
 
 
 def test_missing_parts_are_left_out(reports):
-    """No headings without content: no curves at one k, no tests, no pictures of failures only."""
+    """No headings without content: no curves at one k, no tests, no embeddings of failures only."""
     assert "At which scale" not in reports["four"][1]
     assert "At which scale" in reports["several k"][1]
-    assert "Does the picture depend" not in reports["no tests"][1]
-    assert "Where each picture" not in reports["only failures"][1]
+    assert "Does the embedding depend" not in reports["no tests"][1]
+    assert "Where each embedding" not in reports["only failures"][1]
     assert "How well" not in reports["nothing asked"][1]
-    assert 'class="legend"' not in reports["unlabelled"][1]
+    assert 'class="legend"' not in reports["unlabeled"][1]
     assert "±" not in reports["no intervals"][1]
 
 
 def test_the_report_ends_with_how_to_make_it_again_and_what_words_mean(reports):
-    """The call, the settings, the versions, the cautions and a definition of every index."""
+    """The call, the settings, the versions, the cautions and a definition of every measure."""
     _, page, text = reports["four"]
     seen = Page(page).text
     for said in (seen, text.replace("\\", "")):
@@ -308,7 +308,7 @@ def test_a_report_is_written_through_the_result(tmp_path):
     results = simulated_results()
 
     assert results.report(str(tmp_path / "r.HTML")) == Path(tmp_path / "r.HTML")
-    assert results.plot("map", index="continuity").axes
+    assert results.plot("map", measure="continuity").axes
 
 
 def test_values_of_points_of_another_length_are_not_drawn(tmp_path):
@@ -327,10 +327,10 @@ def own_chances():
     shapes = {"a": np.eye(6)[:, :2], "b": np.eye(6)[:, :3]}
     rows = []
     for name, chance, note in (("a", 64.73, "every point contributes the same"), ("b", 708.65, "")):
-        more = {"note": note} if note else {"ci_low": 250.0, "ci_high": 270.0, "ci_method": "jackknife"}
-        rows.append(index_row(name, "procrustes_r", "n_neighbors=15", 256.97, chance, **more))
-        rows.append(index_row(name, "procrustes_rc", "n_neighbors=15", 0.5, 0.87 + len(note) / 3200))
-        rows.append(index_row(name, "trustworthiness", "n_neighbors=15", 0.8, 0.5, worst=0.7, best=0.9))
+        more = {"note": note} if note else {"conf_low": 250.0, "conf_high": 270.0, "conf_method": "jackknife"}
+        rows.append(measure_row(name, "procrustes_r", "n_neighbors=15", 256.97, chance, **more))
+        rows.append(measure_row(name, "procrustes_rc", "n_neighbors=15", 0.5, 0.87 + len(note) / 3200))
+        rows.append(measure_row(name, "trustworthiness", "n_neighbors=15", 0.8, 0.5, worst=0.7, best=0.9))
     return make_results(rows, shapes, call="dreval evaluate x.csv \\\n  --embedding a=a.csv")
 
 
@@ -362,8 +362,8 @@ def test_pages_and_texts_say_the_same_of_chance_ties_columns_and_calls(tmp_path)
 
 def test_a_reason_of_a_failure_is_not_repeated(tmp_path):
     """Once in the card and once in the merged cell, whatever the rows say; a result of failures has no empty table."""
-    rows = [index_row("b", "trustworthiness", "n_neighbors=15", 0.9, 0.5)]
-    rows += [index_row("a", i, "", math.nan, math.nan, note="no memory") for i in ("trustworthiness", "continuity")]
+    rows = [measure_row("b", "trustworthiness", "n_neighbors=15", 0.9, 0.5)]
+    rows += [measure_row("a", i, "", math.nan, math.nan, note="no memory") for i in ("trustworthiness", "continuity")]
     rows.append(row_of_test("a", math.nan, math.nan, note="no memory"))
     some = make_results(rows, {"b": np.eye(6)[:, :2]}, failed={"a": "no memory"})
     every = make_results(rows[1:], {}, failed={"a": "no memory"})
@@ -380,7 +380,7 @@ def test_the_first_table_is_grouped_by_what_it_speaks_of(tmp_path):
     """Subjects span their columns, in the order of the columns; k is said once above; one subject alone is not said."""
     page = write_report(simulated_results(), tmp_path / "a.html").read_text("utf-8")
     subjects = re.findall(r'<th scope="colgroup" colspan="(\d)">([^<]*)</th>', page)
-    rows = [index_row("a", name, "n_neighbors=15", 0.9, 0.5) for name in ("continuity", "trustworthiness")]
+    rows = [measure_row("a", name, "n_neighbors=15", 0.9, 0.5) for name in ("continuity", "trustworthiness")]
     one = write_report(make_results(rows, {"a": np.eye(9)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
 
     assert subjects == [("3", "Who is near"), ("1", "Shape nearby"), ("1", "The whole"), ("1", "Classes")]
@@ -393,31 +393,31 @@ def test_names_break_at_underscores_and_curves_have_real_subscripts(reports, tmp
     """Long names may break behind a mark; symbols over curves are set low in pages and figures alike."""
     results = simulated_results(("a_b-c", "d"), ks=(5, 15))
     page = write_report(results, tmp_path / "r.html").read_text("utf-8")
-    title = results.plot("curve", index="procrustes_rc").axes[0].get_title(loc="left")
+    title = results.plot("curve", measure="procrustes_rc").axes[0].get_title(loc="left")
 
     assert '<h3><bdi class="clamp" title="a_b-c">a_<wbr>b-<wbr>c</bdi></h3>' in page
     assert "<figcaption>Local Procrustes R<sub>C</sub>, lower is better" in page
     assert title.startswith(r"Local Procrustes R$_{\mathregular{C}}$, lower is better")
 
 
-def many_indices():
-    """Three embeddings, one of them failed, judged by every index that has a single value."""
-    cards = [card for card in INDICES.cards() if not card.curve and card.level != "algorithm"]
-    rows = [index_row(n, c.name, "", v, 0.1) for c in cards for n, v in (("a", 0.25), ("b", 0.75))]
-    rows += [index_row("bad", c.name, "", math.nan, math.nan, note="why") for c in cards]
+def many_measures():
+    """Three embeddings, one of them failed, judged by every measure that has a single value."""
+    cards = [card for card in MEASURES.cards() if not card.curve and card.level != "algorithm"]
+    rows = [measure_row(n, c.name, "", v, 0.1) for c in cards for n, v in (("a", 0.25), ("b", 0.75))]
+    rows += [measure_row("bad", c.name, "", math.nan, math.nan, note="why") for c in cards]
     return make_results(rows, {n: np.eye(5)[:, :2] for n in "ab"}, failed={"bad": "why"}), cards
 
 
-def test_many_indices_are_the_rows_of_the_first_table(tmp_path):
-    """With many indices embeddings are the columns, in page and text; the best of a row is marked, a scale has none."""
-    results, cards = many_indices()
+def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
+    """With many measures embeddings are the columns, in page and text; the best of a row is marked, a scale has none."""
+    results, cards = many_measures()
     text = results.report(tmp_path / "a.md").read_text("utf-8")
     lines = text.partition("## How well")[2].partition("### All values")[0].splitlines()
     table = [line for line in lines if line.startswith("|")]
     page = results.report(tmp_path / "a.html").read_text("utf-8")
     first = page.partition('<table class="main turned">')[2].partition("</table>")[0]
 
-    assert table[0] == "| Index | a | b | bad | by chance |"
+    assert table[0] == "| Measure | a | b | bad | by chance |"
     assert len(table) == 2 + len(cards) + 5
     assert {line.count("|") for line in table} == {6}
     assert sum("**" in line for line in table) == len(cards) - 1
@@ -447,9 +447,9 @@ def test_a_card_says_it_in_few_words(case):
         assert len(f"{said.name} {words}".split()) <= MOST_WORDS + said.name.count(" "), words
 
 
-def test_cards_of_many_indices_count_what_they_leave_out(tmp_path):
+def test_cards_of_many_measures_count_what_they_leave_out(tmp_path):
     """What does not fit is counted, and every sentence stands in the folded text."""
-    results, _ = many_indices()
+    results, _ = many_measures()
     page = results.report(tmp_path / "a.html").read_text("utf-8")
     for said, _ in cards_of(results):
         for sentence in (*said.trust, *said.doubt, *said.standing):
@@ -464,7 +464,7 @@ def test_a_card_trusts_what_holds_and_nothing_else():
 
     assert cards["tsne"] == (
         "Most neighbors shown are true: 98 of 100, against 1 by chance. Trust points shown close, points shown apart "
-        "and nearby classes.  Best on all six indices."
+        "and nearby classes.  Best on all six measures."
     )
     assert "Distrust points shown close and points shown apart." in cards["pca"]
-    assert "Last on all six indices." in cards["pca"]
+    assert "Last on all six measures." in cards["pca"]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from report_cases import index_row, make_results, simulated_results
+from report_cases import make_results, measure_row, simulated_results
 
 from dreval.report._cautions import cautions
 from dreval.report._numbers import fixed, of_hundred
@@ -15,11 +15,11 @@ from dreval.report._reading import read_results
 from dreval.report.words import verdicts
 
 
-def tied(value, worst, best, chance=0.1, index="neighborhood_overlap", **more):
+def tied(value, worst, best, chance=0.1, measure="neighborhood_overlap", **more):
     """The verdict on an embedding whose value equal distances leave open, beside one that has none."""
     rows = [
-        index_row("a", index, "n_neighbors=15", value, chance, worst=worst, best=best, **more),
-        index_row("b", index, "n_neighbors=15", 0.05, chance),
+        measure_row("a", measure, "n_neighbors=15", value, chance, worst=worst, best=best, **more),
+        measure_row("b", measure, "n_neighbors=15", 0.05, chance),
     ]
     return read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]}))
 
@@ -39,7 +39,7 @@ def test_a_verdict_holds_for_every_order_of_equal_distances(values, half, chance
 
 def ends(value, half):
     """An interval around a value."""
-    return {"ci_low": value - half, "ci_high": value + half, "ci_method": "jackknife"}
+    return {"conf_low": value - half, "conf_high": value + half, "conf_method": "jackknife"}
 
 
 def test_ties_are_said_in_the_card():
@@ -67,10 +67,10 @@ def test_an_order_that_ties_can_turn_is_open():
 
 def test_points_in_one_place_are_said_plainly():
     """A constant embedding is called that, and nothing is read from it."""
-    results = make_results([index_row("a", "trustworthiness", "n_neighbors=15", 0.99, 0.5)], {"a": np.ones((6, 2))})
+    results = make_results([measure_row("a", "trustworthiness", "n_neighbors=15", 0.99, 0.5)], {"a": np.ones((6, 2))})
     said = verdicts(read_results(results))[0]
 
-    assert said.lead == "All points lie in one place: this picture shows nothing of the data."
+    assert said.lead == "All points lie in one place: this embedding shows nothing of the data."
     assert said.trust == said.doubt == ()
 
 
@@ -78,19 +78,19 @@ def test_do_not_read_is_said_of_values_away_from_chance_only():
     """An interval that reaches chance comes first; below half of the way, and clear of chance, it is 'do not read'."""
 
     def shape(value, high):
-        row = index_row("a", "procrustes_rc", "n_neighbors=5", value, 0.6, ci_low=0.0, ci_high=high)
+        row = measure_row("a", "procrustes_rc", "n_neighbors=5", value, 0.6, conf_low=0.0, conf_high=high)
         return verdicts(read_results(make_results([row], {"a": np.eye(5)[:, :2]})))[0].lead
 
     assert shape(0.302, 0.65) == "Local Procrustes R_C cannot be told from chance (R_C\u00a00.302)."
     assert shape(0.302, 0.55) == "Do not read shapes within neighborhoods (R_C\u00a00.302)."
-    assert shape(0.298, 0.55) == "None of the indices that the words read was computed."
+    assert shape(0.298, 0.55) == "None of the measures that the words read was computed."
 
 
 @given(st.lists(st.floats(0.5, 700), min_size=2, max_size=4))
 def test_values_by_chance_are_never_averaged(chances):
     """One number where all print the same, both ends where they are near, else a word; nothing in between."""
     names = [f"e{i}" for i in range(len(chances))]
-    rows = [index_row(n, "procrustes_r", "n_neighbors=15", 99.0, c) for n, c in zip(names, chances, strict=True)]
+    rows = [measure_row(n, "procrustes_r", "n_neighbors=15", 99.0, c) for n, c in zip(names, chances, strict=True)]
     column = read_results(make_results(rows, {n: np.eye(5)[:, :2] for n in names})).main[0]
     low, high = min(chances), max(chances)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_cases import index_row, make_results, readings, simulated_results
+from report_cases import make_results, measure_row, readings, simulated_results
 
 from dreval.report._card import card_lines
 from dreval.report._cautions import cautions, definitions, head_line
@@ -29,15 +29,15 @@ def spoken(verdict):
 def test_the_best_is_the_best(reading):
     """Who is called best has a value that no other has in print, and that no other surpasses; the same for last."""
     for verdict in verdicts(reading):
-        for index in (*verdict.best, *verdict.shared, *verdict.last):
-            column = reading.find(index)
+        for measure in (*verdict.best, *verdict.shared, *verdict.last):
+            column = reading.find(measure)
             mine = column.values[verdict.name]
             others = [v for name, v in column.values.items() if name != verdict.name]
             sign = 1 if column.higher else -1
-            if index in verdict.best:
+            if measure in verdict.best:
                 assert all(sign * mine > sign * v for v in others)
                 assert others
-            elif index in verdict.shared:
+            elif measure in verdict.shared:
                 assert all(sign * mine >= sign * v or column.shown(mine) == column.shown(v) for v in others)
                 assert any(column.shown(mine) == column.shown(v) for v in others)
             else:
@@ -49,7 +49,7 @@ def test_every_column_with_a_difference_has_a_leader(reading):
     """Where values differ in print someone is named best; where they do not, or only one has a value, nobody is."""
     said = verdicts(reading)
     for column in reading.main:
-        named = [v.name for v in said if column.index in (*v.best, *v.shared)]
+        named = [v.name for v in said if column.measure in (*v.best, *v.shared)]
         differ = len({column.shown(value) for value in column.values.values()}) > 1
 
         assert bool(named) == differ
@@ -60,12 +60,12 @@ def test_every_column_with_a_difference_has_a_leader(reading):
 def test_intervals_that_overlap_are_named_where_nothing_was_tested(reading):
     """A best whose interval overlaps another one is the best in print; the words say so, and claim nothing of order."""
     for verdict in verdicts(reading):
-        for index in verdict.best:
-            cells = {n: c for n, c in reading.find(index).cells.items() if not c.missing}
+        for measure in verdict.best:
+            cells = {n: c for n, c in reading.find(measure).cells.items() if not c.missing}
             mine = cells[verdict.name]
             overlap = any(mine.low <= c.high and c.low <= mine.high for n, c in cells.items() if n != verdict.name)
-            assert (index in verdict.unsettled) == overlap
-            assert (index in verdict.clear) == (not overlap)
+            assert (measure in verdict.unsettled) == overlap
+            assert (measure in verdict.clear) == (not overlap)
         assert any("no paired test was run" in s for s in verdict.standing) == bool(verdict.unsettled)
         assert any(s.startswith("Clearly best") for s in verdict.standing) == bool(verdict.clear)
         assert "order" not in " ".join(verdict.standing)
@@ -73,8 +73,8 @@ def test_intervals_that_overlap_are_named_where_nothing_was_tested(reading):
 
 @given(readings(intervals=True), st.sampled_from([True, False, None]))
 def test_where_paired_tests_are_nothing_goes_by_intervals(reading, clear):
-    """The same tests decide on the card and in the full text, whatever the intervals; both count the same indices."""
-    found = {} if clear is None else {column.index: clear for column in reading.main}
+    """The same tests decide on the card and in the full text, whatever the intervals; both count the same measures."""
+    found = {} if clear is None else {column.measure: clear for column in reading.main}
     tested = Decided(dict.fromkeys(reading.names, found))
     for verdict in verdicts(reading, tested):
         said = " ".join(verdict.standing)
@@ -92,7 +92,7 @@ def test_where_paired_tests_are_nothing_goes_by_intervals(reading, clear):
 def test_neither_best_nor_last_is_neither(reading):
     """A card counts as last what is last in print, all of it, and says "neither" of nobody who is."""
     for verdict in verdicts(reading):
-        last = tuple(c.index for c in reading.main if verdict.name in c.last)
+        last = tuple(c.measure for c in reading.main if verdict.name in c.last)
         words = " ".join(words for _, words in card_lines(reading, verdict, Decided()))
         assert verdict.last == last
         assert not ("either best nor last" in words and (last or verdict.best or verdict.shared))
@@ -100,7 +100,7 @@ def test_neither_best_nor_last_is_neither(reading):
 
 def test_of_two_the_one_that_is_never_best_is_last():
     """The card of the loser of two says so, and the full text as well."""
-    rows = [index_row(n, "trustworthiness", "", v, 0.5) for n, v in (("a", 0.9), ("b", 0.8))]
+    rows = [measure_row(n, "trustworthiness", "", v, 0.5) for n, v in (("a", 0.9), ("b", 0.8))]
     reading = read_results(make_results(rows, {n: np.eye(5)[:, :2] for n in "ab"}))
     first, second = verdicts(reading)
 
@@ -115,8 +115,8 @@ def test_last_by_paired_tests_with_intervals_that_overlap():
     """Last on all in print, with wide intervals: it is last, and the best is clear where the paired tests say so."""
     names = ("trustworthiness", "continuity")
     rows = [
-        index_row(n, index, "", v, 0.5, ci_low=v - 0.1, ci_high=v + 0.1)
-        for index in names
+        measure_row(n, measure, "", v, 0.5, conf_low=v - 0.1, conf_high=v + 0.1)
+        for measure in names
         for n, v in (("a", 0.91), ("b", 0.90), ("c", 0.89))
     ]
     reading = read_results(make_results(rows, {n: np.eye(5)[:, :2] for n in "abc"}))
@@ -128,17 +128,17 @@ def test_last_by_paired_tests_with_intervals_that_overlap():
         "Clearly best of the three on trustworthiness.",
         "Best of the three on continuity, but paired tests leave the order open.",
     )
-    assert last.standing == ("Last of the three on both indices.",)
+    assert last.standing == ("Last of the three on both measures.",)
     assert cards == [
-        "Best on both indices, one clearly.",
+        "Best on both measures, one clearly.",
         "Neither best nor last of three.",
-        "Last on both indices.",
+        "Last on both measures.",
     ]
 
 
 @given(readings())
-def test_all_indices_are_claimed_only_by_who_leads_all(reading):
-    """'all' and 'both' stand only where every compared index is meant, and counts of embeddings are right."""
+def test_all_measures_are_claimed_only_by_who_leads_all(reading):
+    """'all' and 'both' stand only where every compared measure is meant, and counts of embeddings are right."""
     computed = len(reading.computed)
     for verdict in verdicts(reading):
         for sentence in verdict.standing:
@@ -148,26 +148,26 @@ def test_all_indices_are_claimed_only_by_who_leads_all(reading):
             assert count in counts
             assert (count < computed) == ("that ha" in sentence)
             if "all " in sentence or "both " in sentence:
-                compared = {c.index for c in reading.main if c.leaders and len(c.values) == count}
+                compared = {c.measure for c in reading.main if c.leaders and len(c.values) == count}
                 kind = next(k for start, k in KINDS.items() if sentence.startswith(start))
                 assert compared <= set(getattr(verdict, kind))
 
 
-def said_of(index, value, chance):
-    """The words on one embedding of which one index is known."""
-    rows = [index_row("a", index, "", value, chance)]
+def said_of(measure, value, chance):
+    """The words on one embedding of which one measure is known."""
+    rows = [measure_row("a", measure, "", value, chance)]
     return verdicts(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})))[0]
 
 
 @pytest.mark.parametrize(
-    ("index", "value", "chance", "words"),
+    ("measure", "value", "chance", "words"),
     [
         ("r_nx_auc", 0.7, 0.0, "Over all sizes, neighborhoods are mostly kept: 70\u00a0% of the way from chance to"),
         ("r_nx_auc", 0.5, 0.0, "are about half kept: 50\u00a0%"),
         ("r_nx_auc", 0.2, 0.0, "are mostly lost: 20\u00a0%"),
         ("r_nx_auc", -0.1, 0.0, "Area under R_NX cannot be told from chance (AUC\u00a0−0.100)."),
         ("triplet_accuracy", 0.81, 0.5, "is shown nearer for 81 of 100, against 50 by chance."),
-        ("triplet_accuracy", 0.5, 0.5, "cannot be told from the picture: right for 50 of 100"),
+        ("triplet_accuracy", 0.5, 0.5, "cannot be told from the embedding: right for 50 of 100"),
         ("procrustes_rn_opt", 0.02, 0.9, "neighborhoods keep shape and size (R_N,opt\u00a00.0200)."),
         ("procrustes_rn_opt", 0.6, 0.9, "neighborhoods lose shape or size (R_N,opt\u00a00.600)."),
         ("mrre_false", 0.01, 0.5, "Neighbors shown have nearly their ranks of the data"),
@@ -182,16 +182,16 @@ def said_of(index, value, chance):
         ("label_continuity", 0.3, 0.0, "Classes mixed in the data may be shown apart"),
     ],
 )
-def test_words_of_one_index(index, value, chance, words):
-    """Each index is put into words against its chance value, by the thresholds that the report names."""
-    assert words in said_of(index, value, chance).lead
+def test_words_of_one_measure(measure, value, chance, words):
+    """Each measure is put into words against its chance value, by the thresholds that the report names."""
+    assert words in said_of(measure, value, chance).lead
 
 
-def test_an_index_that_answers_the_same_question_is_silent():
+def test_an_measure_that_answers_the_same_question_is_silent():
     """Pearson beside Spearman says nothing, alone it speaks; one without a value gives way."""
-    pearson = index_row("a", "pearson_distance", "", 0.3, 0.0)
+    pearson = measure_row("a", "pearson_distance", "", 0.3, 0.0)
     for value, count in ((0.95, 0), (math.nan, 1)):
-        rows = [index_row("a", "spearman_distance", "", value, 0.0, note="why"), pearson]
+        rows = [measure_row("a", "spearman_distance", "", value, 0.0, note="why"), pearson]
         said = spoken(verdicts(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})))[0])
         assert said.count("Do not read distances") == count
 
@@ -226,11 +226,11 @@ def test_the_lead_agrees_with_the_share_of_true_neighbors(reading):
 def test_trust_and_doubt_agree_with_the_numbers(reading):
     """Nothing at or below chance is trusted, and each sentence about ranks stands with its own value."""
     for verdict in verdicts(reading):
-        for index, far, near in (
+        for measure, far, near in (
             ("trustworthiness", "may be far apart", "Points shown close are"),
             ("continuity", "may be shown far apart", "Points close in the data are"),
         ):
-            column = reading.find(index)
+            column = reading.find(measure)
             cell = column.cells[verdict.name]
             said = spoken(verdict)
             good = [s for s in (verdict.lead, *verdict.trust) if s.startswith(near)]
@@ -270,8 +270,8 @@ def test_shades_order_as_the_values_do(reading):
 
 
 def test_values_that_hardly_differ_are_shaded_alike():
-    """0.991 and 0.990 of an index from 0.5 to 1 look the same; 0.991 and 0.8 do not."""
-    rows = [index_row(n, "trustworthiness", "n_neighbors=15", v, 0.5) for n, v in (("a", 0.991), ("b", 0.990))]
+    """0.991 and 0.990 of a measure from 0.5 to 1 look the same; 0.991 and 0.8 do not."""
+    rows = [measure_row(n, "trustworthiness", "n_neighbors=15", v, 0.5) for n, v in (("a", 0.991), ("b", 0.990))]
     near = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main[0]
     rows[1]["value"] = 0.8
     far = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]})).main[0]
@@ -287,9 +287,9 @@ def test_the_verdicts_of_the_example_read_as_they_should():
 
     assert first.lead == "Most neighbors shown are true: 98 of 100, against 1 by chance."
     assert first.trust[0] == "Points shown close are close in the data (T\u00a00.977)."
-    assert first.standing == ("Best of the four on all six indices.",)
+    assert first.standing == ("Best of the four on all six measures.",)
     assert second.standing == ()
-    assert "Last of the four on all six indices." in last.standing
+    assert "Last of the four on all six measures." in last.standing
     assert "Points shown close may be far apart in the data (T\u00a00.678)." in last.doubt
 
 
@@ -311,9 +311,9 @@ def test_one_embedding_is_best_of_nothing():
     assert not any("best" in term for term, _ in definitions(reading))
 
 
-def test_an_index_without_a_card_is_read_from_the_table():
+def test_an_measure_without_a_card_is_read_from_the_table():
     """A result made by a newer version keeps its names, directions and values."""
-    rows = [index_row(n, "new_index", "", v, math.nan, direction="lower") for n, v in (("a", 1.0), ("b", 25.0))]
+    rows = [measure_row(n, "new_index", "", v, math.nan, direction="lower") for n, v in (("a", 1.0), ("b", 25.0))]
     reading = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]}))
 
     assert verdicts(reading)[0].standing == ("Best of the two on new_index.",)
@@ -329,7 +329,7 @@ def test_an_index_without_a_card_is_read_from_the_table():
         (simulated_results(ks=(5, 15)), ["effect size"], ["At another scale"]),
         (simulated_results(classes=0), ["low bar"], ["A small p", "Classes that lie apart"]),
         (simulated_results(anchors=50), ["random part of the points"], []),
-        (simulated_results(d=3), ["pictures show the first two"], []),
+        (simulated_results(d=3), ["embeddings show the first two"], []),
     ],
 )
 def test_cautions_stand_where_they_apply(results, wanted, unwanted):
@@ -409,9 +409,9 @@ def test_small_things_of_print():
     assert in_words(12) == "12"
 
 
-def test_an_index_without_direction_ranks_nothing():
+def test_an_measure_without_direction_ranks_nothing():
     """Of a scale no value is the better one: it is printed whole, without shade, and no verdict names it."""
-    rows = [index_row(n, "k_max", "", v, 45.3) for n, v in (("a", 99.0), ("b", 4.0), ("c", 120.0))]
+    rows = [measure_row(n, "k_max", "", v, 45.3) for n, v in (("a", 99.0), ("b", 4.0), ("c", 120.0))]
     reading = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
     column = reading.main[0]
 
@@ -423,19 +423,19 @@ def test_an_index_without_direction_ranks_nothing():
 
 def test_perfect_values_that_chance_reaches_too_are_no_reproach():
     """Where an unrelated embedding is perfect as well, a perfect value is neither praised nor said to be chance."""
-    rows = [index_row("a", "label_continuity", "", 1.0, 1.0), index_row("a", "trustworthiness", "", 0.99, 0.5)]
+    rows = [measure_row("a", "label_continuity", "", 1.0, 1.0), measure_row("a", "trustworthiness", "", 0.99, 0.5)]
     said = verdicts(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})))[0]
 
     assert "abel-continuity" not in spoken(said)
     assert said.doubt == ()
 
-    rows[0] = index_row("a", "label_continuity", "", 0.9, 1.0)
+    rows[0] = measure_row("a", "label_continuity", "", 0.9, 1.0)
     doubt = verdicts(read_results(make_results(rows, {"a": np.eye(5)[:, :2]})))[0]
     assert "Label-continuity cannot be told from chance" in spoken(doubt)
 
 
 @pytest.mark.parametrize(
-    ("index", "named"),
+    ("measure", "named"),
     [
         ("ks_distance", "Kolmogorov-Smirnov distance"),
         ("wasserstein_distance", "Wasserstein distance"),
@@ -445,9 +445,9 @@ def test_perfect_values_that_chance_reaches_too_are_no_reproach():
         ("trustworthiness", "trustworthiness"),
     ],
 )
-def test_names_of_persons_and_symbols_keep_their_capital(index, named):
+def test_names_of_persons_and_symbols_keep_their_capital(measure, named):
     """Within a sentence a title begins small, unless its first word is a name or a symbol."""
-    reading = read_results(make_results([index_row("a", index, "", 0.5, 0.1)], {"a": np.eye(5)[:, :2]}))
+    reading = read_results(make_results([measure_row("a", measure, "", 0.5, 0.1)], {"a": np.eye(5)[:, :2]}))
 
     assert reading.main[0].named == named
 

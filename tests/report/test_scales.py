@@ -7,7 +7,7 @@ import itertools
 import matplotlib as mpl
 import numpy as np
 import pytest
-from report_cases import curve_rows, index_row, make_results, simulated_results
+from report_cases import curve_rows, make_results, measure_row, simulated_results
 
 from dreval.errors import InputError
 from dreval.report import _style
@@ -17,11 +17,11 @@ from dreval.report.page import write_report
 
 NAMES = ("tsne", "umap", "isomap", "pca")
 N = 120
-INDICES = ("r_nx", "q_nx", "b_nx", "lcmc")
+MEASURES = ("r_nx", "q_nx", "b_nx", "lcmc")
 
 
-def results_of(*indices, names=NAMES, **options):
-    curves = [row for index in indices for row in curve_rows(index, names, N, **options)]
+def results_of(*measures, names=NAMES, **options):
+    curves = [row for measure in measures for row in curve_rows(measure, names, N, **options)]
     return simulated_results(names, n=N, curves=curves)
 
 
@@ -35,15 +35,15 @@ def lines_of(figure, count):
     return [line for line in figure.axes[0].lines if len(line.get_xdata()) == count]
 
 
-@pytest.mark.parametrize("index", INDICES)
-def test_lines_are_the_curves_and_references_those_of_the_card(index):
+@pytest.mark.parametrize("measure", MEASURES)
+def test_lines_are_the_curves_and_references_those_of_the_card(measure):
     """Values of every embedding, bands where intervals are, chance and a perfect copy by their formulas; log K."""
-    results = results_of(index)
-    figure, wide = results.plot("curve", index=index), results.curve(index)
+    results = results_of(measure)
+    figure, wide = results.plot("curve", measure=measure), results.curve(measure)
     ks = wide.index.to_numpy(float)
     lines = lines_of(figure, len(ks))
-    chance = {"q_nx": ks / (N - 1)}.get(index, np.zeros(len(ks)))
-    perfect = {"b_nx": chance, "lcmc": 1 - ks / (N - 1)}.get(index, np.ones(len(ks)))
+    chance = {"q_nx": ks / (N - 1)}.get(measure, np.zeros(len(ks)))
+    perfect = {"b_nx": chance, "lcmc": 1 - ks / (N - 1)}.get(measure, np.ones(len(ks)))
     bands = [c for c in figure.axes[0].collections if c.get_gid()]
 
     assert figure.axes[0].get_xscale() == "log"
@@ -52,7 +52,7 @@ def test_lines_are_the_curves_and_references_those_of_the_card(index):
         np.testing.assert_array_equal(line.get_ydata(), wide[name])
         assert line.get_color() == _style.EMBEDDINGS_LIGHT[NAMES.index(name)]
     drawn = [line.get_ydata() for line in lines[len(NAMES) :]]
-    expected = [chance] if index == "b_nx" else [chance, perfect]
+    expected = [chance] if measure == "b_nx" else [chance, perfect]
     assert len(drawn) == len(expected)
     for mine, theirs in zip(drawn, expected, strict=True):
         np.testing.assert_allclose(mine, theirs)
@@ -63,22 +63,22 @@ def test_lines_are_the_curves_and_references_those_of_the_card(index):
 
 def test_no_band_is_invented():
     """Without intervals there are none."""
-    assert not results_of("r_nx", intervals=False).plot("curve", index="r_nx").axes[0].collections
+    assert not results_of("r_nx", intervals=False).plot("curve", measure="r_nx").axes[0].collections
 
 
-@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("count", [1, 4, 10])
-def test_labels_lie_apart_and_inside(index, count):
+def test_labels_lie_apart_and_inside(measure, count):
     """All names and references are there; no two texts overlap, and none leaves the paper."""
     names = tuple(f"embedding {place}" for place in range(count))
-    figure = results_of(index, names=names).plot("curve", index=index)
+    figure = results_of(measure, names=names).plot("curve", measure=measure)
     figure.canvas.draw()
     seen = texts(figure)
     boxes = [t.get_window_extent().padded(-1.0) for t in seen]
     words = {t.get_text() for t in seen}
 
     assert set(names) <= words
-    assert {"chance, perfect"} <= words if index == "b_nx" else {"by chance", "perfect"} <= words
+    assert {"chance, perfect"} <= words if measure == "b_nx" else {"by chance", "perfect"} <= words
     for a, b in itertools.combinations(range(len(seen)), 2):
         assert not boxes[a].overlaps(boxes[b]), (seen[a].get_text(), seen[b].get_text())
     for box, text in zip(boxes, seen, strict=True):
@@ -90,7 +90,7 @@ def test_labels_of_lines_that_meet_are_ordered_as_where_they_lie_apart():
     """All curves of shares end in one place: their labels keep the order of the lines, without leaders."""
     names = ("low", "high")
     rows = [
-        {"embedding": name, "index": "q_nx", "K": k, "value": value, "chance": k / 99}
+        {"embedding": name, "measure": "q_nx", "K": k, "value": value, "chance": k / 99}
         for name, values in (("low", (0.1, 0.3, 1.0)), ("high", (0.2, 0.6, 1.0)))
         for k, value in zip((1, 10, 99), values, strict=True)
     ]
@@ -102,12 +102,12 @@ def test_labels_of_lines_that_meet_are_ordered_as_where_they_lie_apart():
 
 
 def test_the_area_stands_behind_the_name():
-    """The value of ``r_nx_auc``, in the colour of its line; without that index there is no number."""
-    rows = [index_row(name, "r_nx_auc", "", 0.4 - 0.1 * i, 0.0) for i, name in enumerate(NAMES)]
+    """The value of ``r_nx_auc``, in the color of its line; without that measure there is no number."""
+    rows = [measure_row(name, "r_nx_auc", "", 0.4 - 0.1 * i, 0.0) for i, name in enumerate(NAMES)]
     curves = curve_rows("r_nx", NAMES, N)
     spots = {name: np.eye(N)[:, :2] for name in NAMES}
-    figure = make_results(rows, spots, curves=curves).plot("curve", index="r_nx")
-    bare = make_results([], spots, curves=curves).plot("curve", index="r_nx")
+    figure = make_results(rows, spots, curves=curves).plot("curve", measure="r_nx")
+    bare = make_results([], spots, curves=curves).plot("curve", measure="r_nx")
     place = {t.get_text(): (t.get_position()[1], t.get_color()) for t in texts(figure)}
 
     for i, name in enumerate(NAMES):
@@ -125,14 +125,14 @@ def test_which_curve_is_drawn():
     assert title.startswith("Trustworthiness")
     assert "LCMC" in simulated_results(NAMES, n=N, curves=curves).plot("curve").axes[0].get_title(loc="left")
     with pytest.raises(InputError, match=r"Those that have: .*lcmc.*r_nx.*trustworthiness"):
-        several.plot("curve", index="procrustes_disparity")
+        several.plot("curve", measure="procrustes_disparity")
 
 
 def test_one_embedding_and_one_that_lacks_values():
     """Names that are left out are not drawn, and one without numbers is no line."""
     curves = [row | {"value": np.nan} if row["embedding"] == "umap" else row for row in curve_rows("r_nx", NAMES, N)]
     results = simulated_results(NAMES, n=N, curves=curves)
-    words = {t.get_text() for t in texts(results.plot("curve", index="r_nx", names=["umap", "pca"]))}
+    words = {t.get_text() for t in texts(results.plot("curve", measure="r_nx", names=["umap", "pca"]))}
 
     assert "pca" in words
     assert not {"umap", "tsne"} & words

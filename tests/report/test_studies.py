@@ -11,7 +11,7 @@ import pytest
 
 import dreval
 from dreval.errors import InputError
-from dreval.results.study_file import StudyFile
+from dreval.journal.study_file import StudyFile
 
 AWKWARD = "<b>&\"' long $name_of$ a method | in words"
 
@@ -29,13 +29,13 @@ def sometimes(X: Any, n_components: int) -> Any:
 def make(folder: Path, **words: Any) -> dreval.Study:
     data = {f"set {i}": np.random.default_rng(i).normal(size=(20 + i, 4)) * [3, 2, 1, 1] for i in range(4)}
     methods = {"pca": "pca", AWKWARD: noisy, "sometimes": sometimes}
-    usual = {"indices": ["trustworthiness", "stress", "k_max"], "n_neighbors": 4, "random_state": 0, "replicates": 2}
+    usual = {"measures": ["trustworthiness", "stress", "k_max"], "n_neighbors": 4, "random_state": 0, "replicates": 2}
     return dreval.Study(folder / "s.dreval", data, methods, **{**usual, **words})
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> dreval.Study:
-    """A finished study with a failure, an awkward name, and an index that ranks nothing."""
+    """A finished study with a failure, an awkward name, and a measure that ranks nothing."""
     return make(tmp_path_factory.mktemp("study")).run()
 
 
@@ -46,7 +46,7 @@ def text_of(study: dreval.Study, folder: Path, suffix: str = ".html") -> str:
 def test_every_number_is_that_of_the_table(study: dreval.Study, tmp_path: Path) -> None:
     """Means over replicates with their standard deviation; the best of a row is bold."""
     text, table = text_of(study, tmp_path, ".md"), study.table()
-    table = table[table["index"] == "trustworthiness"]
+    table = table[table["measure"] == "trustworthiness"]
     means = table.groupby(["dataset", "embedding"])["value"].agg(["mean", "std"])
     part = text.split("### Trustworthiness")[1].split("###")[0]
     for dataset in ("set 0", "set 1", "set 2", "set 3"):
@@ -82,7 +82,7 @@ def test_the_page_has_what_the_text_has(study: dreval.Study, tmp_path: Path) -> 
     assert page.count("<svg") == 2  # k_max ranks nothing
     assert page.count('<div class="scroll cd"') == 2  # with the shade of tables
     for text in (page, text_of(study, tmp_path, ".md"), " ".join(text_of(study, tmp_path, ".tex").split())):
-        assert "Methods that share a letter on an index do not differ significantly by " in text
+        assert "Methods that share a letter on a measure do not differ significantly by " in text
     assert "no &lt;i&gt;luck&lt;/i&gt; with 22" in page
     assert f"SHA-256 {study.datasets['set 1'].sha256()}" in page
     assert "The 4 data sets are the sample." in page

@@ -15,7 +15,7 @@ from report_cases import make_results, simulated_results
 
 import dreval
 from dreval.errors import DrevalWarning
-from dreval.results.base import Best, Block, Summary
+from dreval.report.render.summary import Best, Block, Summary
 
 NASTY = (r"a_b % & # ~ ^ \ {} $ < > | ` ' -- ,", "嵌入 🙂 größe łódź ρ", "x" * 300, "pca")
 LIMIT = 5.0  # points that a line may stick out
@@ -60,7 +60,7 @@ def study(folder: Path) -> Any:
 
     data = {f"set_{i} & co": np.random.default_rng(i).normal(size=(20 + i, 4)) for i in range(4)}
     methods = {"pca": "pca", NASTY[0]: lambda X, n_components: X[:, :n_components], "sometimes": sometimes}
-    made = dreval.Study(folder / "s_1.dreval", data, methods, indices=["trustworthiness", "stress"], n_neighbors=4)
+    made = dreval.Study(folder / "s_1.dreval", data, methods, measures=["trustworthiness", "stress"], n_neighbors=4)
     return made.run(progress=False)
 
 

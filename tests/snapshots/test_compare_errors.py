@@ -16,7 +16,7 @@ import pytest
 from snapshot import Snapshots, refusal
 
 import dreval
-from dreval.cli import main
+from dreval.cli._main import main
 
 X = np.random.default_rng(0).normal(size=(24, 3)).round(3)
 SOURCES = {"umap": X[:, :2], "tsne": X[:, 1:]}
@@ -63,7 +63,7 @@ WITHIN: dict[str, Case] = {
     "an embedding that failed": lambda: RESULTS.compare(["umap", "short"]),
     "one embedding": lambda: RESULTS.compare(["umap"]),
     "no names": lambda: RESULTS.compare([]),
-    "an unknown index": lambda: RESULTS.compare(index="continuty"),
+    "an unknown measure": lambda: RESULTS.compare(measure="continuty"),
     "no level": lambda: RESULTS.compare(alpha=0),
     "a level as text": lambda: RESULTS.compare(alpha="5 %"),
     "an unknown adjustment": lambda: RESULTS.compare(adjust="bonferroni"),
@@ -86,28 +86,28 @@ TABLES: dict[str, Case] = {
     "one data set": across(TABLE.iloc[:2]),
     "no direction": across(TABLE, direction=None),
     "an unknown direction": across(TABLE, direction="up"),
-    "a direction of an unknown index": across(TABLE, direction={"valu": "lower"}),
-    "an index that is not there": across(TABLE, index="valu"),
-    "no index": across(TABLE, index=[]),
+    "a direction of an unknown measure": across(TABLE, direction={"valu": "lower"}),
+    "a measure that is not there": across(TABLE, measure="valu"),
+    "no measure": across(TABLE, measure=[]),
     "an unknown test": across(TABLE, tests="wilcoxn"),
     "a Bayesian test without a region": across(TABLE, tests="bayes"),
     "a negative region": across(TABLE, rope=-1.0),
-    "an index of the comparison": lambda: ACROSS.wins("valu"),
+    "a measure of the comparison": lambda: ACROSS.wins("valu"),
 }
 PICTURES: dict[str, Case] = {
-    "an unknown picture": lambda: ACROSS.plot("forrest"),
+    "an unknown embedding": lambda: ACROSS.plot("forrest"),
     "an unknown option": lambda: ACROSS.plot("forest", indx="value"),
     "ranks on one data set": lambda: RESULTS.compare().plot("critical_difference"),
     "ranks with empty cells": lambda: HOLES.plot("critical_difference"),
     "intervals of ranks": lambda: ACROSS.plot("forest"),
-    "intervals of one picture twice": lambda: TWICE.plot("forest"),
+    "intervals of one embedding twice": lambda: TWICE.plot("forest"),
     "a map over data sets": lambda: ACROSS.plot("difference_map"),
     "wins without data sets": lambda: RESULTS.compare().plot("wins"),
     "a pair of one": lambda: RESULTS.compare().plot("difference_map", pair=("umap",)),
     "a pair as text": lambda: RESULTS.compare().plot("difference_map", pair="umap"),
     "an unknown embedding of a pair": lambda: RESULTS.compare().plot("difference_map", pair=("umap", "tnse")),
-    "a map of a whole": lambda: WIDE.compare().plot("difference_map", index="procrustes_disparity"),
-    "one of several settings": lambda: SEVERAL.plot("difference_map", index="continuity"),
+    "a map of a whole": lambda: WIDE.compare().plot("difference_map", measure="procrustes_disparity"),
+    "one of several settings": lambda: SEVERAL.plot("difference_map", measure="continuity"),
 }
 INTERVALS: dict[str, Case] = {
     "replicates of coordinates": lambda: EV.run(ci="replicates"),
@@ -133,8 +133,8 @@ COMMAND: dict[str, Case] = {
         "table.csv", "--direction", "higher", "--tests", "bayes"
     ),
     "dreval compare, a region on one data set": command("saved.dreval", "--rope", "0.1"),
-    "dreval compare, a picture of another kind": command("table.csv", "--direction", "higher", "--plot", "p.gif"),
-    "dreval compare, a picture over a table": command("table.csv", "--direction", "higher", "--plot", "table.csv"),
+    "dreval compare, an embedding of another kind": command("table.csv", "--direction", "higher", "--plot", "p.gif"),
+    "dreval compare, an embedding over a table": command("table.csv", "--direction", "higher", "--plot", "table.csv"),
 }
 CASES = {**WITHIN, **TABLES, **PICTURES, **INTERVALS, **COMMAND}
 KEPT = Snapshots(Path(__file__).with_name("compare_errors.txt"), CASES)

@@ -121,7 +121,7 @@ def only_data(X: np.ndarray) -> np.ndarray:
     return X
 
 
-def labelled(X: np.ndarray, n_components: int, labels: Any) -> np.ndarray:
+def labeled(X: np.ndarray, n_components: int, labels: Any) -> np.ndarray:
     """A function that needs labels."""
     return X[:, :n_components] * len(labels)
 
@@ -257,7 +257,7 @@ SOURCES: dict[str, Case] = {
     "None as source": lambda: as_source(None, "e", DATA),
     "function of the data only": lambda: as_source(only_data, "e", DATA),
     "a bound fit_transform": lambda: as_source(PCA().fit_transform, "e", DATA),
-    "unknown option": lambda: as_source("isomap", "e", DATA, n_neighbours=5),
+    "unknown option": lambda: as_source("isomap", "e", DATA, n_neighbors=5),
     "option of an estimator": lambda: as_source(Fragile(), "e", DATA, perplexity=5),
     "option of a function": lambda: as_source(fail, "e", DATA, perplexity=5),
     "option of coordinates": lambda: as_source(X[:, :2], "e", DATA, n_neighbors=5),
@@ -279,7 +279,7 @@ SOURCES: dict[str, Case] = {
     "returns complex": lambda: as_source(lambda *_: X * 1j, "e", DATA).coordinates(DATA),
     "returns more columns than rows": lambda: as_source(lambda *_: np.ones((6, 7)), "e", DATA).coordinates(DATA),
     "no labels for a supervised method": lambda: as_source("isomap", "e", DATA).coordinates(DATA),
-    "no labels for a function": lambda: as_source(labelled, "e", DATA).coordinates(DATA),
+    "no labels for a function": lambda: as_source(labeled, "e", DATA).coordinates(DATA),
     "coordinates run again": lambda: as_source(X[:, :2], "e", DATA).embed(X, 2),
     "coordinates of other dimension": lambda: as_source(X[:, :2], "e", DATA).coordinates(DATA, n_components=3),
     "embed with coordinates": lambda: embed(X, X[:, :2]),

@@ -16,8 +16,8 @@ import pytest
 from snapshot import Snapshots
 
 import dreval
-from dreval.cli import main
-from dreval.results.base import Best, Block, Summary
+from dreval.cli._main import main
+from dreval.report.render.summary import Best, Block, Summary
 
 T = np.linspace(0, 3, 24)
 X = np.column_stack([np.cos(T), np.sin(T), T**2])
@@ -100,8 +100,8 @@ def record(name: str) -> Any:
         return found
     if name == "embedding":
         return dreval.embed(X, "pca")
-    if name == "index":
-        return dreval.trustability_index(X, "pca", random_state=0)
+    if name == "measure":
+        return dreval.trustability(X, "pca", random_state=0)
     noise = np.random.default_rng(0).normal(size=(24, 3))
     found = dreval.Evaluation(X + noise, {"pca": "pca"}, n_neighbors=4, random_state=0).run("continuity", ci=None)
     return found.certificate("pca", n_resamples=19)
@@ -119,11 +119,11 @@ CASES: dict[str, Callable[[], object]] = {
     "all failed": lambda: dreval.Evaluation(X, {"short": ARC[:5]}, n_neighbors=4, random_state=0).run().summary(),
     "one embedding, HTML": lambda: evaluation().run("continuity").summary().as_html(),
     "one embedding, LaTeX": lambda: evaluation().run("continuity").summary().as_latex(),
-    "comparison of points": lambda: everything().compare(index=["trustworthiness", "procrustes_rn"]).summary(),
-    "comparison of points, words": lambda: everything().compare(index="trustworthiness").paragraph(),
+    "comparison of points": lambda: everything().compare(measure=["trustworthiness", "procrustes_rn"]).summary(),
+    "comparison of points, words": lambda: everything().compare(measure="trustworthiness").paragraph(),
     "replicates": lambda: replicates().summary(),
-    "comparison of replicates": lambda: replicates().compare(index="procrustes_rc").summary(),
-    "comparison of replicates, words": lambda: replicates().compare(index="procrustes_rc").paragraph(),
+    "comparison of replicates": lambda: replicates().compare(measure="procrustes_rc").summary(),
+    "comparison of replicates, words": lambda: replicates().compare(measure="procrustes_rc").paragraph(),
     "halves": lambda: evaluation().run("procrustes_rc", ci="subsampling").summary(),
     "comparison of halves, words": lambda: evaluation().run("procrustes_rc", ci="subsampling").compare().paragraph(),
     "comparison across data sets": lambda: across().summary(),
@@ -140,7 +140,7 @@ CASES: dict[str, Callable[[], object]] = {
     "test": lambda: record("test").summary(),
     "test, LaTeX": lambda: record("test").summary().as_latex(),
     "embedding": lambda: record("embedding").summary(),
-    "method index": lambda: record("index").summary(),
+    "method measure": lambda: record("measure").summary(),
     "certificate": lambda: record("certificate").summary(),
     "list methods": command("list", "methods"),
     "list tests, Markdown": command("list", "tests", "--markdown"),

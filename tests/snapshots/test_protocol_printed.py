@@ -17,7 +17,7 @@ from protocol_runs import SETTINGS, X, both_rounds, play, projection
 from snapshot import Snapshots
 
 import dreval
-from dreval.cli import main
+from dreval.cli._main import main
 from dreval.errors import ProtocolError
 
 RETURNED = Path("tool/returned/transformed-0002.csv")
@@ -82,7 +82,7 @@ SPOILED: dict[str, Callable[[], object]] = {
     "data that were altered": flipped("tool/input/data.csv"),
     "transformed data that were altered": flipped("tool/input/transformed-0003.csv"),
     "transformed data that are gone": Path("tool/input/transformed-0003.csv").unlink,
-    "another picture of the data": edited(cell(0, "y0", 0.5), BASE),
+    "another embedding of the data": edited(cell(0, "y0", 0.5), BASE),
     "a manifest that was edited": lambda: Path("tool/manifest.json").write_text(
         Path("tool/manifest.json").read_text().replace('"random_state": 4', '"random_state": 5')
     ),

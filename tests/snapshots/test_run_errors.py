@@ -18,18 +18,18 @@ from snapshot import RowNote, Snapshots, refusal
 
 import dreval
 from dreval import _check
-from dreval.cli import main
+from dreval.cli._main import main
+from dreval.records.embedding import Embedding
 from dreval.registry import METHODS
-from dreval.results.value import Embedding
 
 X = np.arange(24.0).reshape(8, 3) ** 2
 Y = X[:, :2]
 EV = dreval.Evaluation(X, {"umap": Y}, n_neighbors=3, random_state=0)
-LABELLED = dreval.Evaluation(X, {"umap": Y}, labels=list("abab" * 2), n_neighbors=3, random_state=0)
+LABELED = dreval.Evaluation(X, {"umap": Y}, labels=list("abab" * 2), n_neighbors=3, random_state=0)
 D = np.abs(X[:, :1] - X[:, 0])
 DISTANCES = dreval.Evaluation(D, {"umap": Y}, n_neighbors=3, metric="precomputed", random_state=0)
 RESULTS = EV.with_embedding("short", Y[:5]).run("continuity", None, None)
-TCI = "tractable_consistency_index"
+TCI = "tractable_consistency"
 Case = Callable[[], Any]
 
 
@@ -61,10 +61,10 @@ DOOR: dict[str, Case] = {
     "no threads": lambda: dreval.Evaluation(X, n_neighbors=3, n_jobs=0),
 }
 RUN: dict[str, Case] = {
-    "unknown index": lambda: EV.run("trustworthines"),
-    "a number as index": lambda: EV.run([3]),
+    "unknown measure": lambda: EV.run("trustworthines"),
+    "a number as measure": lambda: EV.run([3]),
     "no names": lambda: EV.run(3),
-    "unknown test": lambda: LABELLED.run(tests="hsik"),
+    "unknown test": lambda: LABELED.run(tests="hsik"),
     "nothing to test against": lambda: EV.run(tests="hsic"),
     "nothing to compute": lambda: EV.run(None),
     "unknown interval": lambda: EV.run(ci="bootstrap"),
@@ -73,28 +73,28 @@ RUN: dict[str, Case] = {
     "no permutations": lambda: EV.run(n_resamples=0),
     "unknown adjustment": lambda: EV.run(adjust="bonferroni"),
     "options as a list": lambda: EV.run(options=["k"]),  # type: ignore[arg-type]
-    "options of an unknown index": lambda: EV.run(options={"continuty": {}}),
+    "options of an unknown measure": lambda: EV.run(options={"continuty": {}}),
     "options that are no dict": lambda: EV.run(options={"continuity": 5}),  # type: ignore[dict-item]
-    "unknown option of an index": lambda: EV.run(options={"continuity": {"n_neighbours": 5}}),
-    "option of an index without any": lambda: EV.run(options={"procrustes_disparity": {"k": 5}}),
-    "neighbors of one index": lambda: EV.run(options={"continuity": {"n_neighbors": 8}}),
-    "one fold": lambda: LABELLED.run(options={"knn_accuracy": {"n_folds": 1}}),
-    "unknown option of a test": lambda: LABELLED.run(options={"hsic": {"kernal": "linear"}}),
-    "unknown option of a method index": lambda: EV.run(options={TCI: {"n_transformation": 9}}, indices=TCI),
-    "unknown transformation": lambda: EV.run(options={TCI: {"transformation": "shift"}}, indices=TCI),
-    "a negative amplitude": lambda: EV.with_embedding("p", "pca").run(options={TCI: {"amplitude": -1.0}}, indices=TCI),
-    "a store that is a folder": lambda: EV.with_embedding("p", "pca").run(options={TCI: {"store": "."}}, indices=TCI),
-    "coordinates run again": lambda: dreval.trustability_index(X, Y),
-    "seed of a test": lambda: LABELLED.run(options={"hsic": {"random_state": 1}}),
-    "no permutations of a test": lambda: LABELLED.run(options={"hsic": {"n_resamples": 0}}),
+    "unknown option of a measure": lambda: EV.run(options={"continuity": {"n_neighbors": 5}}),
+    "option of a measure without any": lambda: EV.run(options={"procrustes_disparity": {"k": 5}}),
+    "neighbors of one measure": lambda: EV.run(options={"continuity": {"n_neighbors": 8}}),
+    "one fold": lambda: LABELED.run(options={"knn_accuracy": {"n_folds": 1}}),
+    "unknown option of a test": lambda: LABELED.run(options={"hsic": {"kernal": "linear"}}),
+    "unknown option of a method measure": lambda: EV.run(options={TCI: {"n_transformation": 9}}, measures=TCI),
+    "unknown transformation": lambda: EV.run(options={TCI: {"transformation": "shift"}}, measures=TCI),
+    "a negative amplitude": lambda: EV.with_embedding("p", "pca").run(options={TCI: {"amplitude": -1.0}}, measures=TCI),
+    "a store that is a folder": lambda: EV.with_embedding("p", "pca").run(options={TCI: {"store": "."}}, measures=TCI),
+    "coordinates run again": lambda: dreval.trustability(X, Y),
+    "seed of a test": lambda: LABELED.run(options={"hsic": {"random_state": 1}}),
+    "no permutations of a test": lambda: LABELED.run(options={"hsic": {"n_resamples": 0}}),
 }
 NOTES: dict[str, Case] = {
     "row: number of components": lambda: raise_failure(EV.with_embedding("e", "pca", n_components=0)),
     "row: other rows": lambda: raise_failure(EV.with_embedding("e", Y[:5])),
     "row: a method on distances": lambda: raise_failure(DISTANCES.with_embedding("e", "pca")),
     "row: an estimator on distances": lambda: raise_failure(DISTANCES.with_embedding("e", METHODS.get("pca")())),
-    "row: an index of coordinates on distances": lambda: raise_missing(DISTANCES),
-    "row: test of a constant embedding": lambda: raise_note(LABELLED.with_embedding("e", Y * 0)),
+    "row: a measure of coordinates on distances": lambda: raise_missing(DISTANCES),
+    "row: test of a constant embedding": lambda: raise_note(LABELED.with_embedding("e", Y * 0)),
     "row: test of one class": lambda: raise_note(one_class()),
 }
 
@@ -102,7 +102,7 @@ NOTES: dict[str, Case] = {
 def embed_frame(columns: str) -> Any:
     """New points in a frame with these columns, of data whose columns are a, b and c."""
     new = pd.DataFrame(np.ones((2, len(columns))), columns=list(columns))
-    return Embedding(Y, "mine", data=X, columns=("a", "b", "c")).embed_new(new)
+    return Embedding(Y, "mine", data=X, columns=("a", "b", "c")).transform(new)
 
 
 RESULT: dict[str, Case] = {
@@ -116,19 +116,19 @@ RESULT: dict[str, Case] = {
     "certificate of a constant": lambda: (
         EV.with_embedding("spot", Y * 0).run("continuity", ci=None).certificate("spot")
     ),
-    "new points of other width": lambda: RESULTS.embed_new("umap", Y),
+    "new points of other width": lambda: RESULTS.transform("umap", Y),
     "new points of other columns": lambda: embed_frame("abd"),
     "new points with a column twice": lambda: embed_frame("abcb"),
-    "a rule nobody knows": lambda: RESULTS.reconstruct("umap", Y, rule="theorem4"),
-    "a ridge for a theorem": lambda: RESULTS.reconstruct("umap", Y, rule="theorem3", ridge=1.0),
-    "a picture without data": lambda: Embedding(Y, "mine").embed_new(X),
+    "a rule nobody knows": lambda: RESULTS.inverse_transform("umap", Y, rule="theorem4"),
+    "a ridge for a theorem": lambda: RESULTS.inverse_transform("umap", Y, rule="theorem3", ridge=1.0),
+    "an embedding without data": lambda: Embedding(Y, "mine").transform(X),
     "saved in no folder": lambda: RESULTS.save("nowhere/r.dreval"),
     "saved as a folder": lambda: RESULTS.save("."),
     "loaded from nowhere": lambda: dreval.load_results("nowhere.dreval"),
     "loaded from text": lambda: dreval.load_results("data.csv"),
     "loaded from another zip": lambda: dreval.load_results("other.zip"),
     "loaded from a newer format": lambda: dreval.load_results("newer.zip"),
-    "card of an unknown index": lambda: dreval.index_card("trustworthines"),
+    "card of an unknown measure": lambda: dreval.card("trustworthines"),
     "unknown thing of a registry": lambda: METHODS.get("isomp"),
 }
 CHECKS: dict[str, Case] = {
@@ -185,7 +185,7 @@ def raise_failure(ev: dreval.Evaluation) -> None:
 
 
 def raise_missing(ev: dreval.Evaluation) -> None:
-    """The reason of a missing index, as an error."""
+    """The reason of a missing measure, as an error."""
     raise RowNote(ev.run("procrustes_disparity", None, None).tidy()["note"].iloc[0])
 
 

@@ -17,9 +17,9 @@ import pytest
 from snapshot import Snapshots
 
 import dreval
-from dreval._study_status import StudyStatus
-from dreval.cli import main
+from dreval.cli._main import main
 from dreval.errors import DrevalError
+from dreval.study.status import StudyStatus
 
 X = np.column_stack([np.arange(8.0) ** 2, *(np.sin(np.arange(8.0) * k) * 20 for k in (1, 2, 5))])
 DATA = {"squares": X, "roots": np.sqrt(np.abs(X)), "a data set with a name that is far too long for a line": X / 2}
@@ -33,7 +33,7 @@ def broken(X: Any, n_components: int) -> Any:
 
 
 def study(path: str = "s.dreval", **words: Any) -> dreval.Study:
-    usual = {"datasets": DATA, "methods": {"pca": "pca", "broken": broken}, "indices": ["procrustes_disparity"]}
+    usual = {"datasets": DATA, "methods": {"pca": "pca", "broken": broken}, "measures": ["procrustes_disparity"]}
     return dreval.Study(path, **{**usual, "n_neighbors": 3, "random_state": 0, "replicates": 2, **words})
 
 
@@ -63,13 +63,13 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "data with gaps": lambda: study(datasets={"gaps": X * np.nan}),
     "no name": lambda: study(datasets={" ": X}),
     "an unknown method": lambda: study(methods=["isomp"]),
-    "an unknown parameter of a method": lambda: study(methods={"iso": {"method": "isomap", "n_neighbours": 3}}),
+    "an unknown parameter of a method": lambda: study(methods={"iso": {"method": "isomap", "n_neighbors": 3}}),
     "components of a method": lambda: study(methods={"iso": {"method": "isomap", "n_components": 3}}),
     "a method that says no method": lambda: study(methods={"iso": {"n_neighbors": 3}}),
     "coordinates": lambda: study(methods={"iso": X[:, :2]}),
-    "an unknown index": lambda: study(indices="trustworthines"),
-    "a curve": lambda: study(indices=["r_nx"]),
-    "no indices": lambda: study(indices=None),
+    "an unknown measure": lambda: study(measures="trustworthines"),
+    "a curve": lambda: study(measures=["r_nx"]),
+    "no measures": lambda: study(measures=None),
     "too many neighbors": lambda: study(n_neighbors=8),
     "too many neighbors for a subsample": lambda: study(n_neighbors=5, subsample=0.5),
     "a share above 1": lambda: study(subsample=2),
@@ -77,8 +77,8 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "no components": lambda: study(n_components=0),
     "anchors beyond the data": lambda: study(anchors=9),
     "anchors without anchors": lambda: study(ci="anchors"),
-    "an option of no index": lambda: study(options={"procrustes_disparity": {"k": 3}}),
-    "options that cannot be written": lambda: study(options={"tractable_consistency_index": {"store": Path("x")}}),
+    "an option of no measure": lambda: study(options={"procrustes_disparity": {"k": 3}}),
+    "options that cannot be written": lambda: study(options={"tractable_consistency": {"store": Path("x")}}),
     "another recipe": lambda: (study().run(limit=1), study(n_neighbors=2, random_state=1)),
     "other data": lambda: (study().run(limit=1), study(datasets={"squares": X + 1})),
     "another method": lambda: (study().run(limit=1), study(methods={"broken": "pca"})),

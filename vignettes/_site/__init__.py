@@ -29,20 +29,20 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(Formulas)
     app.connect("builder-inited", _write_reference)
     app.connect("doctree-resolved", describe_figures)
-    app.connect("html-page-context", _add_colours)
+    app.connect("html-page-context", _add_colors)
     app.connect("autodoc-process-docstring", keep_plain, priority=900)  # behind numpydoc
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def _add_colours(*event: Any) -> None:
-    """Give every page the colours of the package's figures under their names, on light and on dark paper."""
+def _add_colors(*event: Any) -> None:
+    """Give every page the colors of the package's figures under their names, on light and on dark paper."""
     from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT
 
     context = event[3]
-    for selector, colours, embeddings in ((":root", LIGHT, EMBEDDINGS_LIGHT), (DARK_PAGE, DARK, EMBEDDINGS_DARK)):
-        named = colours | {f"s{place}": colour for place, colour in enumerate(embeddings)}
+    for selector, colors, embeddings in ((":root", LIGHT, EMBEDDINGS_LIGHT), (DARK_PAGE, DARK, EMBEDDINGS_DARK)):
+        named = colors | {f"s{place}": color for place, color in enumerate(embeddings)}
         named["panel"] = named["paper"] = "var(--pst-color-surface)"  # figures lie on panels of the theme
-        body = ";".join(f"--{name}:{colour}" for name, colour in named.items())
+        body = ";".join(f"--{name}:{color}" for name, color in named.items())
         context["metatags"] = context.get("metatags", "") + f"<style>{selector}{{{body}}}</style>"
 
 

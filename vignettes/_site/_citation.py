@@ -22,8 +22,8 @@ def write_citation(folder: Path) -> list[str]:
     }
     lines = ["@software{dreval,", *(f"  {name} = {value}," for name, value in entry.items()), "}"]
     words = (
-        "Please cite the package, and the paper of every index and method that you report: the last line of their "
-        "cards, as in ``dreval.index_card(name).reference``, and the section References of their pages."
+        "Please cite the package, and the paper of every measure and method that you report: the last line of their "
+        "cards, as in ``dreval.card(name).reference``, and the section References of their pages."
     )
     block = ".. code-block:: bibtex\n\n" + "\n".join(f"   {line}" for line in lines)
     write(folder / "citation.rst", page(title("How to cite"), words, block, plain(said["abstract"])))

@@ -17,21 +17,21 @@ from _site import _drawing as draw
 from _site._docstrings import keep_plain
 from _site._text import page, plain, raw, table, title, write
 from dreval import errors, glossary
-from dreval.registry import DATASETS, INDICES, TESTS
+from dreval.registry import DATASETS, MEASURES, TESTS
 
 # Where the records that functions give back are defined; users never make them by hand.
 RECORDS = (
     "dreval.comparison.record.Comparison",
-    "dreval.results.certified.Certificate",
-    "dreval.results.parts.IndexRecord",
-    "dreval.results.value.Embedding",
+    "dreval.records.certificate.Certificate",
+    "dreval.records.measure_record.MeasureRecord",
+    "dreval.records.embedding.Embedding",
     "dreval.datasets._dataset.Dataset",
 )
 
 
 def public_names() -> list[str]:
-    """What ``dreval`` offers beside indices, tests and folders."""
-    own = {*INDICES.names(), *TESTS.public_names()}
+    """What ``dreval`` offers beside measures, tests and folders."""
+    own = {*MEASURES.names(), *TESTS.public_names()}
     return [name for name in dir(dreval) if not name.startswith("_") and name not in own and not _is_folder(name)]
 
 
@@ -88,10 +88,10 @@ def _errors() -> str:
 
 def _columns() -> str:
     parts = {
-        "Results.tidy()": ("one row for each embedding, index and parameter", glossary.COLUMNS),
-        "Comparison.tidy()": ("one row for each pair of embeddings, index and test", glossary.PAIR_COLUMNS),
-        "Comparison.overall": ("one row for each index and test of all embeddings", glossary.OVERALL_COLUMNS),
-        "Comparison.standing": ("one row for each embedding and index", glossary.STANDING_COLUMNS),
+        "Results.tidy()": ("one row for each embedding, measure and parameter", glossary.COLUMNS),
+        "Comparison.tidy()": ("one row for each pair of embeddings, measure and test", glossary.PAIR_COLUMNS),
+        "Comparison.overall": ("one row for each measure and test of all embeddings", glossary.OVERALL_COLUMNS),
+        "Comparison.standing": ("one row for each embedding and measure", glossary.STANDING_COLUMNS),
     }
     pieces = [title("Columns of the tables"), "A closed list: no table has a column that is not here."]
     for name, (words, columns) in parts.items():
@@ -129,19 +129,19 @@ def _panels(cards: list[Any]) -> str:
             warnings.simplefilter("ignore", errors.DrevalWarning)
             made = dreval.simulate(card.name, random_state=0)
         label = f"Simulated data: {card.title}"
-        figures.append(draw.figure(draw.scatter(_seen(made.data), _colours(made), label), escape(card.name)))
-    return f'<div class="pictures many">{"".join(figures)}</div>'
+        figures.append(draw.figure(draw.scatter(_seen(made.data), _colors(made), label), escape(card.name)))
+    return f'<div class="maps many">{"".join(figures)}</div>'
 
 
 def _seen(X: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
     """Up to three columns as they are; of more the two leading principal components."""
     if X.shape[1] <= 3:
         return X
-    centred = X - X.mean(axis=0)
-    return centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+    centered = X - X.mean(axis=0)
+    return centered @ np.linalg.svd(centered, full_matrices=False)[2][:2].T
 
 
-def _colours(made: Any) -> list[str]:
+def _colors(made: Any) -> list[str]:
     if made.labels is not None:
         return draw.by_class(made.labels)
     return draw.along(made.data[:, 0] if made.latent is None else made.latent[:, 0])

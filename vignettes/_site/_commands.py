@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from _site._text import code, page, plain, table, title, write
-from dreval.cli import _parser
+from dreval.cli._main import _parser
 
 WORDS = (
     "The same words and defaults as in Python. ``dreval`` exits with 0 when all is done, with 1 when some embedding "

@@ -1,4 +1,4 @@
-"""Small pictures of points and curves as SVG in the colours of a page, a kilobyte or two each."""
+"""Small pictures of points and curves as SVG in the colors of a page, a kilobyte or two each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from dreval.report._style import CLASS_COLOURS, RAMP
+from dreval.report._style import CLASS_COLORS, RAMP
 
 FloatArray = npt.NDArray[np.float64]
 SIDE, EDGE = 100.0, 4.0
@@ -21,19 +21,19 @@ __all__ = ["along", "by_class", "curve", "figure", "from_worse_to_better", "scat
 
 
 def along(values: npt.ArrayLike) -> list[str]:
-    """Colours of points by the place of their values, lowest to highest."""
+    """Colors of points by the place of their values, lowest to highest."""
     order = np.argsort(np.argsort(np.asarray(values), kind="stable"), kind="stable")
     return [ALONG[int(place * len(ALONG) / len(order))] for place in order]
 
 
 def by_class(labels: Sequence[object]) -> list[str]:
-    """Colours of points by class."""
+    """Colors of points by class."""
     kinds = sorted({str(label) for label in labels})
-    return [CLASS_COLOURS[kinds.index(str(label)) % len(CLASS_COLOURS)] for label in labels]
+    return [CLASS_COLORS[kinds.index(str(label)) % len(CLASS_COLORS)] for label in labels]
 
 
 def from_worse_to_better(values: FloatArray, worst: float, best: float) -> list[str]:
-    """Colours of points by how good their values are, on the scale of the package's own maps."""
+    """Colors of points by how good their values are, on the scale of the package's own maps."""
     span = best - worst
     share = (values - worst) / span if span else np.ones_like(values)
     places = np.clip(np.nan_to_num(share) * len(RAMP), 0, len(RAMP) - 1).astype(int)
@@ -55,13 +55,13 @@ def _placed(points: FloatArray) -> FloatArray:
     return middle + (points - (low + high) / 2) * unit * np.array([1.0, -1.0])
 
 
-def scatter(points: FloatArray, colours: Sequence[str], label: str, size: float = 3.4) -> str:
-    """Points in their colours; what is shown is said in ``label`` for those who do not see it."""
+def scatter(points: FloatArray, colors: Sequence[str], label: str, size: float = 3.4) -> str:
+    """Points in their colors; what is shown is said in ``label`` for those who do not see it."""
     places = _placed(_flat(np.asarray(points, dtype=np.float64)))
     strokes: dict[str, list[str]] = {}
-    for (x, y), colour in zip(places, colours, strict=True):
-        strokes.setdefault(colour, []).append(f"M{x:.1f} {y:.1f}h0")
-    paths = "".join(f'<path stroke="{colour}" d="{"".join(marks)}"/>' for colour, marks in strokes.items())
+    for (x, y), color in zip(places, colors, strict=True):
+        strokes.setdefault(color, []).append(f"M{x:.1f} {y:.1f}h0")
+    paths = "".join(f'<path stroke="{color}" d="{"".join(marks)}"/>' for color, marks in strokes.items())
     return _svg(f'<g fill="none" stroke-linecap="round" stroke-width="{size}">{paths}</g>', label)
 
 

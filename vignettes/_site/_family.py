@@ -1,4 +1,4 @@
-"""The six pictures of one bent sheet on which every index is shown: from a perfect copy to one without any relation."""
+"""The six embeddings of one bent sheet on which every measure is shown: from a perfect copy to one without any relation."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 import dreval
-from dreval.registry import INDICES
-from dreval.results.table import Results
+from dreval.records.results import Results
+from dreval.registry import MEASURES
 
 FloatArray = npt.NDArray[np.float64]
 N = 180
@@ -37,8 +37,8 @@ def sheet() -> tuple[FloatArray, FloatArray, npt.NDArray[np.str_]]:
 
 
 @cache
-def pictures() -> dict[str, FloatArray]:
-    """The six pictures by name."""
+def embeddings() -> dict[str, FloatArray]:
+    """The six embeddings by name."""
     data, latent, _ = sheet()
     along, across = latent.T
     cut = np.where(along < TURN / 2, along + TURN / 2 + 3.5, along - TURN / 2)
@@ -54,16 +54,16 @@ def pictures() -> dict[str, FloatArray]:
 
 
 def _principal(X: FloatArray, n_components: int) -> FloatArray:
-    centred = X - X.mean(axis=0)
-    return centred @ np.linalg.svd(centred, full_matrices=False)[2][:n_components].T
+    centered = X - X.mean(axis=0)
+    return centered @ np.linalg.svd(centered, full_matrices=False)[2][:n_components].T
 
 
 @cache
 def evaluated() -> Results:
-    """Every index that judges a picture, on all six."""
+    """Every measure that judges an embedding, on all six."""
     data, latent, labels = sheet()
-    names = [card.name for card in INDICES.cards() if "method" not in card.needs]
-    evaluation = dreval.Evaluation(data, dict(pictures()), labels=labels, latent=latent, random_state=SEED)
+    names = [card.name for card in MEASURES.cards() if "method" not in card.needs]
+    evaluation = dreval.Evaluation(data, dict(embeddings()), labels=labels, latent=latent, random_state=SEED)
     return evaluation.run(names, tests=None, ci=None)
 
 
@@ -81,7 +81,7 @@ def _forget(X: FloatArray, n_components: int, random_state: Any = None) -> Float
     return np.random.default_rng(random_state).normal(size=(len(X), n_components))
 
 
-# Methods that do to any data what the pictures show, for the indices that are asked of a method.
+# Methods that do to any data what the embeddings show, for the measures that are asked of a method.
 METHODS: dict[str, tuple[Any, str]] = {
     "PCA": ("pca", "principal components"),
     "isomap": ("isomap", "lays the sheet flat"),
@@ -93,8 +93,8 @@ METHODS: dict[str, tuple[Any, str]] = {
 
 @cache
 def evaluated_methods() -> Results:
-    """Every index that runs a method again, on the five methods."""
+    """Every measure that runs a method again, on the five methods."""
     data, _, _ = sheet()
-    names = [card.name for card in INDICES.cards() if "method" in card.needs]
+    names = [card.name for card in MEASURES.cards() if "method" in card.needs]
     sources = {name: source for name, (source, _) in METHODS.items()}
     return dreval.Evaluation(data, sources, random_state=SEED).run(names, tests=None, ci=None)

@@ -10,14 +10,14 @@ from typing import Any
 import pandas as pd
 
 import dreval
-from _site._family import evaluated, pictures, sheet
+from _site._family import embeddings, evaluated, sheet
 from _site._text import page, raw, title, write
 from dreval.report._svg import inline_svg
-from dreval.report.figures import kinds
+from dreval.report.plot import kinds
 
 SHOWN = ("unrolled", "PCA", "torn")
-INDICES = ("trustworthiness", "continuity", "procrustes_rc")
-CURVES = {"curve": {"index": "r_nx"}}
+MEASURES = ("trustworthiness", "continuity", "procrustes_rc")
+CURVES = {"curve": {"measure": "r_nx"}}
 SETS = ("swiss_roll", "cylinder", "hemisphere", "sphere", "s3", "s4", "trefoil")
 METHODS = ("pca", "isomap", "classical_mds", "laplacian_eigenmaps")
 
@@ -63,11 +63,11 @@ def _figure(card: Any) -> Any:
 
 @cache
 def _within() -> Any:
-    """Three of the six pictures, with intervals and tests."""
+    """Three of the six embeddings, with intervals and tests."""
     data, _, labels = sheet()
-    shown = {name: pictures()[name] for name in SHOWN}
+    shown = {name: embeddings()[name] for name in SHOWN}
     evaluation = dreval.Evaluation(data, shown, labels=labels, random_state=0)
-    return evaluation.run([*INDICES, "spearman_distance"], n_resamples=199)
+    return evaluation.run([*MEASURES, "spearman_distance"], n_resamples=199)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Formulas that docstrings write in plain text, as R_N or sum_{j in M_k(i)} r_ij^2, with their indices set low."""
+"""Formulas that docstrings write in plain text, as R_N or sum_{j in M_k(i)} r_ij^2, with their measures set low."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ def _in_code(node: nodes.Node) -> bool:
 
 
 def typeset(text: str) -> list[nodes.Node]:
-    """Text as nodes, with low indices and high powers."""
+    """Text as nodes, with low measures and high powers."""
     made = {"low": nodes.subscript, "high": nodes.superscript}
     return [made[kind](piece, piece) if kind in made else nodes.Text(piece) for kind, piece in formula_pieces(text)]

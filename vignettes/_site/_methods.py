@@ -25,10 +25,10 @@ N, NEIGHBORS, SEED = 300, 8, 0
 def write_methods(folder: Path) -> list[str]:
     """Write all pages and their overview; the names below the folder."""
     cards = METHODS.cards()
-    made = {card.name: picture(card.name) for card in cards}
+    made = {card.name: embedding(card.name) for card in cards}
     for card in cards:
         write(folder / "methods" / f"{card.name}.rst", method_page(card, made[card.name]))
-    write(folder / "methods" / "index.rst", _overview(cards, made))
+    write(folder / "methods" / "measure.rst", _overview(cards, made))
     write(folder / "methods" / "common.rst", _common())
     return ["methods/index"]
 
@@ -48,10 +48,10 @@ def bands() -> list[str]:
 
 
 @cache
-def picture(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def embedding(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """What the method makes of it; supervised ones are told in which band along the roll a point lies.
 
-    What a method warns of (weakly connected points, an optimisation that was stopped) is part of its page's data, not
+    What a method warns of (weakly connected points, an optimization that was stopped) is part of its page's data, not
     of the build.
     """
     cls = METHODS.get(name)
@@ -66,7 +66,7 @@ def picture(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
     """The page of one method."""
-    colours = draw.along(roll().latent[:, 0])
+    colors = draw.along(roll().latent[:, 0])
     told = "by its defaults"
     if "n_neighbors" in inspect.signature(METHODS.get(card.name)).parameters:
         told = f"with {NEIGHBORS} neighbors, else by its defaults"
@@ -74,25 +74,25 @@ def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
         told += ", told in which of six bands along the roll each point lies"
     figures = [
         draw.figure(
-            draw.scatter(roll().data, colours, "The data: a rolled sheet"), "The data", f"a rolled sheet, n = {N}"
+            draw.scatter(roll().data, colors, "The data: a rolled sheet"), "The data", f"a rolled sheet, n = {N}"
         ),
-        draw.figure(draw.scatter(Y, colours, f"What {card.title} makes of it"), escape(card.title), told),
+        draw.figure(draw.scatter(Y, colors, f"What {card.title} makes of it"), escape(card.title), told),
     ]
     return page(
         title(plain(card.title)),
         fields({"as a name": f'``dreval.embed(X, "{card.name}")``'} | card_fields(card, "name")),
-        raw(f'<div class="pictures two">{"".join(figures)}</div>'),
+        raw(f'<div class="maps two">{"".join(figures)}</div>'),
         title("Reference", "-"),
         f".. autoclass:: dreval.methods.{card.class_name}",
-        "What all methods have in common (``fit``, ``embed_new``, ``reconstruct``, parameters by name): :doc:`common`.",
+        "What all methods have in common (``fit``, ``transform``, ``reconstruct``, parameters by name): :doc:`common`.",
     )
 
 
 def _overview(cards: list[Any], made: dict[str, Any]) -> str:
-    colours = draw.along(roll().latent[:, 0])
+    colors = draw.along(roll().latent[:, 0])
     figures = "".join(
         draw.figure(
-            draw.scatter(made[card.name], colours, f"What {card.title} makes of a rolled sheet"),
+            draw.scatter(made[card.name], colors, f"What {card.title} makes of a rolled sheet"),
             f'<a href="{card.name}.html">{escape(card.title)}</a>',
             escape(card.family),
         )
@@ -103,7 +103,7 @@ def _overview(cards: list[Any], made: dict[str, Any]) -> str:
         "Reference implementations of the literature, as baselines to compare with. All are shown on the same rolled "
         f"sheet of {N} points with their defaults, those on graphs with {NEIGHBORS} neighbors. What lays it flat here "
         "may fail on data of another shape.",
-        raw(f'<div class="pictures many">{figures}</div>'),
+        raw(f'<div class="maps many">{figures}</div>'),
         toctree(["common", *(card.name for card in cards)], "hidden:"),
     )
 

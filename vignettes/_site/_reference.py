@@ -1,4 +1,4 @@
-"""The reference, written from the registries: adding an index, a test or a method adds its page."""
+"""The reference, written from the registries: adding a measure, a test or a method adds its page."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from _site._citation import write_citation
 from _site._classes import first_sentence, public_names, records, write_classes
 from _site._commands import write_commands
 from _site._figures import write_figures
-from _site._indices import write_indices
+from _site._measures import write_measures
 from _site._methods import write_methods
 from _site._tests import write_tests
 from _site._text import page, table, title, toctree, write
 
-PARTS = (write_citation, write_classes, write_commands, write_figures, write_indices, write_methods, write_tests)
+PARTS = (write_citation, write_classes, write_commands, write_figures, write_measures, write_methods, write_tests)
 
 
 def write_reference(folder: Path) -> None:
@@ -36,13 +36,13 @@ def _overview() -> str:
     functions = [name for name in names if name not in classes]
     return page(
         title("Reference"),
-        "Every page below is written from the code: from the cards of indices, tests and methods, and from what the "
+        "Every page below is written from the code: from the cards of measures, tests and methods, and from what the "
         "functions say of themselves.",
         title("By kind", "-"),
         table(
             ["what", "where"],
             [
-                ("Indices of quality, each on the same six pictures", ":doc:`gallery`"),
+                ("Measures of quality, each on the same six embeddings", ":doc:`gallery`"),
                 ("Tests of independence, with their error rates", ":doc:`tests/index`"),
                 ("Methods of dimensionality reduction, on a rolled sheet", ":doc:`methods/index`"),
                 ("Data, bundled and simulated", ":doc:`datasets`"),

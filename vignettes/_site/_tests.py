@@ -59,7 +59,7 @@ def write_tests(folder: Path) -> list[str]:
     rates = {name: rejections(TESTS.get(name.removesuffix(TESTS.suffix))) for name in names}
     for name, card in zip(names, TESTS.cards(), strict=True):
         write(folder / "tests" / f"{name}.rst", test_page(name, card, rates[name]))
-    write(folder / "tests" / "index.rst", _overview(names, rates))
+    write(folder / "tests" / "measure.rst", _overview(names, rates))
     return ["tests/index"]
 
 

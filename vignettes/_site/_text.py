@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from dreval.glossary import COLUMNS
-from dreval.registry import INDICES, METHODS, TESTS
+from dreval.registry import MEASURES, METHODS, TESTS
 
 _MARKUP = re.compile(r"([\\*`|_])")
 _PIECE = re.compile(
@@ -32,9 +32,9 @@ def code(text: str) -> str:
 
 
 def symbol_html(symbol: str) -> str:
-    """A symbol such as R_N,opt with its index set low."""
-    head, low, index = symbol.partition("_")
-    return f"<i>{head}</i><sub>{index}</sub>" if low else f"<i>{head}</i>"
+    """A symbol such as R_N,opt with its measure set low."""
+    head, low, measure = symbol.partition("_")
+    return f"<i>{head}</i><sub>{measure}</sub>" if low else f"<i>{head}</i>"
 
 
 def card_fields(card: object, *left_out: str) -> dict[str, str]:
@@ -94,7 +94,7 @@ def write(path: Path, text: str) -> Path:
 @cache
 def _names() -> frozenset[str]:
     """What looks like a formula and is a name, as ``r_nx`` or ``k_max``."""
-    return frozenset((*INDICES, *METHODS, *TESTS, *COLUMNS))
+    return frozenset((*MEASURES, *METHODS, *TESTS, *COLUMNS))
 
 
 def _inside(low: str) -> str:
@@ -103,7 +103,7 @@ def _inside(low: str) -> str:
 
 
 def formula_pieces(text: str) -> list[tuple[str, str]]:
-    """Plain text in pieces: ``("low", ...)`` for an index, ``("high", ...)`` for a power, and ``("", ...)``.
+    """Plain text in pieces: ``("low", ...)`` for a measure, ``("high", ...)`` for a power, and ``("", ...)``.
 
     Examples
     --------

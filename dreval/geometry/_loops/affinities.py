@@ -1,4 +1,4 @@
-"""Affinities of neighbors: widths by bisection, and the attraction that affinities exert in a picture."""
+"""Affinities of neighbors: widths by bisection, and the attraction that affinities exert in an embedding."""
 
 from __future__ import annotations
 

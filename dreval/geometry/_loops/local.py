@@ -1,4 +1,4 @@
-"""Local Procrustes: norms and nuclear norms of small centred blocks."""
+"""Local Procrustes: norms and nuclear norms of small centered blocks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def nuclear_norm(block):
 
 
 @loop()
-def _centred(points, members, out):
+def _centered(points, members, out):
     """Rows of the members minus their mean; gives their squared norm."""
     size, width = members.shape[0], points.shape[1]
     total = 0.0
@@ -73,8 +73,8 @@ def local_parts(X, Y, rows, nearest, k, x2, y2, nuclear):
         members[0] = rows[b]
         for t in range(k):
             members[t + 1] = nearest[b, t]
-        x2[b] = _centred(X, members, A)
-        y2[b] = _centred(Y, members, B)
+        x2[b] = _centered(X, members, A)
+        y2[b] = _centered(Y, members, B)
         long, short = (A, B) if p >= d else (B, A)
         cross[:] = 0.0
         for t in range(k + 1):

@@ -1,9 +1,9 @@
-"""Costs of a picture over all pairs of its points, with their gradients: stress, and the repulsions of neighbor costs.
+"""Costs of an embedding over all pairs of its points, with their gradients: stress, and the repulsions of neighbor costs.
 
-Pictures come by column (d, n), so that the inner loops run over points that lie side by side; gradients are written in
-the same form. Each function goes over the pairs i < j, point by point: squared distances to the points behind, what the
-cost makes of them, and the pull that follows. Sums are taken in order: with permission to reorder them, code that was
-just compiled and the same code from the cache gave numbers that differ in the last digits, and a search ends elsewhere.
+Embeddings come by column (d, n), so that the inner loops run over points that lie side by side; gradients are written
+in the same form. Each function goes over the pairs i < j, point by point: squared distances to the points behind, what
+the cost makes of them, and the pull that follows. Sums are taken in order: with permission to reorder them, code that
+was just compiled and the same code from the cache gave numbers that differ in the last digits, and a search ends elsewhere.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ BLOCK = 256  # places over which what was left out is counted in one byte
 
 @loop()
 def _mid_ranks(counts, ranks):
-    """Twice the mid ranks of numbers that occur so often, how many there are in all, and their centred squares."""
+    """Twice the mid ranks of numbers that occur so often, how many there are in all, and their centered squares."""
     below, middle, squares, part = 0, 0.5 * (counts.sum() + 1), 0.0, 0.0
     for i in range(counts.shape[0]):
         count = counts[i]
@@ -29,7 +29,7 @@ def _mid_ranks(counts, ranks):
 
 @loop()
 def rank_products_without(x, y_id, counts, codes_a, codes_b, group):
-    """Centred sums of squares and products of mid ranks among the pairs that touch no point of a group.
+    """Centered sums of squares and products of mid ranks among the pairs that touch no point of a group.
 
     Pairs ascend in x; ``counts`` says how many have each number of y; ``codes_a`` and ``codes_b`` are the groups of
     the two points.
@@ -88,7 +88,7 @@ def _left_out_before(codes_a, codes_b, start, far, near):
 
 @loop()
 def _chunk_products(left, numbers, codes_a, codes_b, group, before, shift):
-    """Sum of the products of doubled, centred ranks of some pairs without a group, and how many pairs stay."""
+    """Sum of the products of doubled, centered ranks of some pairs without a group, and how many pairs stay."""
     total, seen = 0.0, before
     for k in range(numbers.shape[0]):
         stays = (codes_a[k] != group) & (codes_b[k] != group)
@@ -102,7 +102,7 @@ def _chunk_products(left, numbers, codes_a, codes_b, group, before, shift):
 def distinct_rank_products_without(y_id, codes_a, codes_b, sorted_a, sorted_b, start, out):
     """As ``rank_products_without`` for TOGETHER groups from ``start`` on, where no two distances are equal.
 
-    ``sorted_a`` and ``sorted_b`` are the groups in the order of y. Ranks are doubled and centred, so that every term
+    ``sorted_a`` and ``sorted_b`` are the groups in the order of y. Ranks are doubled and centered, so that every term
     is a whole number; rows of ``out`` receive xx, yy, xy.
     """
     total = y_id.shape[0]

@@ -48,7 +48,7 @@ def point_sammon(x, y, first, second, places, scale_x, scale_y, out):
 
 @loop()
 def _ranks(y_id, n_ids):
-    """Doubled and centred mid ranks of numbers, and how many there are of each; empty where all are distinct."""
+    """Doubled and centered mid ranks of numbers, and how many there are of each; empty where all are distinct."""
     if n_ids == y_id.shape[0]:
         return np.empty(0, np.int32), np.empty(0, np.int32)
     counts, ranks, below = np.zeros(n_ids, np.int32), np.empty(n_ids, np.int32), 0
@@ -62,7 +62,7 @@ def _ranks(y_id, n_ids):
 
 @loop(inline="always")
 def _rank(ranks, i, total):
-    """The doubled and centred rank of a number, which is its place where all are distinct."""
+    """The doubled and centered rank of a number, which is its place where all are distinct."""
     return float(ranks[i]) if ranks.shape[0] else float(2 * np.int64(i) + 1 - total)
 
 
@@ -111,7 +111,7 @@ def rank_influences(x, y_id, n_ids, first, second, places, out):
     """Derivatives of the correlation of mid ranks by the weights of the points; pairs ascend in x, ids with y.
 
     A pair weighs the product of the weights of its points, and a rank is a sum of weights. Ranks f and g are doubled
-    and centred; every term up to the last division is a whole number. Beyond 2^16 numbers the sum of f over the pairs
+    and centered; every term up to the last division is a whole number. Beyond 2^16 numbers the sum of f over the pairs
     that are farther in y is taken at the middle of its share of 2^-16 of all numbers.
     """
     total, shift = x.shape[0], np.uint32(0)

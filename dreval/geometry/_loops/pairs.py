@@ -118,7 +118,7 @@ def _products_of_distinct(x, y_id):
 
 @njit(cache=True, nogil=True)
 def rank_products(x, y_id, n_ids):
-    """Centred sums of squares and products of mid ranks; pairs ascend in x, and ids ascend with y."""
+    """Centered sums of squares and products of mid ranks; pairs ascend in x, and ids ascend with y."""
     total = x.shape[0]
     if n_ids == total:
         return _products_of_distinct(x, y_id)
@@ -277,8 +277,8 @@ def point_sums(values, first, second, places, n, ordered):
 
 
 @njit(cache=True, nogil=True)
-def centred_products(x, y, first, second, places, mean_x, mean_y, all_x, all_y):
-    """Sums over all ordered places (i, j), the diagonal included, of A^2, B^2 and A B of doubly centred distances."""
+def centered_products(x, y, first, second, places, mean_x, mean_y, all_x, all_y):
+    """Sums over all ordered places (i, j), the diagonal included, of A^2, B^2 and A B of doubly centered distances."""
     aa = bb = ab = 0.0
     for i in range(mean_x.shape[0]):
         a, b = all_x - 2 * mean_x[i], all_y - 2 * mean_y[i]

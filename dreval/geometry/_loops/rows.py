@@ -41,7 +41,7 @@ def fill_line(query, columns, line):
 
 @loop()
 def finish_products(products, rows, query_norms, norms, out):
-    """Turn products of centred points (of either precision) into squared distances; ``out`` may be the products."""
+    """Turn products of centered points (of either precision) into squared distances; ``out`` may be the products."""
     for b in range(rows.shape[0]):
         finish_line(products[b], query_norms[rows[b]], norms, out[b])
 

@@ -1,4 +1,4 @@
-"""Costs E(Y) of a picture of given data: one file is one cost, found by its name."""
+"""Costs E(Y) of an embedding of given data: one file is one cost, found by its name."""
 
 from __future__ import annotations
 

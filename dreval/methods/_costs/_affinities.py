@@ -101,6 +101,6 @@ class NeighborCost(Cost):
         return float(self.n)
 
     def negative_entropy(self, conditional: csr_matrix) -> float:
-        """Sum of p log p over ordered pairs, the part of a divergence that the picture does not change."""
+        """Sum of p log p over ordered pairs, the part of a divergence that the embedding does not change."""
         p = 0.5 * self.attracting.values
         return float(2.0 * np.sum(xlogy(p, p)))  # half of the least number above 0 is 0

@@ -1,7 +1,7 @@
 """The card of a cost, and what all costs have in common.
 
 A cost is made of data X (n, p), from which it takes what it needs once (distances, affinities, weights). It is then a
-function of a picture Y (n, d) that gives a number and its gradient (n, d), and knows nothing of how Y was made.
+function of an embedding Y (n, d) that gives a number and its gradient (n, d), and knows nothing of how Y was made.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Cost", "CostCard", "Stage", "cost"]
 
 
 class Stage(NamedTuple):
-    """What is minimised, with a number of iterations and a tolerance of its own; None stands for the user's."""
+    """What is minimized, with a number of iterations and a tolerance of its own; None stands for the user's."""
 
     energy: Callable[[FloatArray], tuple[float, FloatArray]]
     steps: int | None = None
@@ -29,8 +29,8 @@ class Stage(NamedTuple):
 class CostCard:
     """What is known of a cost.
 
-    ``scale`` says whether the unit of the picture "follows" that of the data or is "ignored" (fixed by the cost);
-    ``invariance`` which maps of the picture leave the cost as it is: "rotation" (with shifts and reflections) or
+    ``scale`` says whether the unit of the embedding "follows" that of the data or is "ignored" (fixed by the cost);
+    ``invariance`` which maps of the embedding leave the cost as it is: "rotation" (with shifts and reflections) or
     "affine".
     """
 
@@ -53,7 +53,7 @@ def cost(**fields: Any) -> Callable[[type[Any]], type[Any]]:
 
 
 class Cost:
-    """A cost on pictures of the rows X (n, p); a subclass has keyword options and defines ``__call__``."""
+    """A cost on embeddings of the rows X (n, p); a subclass has keyword options and defines ``__call__``."""
 
     card: ClassVar[CostCard]
     start_size: float | None = None  # root mean square of the first column to start from; None where the data say it
@@ -62,20 +62,20 @@ class Cost:
         self.n = len(X)
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
-        """The cost of a picture (n, d) and its gradient (n, d)."""
+        """The cost of an embedding (n, d) and its gradient (n, d)."""
         raise TypeError(f"{type(self).__name__} must define __call__")
 
     def start(self, d: int) -> FloatArray | None:
-        """A picture (n, d) to start from that suits the cost better than principal scores; None where there is none."""
+        """An embedding (n, d) to start from that suits the cost better than principal scores; None where there is none."""
         return None
 
     def normal_form(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The map Y A + b, one that the cost does not see, to a picture that is centred and along its own axes."""
-        centre = Y.mean(axis=0)
-        _, _, axes = np.linalg.svd(Y - centre, full_matrices=False)
+        """The map Y A + b, one that the cost does not see, to an embedding that is centered and along its own axes."""
+        center = Y.mean(axis=0)
+        _, _, axes = np.linalg.svd(Y - center, full_matrices=False)
         A = np.linalg.qr(axes.T, mode="complete")[0] if len(axes) < Y.shape[1] else axes.T
-        return A, -centre @ A
+        return A, -center @ A
 
     def stages(self) -> list[Stage]:
-        """What is minimised one after the other."""
+        """What is minimized one after the other."""
         return [Stage(self)]

@@ -3,8 +3,8 @@
 The kernel is taken as a spline of degree 5 in both places, interpolated on a square lattice (as particle mesh Ewald
 sums do: Essmann et al., 1995; for t-SNE with polynomials: Linderman et al., 2019). One convolution gives the sum, and
 the derivatives of the splines give the exact gradient *of that approximation*, so that a line search sees one function.
-The lattice lies still: which part of it is used depends on the picture, where its nodes are does not. Only pictures of
-less than some nodes' width have a finer one, by powers of two, so that the forces in a small start are those of its
+The lattice lies still: which part of it is used depends on the embedding, where its nodes are does not. Only embeddings
+of less than some nodes' width have a finer one, by powers of two, so that the forces in a small start are those of its
 points and not of the lattice.
 """
 
@@ -22,7 +22,7 @@ __all__ = ["MOST_COLUMNS", "lattice_sum"]
 
 MOST_COLUMNS = 2
 STEP = 0.35  # of the widest lattice; the kernel falls to half at 1
-FEWEST_NODES = 48  # across a picture, before the lattice is made finer
+FEWEST_NODES = 48  # across an embedding, before the lattice is made finer
 MARGIN = 16  # nodes between the kernel and its periodic copy
 MOST_NODES = 4096  # along an axis of the padded lattice
 AT_NODES = (66 / 120, 26 / 120, 1 / 120)  # the quintic spline at 0, 1, 2
@@ -55,7 +55,7 @@ def lattice_sum(Y: FloatArray, dof: float, most: float = math.inf) -> tuple[floa
 
 
 def _step(width: float) -> float:
-    """The step for a picture of this width: ``STEP``, or that over a power of two."""
+    """The step for an embedding of this width: ``STEP``, or that over a power of two."""
     if width == 0.0 or width >= FEWEST_NODES * STEP:
         return STEP
     return float(STEP * 2.0 ** np.floor(np.log2(max(width, 1e-12) / (FEWEST_NODES * STEP))))

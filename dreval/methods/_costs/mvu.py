@@ -42,12 +42,12 @@ class MVU(Cost):
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The cost and its gradient."""
         i, j = self._ends
-        steps, centred = Y[i] - Y[j], Y - Y.mean(axis=0)
+        steps, centered = Y[i] - Y[j], Y - Y.mean(axis=0)
         gaps = np.sum(steps**2, axis=1) - self._wanted
         pulls = csr_matrix((4.0 * self.penalty / self._edges * gaps, (i, j)), shape=(self.n, self.n))
         pulls = pulls + pulls.T
-        gradient = np.asarray(pulls.sum(axis=1)) * Y - pulls @ Y - 2.0 / self._variance * centred
-        value = self.penalty * float(gaps @ gaps) / self._edges - float(np.sum(centred**2)) / self._variance
+        gradient = np.asarray(pulls.sum(axis=1)) * Y - pulls @ Y - 2.0 / self._variance * centered
+        value = self.penalty * float(gaps @ gaps) / self._edges - float(np.sum(centered**2)) / self._variance
         return value, gradient
 
     def start(self, d: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What the best linear function of the picture leaves of the data."""
+"""What the best linear function of the embedding leaves of the data."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import numpy as np
 from dreval.methods._costs._cost import Cost, cost
 from dreval.methods._method import FloatArray
 
-NULL = 1e-10  # singular values of the picture below this, relative to the largest, are none
+NULL = 1e-10  # singular values of the embedding below this, relative to the largest, are none
 
 
 @cost(
-    title="Reconstruction by the best linear function of the picture",
+    title="Reconstruction by the best linear function of the embedding",
     formula="min_B sum_i |x_i - mean - B'(y_i - mean)|^2 / sum_i |x_i - mean|^2",
     scale="follows",
     invariance="affine",
     reference="Hammer, B., Bunte, K., Biehl, M. (2010), Section 4, with f^-1 linear and at its optimum.",
 )
 class Reconstruction(Cost):
-    """A share in [0, 1]. The linear decoder is solved for, so that the cost is a function of the picture alone.
+    """A share in [0, 1]. The linear decoder is solved for, so that the cost is a function of the embedding alone.
 
     Over free points and over linear maps the minimum is that of PCA.
     """

@@ -25,9 +25,9 @@ NODE = 20.0  # beyond, it does so where the lattice has more nodes than pairs ov
     reference="van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. JMLR 9, 2579-2605.",
 )
 class TSNE(NeighborCost):
-    """One divergence of joint probabilities, with heavy tails in the picture.
+    """One divergence of joint probabilities, with heavy tails in the embedding.
 
-    In the first ``exaggeration_iter`` iterations the affinities, not their normalisation, are multiplied by
+    In the first ``exaggeration_iter`` iterations the affinities, not their normalization, are multiplied by
     ``exaggeration`` (half of them), its square root, and the root of that: a search that finds the minimum under the
     full factor leaves clusters as points, from which no force leads out. ``repulsion`` is "exact", "lattice" (see
     ``_lattice``; one or two columns), or "auto": exact up to 5000 points.

@@ -1,4 +1,4 @@
-"""Mappings f(X; theta) from data to pictures: one file is one mapping, found by its name."""
+"""Mappings f(X; theta) from data to embeddings: one file is one mapping, found by its name."""
 
 from __future__ import annotations
 

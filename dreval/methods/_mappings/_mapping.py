@@ -57,7 +57,7 @@ class Mapping:
         self.X, self.d = X, d
 
     def start(self, Y: FloatArray) -> FloatArray:
-        """Parameters whose image comes near the picture Y (n, d)."""
+        """Parameters whose image comes near the embedding Y (n, d)."""
         raise TypeError(f"{type(self).__name__} must define start")
 
     def forward(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
@@ -80,7 +80,7 @@ class Mapping:
 class FeatureMapping(Mapping):
     r"""A mapping that is linear in its parameters: :math:`f(x) = (\phi(x) - \bar\phi)' V S^{-1} \Gamma + b`.
 
-    With the thin singular value decomposition :math:`U S V'` of the centred features, whose small values are left out,
+    With the thin singular value decomposition :math:`U S V'` of the centered features, whose small values are left out,
     the image of X is :math:`U \Gamma + b`: parameters of one size, whatever the units and the correlation of features.
     A subclass defines ``features`` (m, q) and ``feature_jacobian`` (m, q, p), and may lower ``rank``.
     """
@@ -97,7 +97,7 @@ class FeatureMapping(Mapping):
         raise TypeError(f"{type(self).__name__} must define feature_jacobian")
 
     def _prepare(self) -> None:
-        """The orthonormal basis of the centred features; to be called at the end of ``__init__``."""
+        """The orthonormal basis of the centered features; to be called at the end of ``__init__``."""
         from scipy.linalg import svd
 
         phi = self.features(self.X)

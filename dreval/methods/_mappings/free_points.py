@@ -18,11 +18,11 @@ class FreePoints(Mapping):
     """Every point has its own place: n d parameters, and nothing is said of other points."""
 
     def start(self, Y: FloatArray) -> FloatArray:
-        """The picture itself."""
+        """The embedding itself."""
         return np.array(Y, np.float64).ravel()
 
     def forward(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
-        """The parameters as a picture; gradients stay as they are."""
+        """The parameters as an embedding; gradients stay as they are."""
         return theta.reshape(-1, self.d), lambda G: G.ravel()
 
     def compose(self, theta: FloatArray, A: FloatArray, b: FloatArray) -> FloatArray:

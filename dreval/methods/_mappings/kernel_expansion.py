@@ -22,7 +22,7 @@ from dreval.methods._method import FloatArray
     "kernel t-SNE. Neurocomputing 147, 71-82.",
 )
 class KernelExpansion(FeatureMapping):
-    """``n_centers`` rows drawn without replacement are the centres; sigma is half the median of their distances."""
+    """``n_centers`` rows drawn without replacement are the centers; sigma is half the median of their distances."""
 
     rank: ClassVar[float] = 1e-6  # directions that nearly vanish on the data would be free to explode elsewhere
 
@@ -46,7 +46,7 @@ class KernelExpansion(FeatureMapping):
         return 0.5 * median_rule(squared, "X")[0] if squared.any() else 1.0
 
     def features(self, points: FloatArray) -> FloatArray:
-        """Kernel values (m, number of centres)."""
+        """Kernel values (m, number of centers)."""
         return radial_values(pairwise_squared(points, self.centers), "gaussian", self.bandwidth)
 
     def feature_jacobian(self, points: FloatArray) -> FloatArray:

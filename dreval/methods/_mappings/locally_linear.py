@@ -1,4 +1,4 @@
-"""Locally linear maps: affine pieces, blended by how near their centres are."""
+"""Locally linear maps: affine pieces, blended by how near their centers are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUNDS = 100  # of Lloyd's algorithm
 class LocallyLinear(FeatureMapping):
     """Affine maps of the local principal coordinates of ``n_pieces`` pieces.
 
-    The centres c_k are those of k-means, s^2 is the mean squared distance of the points to the nearest centre, and V_k
+    The centers c_k are those of k-means, s^2 is the mean squared distance of the points to the nearest center, and V_k
     (p, q) are the ``local_components`` leading principal axes about c_k with the responsibilities r_k as weights. The
     features are r_k and r_k V_k'(x - c_k).
     """
@@ -47,7 +47,7 @@ class LocallyLinear(FeatureMapping):
         self._prepare()
 
     def _axes(self, share: FloatArray, k: int, count: int) -> FloatArray:
-        """Leading principal axes (p, q) about a centre, the points weighed by their shares."""
+        """Leading principal axes (p, q) about a center, the points weighed by their shares."""
         steps = (self.X - self.centers[k]) * np.sqrt(share)[:, None]
         return np.linalg.eigh(steps.T @ steps)[1][:, ::-1][:, :count]
 
@@ -76,10 +76,10 @@ class LocallyLinear(FeatureMapping):
 
 
 def _means(X: FloatArray, count: int, rng: np.random.Generator) -> tuple[FloatArray, float]:
-    """Centres (count, p) of k-means by Lloyd's algorithm from k-means++, and the mean squared distance to them."""
+    """Centers (count, p) of k-means by Lloyd's algorithm from k-means++, and the mean squared distance to them."""
     from scipy.cluster.vq import kmeans2
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # an empty cluster keeps its centre, and has a share all the same
+        warnings.simplefilter("ignore", UserWarning)  # an empty cluster keeps its center, and has a share all the same
         centers, labels = kmeans2(X, count, iter=ROUNDS, minit="++", missing="warn", seed=rng)
     return centers, float(np.mean(np.sum((X - centers[labels]) ** 2, axis=1)))

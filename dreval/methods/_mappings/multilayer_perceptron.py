@@ -22,8 +22,8 @@ from dreval.methods._method import FloatArray
 class MultilayerPerceptron(Mapping):
     """Layers of ``hidden`` widths that end in tanh, then an affine one.
 
-    Inputs are centred and divided by one number, so that their root mean square is 1. The start has random weights; the
-    last layer is the least squares fit to the picture to start from.
+    Inputs are centered and divided by one number, so that their root mean square is 1. The start has random weights;
+    the last layer is the least squares fit to the embedding to start from.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class MultilayerPerceptron(Mapping):
         theta = self._first.copy()
         last = forward(theta, self._inputs, self.widths)[-2]
         weights, offsets = unpack(theta, self.widths)[-1]
-        centre = last.mean(axis=0)
-        weights[:] = np.linalg.lstsq(last - centre, Y - Y.mean(axis=0), rcond=1e-6)[0]
-        offsets[:] = Y.mean(axis=0) - centre @ weights
+        center = last.mean(axis=0)
+        weights[:] = np.linalg.lstsq(last - center, Y - Y.mean(axis=0), rcond=1e-6)[0]
+        offsets[:] = Y.mean(axis=0) - center @ weights
         return theta
 
     def forward(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:

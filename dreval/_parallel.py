@@ -1,0 +1,105 @@
+"""Blocks of rows over threads, with a progress bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from threading import Lock
+from typing import Any
+
+from dreval._check import check_int
+
+__all__ = ["SumInOrder", "few_blas_threads", "n_threads", "open_progress", "run_blocks"]
+
+SMALL = 1000  # rows, up to which threads of a matrix product or a factorization mostly wait for each other
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Number of threads: all cores for None or -1, else as asked for."""
+    if n_jobs is None or n_jobs == -1:
+        from joblib import cpu_count  # heeds affinity and the limits of a container
+
+        return int(cpu_count())
+    return check_int(n_jobs, "n_jobs", low=1)
+
+
+@cache
+def _controller() -> Any:
+    """The libraries that are loaded, looked up once."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _one_blas_thread() -> AbstractContextManager[Any]:
+    """Matrix products in one thread each while blocks run in parallel: threads of threads wait on each other."""
+    limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limits
+
+
+def few_blas_threads(size: int) -> AbstractContextManager[Any]:
+    """One thread for algebra of ``size`` rows, if these are few, inside a loop: what many would wait costs far more."""
+    return _one_blas_thread() if size <= SMALL else nullcontext()
+
+
+def run_blocks(
+    work: Callable[[Any], None],
+    blocks: Sequence[Any],
+    n_jobs: int | None,
+    advance: Callable[[int], Any] | None = None,
+) -> None:
+    """Call ``work`` on every block, in threads; blocks write to places of their own, so the order does not matter.
+
+    ``advance`` is called with the number of finished blocks since the last call. Matrix products run in one thread
+    meanwhile.
+    """
+    threads = min(n_threads(n_jobs), len(blocks))
+    if len(blocks) <= 1:
+        _one_by_one(work, blocks, advance)
+        return
+    with _one_blas_thread():
+        if threads == 1:
+            _one_by_one(work, blocks, advance)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(work, blocks):
+                if advance:
+                    advance(1)
+
+
+def _one_by_one(work: Callable[[Any], None], blocks: Sequence[Any], advance: Callable[[int], Any] | None) -> None:
+    for block in blocks:
+        work(block)
+        if advance:
+            advance(1)
+
+
+class SumInOrder:
+    """The sum of one array a block, added in the order of the blocks, so that rounding does not depend on threads."""
+
+    def __init__(self, total: Any) -> None:
+        self.total, self._next, self._early, self._lock = total, 0, {}, Lock()
+
+    def add(self, number: int, part: Any) -> None:
+        """Add the part of a block; one whose forerunners are not there yet waits for them."""
+        with self._lock:
+            self._early[number] = part
+            while self._next in self._early:
+                self.total += self._early.pop(self._next)
+                self._next += 1
+
+
+def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:
+    """A bar on stderr: by default only on a terminal, and only after two seconds."""
+    import sys
+
+    from tqdm import tqdm
+
+    disable = None if wanted is None else not wanted
+    bar: AbstractContextManager[Any] = tqdm(
+        total=0, delay=0 if wanted else 2, disable=disable, file=sys.stderr, leave=False
+    )
+    return bar

@@ -1,0 +1,121 @@
+"""The verb ``dreval compare``, with the words and defaults of ``dreval.compare`` and ``Results.compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dreval.cli._arguments import (
+    DONE,
+    FIGURES,
+    Say,
+    Verb,
+    add_answer,
+    check_output,
+    check_report,
+    json_text,
+    pairs,
+    with_command,
+    words,
+    write_files,
+)
+from dreval.errors import InputError
+
+__all__ = ["add_compare"]
+
+FORMS = ("text", "markdown", "latex")
+EPILOG = """examples:
+  dreval compare iris.dreval wine.dreval table.csv --rope 0.01
+  dreval compare wine.dreval --measure trustworthiness --plot forest.svg
+  dreval compare study.dreval --paragraph latex
+  dreval compare study.dreval --report out.html
+
+One saved result is compared by its points; a study, several files, or a table
+with the columns dataset, embedding and value, across data sets.
+
+exit codes: 0 done, 2 refused"""
+
+
+def add_compare(add: Callable[..., Verb]) -> None:
+    """Add the verb to the command line."""
+    verb = add("compare", _compare, "Compare embeddings on one data set, or across data sets.", EPILOG)
+    verb.add_argument("results", nargs="+", help="saved results and studies (.dreval), tables (.csv .tsv .parquet)")
+    verb.add_argument("--measure", action="append", metavar="NAME", help="a measure; repeat for several (all)")
+    verb.add_argument(
+        "--direction", type=_directions, metavar="WORD", help="higher, lower, or NAME=lower,... (as the measure says)"
+    )
+    verb.add_argument(
+        "--tests",
+        type=words,
+        metavar="TEST[,...]",
+        help="default, all, or of: friedman, nemenyi, wilcoxon, mixed, bayes",
+    )
+    verb.add_argument("--rope", type=float, metavar="R", help="differences below it do not count; adds bayes")
+    verb.add_argument("--columns", type=pairs, metavar="NAME=COLUMN,...", help="what columns of tables are called")
+    verb.add_argument("--alpha", type=float, default=0.05, help="level (0.05)")
+    verb.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
+    verb.add_argument("--random-state", type=int, metavar="SEED", help="seed of the draws of bayes (0)")
+    verb.add_argument("--report", type=Path, metavar="PATH", help="write a report; the suffix says its form, as .html")
+    verb.add_argument("--plot", type=Path, metavar="PATH", help="write the first figure (.png .svg .pdf)")
+    output = add_answer(verb, "recipe, pairs, overall, standing, notes", apart=True)
+    output.add_argument(
+        "--paragraph", metavar="FORM", choices=FORMS, help=f"print the words for a paper: {', '.join(FORMS)}"
+    )
+    output.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
+    output.add_argument("--latex", action="store_true", help="print the tables as LaTeX")
+
+
+def _directions(text: str) -> str | dict[str, str]:
+    """One word for all measures, or one for each."""
+    return pairs(text) if "=" in text else text
+
+
+def _compare(options: Any, say: Say) -> int:
+    """Compare, say what came out, report and draw it: a figure that is refused leaves the answer."""
+    check_report(options.report, "--report", options.results)
+    check_output(options.plot, "--plot", options.results, FIGURES)
+    found = with_command(_found(options), options)
+    if options.paragraph:
+        say(found.paragraph(options.paragraph))
+    elif options.json:
+        say(_document(found))
+    else:
+        summary = found.summary()
+        say(summary.as_markdown() if options.markdown else summary.as_latex() if options.latex else str(summary))
+    wanted = [(options.report, found.report, "report"), (options.plot, partial(_draw, found), "figure")]
+    write_files(wanted, say, bool(options.json or options.paragraph))
+    return DONE
+
+
+def _draw(found: Any, path: Path) -> None:
+    """Write the first figure of its kind."""
+    found.plot().savefig(path)
+
+
+def _found(options: Any) -> Any:
+    """The comparison: of one saved result by its points, else across data sets."""
+    from dreval.comparison._tables import TABLES
+    from dreval.comparison.across import compare
+    from dreval.journal.study_file import is_study
+    from dreval.records.archive import load_results
+
+    results = options.results
+    shared = {"measure": options.measure, "alpha": options.alpha, "adjust": options.adjust}
+    across = {name: getattr(options, name) for name in ("direction", "tests", "rope", "columns", "random_state")}
+    across = {name: value for name, value in across.items() if value is not None}
+    single = len(results) == 1 and not is_study(results[0])
+    if single and Path(results[0]).suffix.lower() not in TABLES:
+        if across:
+            name = next(iter(across)).replace("_", "-")
+            cure = "Leave it out, or name results of more data sets."
+            raise InputError(f"--{name}", "must be asked across data sets", "one saved result", cure)
+        return load_results(results[0]).compare(**shared)
+    return compare(results, **shared, **across)
+
+
+def _document(found: Any) -> str:
+    """All tables and the recipe as one document."""
+    tables = {name: getattr(found, name) for name in ("pairs", "overall", "standing")}
+    return json_text({"recipe": dict(found.recipe), **tables, "notes": list(found.notes)})

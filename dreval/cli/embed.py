@@ -1,0 +1,91 @@
+"""The verb ``dreval embed``, with the words and defaults of ``dreval.embed``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dreval.cli._arguments import DATA, DONE, Say, Verb, add_answer, check_output, json_text, words
+from dreval.registry import METHODS
+
+__all__ = ["add_embed"]
+
+EPILOG = """examples:
+  dreval embed data.csv isomap isomap.csv --n-neighbors 10
+  dreval embed data.csv umap umap.npy --random-state 0
+  dreval embed full.csv cca cca.csv --labels kind --ids cell -d 1
+
+The parameters of methods beyond these are those of Python: dreval.embed.
+
+exit codes: 0 done, 2 refused"""
+
+
+def add_embed(add: Callable[..., Verb]) -> None:
+    """Add the verb to the command line."""
+    verb = add("embed", _embed, "Embed a data file by a bundled method.", EPILOG)
+    verb.add_argument("data", help=DATA)
+    verb.add_argument("method", help=f"one of {len(METHODS.names())}, see: dreval list methods")
+    verb.add_argument("output", type=Path, help="where the coordinates go: .csv or .npy")
+    verb.add_argument("-d", "--n-components", type=int, default=2, metavar="D", help="columns of the embedding (2)")
+    verb.add_argument("-k", "--n-neighbors", type=int, metavar="K", help="neighbors, for methods on graphs")
+    verb.add_argument("--ids", metavar="COLUMN", help="the names of the points; kept in a .csv")
+    verb.add_argument(
+        "--labels", help="classes, for supervised methods: a column of the data (no feature then), or file.csv[:column]"
+    )
+    verb.add_argument(
+        "--response", type=words, metavar="COLUMN[,...]",
+        help="numbers, for supervised methods: columns of the data, or a file",
+    )  # fmt: skip
+    verb.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")
+    verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
+    add_answer(verb, "method, n, n_components, parameters, random_state, notes, output")
+
+
+def _embed(options: Any, say: Say) -> int:
+    """Embed, write the coordinates, and say where they are."""
+    import numpy as np
+
+    from dreval.inputs._makers import BUNDLED
+    from dreval.inputs.source import data_and_response, embed
+
+    check_output(options.output, "output", [options.data, options.labels], (".csv", ".npy"))
+    options.method = options.method.removeprefix(BUNDLED)
+    METHODS.get(options.method, "method")
+    known = {"ids": options.ids, "labels": options.labels, "layer": options.layer}
+    data, y = data_and_response(options.data, options.response, **known)
+    more = {} if options.n_neighbors is None else {"n_neighbors": options.n_neighbors}
+    more |= {"labels": data.labels, "response": y, "random_state": options.random_state}
+    made = embed(data.X, options.method, options.n_components, **more)
+    _write(options, data, np.asarray(made))
+    if options.json:
+        say(_document(made, options))
+        return DONE
+    n, d = made.shape
+    seed = "" if made.random_state is None else f" (random_state {made.random_state})"
+    say(f"{options.method}: {n} points, {d} component{'s' * (d > 1)}{seed}, written to {options.output}")
+    for note in made.notes:
+        say(f"note: {note}")
+    return DONE
+
+
+def _write(options: Any, data: Any, Y: Any) -> None:
+    """The coordinates as a file; the names of points stand before them, in a column without a name if not asked for."""
+    import numpy as np
+    import pandas as pd
+
+    if options.output.suffix.lower() == ".npy":
+        np.save(options.output, Y, allow_pickle=False)
+        return
+    frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
+    if data.ids is not None:
+        frame.insert(0, options.ids or "", data.ids.to_numpy())
+    frame.to_csv(options.output, index=False)
+
+
+def _document(made: Any, options: Any) -> str:
+    """What was made, as one document."""
+    n, d = made.shape
+    known = {"method": options.method, "n": n, "n_components": d, "parameters": dict(made.parameters)}
+    rest = {"random_state": made.random_state, "notes": list(made.notes), "output": str(options.output)}
+    return json_text({**known, **rest})

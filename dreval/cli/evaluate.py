@@ -1,0 +1,188 @@
+"""The verb ``dreval evaluate``, with the words and defaults of ``dreval.Evaluation``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dreval.cli._arguments import (
+    DATA,
+    DONE,
+    FIGURES,
+    NOT_ALL,
+    Say,
+    Verb,
+    add_answer,
+    check_output,
+    check_report,
+    json_text,
+    neighbors,
+    pairs,
+    with_command,
+    words,
+    words_or_none,
+    write_files,
+)
+from dreval.errors import InputError
+from dreval.inference.intervals import CI_WORDS
+from dreval.inputs._paths import split_member
+from dreval.inputs.metric import METRICS
+from dreval.registry import MEASURES, METHODS, TESTS
+
+__all__ = ["add_evaluate"]
+
+EPILOG = """examples:
+  dreval evaluate data.csv -e umap=umap.csv -e pca --labels labels.csv
+  dreval evaluate data.csv -e umap.csv -k 5,15 --measures stress,r_nx_auc
+  dreval evaluate data.csv -e umap.csv --report out.html --save out.dreval
+  dreval evaluate data.csv -e umap.csv --plot map=map.png --ci none
+  dreval evaluate cells.h5ad --layer obsm:X_pca -e X_umap --labels kind
+
+What is saved is read by dreval compare and by dreval.load_results.
+
+exit codes: 0 done, 1 some embedding failed, 2 refused"""
+
+
+def add_evaluate(add: Callable[..., Verb]) -> None:
+    """Add the verb to the command line."""
+    verb = add("evaluate", _evaluate, "Judge embeddings of a data file.", EPILOG)
+    verb.add_argument("data", help=DATA)
+    verb.add_argument(
+        "-e", "--embedding", action="append", default=[], metavar="[NAME=]SOURCE",
+        help="a file of coordinates, a bundled method, or a key of obsm; repeat for several",
+    )  # fmt: skip
+    _add_variables(verb)
+    _add_questions(verb)
+    verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
+    verb.add_argument("--n-jobs", type=int, metavar="J", help="threads (all cores)")
+    written = verb.add_argument_group("what is written")
+    written.add_argument(
+        "--report", type=Path, metavar="PATH", help="write a report; the suffix says its form, as .html"
+    )
+    written.add_argument(
+        "--plot", action="append", default=[], type=pairs, metavar="KIND=PATH",
+        help="write a figure, as embedding=map.png; repeat for several",
+    )  # fmt: skip
+    written.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
+    add_answer(verb, "recipe, table (the columns of Results.tidy())")
+
+
+def _add_variables(verb: Verb) -> None:
+    """What else is known of the points."""
+    known = verb.add_argument_group("what is known of the points")
+    known.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
+    known.add_argument(
+        "--covariates", type=words, metavar="COLUMN[,...]",
+        help="what to test against: columns of the data; of a file a.csv:x,a.csv:y, or the whole file",
+    )  # fmt: skip
+    known.add_argument("--ids", metavar="COLUMN", help="the names of the points, by which files are aligned")
+    known.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")
+
+
+def _add_questions(verb: Verb) -> None:
+    """What is asked of the embeddings."""
+    asked = verb.add_argument_group("what is asked")
+    asked.add_argument(
+        "-k",
+        "--n-neighbors",
+        type=neighbors,
+        default="auto",
+        metavar="K[,K...]",
+        help="numbers of neighbors (auto: 15, or fewer where that is half of the points)",
+    )
+    asked.add_argument(
+        "--metric", choices=METRICS, default=METRICS[0], metavar="METRIC",
+        help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
+    )  # fmt: skip
+    asked.add_argument(
+        "--measures", type=words_or_none, default="default", metavar="INDEX[,...]",
+        help=f"default, all, none, or of: {', '.join(MEASURES)}",
+    )  # fmt: skip
+    asked.add_argument(
+        "--tests", type=words_or_none, default="default", metavar="TEST[,...]",
+        help=f"default, all, none, or of: {', '.join(TESTS)}; with :labels, :data or a covariate's name behind",
+    )  # fmt: skip
+    asked.add_argument("--ci", default="default", help=f"intervals, one of: {', '.join(CI_WORDS)}")
+    asked.add_argument("--n-replicates", type=int, metavar="R", help="runs anew of each method, for replicates (10)")
+    asked.add_argument("--anchors", type=int, metavar="M", help="see from M points drawn at random (large data)")
+    asked.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations of a test (999)")
+    asked.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
+
+
+def _named_source(text: str) -> tuple[str, str]:
+    """NAME=SOURCE, or a source that gives its own name (a method's, or a file's without its ending)."""
+    from dreval.inputs._makers import BUNDLED
+
+    name, equals, source = text.partition("=")
+    if equals and name and source and not os.path.exists(split_member(text)[0]):
+        return name, source
+    if equals and not (name and source):
+        raise InputError("--embedding", "must be NAME=SOURCE or SOURCE", repr(text), "Write -e umap=umap.csv.")
+    if text.startswith(BUNDLED):
+        return text.removeprefix(BUNDLED), text
+    file = Path(split_member(text)[0])
+    if file.is_dir():
+        raise InputError("--embedding", "must be a file or a method", f"the folder {text}", "Name a file in it.")
+    return (text if text in METHODS else Path(file.name.removesuffix(".gz")).stem), text
+
+
+def _evaluate(options: Any, say: Say) -> int:
+    """Evaluate, print, and write what was asked for."""
+    sources = [_named_source(text) for text in options.embedding]
+    if not sources:
+        raise InputError("--embedding", "must be given", "none", "Add -e umap=umap.csv, or -e isomap.")
+    read = [options.data, options.labels, *(source for _, source in sources)]
+    check_report(options.report, "--report", read)
+    check_output(options.save, "--save", read)
+    plots = _plots(options, read)
+    results = _results(options, sources)
+    seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
+    results = with_command(results, options, *seed)
+    if options.json:
+        say(json_text({"recipe": dict(results.recipe), "table": results.tidy()}))
+    else:
+        say(str(results.summary()))
+    figures = [(path, partial(_draw, results, kind), "figure") for kind, path in plots]
+    saved = [(options.save, results.save, "result"), (options.report, results.report, "report")]
+    write_files([*saved, *figures], say, options.json)
+    return NOT_ALL if results.failed else DONE
+
+
+def _plots(options: Any, read: list[str | None]) -> list[tuple[str, Path]]:
+    """The figures asked for: their kinds, and where they go."""
+    asked = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
+    if asked:
+        from dreval.report.plot import kind_card
+
+        for kind, path in asked:
+            kind_card(kind, argument="--plot")
+            check_output(path, "--plot", read, FIGURES)
+    return asked
+
+
+def _draw(results: Any, kind: str, path: Path) -> None:
+    """Write one figure."""
+    results.plot(kind).savefig(path)
+
+
+def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
+    """The evaluation that the options describe, run."""
+    from dreval.evaluation.evaluation import Evaluation
+
+    same = ("labels", "covariates", "ids", "layer", "n_neighbors", "metric", "anchors", "random_state", "n_jobs")
+    evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in same})
+    for name, source in sources:
+        evaluation = evaluation.with_embedding(name, source)
+    replicates = {"replicates": {"n_resamples": options.n_replicates}} if options.n_replicates is not None else None
+    return evaluation.run(
+        options.measures,
+        options.tests,
+        None if options.ci == "none" else options.ci,
+        n_resamples=options.n_resamples,
+        adjust=None if options.adjust == "none" else options.adjust,
+        options=replicates,
+        progress=False if options.quiet else None,
+    )

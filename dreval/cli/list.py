@@ -1,0 +1,45 @@
+"""The verb ``dreval list``: what the registries know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dreval.cli._arguments import DONE, Say, Verb, add_answer, json_text
+from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
+
+__all__ = ["add_list"]
+
+REGISTRIES = {"measures": MEASURES, "methods": METHODS, "tests": TESTS, "datasets": DATASETS}
+EPILOG = """examples:
+  dreval list methods
+  dreval list measures --markdown
+  dreval list tests --json
+
+In Python, dreval.card(name) has all that is known of a measure.
+
+exit codes: 0 done, 2 refused"""
+
+
+def add_list(add: Callable[..., Verb]) -> None:
+    """Add the verb to the command line."""
+    verb = add("list", _list, "List what there is.", EPILOG)
+    verb.add_argument("kind", choices=sorted(REGISTRIES), help="what to list")
+    verb.add_argument("--markdown", action="store_true", help="as a Markdown table")
+    add_answer(verb, "kind, items (name, what)")
+
+
+def _list(options: Any, say: Say) -> int:
+    """A line for each thing: its name, and what it is."""
+    registry = REGISTRIES[options.kind]
+    items = {name: getattr(card, "question", card.title) for name, card in zip(registry, registry.cards(), strict=True)}
+    if options.json:
+        rows = [{"name": name, "what": what} for name, what in items.items()]
+        say(json_text({"kind": options.kind, "items": rows}))
+    elif options.markdown:
+        say("| name | what |\n| --- | --- |")
+        say("\n".join(f"| `{name}` | {what} |" for name, what in items.items()))
+    else:
+        width = max(map(len, items))
+        say("\n".join(f"{name:<{width}}  {what}" for name, what in items.items()))
+    return DONE

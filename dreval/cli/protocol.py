@@ -1,0 +1,144 @@
+"""The verb ``dreval protocol``: export, status and collect, with the words and defaults of ``dreval.Protocol``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dreval.cli._arguments import DATA, DONE, NOT_ALL, Say, Verb, add_answer, json_text
+from dreval.errors import DrevalError
+from dreval.registry import MEASURES
+
+__all__ = ["add_protocol"]
+
+KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
+METHOD_MEASURES = ("trustability", "tractable_consistency")
+
+ABOUT = "Ask a method outside Python, by way of files, what only a method can answer."
+STEPS = """steps:
+  dreval protocol export data.csv umap --n-transformations 50
+  Rscript umap/run_uwot.R   # or sh umap/run.sh ./my_tool; see umap/README.md
+  dreval protocol export data.csv umap       # again: the second round
+  Rscript umap/run_uwot.R
+  dreval protocol status umap
+  dreval protocol collect umap
+
+exit codes: 0 done, 1 something is missing, 2 refused"""
+EXPORT = """examples:
+  dreval protocol export cells.csv umap --ids cell --n-transformations 50
+  dreval protocol export data.csv umap --embedding umap.csv  # both rounds
+
+exit codes: 0 done, 2 refused"""
+STATUS = """examples:
+  dreval protocol status umap
+  dreval protocol status umap --json
+
+exit codes: 0 all is back, 1 something is missing or wrong, 2 refused"""
+COLLECT = """examples:
+  dreval protocol collect umap
+  dreval protocol collect umap --partial --json
+
+exit codes: 0 done, 1 some measure could not be computed or some run has not come
+back (--partial), 2 refused"""
+
+
+def add_protocol(add: Callable[..., Verb]) -> None:
+    """Add the verb to the command line."""
+    step = add("protocol", None, ABOUT, STEPS).steps("STEP")
+    _add_export(step("export", _export, "Write what the tool is to be run on next.", EXPORT))
+    verb = step("status", _status, "Say what has come back, and what to do next.", STATUS)
+    verb.add_argument("folder", type=Path, help="folder of an export")
+    add_answer(verb, KEYS)
+    verb = step("collect", _collect, "Check what came back and compute the method measures.", COLLECT)
+    verb.add_argument("folder", type=Path, help="folder of an export")
+    verb.add_argument("--partial", action="store_true", help="take what is there; the measures say how many failed")
+    add_answer(verb, "tool, notes, measures (value, chance, parts, recipe, notes)")
+
+
+def _add_export(step: Verb) -> None:
+    step.add_argument("data", help=DATA)
+    step.add_argument("folder", type=Path, help="new folder; or one where the embedding has come back: second round")
+    step.add_argument("-d", "--n-components", type=int, metavar="D", help="columns of the embedding (2)")
+    step.add_argument("--transformation", help="perturbation or definition (perturbation)")
+    step.add_argument("--amplitude", type=float, metavar="A", help="size of the transformations (0.5)")
+    step.add_argument("--n-transformations", type=_count, metavar="M", help="transformed data sets, or all (200)")
+    step.add_argument("--kernel", help="gaussian, laplace or rational_quadratic (gaussian)")
+    step.add_argument("--n-reseeds", type=int, metavar="R", help="runs with other seeds (5)")
+    step.add_argument("--labels", help="column of the data that is no feature")
+    step.add_argument("--ids", help="column with the names of the points, by which rows that come back are matched")
+    step.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the folder)")
+    step.add_argument("--format", help="csv or parquet (csv)")
+    step.add_argument("--embedding", metavar="FILE", help="the embedding of the data, where it is already there")
+    add_answer(step, KEYS)
+
+
+def _count(text: str) -> int | str:
+    return text if text == "all" else int(text)
+
+
+def _export(options: Any, say: Say) -> int:
+    from dreval.protocol.protocol import Protocol
+
+    names = ("n_components", "transformation", "amplitude", "n_transformations", "kernel", "n_reseeds")
+    settings = {name: getattr(options, name) for name in (*names, "labels", "ids", "random_state")}
+    made = Protocol(options.data, **settings).export(options.folder, format=options.format, embedding=options.embedding)
+    say(_document_of_status(made) if options.json else str(made))
+    return DONE
+
+
+def _status(options: Any, say: Say) -> int:
+    from dreval.protocol.protocol import Protocol
+
+    status = Protocol.status(options.folder)
+    say(_document_of_status(status) if options.json else str(status))
+    return DONE if status.complete else NOT_ALL
+
+
+def _document_of_status(status: Any) -> str:
+    """What has come back, as one document."""
+    counts = {state: len(getattr(status, state)) for state in ("returned", "missing", "wrong")}
+    known = {"folder": str(status.folder), "round": status.round, "complete": status.complete, **counts}
+    return json_text({**known, "tasks": status.table, "notes": list(status.notes)})
+
+
+@dataclass
+class _Refused:
+    """A measure that has no value here, with the reason."""
+
+    name: str
+    error: DrevalError
+
+    def __str__(self) -> str:
+        return f"{MEASURES.card(self.name).title}: no value. {self.error}"
+
+
+def _collect(options: Any, say: Say) -> int:
+    from dreval.protocol.protocol import Protocol
+
+    source = Protocol.collect(options.folder, partial=options.partial)
+    found = [_ask(name, source) for name in METHOD_MEASURES]
+    lost = any(run.values is None for run in source.recording.runs)
+    failed = lost or any(isinstance(one, _Refused) for one in found)
+    say(_document(source, found) if options.json else "\n\n".join([*map(str, found), *source.notes]))
+    return NOT_ALL if failed else DONE
+
+
+def _ask(name: str, source: Any) -> Any:
+    try:
+        return MEASURES.get(name)(source.data, source)
+    except DrevalError as error:
+        return _Refused(name, error)
+
+
+def _document(source: Any, found: list[Any]) -> str:
+    """One document: value, chance, parts and notes of each measure; what is missing is null."""
+    body: dict[str, Any] = {"tool": source.name, "notes": list(source.notes), "measures": {}}
+    for name, one in zip(METHOD_MEASURES, found, strict=True):
+        refused = isinstance(one, _Refused)
+        parts = {} if refused else dict(one.parts)
+        numbers = {"value": None, "chance": None} if refused else {"value": one.value, "chance": one.chance}
+        rest = {"recipe": None, "notes": [str(one.error)]} if refused else {"recipe": one.recipe, "notes": one.notes}
+        body["measures"][name] = {**numbers, **parts, **rest}
+    return json_text(body)

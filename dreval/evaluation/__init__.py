@@ -1,0 +1,1 @@
+"""The evaluation: plan, one pass over the data, rows, resampling, tests, records."""

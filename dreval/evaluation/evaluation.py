@@ -1,0 +1,397 @@
+"""The evaluation: an immutable description of data and embeddings, and ``run()``, which answers in named steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_int, check_k, check_one_of, check_random_state, nearest_name
+from dreval._random import root_seed, stream, stream_seed
+from dreval.errors import DrevalError, InputError, UnknownName
+from dreval.evaluation.algorithms import evaluate_algorithms
+from dreval.evaluation.intervals import Intervals, plan_intervals
+from dreval.evaluation.labels import evaluate_where_labeled
+from dreval.evaluation.plan import MeasureTask, TestTask, check_targets, listed, plan_measures, plan_tests
+from dreval.evaluation.preview import shown_evaluation
+from dreval.evaluation.recipe import (
+    Refused,
+    attainable_note,
+    check_name,
+    check_options,
+    open_progress,
+    plain_ids,
+    recipe_of,
+    written_call,
+)
+from dreval.evaluation.resampling import Again, repeatable
+from dreval.evaluation.rows import Found, missing_row
+from dreval.evaluation.tests import evaluate_tests, missing_test, null_cells
+from dreval.evaluation.views import make_views, reading
+from dreval.geometry.blocks import View, n_blocks
+from dreval.inference.adjustment import adjust_p_values, check_adjustment
+from dreval.inputs._makers import BUNDLED
+from dreval.inputs.data import Data, as_data
+from dreval.inputs.metric import METRICS
+from dreval.inputs.source import Source, as_source
+from dreval.records.results import Results, curves_frame, groups_frame, nulls_frame, tidy_frame
+
+__all__ = ["Evaluation"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Evaluation:
+    """Data and their embeddings, ready to be judged.
+
+    Parameters
+    ----------
+    data : (n, p) array, DataFrame, sparse matrix, AnnData, data set or path
+        The data; rows are points. They are never scaled silently. A sparse matrix (also in a .mtx, .npz or .h5ad file)
+        stays sparse: neighbors, ranks, pairs and local Procrustes read it by blocks of rows and give the values of the
+        dense array. Methods, estimators and callables that are run get a dense copy, as do the measures whose page says
+        so and ``metric="correlation"``; above 8 GiB that is refused, with its reason.
+    embeddings : dict of name to source, optional
+        A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform`` or
+        ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method, or what
+        ``Protocol.collect`` gives. More can follow with ``with_embedding``.
+    labels : (n,) array, column name or path ``file.csv[:column]``, optional
+        Classes of the points: text, booleans or integers. Where some are missing (None, NaN, NA, masked, an empty cell
+        of a file), measures of labels are those of the labeled points, evaluated by themselves, and a test against the
+        labels is on them; their rows say so. Everything else uses all points.
+    latent : (n, q) array, optional
+        True latent variables, where they are known.
+    covariates : dict, DataFrame, column names or paths, optional
+        Other variables that embeddings are tested against; of files a column each, ``["a.csv:x", "a.csv:y"]``, or a
+        whole file. Floats are numbers; integers, booleans and text are classes, as for labels. A test is on the points
+        at which its covariate is known.
+    ids : (n,) array or column name, optional
+        Names of the points, by which embeddings and variables from files are aligned; without them row names are used.
+    layer : str, optional
+        What of an AnnData object the data are, in place of ``X``: a layer, "raw", or an array of obsm as
+        "obsm:X_pca".
+    n_neighbors : int, list of int or "auto"
+        Numbers k of neighbors; a measure gives one row for each, from one pass. "auto" is 15, or below 31 points the
+        largest number below half of them, at least 1, with a note. Rows of a k of half of the points or more say so.
+    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
+        Distance in the data space, as ``scipy.spatial.distance`` defines it; the embedding is always Euclidean.
+        "cosine" refuses rows of zeros, "correlation" constant rows. "precomputed": ``data`` is the symmetric (n, n)
+        matrix of distances, in which entries below 1e-12 of the largest count as 0. Measures that need coordinates of
+        the data (local and global Procrustes, energy ratio, label-trustworthiness) are then missing with that reason,
+        and methods are run only where they read distances (``"classical_mds"``, an estimator set to "precomputed", a
+        callable, which gets the matrix). Under the other metrics such measures measure the coordinates as they are, on
+        neighbors by the metric; their note says so.
+        Methods that are run know nothing of it.
+    anchors : int, optional
+        Number m of points from which neighborhoods are seen, drawn without replacement. Cost is then m n instead of
+        n^2, and every point-level measure has a standard error from the design.
+    random_state : int, Generator or None
+        Seed of everything random. None draws one and keeps it in the result's recipe. Each run of a method has a seed
+        from it, also where an estimator has a ``random_state`` of its own; a note says so.
+    n_jobs : int, optional
+        Threads; all cores by default. No number depends on it.
+
+    Raises
+    ------
+    DrevalError
+        If data, labels or a setting are not what they must be, or a source has a name that no method and no file has.
+        An embedding whose file cannot be used or whose computation fails loses nothing: its rows hold the reason.
+
+    Notes
+    -----
+    The object is immutable: ``with_embedding`` gives a copy. With all points O(n^2 (p + d)) time and O(n k) memory.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> ev = dreval.Evaluation(X, {"first two": X[:, :2]}, n_neighbors=10, random_state=0)
+    >>> res = ev.with_embedding("pca", "pca").run(measures=["trustworthiness", "procrustes_rc"])
+    >>> res.tidy()[["embedding", "measure", "value"]].round(3)
+       embedding            measure  value
+    0  first two  trustworthiness  0.759
+    1  first two    procrustes_rc  0.432
+    2        pca  trustworthiness  0.847
+    3        pca    procrustes_rc  0.397
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        embeddings: Mapping[str, Any] | None = None,
+        *,
+        labels: Any = None,
+        latent: Any = None,
+        covariates: Any = None,
+        ids: Any = None,
+        layer: str | None = None,
+        n_neighbors: Any = "auto",
+        metric: str = "euclidean",
+        anchors: int | None = None,
+        random_state: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.metric = check_one_of(metric, METRICS, "metric")
+        given = {"labels": labels, "latent": latent, "covariates": covariates, "ids": ids, "layer": layer}
+        self.data: Data = as_data(data, **given, metric=self.metric)
+        check_targets(self.data)
+        self.auto = isinstance(n_neighbors, str) and n_neighbors == "auto"
+        self.n_neighbors = check_k(n_neighbors, self.data.n)[0]
+        self.anchors = None if anchors is None else check_int(anchors, "anchors", low=2, high=self.data.n)
+        check_random_state(random_state)
+        self.seed = root_seed(random_state)
+        self.n_jobs = None if n_jobs in (None, -1) else check_int(n_jobs, "n_jobs", low=1)
+        self.sources: dict[str, Source] = {}
+        if embeddings is not None and not isinstance(embeddings, Mapping):
+            raise InputError(
+                "embeddings", "must be a dict of names to sources", type(embeddings).__name__, 'Pass {"umap": Y}.'
+            )
+        for name, value in (embeddings or {}).items():
+            self.sources[check_name(name, self.sources)] = self._source(name, value, {})
+        self._locked = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if getattr(self, "_locked", False):
+            raise AttributeError("an Evaluation does not change; make another one, or use with_embedding() for a copy")
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("an Evaluation does not change; make another one, or use with_embedding() for a copy")
+
+    if not TYPE_CHECKING:  # a type checker must go on refusing attributes that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            near = nearest_name(name, [word for word in dir(type(self)) if not word.startswith("_")])
+            raise AttributeError(f"an Evaluation has no {name!r}" + (f". Did you mean {near!r}?" if near else ""))
+
+    def _source(self, name: str, value: Any, options: dict[str, Any]) -> Source:
+        """The source in normal form. A wrong name is refused at once; unreadable content is kept for its row."""
+        try:
+            if options.get("n_components") is not None:
+                check_int(options["n_components"], "n_components", low=1)
+            return as_source(value, name, self.data, **options)
+        except UnknownName:
+            raise
+        except DrevalError as error:
+            return Refused(name, error, given=options)
+
+    def with_embedding(self, name: str, source: Any, **options: Any) -> Evaluation:
+        """A copy with one more embedding.
+
+        Parameters
+        ----------
+        name : str
+            Name of the embedding; not used yet.
+        source : coordinates, path, estimator, callable or name of a bundled method
+            As in ``Evaluation(embeddings=...)``.
+        **options
+            ``ids`` for coordinates, ``layer="obsm:X_umap"`` for those in another AnnData object; parameters such as
+            ``n_components`` for everything that is run.
+        """
+        copy = object.__new__(Evaluation)
+        vars(copy).update(vars(self))
+        made = {**self.sources, check_name(name, self.sources): self._source(name, source, options)}
+        vars(copy)["sources"] = made
+        return copy
+
+    def _repr_html_(self) -> str:
+        return shown_evaluation(self).as_html()
+
+    def __repr__(self) -> str:
+        metric = "" if self.metric == "euclidean" else f", metric={self.metric!r}"
+        told = {name: BUNDLED * (source.kind == "method") + source.what for name, source in self.sources.items()}
+        listed = told if self.data.obsm else list(told)
+        return f"Evaluation({self.data!r}, embeddings={listed}, n_neighbors={self.n_neighbors}{metric})"
+
+    def run(
+        self,
+        measures: Any = "default",
+        tests: Any = "default",
+        ci: str | None = "default",
+        *,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+        progress: bool | None = None,
+    ) -> Results:
+        """Compute measures, intervals and tests of all embeddings.
+
+        Parameters
+        ----------
+        measures : "default", "all", str, list of str or None
+            Names from ``dreval.list_measures()``. "all" adds every other one, also those that run
+            the methods again (coordinates alone have the reason there instead); None or "none" is none.
+        tests : "default", "all", str, list of str or None
+            Names from ``dreval.list_tests()``; embeddings are tested against labels and covariates. "default": "hsic"
+            and "kcca" where there are any. "hsic:age" tests against ``age`` only. "hsic:data" tests against the data
+            themselves: read its effect size, since p is certain to be small; it is in no adjustment. "hsic:residual"
+            tests what the embedding leaves of the data, as ``Results.certificate`` does, with ``n_resamples`` refits of
+            at most 1000 points. Above 2000 points "hsic" and "kcca" use low-rank kernels of all where these come near
+            enough, else (and "dcov" and "mmd" always) 2000 drawn at random; the note says which.
+        ci : "default", "points", "subsampling", "replicates", "anchors" or None
+            Intervals; the column ``target`` says what each speaks of. "points": the population the points came from,
+            embedding held fixed as if not fitted to them, by the delete-one jackknife (exact, or infinitesimal); where
+            that cannot be had, by leaving out 20 random groups, the squared errors averaged over 8 random partitions.
+            Of a method that was run it does not cover what the method gives on other points (the mean of refitted
+            values was covered in 85 to 93 %): "replicates" do. "subsampling": the same, from differences of random
+            halves of the points, with half the neighbors; 20 splits cost 10 more passes. "replicates": methods
+            are run anew, with other seeds (each run a row, with its number in the column ``replicate``; the interval is
+            that of their mean, and says nothing of results that few seeds give: 10 runs miss what 26 % of the seeds
+            give in one result of twenty, 30 runs 10 %), or, where seeds change nothing, on random halves of the points;
+            coordinates have the reason there. "anchors": all points, from the design, cut at the bounds: Student's
+            where many anchors carry the value, else the wider of Student's and the interval of bets on a bounded mean,
+            which holds also where few points carry the error. "default": anchors where anchors are used, replicates
+            where their options are given and a method can be run anew, else points.
+        n_resamples : int
+            Permutations of a test.
+        adjust : "holm", "benjamini_hochberg" or None
+            Adjustment of the p-values over this table, those against the data themselves left out.
+        options : dict of name to dict, optional
+            Parameters of single measures and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``: those on
+            the card of a measure (``dreval.card(name).parameters``), the keywords of a test. Curves over K
+            are kept at about 60 numbers of neighbors, with ``{"r_nx": {"all_k": True}}`` at all.
+            ``{"replicates": {"n_resamples": 10, "over": "seeds"}}`` (or "subsamples") and
+            ``{"subsampling": {"n_resamples": 20}}`` say how many runs, or splits into halves, an interval rests on, and
+            ``{"points": {"n_partitions": 8}}`` how many random partitions are averaged.
+        progress : bool, optional
+            Progress bar on stderr. By default after two seconds, on a terminal.
+
+        Returns
+        -------
+        Results
+            Embeddings that failed have a row with the reason.
+        """
+        if not self.sources:
+            raise InputError(
+                "embeddings", "must hold at least one embedding", "none", 'Use with_embedding("umap", Y) first.'
+            )
+        options = check_options(options)
+        measures, tests = listed(measures), listed(tests)
+        size, latent = (self.data.n, self.data.n_labeled), self.data.latent is not None
+        plan = plan_measures(measures, self.n_neighbors, *size, options, latent=latent)
+        test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
+        if not plan and not test_plan:
+            cure = 'Pass measures="default", or tests with labels or covariates.'
+            raise InputError("measures", "must name something to compute", f"{measures!r} with tests={tests!r}", cure)
+        intervals = plan_intervals(ci, self.sources, self.anchors, options)
+        adjust = check_adjustment(adjust)
+        began = time.perf_counter()
+        with open_progress(progress) as bar:
+            embedded, failed, seconds = self._embed(bar)
+            views = self._sweep(embedded, plan, intervals, bar)
+            found = {
+                name: self._judge(name, views.pop(name), plan, test_plan, intervals, seconds, bar)
+                for name in list(views)
+            }
+            again = repeatable(plan, self.data)
+            curves = [task for task in plan if task.card.curve]
+            Again(self.data, self.sources, again, curves, intervals, self.seed, self.n_jobs).add(found, embedded, bar)
+        rows = self._rows(found, failed, plan, test_plan)
+        table = adjust_p_values(tidy_frame(rows), adjust)
+        recipe = recipe_of(self, failed, adjust, time.perf_counter() - began)
+        recipe["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in found}
+        recipe["notes"] += [
+            *intervals.notes({name: self.sources[name] for name in found}),
+            *attainable_note(table, adjust),
+        ]
+        asked = {"measures": measures, "tests": tests, "ci": ci, "n_resamples": n_resamples, "adjust": adjust}
+        recipe["call"] = written_call(self, {**asked, "options": options})
+        return self._results(table, found, embedded, recipe)
+
+    # the named steps of run()
+
+    def _embed(self, bar: Any) -> tuple[dict[str, FloatArray], dict[str, str], dict[str, float]]:
+        """Coordinates of every source; what fails is kept with its reason and loses nothing else."""
+        embedded: dict[str, FloatArray] = {}
+        failed: dict[str, str] = {}
+        seconds: dict[str, float] = {}
+        for name, source in self.sources.items():
+            bar.set_description(f"embedding {name}")
+            began = time.perf_counter()
+            try:
+                seed = stream_seed(self.seed, "embedding", name)
+                embedded[name] = source.coordinates(
+                    self.data, n_components=source.default_components, random_state=seed
+                )
+            except DrevalError as error:
+                failed[name] = str(error)
+            seconds[name] = time.perf_counter() - began
+        return embedded, failed, seconds
+
+    def _sweep(
+        self, embedded: dict[str, FloatArray], plan: list[MeasureTask], intervals: Intervals, bar: Any
+    ) -> dict[str, View]:
+        """One pass over the data and all embeddings."""
+        if not embedded:
+            return {}
+        n, rows = self.data.n, None
+        if self.anchors is not None:
+            rows = np.sort(stream(self.seed, "anchors").choice(n, self.anchors, replace=False))
+        bar.set_description("neighbors and ranks")
+        passes = n_blocks(n, n if rows is None else len(rows)) if reading(plan) else 0
+        bar.reset(total=passes + len(embedded))
+        given = {"seed": self.seed, "n_jobs": self.n_jobs, "rows": rows, "advance": bar.update}
+        if intervals.named("points"):
+            given["leave_one"] = [task.k for task in plan if task.card.without is not None and task.sweeps]
+        return make_views(self.data, embedded, plan, **given)
+
+    def _judge(
+        self,
+        name: str,
+        view: View,
+        plan: list[MeasureTask],
+        tests: list[TestTask],
+        intervals: Intervals,
+        seconds: dict[str, float],
+        bar: Any,
+    ) -> Found:
+        """All rows of one embedding."""
+        bar.set_description(f"measures of {name}")
+        began = time.perf_counter()
+        own = [task for task in plan if task.card.level != "algorithm"]
+        found = evaluate_where_labeled(name, view, own, intervals.kinds.get(name), self.seed)
+        evaluate_algorithms(found, plan, self.sources[name], self.data, view.Y, self.seed, self.n_jobs, bar)
+        found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs)
+        spent = seconds[name] + time.perf_counter() - began
+        for row in found.rows:
+            row["n_components"], row["seconds"] = view.Y.shape[1], spent
+        bar.update(1)
+        return found
+
+    def _rows(
+        self, found: dict[str, Found], failed: dict[str, str], plan: list[MeasureTask], tests: list[TestTask]
+    ) -> list[dict[str, Any]]:
+        """Rows of all embeddings in the order in which they were added."""
+        rows: list[dict[str, Any]] = []
+        for name in self.sources:
+            if name in failed:
+                rows += [missing_row(name, task, failed[name]) for task in plan if not task.card.curve]
+                rows += [missing_test(name, task, failed[name]) for task in tests]
+            else:
+                rows += found[name].rows
+        for row in rows:
+            row["dataset"], row["n"] = self.data.name, row.get("n", self.data.n)
+        return rows
+
+    def _results(
+        self, table: Any, found: dict[str, Found], embedded: dict[str, FloatArray], recipe: dict[str, Any]
+    ) -> Results:
+        import pandas as pd
+
+        return Results(
+            table=table,
+            points={name: pd.DataFrame(part.points, index=range(self.data.n)) for name, part in found.items()},
+            groups=groups_frame([row for part in found.values() for row in part.groups]),
+            curves=curves_frame([row for part in found.values() for row in part.curves]),
+            nulls=nulls_frame(null_cells([row for part in found.values() for row in part.rows])),
+            shepard={name: part.shepard for name, part in found.items() if part.shepard is not None},
+            embeddings=embedded,
+            labels=None if self.data.labels is None else self.data.labels.values,
+            ids=None if self.data.ids is None else plain_ids(self.data.ids.to_numpy()),
+            recipe=recipe,
+            data=self.data.X,
+            left_out={name: pd.DataFrame(part.left_out) for name, part in found.items() if part.left_out},
+        )

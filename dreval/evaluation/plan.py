@@ -1,0 +1,289 @@
+"""What an evaluation is going to compute: measures with their parameters, tests with their variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import check_bool, check_int, check_k, check_one_of, check_width, describe
+from dreval.errors import InputError
+from dreval.glossary import DATA_CAVEAT
+from dreval.registry import MEASURES, TESTS
+
+__all__ = ["MeasureTask", "TestTask", "check_targets", "listed", "plan_measures", "plan_tests"]
+
+TARGETS = ("labels", "data", "residual")  # of tests, beside the covariates
+DEFAULT_TESTS = ("hsic", "kcca")  # those of them that are registered
+
+
+RESIDUAL_CAVEAT = (
+    "p by a residual bootstrap with refit, as in certificate(); without noise what is left of the data is small, yet "
+    "not independent: read the effect size and reconstruction_error first"
+)
+
+
+@dataclass(frozen=True)
+class MeasureTask:
+    """One measure at one setting of its parameters; ``all_k``: a curve is kept at every K."""
+
+    name: str
+    thing: Callable[..., Any]
+    parameters: dict[str, Any]
+    all_k: bool = False
+
+    @property
+    def card(self) -> Any:
+        """The card of the measure."""
+        return self.thing.card  # type: ignore[attr-defined]
+
+    @property
+    def words(self) -> str:
+        """The parameters as the table shows them."""
+        return ", ".join(f"{k}={v}" for k, v in self.parameters.items() if k in self.card.parameters)
+
+    @property
+    def k(self) -> int:
+        """Number of neighbors it reads from the sweep."""
+        return int(self.parameters.get("n_neighbors", 1)) if self.sweeps else 0
+
+    @property
+    def sweeps(self) -> bool:
+        """Whether it reads neighbors or ranks."""
+        return "ranks" in self.card.needs or "neighbors" in self.card.needs
+
+
+@dataclass(frozen=True)
+class TestTask:
+    """One test of the embeddings against one variable; ``argument`` is how the user passed the variable.
+
+    ``kind``: the variable is a "variable" (n rows), or the ``Data``, of which the "data" or the "residual" are tested.
+    ``given`` are the names of the options that the user gave; ``known`` says at which points the variable is known,
+    where it is not at all.
+    """
+
+    __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
+
+    name: str
+    target: str
+    argument: str
+    variable: Any
+    options: dict[str, Any]
+    caveat: str = ""
+    kind: str = "variable"
+    given: tuple[str, ...] = ()
+    known: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def family(self) -> str:
+        """The family that its p-value is adjusted with; none against the data, of which an embedding is made."""
+        return "" if self.kind == "data" else "tests"
+
+
+def listed(names: Any) -> Any:
+    """Names in an array, set or other collection as a list; what is no collection stays as it is."""
+    return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else names
+
+
+def _names(wanted: Any, argument: str, registry: Any, groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """The names asked for, each once: one name or several; "default", "all" and "none" stand for theirs."""
+    if wanted is None:
+        return []
+    if not isinstance(wanted, str | list):
+        cure = "Pass a name, a list of names, 'default', 'all' or None."
+        raise InputError(argument, "must be names", describe(wanted), cure)
+    groups = {**groups, "none": []}
+    names: list[str] = []
+    for name in [wanted] if isinstance(wanted, str) else wanted:
+        names += groups.get(check_one_of(name, [*registry.names(), *groups], argument, registry.listing), [name])
+    return list(dict.fromkeys(names))
+
+
+def _measure_groups(labeled: bool, latent: bool) -> dict[str, list[str]]:
+    """The measures that can be answered: the default ones in the order of their cards, and all, with those first."""
+    unknown = {name for name, known in (("labels", labeled), ("latent", latent)) if not known}
+    cards = [card for card in MEASURES.cards() if unknown.isdisjoint(card.needs)]
+    default = sorted((card for card in cards if card.default is not None), key=lambda card: card.default)
+    names = [card.name for card in default]
+    return {"default": names, "all": list(dict.fromkeys([*names, *(card.name for card in cards)]))}
+
+
+def plan_measures(
+    wanted: Any,
+    n_neighbors: Any,
+    n: int,
+    n_labeled: int,
+    options: Mapping[str, Mapping[str, Any]],
+    latent: bool = False,
+) -> list[MeasureTask]:
+    """Every measure at every setting, in the order of the table; ``n_labeled`` of the n points have a label."""
+
+    def planned(name: str) -> list[MeasureTask]:
+        thing = MEASURES.get(name)
+        few = min(n, n_labeled or n) if "labels" in thing.card.needs else n
+        return _plan_measure(name, thing, options.get(name, {}), n_neighbors, n, few)
+
+    for name in options:  # those of measures that are not asked for are checked too
+        if name in MEASURES:
+            planned(name)
+    names = _names(wanted, "measures", MEASURES, _measure_groups(n_labeled > 0, latent))
+    curves = [curve for name in names if (curve := MEASURES.card(name).area_of)]  # what an area is of is kept with it
+    return [task for name in dict.fromkeys([*names, *curves]) for task in planned(name)]
+
+
+def _plan_measure(
+    name: str, thing: Callable[..., Any], given: Mapping[str, Any], n_neighbors: Any, n: int, seen: int
+) -> list[MeasureTask]:
+    """One measure at every setting; an option that it does not have, or cannot have that value, is refused.
+
+    ``seen`` of the n points are those it is of.
+    """
+    card: Any = thing.card  # type: ignore[attr-defined]
+    if card.level == "algorithm":
+        return [_plan_algorithm(name, thing, given)]
+    if card.curve:
+        return [_plan_curve(name, thing, given)]
+    for key in given:
+        check_one_of(key, card.parameters, f"options[{name!r}]")
+    parameters = {**card.parameters, **given}
+    if "n_neighbors" in parameters and "n_neighbors" not in given:
+        own = n_neighbors if card.shares_neighbors else min(parameters["n_neighbors"], max(1, seen - 1))
+        parameters["n_neighbors"] = own  # a default never refuses small data
+    for key, value in parameters.items():
+        if key in card.choices:
+            check_one_of(value, card.choices[key], key)
+        elif isinstance(card.parameters[key], float):
+            check_width(value, key)
+        elif key != "n_neighbors":
+            check_int(value, key, low=2)
+    if "n_neighbors" not in parameters:
+        return [MeasureTask(name, thing, parameters)]
+    return [
+        MeasureTask(name, thing, {**parameters, "n_neighbors": k}) for k in check_k(parameters["n_neighbors"], n)[0]
+    ]
+
+
+def _plan_algorithm(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) -> MeasureTask:
+    """A measure of a method takes the keywords of its function; labels, seed and number of jobs are the evaluation's."""
+    own = ("labels", "random_state", "progress")
+    for key in given:
+        check_one_of(key, [k for k in list(signature(thing).parameters)[2:] if k not in own], f"options[{name!r}]")
+    for key in thing.card.choices.keys() & given.keys():
+        check_one_of(given[key], thing.card.choices[key], key)
+    usual = {key: value for key, value in thing.card.parameters.items() if key != "n_components"}
+    return MeasureTask(name, thing, {**usual, **given})  # the number of components is each embedding's own
+
+
+def _plan_curve(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) -> MeasureTask:
+    """A curve over K; its one option is to keep it at every K."""
+    for key in given:
+        check_one_of(key, ("all_k",), f"options[{name!r}]")
+    return MeasureTask(name, thing, {}, check_bool(given.get("all_k", False), "all_k"))
+
+
+def plan_tests(wanted: Any, data: Any, n_resamples: int, options: Mapping[str, Mapping[str, Any]]) -> list[TestTask]:
+    """Every test against labels and covariates, or against the one that its name ends in (``"hsic:age"``)."""
+    variables = _variables(data)
+    for name in options:  # those of tests that are not asked for are checked too
+        if name in TESTS:
+            _test_options(name, "gaussian", n_resamples, options[name])
+    groups = {"default": [name for name in DEFAULT_TESTS if name in TESTS], "all": TESTS.names()}
+    asked = [*wanted] if isinstance(wanted, list) else [wanted]
+    tasks: list[TestTask] = []
+    for item in asked:
+        word, colon, target = item.partition(":") if isinstance(item, str) else (item, "", "")
+        names = _names(word, "tests", TESTS, groups)
+        if colon:
+            chosen = [variables[check_one_of(target, variables, "tests")]]
+        else:
+            chosen = [variable for variable in variables.values() if variable.kind == "variable"]
+        if names and wanted != "default" and not chosen:
+            cure = "Pass labels or covariates."
+            raise InputError("tests", "must have a variable to test against", "no labels and no covariates", cure)
+        tasks += [
+            _test_task(name, variable, n_resamples, options)
+            for name in names
+            for variable in chosen
+            if word not in groups or _fits(name, variable)
+        ]
+    return list({(task.name, task.target): task for task in tasks}.values())
+
+
+@dataclass(frozen=True)
+class _Variable:
+    """What embeddings are tested against; ``kernel`` says whether it holds numbers or classes."""
+
+    target: str
+    argument: str
+    values: Any
+    kernel: str
+    caveat: str = ""
+    kind: str = "variable"
+    known: npt.NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(cls, target: str, argument: str, values: Any, kernel: str) -> _Variable:
+        """A variable with its values at the points where it is known."""
+        known = ~np.asarray(pd.isna(values), np.bool_)
+        if known.all():
+            return cls(target, argument, values, kernel)
+        return cls(target, argument, np.asarray(values[known].tolist()), kernel, known=known)
+
+
+def check_targets(data: Any) -> None:
+    """Refuse covariates whose names are those of other targets of tests."""
+    for name in data.covariates:
+        if name in TARGETS:
+            rule, got = "must have a name that no other target of tests has", f"a covariate called {name!r}"
+            cure = f"Rename it, for instance covariates={{'my_{name}': ...}}."
+            raise InputError("covariates", rule, got, cure)
+
+
+def _variables(data: Any) -> dict[str, _Variable]:
+    """Labels, covariates, and on request only the data themselves and what a reconstruction leaves of them."""
+    known = [_Variable("data", "data", data, "gaussian", f"{DATA_CAVEAT}; it is in no adjustment", "data")]
+    known.append(_Variable("residual", "data", data, "gaussian", RESIDUAL_CAVEAT, "residual"))
+    if data.labels is not None:
+        codes = data.labels.codes if data.labels.known.all() else np.where(data.labels.known, data.labels.codes, None)
+        known.append(_Variable.of("labels", "labels", codes, "delta"))
+    for name, values in data.covariates.items():
+        kernel = "gaussian" if values.dtype.kind == "f" else "delta"
+        known.append(_Variable.of(name, f"covariates[{name!r}]", values, kernel))
+    return {variable.target: variable for variable in known}
+
+
+def _fits(name: str, variable: _Variable) -> bool:
+    """Whether a test can answer for a variable: a test of groups needs two classes."""
+    if TESTS.card(name).second != "groups":
+        return True
+    return variable.kernel == "delta" and len(set(variable.values.tolist())) == 2
+
+
+def _test_task(name: str, variable: _Variable, n_resamples: int, options: Mapping[str, Mapping[str, Any]]) -> TestTask:
+    """One test; classes are given as text to tests that have no kernel, so that codes are not taken for numbers."""
+    keywords = _test_options(name, variable.kernel, n_resamples, options.get(name, {}))
+    values = variable.values
+    if variable.kernel == "delta" and "kernel" not in signature(TESTS.get(name)).parameters:
+        values = values.astype(str)
+    given = tuple(options.get(name, {}))
+    known = variable.known
+    fixed = (name, variable.target, variable.argument, values, keywords, variable.caveat, variable.kind)
+    return TestTask(*fixed, given, known)
+
+
+def _test_options(name: str, kernel: str, n_resamples: int, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a test, those that were given first; seed and threads are the evaluation's own."""
+    parameters = list(signature(TESTS.get(name)).parameters)[2:]
+    known = [key for key in parameters if key not in ("random_state", "n_jobs", "others", "groups")]
+    for key in given:
+        check_one_of(key, known, f"options[{name!r}]")
+    check_int(given.get("n_resamples", n_resamples), f"options[{name!r}]['n_resamples']", low=1)
+    usual: dict[str, Any] = {"n_resamples": n_resamples}
+    if TESTS.card(name).second == "variable":
+        usual["kernel"] = ("gaussian", kernel)
+    return {**{key: value for key, value in usual.items() if key in known}, **given}

@@ -1,0 +1,198 @@
+"""Small parts of an evaluation: what is refused at its door, the progress bar, versions, adjustment of p-values."""
+
+from __future__ import annotations
+
+import platform
+import re
+import reprlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import AUTO, check_one_of, describe
+from dreval._parallel import open_progress
+from dreval._random import stream_seed
+from dreval.errors import DrevalError, InputError
+from dreval.evaluation.intervals import CI_OPTIONS
+from dreval.inference.adjustment import adjust_p_values
+from dreval.inputs._identity import ADDRESS
+from dreval.inputs._makers import BUNDLED, stored_key
+from dreval.inputs._source import seed_of
+from dreval.inputs.data import Data
+from dreval.inputs.source import CoordinateSource, Source
+from dreval.registry import MEASURES, TESTS
+
+__all__ = [
+    "Refused",
+    "as_run",
+    "attainable_note",
+    "check_name",
+    "check_options",
+    "describe_source",
+    "open_progress",
+    "plain_ids",
+    "recipe_of",
+    "written_call",
+]
+
+LEVEL = 0.05  # p-values above it are called large
+
+
+@dataclass(frozen=True, eq=False)
+class Refused(Source):
+    """An embedding that could not be read; the reason is kept for its row."""
+
+    error: DrevalError
+
+    def coordinates(self, *_: Any, **__: Any) -> npt.NDArray[np.float64]:
+        """Raise what was found when it was read."""
+        raise self.error
+
+
+def describe_source(source: Source, data: Data) -> str:
+    """A source in Python: a bundled method by its name, a key of ``obsm``, anything else by a name of what it is."""
+    if source.kind == "method":
+        return repr(source.what if stored_key(source.what, data) is None else f"{BUNDLED}{source.what}")
+    if isinstance(source, CoordinateSource) and source.stored:
+        return repr(source.stored)
+    words = re.sub(r"\W+", "_", source.name).strip("_")
+    return f"{words or 'embedding'}_{source.kind}"
+
+
+def as_run(source: Source, root: int) -> dict[str, Any]:
+    """What an embedding came from, with the parameters of its run: those given, those by default, and its seed."""
+    seed = seed_of(stream_seed(root, "embedding", source.name))
+    settings = source.settings(source.default_components, seed)
+    words = {name: ADDRESS.sub("", reprlib.repr(value)) for name, value in settings.items()}
+    return {"kind": source.kind, "what": source.what, "parameters": words}
+
+
+def check_name(name: Any, taken: Mapping[str, Any]) -> str:
+    """A printable name that no other embedding has."""
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        cure = 'Name the embedding in one line, as "umap".'
+        raise InputError("name", "must be a non-empty, printable text", describe(name), cure)
+    if name in taken:
+        raise InputError("name", "must be new", f"{name!r}, which is taken", "Choose another name.")
+    return name
+
+
+def check_options(options: Any) -> dict[str, dict[str, Any]]:
+    """Parameters by the name of their measure or test, or the word of an interval."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        cure = 'Pass {"knn_accuracy": {"n_neighbors": 10}}.'
+        raise InputError("options", "must be a dict of names to dicts", describe(options), cure)
+    for name, value in options.items():
+        check_one_of(
+            name, [*MEASURES.names(), *TESTS.names(), *CI_OPTIONS], "options", (*MEASURES.listing, *TESTS.listing)
+        )
+        if not isinstance(value, Mapping):
+            raise InputError(f"options[{name!r}]", "must be a dict", describe(value), 'Pass {"n_neighbors": 10}.')
+    return {name: dict(value) for name, value in options.items()}
+
+
+def attainable_note(table: Any, adjust: str | None) -> list[str]:
+    """That no p of the tests can be small, where there are too few permutations for so many tests."""
+    table = table[table["p_value"].notna() & (table["family"] != "")]
+    sampled = table[table["n_resamples"] > 0].copy()
+    if sampled.empty or len(sampled) < len(table):
+        return []
+    m, most = len(sampled), int(sampled["n_resamples"].max())
+    sampled["p_value"] = 1.0 / (sampled["n_resamples"] + (sampled["p_kind"] != "exact"))
+    least = float(adjust_p_values(sampled, adjust)["p_value" if adjust is None else "p_adjusted"].min())
+    if least <= LEVEL:
+        return []
+    word = "p" if adjust is None else "adjusted p"
+    enough = round((m if adjust == "holm" else 1) / LEVEL) - 1
+    said = (
+        f"No {word} of these {m} tests can be below {least:.2g}, with {most} permutations each: a large p says little."
+    )
+    return [f"{said} Pass n_resamples={enough} or more."]
+
+
+def plain_ids(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Names of points as numbers or text, so that they can be saved: dates and tuples become text."""
+    return ids if ids.dtype.kind in "iuf" else np.array([str(name) for name in ids.tolist()], dtype=object)
+
+
+@cache
+def _version(name: str) -> str:
+    """Version of a package; looking it up parses a file."""
+    from importlib.metadata import version
+
+    return version(name)
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the numbers depend on."""
+    from dreval import __version__
+
+    names = ("numpy", "scipy", "pandas", "numba")
+    return {"dreval": __version__, "python": platform.python_version(), **{name: _version(name) for name in names}}
+
+
+def recipe_of(evaluation: Any, failed: dict[str, str], adjust: str | None, seconds: float) -> dict[str, Any]:
+    """What a result was made of and how: what is needed to make it again, and what must be known to read it."""
+    data = evaluation.data
+    notes = [*data.notes]
+    if evaluation.auto and evaluation.n_neighbors != [AUTO]:
+        (k,) = evaluation.n_neighbors
+        notes.append(f'n_neighbors="auto" is {k} for {data.n} points; {AUTO} from {2 * AUTO + 1}.')
+    for source in evaluation.sources.values():
+        made_dense = data.dense_notes() if source.can_embed else ()
+        notes += [f"{source.name}: {note}" for note in (*source.notes, *made_dense)]
+    return {
+        "dataset": data.name,
+        "n": data.n,
+        "p": data.p,
+        "data_sha256": data.sha256(),
+        "columns": None if data.columns is None or data.p is None else list(data.columns),
+        "metric": evaluation.metric,
+        "n_neighbors": evaluation.n_neighbors,
+        "anchors": evaluation.anchors,
+        "random_state": evaluation.seed,
+        "adjust": adjust or "nothing",
+        "failed": failed,
+        "notes": notes,
+        "versions": versions(),
+        "seconds": seconds,
+        "sources": {name: as_run(source, evaluation.seed) for name, source in evaluation.sources.items()},
+    }
+
+
+def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
+    """The Python that makes a result again, where ``data`` and the other names stand for what was passed."""
+    data = evaluation.data
+    sources = list(evaluation.sources.items())
+    first = next((place for place, (_, source) in enumerate(sources) if source.given), len(sources))
+    made = ", ".join(f"{name!r}: {describe_source(source, data)}" for name, source in sources[:first])
+    head = f"data, {{{made}}}" if first else "data"
+    head += "" if data.labels is None else ", labels=labels"
+    head += "" if data.latent is None else ", latent=latent"
+    head += ", covariates=covariates" if data.covariates else ""
+    head += f", n_neighbors={evaluation.n_neighbors}, random_state={evaluation.seed}"
+    head += "" if evaluation.metric == "euclidean" else f", metric={evaluation.metric!r}"
+    head += "" if evaluation.anchors is None else f", anchors={evaluation.anchors}"
+    usual = {
+        "measures": "default",
+        "tests": "default",
+        "ci": "default",
+        "n_resamples": 999,
+        "adjust": "holm",
+        "options": {},
+    }
+    run = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value != usual[key])
+    added = "".join(f".with_embedding({', '.join(_added(name, source, data))})" for name, source in sources[first:])
+    return f"dreval.Evaluation({head}){added}.run({run})"
+
+
+def _added(name: str, source: Source, data: Data) -> Iterator[str]:
+    """The arguments by which one embedding is added, its options with it."""
+    yield from (repr(name), describe_source(source, data))
+    yield from (f"{key}={ADDRESS.sub('', reprlib.repr(value))}" for key, value in source.given.items())

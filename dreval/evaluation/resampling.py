@@ -1,0 +1,296 @@
+"""Intervals for which something is done again: values without groups or at halves of the points, and methods re-run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._random import stream, stream_seed
+from dreval.errors import DrevalError
+from dreval.evaluation.intervals import Intervals
+from dreval.evaluation.labels import seen_by
+from dreval.evaluation.plan import MeasureTask
+from dreval.evaluation.rows import Found, add_note, chance_size, set_band, set_interval
+from dreval.evaluation.views import make_views
+from dreval.geometry.blocks import View, leave_out, random_groups
+from dreval.geometry.coranking import share_coranking
+from dreval.geometry.metrics import take
+from dreval.geometry.pairs import known_pairs, pairs_of, remember_whole
+from dreval.inference.intervals import apart, halves_interval, jackknife_variance, mean_interval, partitions_interval
+from dreval.inputs.data import Data
+from dreval.inputs.source import Source
+from dreval.measures._measure import answer, curve_values
+
+__all__ = ["Again", "half_neighbors", "repeatable"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+GROUPS = 20  # groups of one random partition
+Values = list[float | str]  # of every task: its value, or the reason why there is none
+Embeddings = Callable[[IntArray, tuple[int, int]], dict[str, FloatArray]]
+
+
+def half_neighbors(k: int, n: int) -> int:
+    """Number of neighbors that is to half of n points what k is to all of them; at least one."""
+    half = n // 2
+    return min(max(1, round(k * half / n)), half - 1)
+
+
+def repeatable(plan: Sequence[MeasureTask], data: Data) -> list[MeasureTask]:
+    """The tasks that are computed again: those that have one value, of coordinates, and all that they need."""
+    known = {"labels": data.labels is not None, "latent": data.latent is not None}
+    known["features"] = data.metric != "precomputed"
+    single = (task for task in plan if task.card.level != "algorithm" and not task.card.curve)
+    return [task for task in single if all(known.get(need, True) for need in task.card.needs)]
+
+
+@dataclass(frozen=True)
+class Again:
+    """What is needed to compute measures again, on halves of the points or on further runs."""
+
+    data: Data
+    sources: Mapping[str, Source]
+    tasks: Sequence[MeasureTask]
+    curves: Sequence[MeasureTask]
+    intervals: Intervals
+    seed: int
+    n_jobs: int | None
+
+    def add(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Any) -> None:
+        """Add intervals, and the replicates or the values at halves behind them, to what was found."""
+        self._add_partitions(found, embedded, bar)
+        if not self.tasks:  # nothing is asked that could have an interval
+            return
+        for name, reason in self.intervals.reasons.items():
+            for row in filter(None, self._rows(found[name]) if name in found else ()):
+                add_note(row, reason)
+        for name in self._present("seeds", found):
+            bar.set_description(f"other seeds of {name}")
+            self._add_seeds(found[name], name)
+        fixed = {name: embedded[name] for name in self._present("subsampling", found)}
+        if fixed:
+            bar.set_description("halves of the points")
+            self._add_halves("subsampling", found, list(fixed), lambda part, _: {e: Y[part] for e, Y in fixed.items()})
+        for name in self._present("subsamples", found):
+            bar.set_description(f"{name} on halves of the points")
+            self._add_halves("subsamples", found, [name], self._runner(name))
+
+    def _add_partitions(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Any) -> None:
+        """Intervals of what has no value without each single point: groups left out, over several random partitions.
+
+        One partition would leave the standard error to the seed. Up to 20 points every group is a point, and there is
+        one partition.
+        """
+        names, n = self._present("points", found), self.data.n
+        if not names:
+            return
+        count = min(GROUPS, n)
+        partitions = 1 if count == n else self.intervals.counts["partitions"]
+        room = n + n // -count - 1  # neighbors that are left without the largest group
+        single = [(at, task) for at, task in enumerate(self.tasks) if task.card.smooth and task.card.without is None]
+        rows = {name: self._rows(found[name]) for name in names}
+        for row in (
+            rows[name][at]
+            for name in names
+            for at, task in single
+            if task.parameters.get("n_neighbors", 0) > room and rows[name][at]
+        ):
+            add_note(row, "no interval: k is too large beside n to leave groups out")
+        single = [(at, task) for at, task in single if task.parameters.get("n_neighbors", 0) <= room]
+        curves = [task for task in self.curves if task.card.smooth and task.card.without is None]
+        if not (single or curves):
+            return
+        tasks = [*(task for _, task in single), *curves]
+        drawn = {name: {row["measure"] for row in found[name].curves} for name in names}
+        values: dict[str, list[list[Values]]] = {name: [] for name in names}
+        bands: dict[tuple[str, str], list[FloatArray]] = {}
+        kept: dict[str, View] = {}  # pairs of points do not depend on the partition, and are sorted once
+        for b in range(partitions):
+            bar.set_description(f"groups left out, partition {b + 1} of {partitions}")
+            groups = random_groups(n, count, stream(self.seed, "groups", b))
+            given = {"seed": self.seed, "n_jobs": self.n_jobs, "groups": groups}
+            views = make_views(self.data, {name: embedded[name] for name in names}, tasks, **given)
+            for name, view in views.items():
+                first = kept.setdefault(name, view)
+                if first is not view and known_pairs(first) is not None:
+                    view.once("pairs", lambda first=first: pairs_of(first))
+                left = _left_out(view, tasks)
+                values[name].append([self._values(one, tasks[: len(single)]) for one in left])
+                for task in curves:
+                    if task.name in drawn[name]:
+                        top = min(one.n for one in left) // 2
+                        lines = np.array([curve_values(task.thing, one)[0][:top] for one in left])
+                        bands.setdefault((name, task.name), []).append(lines)
+        for name in names:
+            for place, (at, task) in enumerate(single):
+                if rows[name][at]:
+                    part_values = [[one[place] for one in part] for part in values[name]]
+                    self._add_partition_row(found[name], rows[name][at], part_values, task)
+            for task in curves:
+                if (name, task.name) in bands:
+                    _add_partition_band(found[name], task, np.array(bands[name, task.name]))
+
+    def _add_partition_row(self, found: Found, row: dict[str, Any], values: list[Values], task: MeasureTask) -> None:
+        """The interval of one measure over random partitions, and the values behind it."""
+        reasons = [value for part in values for value in part if isinstance(value, str)]
+        if reasons:  # a class or a latent variable may vanish with a group
+            add_note(row, f"no interval: without one group of points {reasons[0]}")
+            return
+        numbers = np.array(values, dtype=np.float64)
+        interval = partitions_interval(row["value"], numbers, task.card.bounds, chance_size(row))
+        set_interval(row, interval, "leaving out points changes nothing")
+        key = {name: row[name] for name in ("embedding", "measure", "parameters")}
+        found.groups += [{**key, "partition": b, "group": g, "value": v} for (b, g), v in np.ndenumerate(numbers)]
+
+    def _present(self, kind: str, found: Mapping[str, Found]) -> list[str]:
+        """The embeddings of this kind that were computed."""
+        return [name for name in self.intervals.named(kind) if name in found]
+
+    def _rows(self, found: Found) -> list[dict[str, Any]]:
+        """The row of every task; those without a value are empty."""
+        rows = {(row.get("measure"), row.get("parameters")): row for row in found.rows}
+        mine = (rows[task.name, task.words] for task in self.tasks)
+        return [{} if math.isnan(row.get("value", math.nan)) else row for row in mine]
+
+    def _values(self, view: View, tasks: Sequence[MeasureTask]) -> Values:
+        """The values of all tasks on one view."""
+        values: Values = []
+        for task in tasks:
+            try:
+                values.append(answer(task.thing, seen_by(task, view), task.parameters).value)
+            except DrevalError as reason:
+                values.append(str(reason))
+        return values
+
+    def _add_seeds(self, found: Found, name: str) -> None:
+        """A row for each further run, and the interval of the mean over runs on all of them."""
+        runs = [self._run(name, r) for r in range(1, self.intervals.counts["seeds"])]
+        for place, (task, row) in enumerate(zip(self.tasks, self._rows(found), strict=True)):
+            if not row:
+                continue
+            others = [run[place] for run in runs]
+            values = np.array([row["value"], *(one for one in others if not isinstance(one, str))])
+            reasons = list(dict.fromkeys(one for one in others if isinstance(one, str)))
+            if len(values) > 1:
+                set_interval(row, mean_interval(values, task.card.bounds), "every run gave the same value")
+                few = apart(values)
+                if few:
+                    add_note(row, f"{few} of {len(values)} runs lie far from the others: read the runs, not their mean")
+            else:
+                add_note(row, "no interval: of several runs only the first succeeded")
+            if reasons:
+                failed = len(others) + 1 - len(values)
+                add_note(row, f"{failed} of {len(others) + 1} runs failed, which is in no mean: {' / '.join(reasons)}")
+            alone = {"chance": None, "worst": None, "best": None, "note": ""}
+            for r, one in enumerate(others, start=1):
+                own = {"value": math.nan, "note": one} if isinstance(one, str) else {"value": one}
+                found.rows.append({**row, **alone, "replicate": r, **own})
+
+    def _run(self, name: str, r: int) -> Values:
+        """The values of all tasks on the embedding of another seed."""
+        source, seed = self.sources[name], stream_seed(self.seed, "embedding", name, r)
+        try:
+            Y = source.coordinates(self.data, n_components=source.default_components, random_state=seed)
+        except DrevalError as reason:
+            return [str(reason)] * len(self.tasks)
+        view = make_views(self.data, {name: Y}, self.tasks, seed=self.seed, n_jobs=self.n_jobs)[name]
+        return self._values(view, self.tasks)
+
+    def _runner(self, name: str) -> Embeddings:
+        """A function that runs the method on some of the points, with a seed for each run."""
+        source, whole = self.sources[name], self.data.dense()
+        labels = None if self.data.labels is None else self.data.labels.values
+
+        def run(part: IntArray, place: tuple[int, int]) -> dict[str, FloatArray]:
+            known = None if labels is None else labels[part]
+            seed = stream_seed(self.seed, "embedding", name, *place)
+            return {name: source.embed(take(whole, part, self.data.metric), source.default_components, seed, known)}
+
+        return run
+
+    def _add_halves(self, kind: str, found: Mapping[str, Found], names: list[str], embeddings: Embeddings) -> None:
+        """Values at both halves of every split, kept among the groups, and the intervals that they give."""
+        n, splits = self.data.n, self.intervals.counts[kind]
+        tasks = [_halved(task, n) for task in self.tasks] if n > 5 else []
+        kept: dict[str, list[Values]] = {name: [] for name in names}
+        for part, place in self._parts(splits if tasks else 0):
+            for name, values in self._half(names, tasks, part, embeddings, place).items():
+                kept[name].append(values)
+        for name in names:
+            for at, (task, row) in enumerate(zip(self.tasks, self._rows(found[name]), strict=True)):
+                if row and not task.card.smooth:
+                    add_note(row, f"no interval: {task.card.jumps}")
+                elif row and not tasks:
+                    add_note(row, "no interval: too few points for halves")
+                elif row:
+                    self._add_half_row(found[name], row, [values[at] for values in kept[name]], kind, task)
+
+    def _parts(self, splits: int) -> Iterator[tuple[IntArray, tuple[int, int]]]:
+        """Both halves of every split with their place; of an odd number of points one is left out."""
+        n, half = self.data.n, self.data.n // 2
+        for s in range(splits):
+            order = stream(self.seed, "halves", s).permutation(n)
+            yield np.sort(order[:half]), (s, 0)
+            yield np.sort(order[half : 2 * half]), (s, 1)
+
+    def _half(
+        self,
+        names: list[str],
+        tasks: Sequence[MeasureTask],
+        part: IntArray,
+        embeddings: Embeddings,
+        place: tuple[int, int],
+    ) -> dict[str, Values]:
+        """The values of all tasks at one half."""
+        try:
+            embedded = embeddings(part, place)
+        except DrevalError as reason:
+            return {name: [str(reason)] * len(tasks) for name in names}
+        views = make_views(self.data, embedded, tasks, seed=self.seed, n_jobs=self.n_jobs, part=part)
+        return {name: self._values(views[name], tasks) for name in names}
+
+    def _add_half_row(self, found: Found, row: dict[str, Any], values: Values, kind: str, task: MeasureTask) -> None:
+        """The interval of one measure, and its values among the groups: 2 s and 2 s + 1 are the halves of split s."""
+        numbers = np.array([value for value in values if not isinstance(value, str)])
+        if len(numbers) < len(values):
+            reason = next(value for value in values if isinstance(value, str))
+            add_note(row, f"no interval: at one half of the points {reason}")
+            return
+        interval = halves_interval(row["value"], numbers.reshape(-1, 2), self.data.n, task.card.bounds, kind)
+        set_interval(row, interval, "halves of the points have equal values")
+        key = {name: row[name] for name in ("embedding", "measure", "parameters")}
+        found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(numbers)]
+
+
+def _left_out(view: View, tasks: Sequence[MeasureTask]) -> list[View]:
+    """The views without each group; what several measures share is computed once for all groups."""
+    groups = view.groups
+    if groups is None:
+        raise RuntimeError("this view was made without groups")
+    k = min(max((task.k for task in tasks), default=0), view.n - groups.largest() - 1)
+    left = [leave_out(view, group, k) for group in range(groups.count)]
+    for group, one in enumerate(left):
+        remember_whole(one, view, group)
+    if any("full_ranks" in task.card.needs for task in tasks):
+        share_coranking(view, left)
+    return left
+
+
+def _add_partition_band(found: Found, task: MeasureTask, curves: FloatArray) -> None:
+    """Ends of the interval of a curve at each K alone from ``curves`` (P, g, K), up to half of the points that stay."""
+    groups, top = curves.shape[1:]
+    if top:
+        se = np.sqrt(jackknife_variance(curves.swapaxes(0, 1)).mean(axis=0))
+        rows = [row for row in found.curves if row["measure"] == task.name]
+        set_band(rows, np.arange(1, top + 1), se, groups - 1, task.card.bounds)
+
+
+def _halved(task: MeasureTask, n: int) -> MeasureTask:
+    """The task at the same scale on half of the points."""
+    k = task.parameters.get("n_neighbors")
+    return task if k is None else replace(task, parameters={**task.parameters, "n_neighbors": half_neighbors(k, n)})

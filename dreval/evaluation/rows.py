@@ -1,0 +1,257 @@
+"""The rows of an evaluation: one embedding's measures with their intervals, each as a row of the tidy table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.errors import DrevalError, UndefinedMeasure
+from dreval.evaluation.plan import MeasureTask
+from dreval.geometry.blocks import View
+from dreval.geometry.shepard import shepard
+from dreval.inference.intervals import (
+    METHODS,
+    TARGETS,
+    Interval,
+    beyond_rounding,
+    bounded_interval,
+    jackknife_interval,
+    jackknife_variance,
+    student_interval,
+)
+from dreval.measures._chance import chance_curve, chance_value
+from dreval.measures._measure import Answer, answer, curve_values, tie_values
+from dreval.records.results import point_column
+from dreval.records.shepard import Shepard
+
+__all__ = ["Found", "add_note", "chance_size", "evaluate_measures", "missing_row", "set_band", "set_interval"]
+
+WIDE = 0.05  # between the worst and the best order of equal distances
+CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
+
+EXPECTED = 5  # anchors to be expected among the points that carry the error of a statistic of pairs
+ANCHOR_GROUPS = "anchors drawn without replacement, left out in groups, finite-population corrected"
+
+
+@dataclass
+class Found:
+    """What is gathered for one embedding."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    points: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    left_out: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    groups: list[dict[str, Any]] = field(default_factory=list)
+    curves: list[dict[str, Any]] = field(default_factory=list)
+    shepard: Shepard | None = None
+
+
+def missing_row(name: str, task: MeasureTask, reason: str) -> dict[str, Any]:
+    """A row without a value and with the reason."""
+    return {"embedding": name, "measure": task.name, "parameters": task.words, "note": reason, **_card_columns(task)}
+
+
+def add_note(row: dict[str, Any], note: str) -> None:
+    """One more thing that must be known to read a row."""
+    row["note"] = "; ".join(filter(None, [row["note"], note]))
+
+
+def set_interval(row: dict[str, Any], interval: Interval, without_spread: str) -> None:
+    """Standard error and interval of a row; no spread is no certainty where ``without_spread`` says what it is."""
+    if interval.se == 0 and without_spread:
+        row["se"] = 0.0
+        add_note(row, f"no interval: {without_spread}")
+        return
+    row.update(se=interval.se, conf_low=interval.low, conf_high=interval.high, n_resamples=interval.n_resamples)
+    row.update(conf_method=METHODS[interval.kind], target=TARGETS[interval.kind])
+
+
+def _card_columns(task: MeasureTask) -> dict[str, Any]:
+    """What every row of a measure repeats from its card."""
+    low, high = task.card.bounds
+    return {"direction": task.card.direction, "lower": low, "upper": high if np.isfinite(high) else None}
+
+
+def evaluate_measures(name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int) -> Found:
+    """Value, chance, ties and interval of every measure of one embedding."""
+    found = Found()
+    if ci == "points":  # curves first: what they need without each point comes from one pass, with the areas below them
+        bands = band_numbers(view.n)
+        for task in tasks:
+            if task.card.curve and task.card.without is not None and len(bands):
+                task.card.without(view, bands)
+    for task in tasks:
+        if "labels" in task.card.needs and view.labels is None:
+            found.rows.append(missing_row(name, task, "needs labels; pass labels= to Evaluation"))
+            continue
+        if "latent" in task.card.needs and view.latent is None:
+            found.rows.append(missing_row(name, task, "needs latent variables; pass latent= to Evaluation"))
+            continue
+        try:
+            task.card.check_metric(view.metric)
+            if task.card.curve:
+                found.curves += _curve_rows(name, view, task, ci, root)
+                continue
+            found.rows.append(_measure_row(name, view, task, ci, root, found))
+        except DrevalError as reason:  # what one measure cannot answer loses no other
+            if not any(other.card.area_of == task.name for other in tasks):  # said of the area already
+                found.rows.append(missing_row(name, task, str(reason)))
+    found.shepard = shepard(view)
+    return found
+
+
+def _curve_rows(name: str, view: View, task: MeasureTask, ci: str | None, root: int) -> list[dict[str, Any]]:
+    """A curve at about 60 numbers of neighbors, evenly spaced on a log scale, or at all of them."""
+    values, _ = curve_values(task.thing, view)
+    chance = chance_curve(task.thing, view, root)
+    ks = np.arange(1, len(values) + 1)
+    if not task.all_k:
+        few = curve_numbers(view.n)
+        ks = np.r_[few[few < len(values)], len(values)]
+    rows: list[dict[str, Any]] = [
+        {"embedding": name, "measure": task.name, "K": int(k), "value": float(values[k - 1]), "chance": chance[k - 1]}
+        for k in ks
+    ]
+    bands = band_numbers(view.n)
+    if ci == "points" and task.card.without is not None and len(bands):
+        se = np.sqrt(jackknife_variance(task.card.without(view, bands)))
+        set_band(rows, bands, se, view.n - 1, task.card.bounds)
+    return rows
+
+
+def curve_numbers(n: int) -> npt.NDArray[np.int64]:
+    """About 60 numbers of neighbors of n points, evenly spaced on a log scale."""
+    return np.unique(np.rint(np.geomspace(1, n - 1, CURVE_POINTS)).astype(np.int64))
+
+
+def band_numbers(n: int) -> npt.NDArray[np.int64]:
+    """Those of them at which a curve has an interval: beyond half of the points leaving some out changes the scale."""
+    ks = curve_numbers(n)
+    return ks[ks <= min(n // 2, n - 3)]
+
+
+def set_band(
+    rows: list[dict[str, Any]], ks: npt.NDArray[np.int64], se: npt.NDArray[np.float64], freedom: float, bounds: Any
+) -> None:
+    """Ends of the interval of a curve at each K alone, up to the largest of ``ks``; no spread is no certainty.
+
+    Between the ``ks`` at which it is known the standard error is interpolated on the scale of log K.
+    """
+    for row in rows:
+        if ks[0] <= row["K"] <= ks[-1]:
+            error = beyond_rounding(float(np.interp(np.log(row["K"]), np.log(ks), se)), row["value"], bounds=bounds)
+            if error > 0:
+                row["conf_low"], row["conf_high"] = student_interval(row["value"], error, freedom, bounds)
+
+
+def _measure_row(name: str, view: View, task: MeasureTask, ci: str | None, root: int, found: Found) -> dict[str, Any]:
+    """One row; contributions of points and leave-a-group-out values go to their own tables."""
+    got = answer(task.thing, view, task.parameters)
+    row = {"embedding": name, "measure": task.name, "parameters": task.words, "value": got.value, "note": got.note}
+    row["note"] = "; ".join(filter(None, [got.note, task.card.metric_note(view.metric)]))
+    if 2 * task.parameters.get("n_neighbors", 0) >= view.n:
+        add_note(row, f"k = {task.parameters['n_neighbors']} is half of the {view.n} points or more")
+    row.update(_card_columns(task))
+    chance = chance_value(task.thing, view, task.parameters, root)
+    row["chance"] = chance.value
+    _add_ties(row, task, view)
+    if chance.draws and task.card.has_closed_chance:
+        add_note(row, f"equal distances in the embedding move chance: it is the mean of {chance.draws} exchanges")
+    _add_interval(row, task, got, view, ci, found)
+    if got.points is not None:
+        found.points[point_column(task.name, task.words)] = _spread(got.points, view)
+    return row
+
+
+def _add_ties(row: dict[str, Any], task: MeasureTask, view: View) -> None:
+    """Worst and best value, where the order of equal distances matters."""
+    bounds = tie_values(task.thing, view, task.parameters)
+    if bounds is None:
+        note = "equal distances are ordered by index"
+        if task.sweeps and task.card.ties is None and view.ambiguous.any() and note not in row["note"]:
+            add_note(row, note)
+        return
+    worst, best = bounds
+    if worst != best:
+        row["worst"], row["best"] = worst, best
+        flatters = abs(best - worst) > WIDE and bool(np.isclose(row["value"], best, rtol=0, atol=1e-9))
+        how = " in both spaces alike, which flatters here" if flatters else ""
+        add_note(row, f"equal distances are ordered by index{how}; worst and best are over all orders")
+
+
+def _spread(points: npt.NDArray[np.float64], view: View) -> npt.NDArray[np.float64]:
+    """Contributions at the places of their points; the others are missing."""
+    full = np.full(len(view.Y), np.nan)
+    full[view.rows] = points
+    return full
+
+
+def _add_interval(
+    row: dict[str, Any], task: MeasureTask, got: Answer, view: View, ci: str | None, found: Found
+) -> None:
+    """Standard error and interval from this pass alone, where they are asked for and can be had."""
+    interval: Interval | None = None
+    if ci in ("points", "anchors") and not task.card.smooth:
+        add_note(row, f"no interval: {task.card.jumps}")
+    elif ci == "anchors":
+        interval = _anchored(row, task, got, view, found)
+    elif ci == "points" and task.card.without is not None:
+        interval = _without_points(row, task, got, view, found)
+    if interval is None:
+        return
+    known = interval.kind in ("exact", "unseen")  # where no spread is an answer
+    set_interval(row, interval, "" if known else "leaving out points changes nothing")
+    if got.left_out is not None and interval.kind == "anchors" and "conf_method" in row:
+        row["conf_method"] = ANCHOR_GROUPS
+
+
+def _anchored(row: dict[str, Any], task: MeasureTask, got: Answer, view: View, found: Found) -> Interval | None:
+    """The interval for all points from those that are anchors, or a note that says why there is none."""
+    n, m, bounds = view.n, len(view.rows), task.card.bounds
+    if m == n or (task.card.level == "global" and not task.card.measures):
+        return Interval(0.0, got.value, got.value, "exact", m, math.inf)
+    if got.points is not None:
+        interval = bounded_interval(got.points, n, bounds, task.card.limits(n), task.card.worst(n), view.seed)
+        if interval is None:
+            add_note(row, "no interval: few anchors carry the value, and what one point contributes has no bound")
+        return interval
+    if got.left_out is None:
+        if "full_ranks" in task.card.needs:
+            add_note(row, "no interval: the anchors also choose the scale")
+        return None
+    if got.carriers is not None and got.carriers() < EXPECTED:
+        add_note(row, "no interval: so few points may carry the error that the anchors can miss them")
+        return None
+    values = got.left_out()
+    _keep_groups(row, task, values, found)
+    return replace(jackknife_interval(got.value, values, bounds), kind="anchors")
+
+
+def _without_points(row: dict[str, Any], task: MeasureTask, got: Answer, view: View, found: Found) -> Interval | None:
+    """The interval of the values without each point, which are kept; a note where they cannot be had."""
+    try:
+        values = task.thing.card.without(view, **task.parameters)  # type: ignore[attr-defined]
+    except UndefinedMeasure as reason:
+        add_note(row, f"no interval: {reason}")
+        return None
+    if not np.isfinite(values).all():
+        add_note(row, "no interval: undefined without some of the points")
+        return None
+    found.left_out[point_column(task.name, task.words)] = values
+    return jackknife_interval(got.value, values, task.card.bounds, chance_size(row))
+
+
+def chance_size(row: dict[str, Any]) -> float:
+    """Size of the chance level of a row: beside it a spread among values near 0 may be rounding. 0 where none is."""
+    size = abs(row.get("chance", 0.0))
+    return 0.0 if np.isnan(size) else float(size)
+
+
+def _keep_groups(row: dict[str, Any], task: MeasureTask, values: npt.NDArray[np.float64], found: Found) -> None:
+    """Keep the values behind an interval, so that embeddings can be compared by them in pairs."""
+    key = {"embedding": row["embedding"], "measure": task.name, "parameters": task.words}
+    found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(values)]

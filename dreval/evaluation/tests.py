@@ -1,0 +1,210 @@
+"""The tests of an evaluation: one embedding against labels, covariates, the data or their residual, a row each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._random import stream, stream_seed
+from dreval.errors import DrevalError, UndefinedMeasure
+from dreval.evaluation.plan import TestTask
+from dreval.geometry._refit import Refit
+from dreval.inputs.data import Data
+from dreval.registry import TESTS
+from dreval.significance._factors import factors_suffice
+from dreval.significance._residual import RULE, Shown, fitted, residual_tests, shown
+
+__all__ = ["TEST_POINTS", "evaluate_tests", "missing_test", "null_cells"]
+
+FloatArray = npt.NDArray[np.float64]
+CELLS = 40  # at most, of a null distribution as a result keeps it
+TEST_POINTS = 2000  # rows up to which n x n matrices are held; beyond, such a test has a random subset
+
+
+def missing_test(name: str, task: TestTask, reason: str) -> dict[str, Any]:
+    """A row of a test without a p-value and with the reason."""
+    known = {"test": task.name, "target": task.target, "parameters": _effect(TESTS.card(task.name).effect_size)}
+    return {"embedding": name, **known, "note": reason}
+
+
+def _effect(name: str) -> str:
+    """The effect size of a test among the parameters of its row."""
+    return f"effect_size={name}"
+
+
+def evaluate_tests(
+    name: str, Y: FloatArray, tasks: Sequence[TestTask], root: int, n_jobs: int | None
+) -> list[dict[str, Any]]:
+    """One row per test of an embedding, each with its null distribution."""
+    warned: set[str] = set()  # what several tests say of one variable is said once
+
+    @cache
+    def learned(data: Data) -> tuple[Shown, Refit]:
+        points = shown(data.dense(), Y, root)
+        return points, fitted(points, RULE)
+
+    return [
+        _residual_row(name, task, learned, root, n_jobs)
+        if task.kind == "residual"
+        else _test_row(name, Y, task, root, n_jobs, warned)
+        for task in tasks
+    ]
+
+
+def null_cells(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The null distributions that rows of tests bring with them, counted in cells of equal width."""
+    found = []
+    for row in rows:
+        null = row.get("null", np.empty(0))
+        if not len(null):
+            continue
+        counts, edges = np.histogram(null, bins=min(CELLS, max(5, int(len(null) ** 0.5))))
+        key = {name: row[name] for name in ("embedding", "test", "target")}
+        cells = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+        found += [{**key, "low": low, "high": high, "count": count} for low, high, count in cells]
+    return found
+
+
+def _test_row(
+    name: str, Y: FloatArray, task: TestTask, root: int, n_jobs: int | None, warned: set[str]
+) -> dict[str, Any]:
+    """Statistic, p-value and effect of one test; what the test refuses is the reason in its row."""
+    notes = [task.caveat] if task.caveat else []
+    seed = stream_seed(root, "test", name, task.name, task.target)
+    test = TESTS.get(task.name)
+    second = "groups" if test.card.second == "groups" else "y"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            values, options, more = _variable(task)
+            if task.known is not None:  # complete cases
+                Y, options = Y[task.known], _of_known(options, task.known)
+                more.append(f"on the {len(Y)} of {len(task.known)} points at which `{task.argument}` is known")
+            Y, values, options, sampled = _tested_rows(Y, values, test.card, options, root)
+            got = test(Y, **{second: values}, random_state=seed, n_jobs=n_jobs, **options)
+        except DrevalError as reason:
+            return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
+    for warning in caught:
+        text = _in_words_of_the_caller(str(warning.message), name, task)
+        if text not in warned:
+            warnings.warn(text, warning.category, stacklevel=6)
+        warned.add(text)
+    notes += [*more, *sampled, *(_in_words_of_the_caller(note.rstrip("."), name, task) for note in got.notes)]
+    row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
+    row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
+    row.update(family=task.family, p_kind=got.p_kind)
+    if task.known is not None:
+        row["n"] = int(task.known.sum())
+    row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name), null=got.null_distribution)
+    return row
+
+
+def _variable(task: TestTask) -> tuple[Any, dict[str, Any], list[str]]:
+    """What the embedding is tested against, the options of the test, and what is to be said.
+
+    Of data that are distances only a test of distances can be asked.
+    """
+    options = dict(task.options)
+    if task.kind != "data":
+        return np.asarray(task.variable), options, []
+    data: Data = task.variable
+    if data.metric == "precomputed" and "distances" in TESTS.card(task.name).needs:
+        return data.X, {**options, "metric": options.get("metric", ("euclidean", "precomputed"))}, []
+    _check_coordinates(task)
+    return data.dense(), options, _of_coordinates(data)
+
+
+def _of_known(options: dict[str, Any], known: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """The options of a test with those that hold a value for each point at the points where the variable is known."""
+    blocks = options.get("blocks")
+    return options if blocks is None else {**options, "blocks": np.asarray(blocks)[known]}
+
+
+def _check_coordinates(task: TestTask) -> None:
+    """Refuse data that are distances, where coordinates are needed."""
+    if task.variable.metric == "precomputed":
+        rule = f"must not be 'precomputed' for {task.name}:{task.target}, which needs the coordinates of the data"
+        cure = "Pass the data themselves, with a metric by name" + (
+            ", or use dcov:data." if task.kind == "data" else "."
+        )
+        raise UndefinedMeasure("metric", rule, "distances only", cure)
+
+
+def _of_coordinates(data: Data) -> list[str]:
+    """What is to be said of data that are measured in their coordinates."""
+    notes = [note.rstrip(".") for note in data.dense_notes()]
+    if data.metric not in ("euclidean", "precomputed"):
+        notes.append(f"measured in the coordinates as they are, not by the metric {data.metric!r}")
+    return notes
+
+
+def _tested_rows(
+    Y: FloatArray, values: Any, card: Any, options: dict[str, Any], root: int
+) -> tuple[FloatArray, Any, dict[str, Any], list[str]]:
+    """All rows, or a random subset of many where the test would hold n x n matrices; and what is to be said of it."""
+    n = len(Y)
+    if n <= TEST_POINTS:
+        return Y, values, options, []
+    if not _holds_matrices(card, Y, values, options):
+        return Y, values, options, [f"tested on all {n} points"]
+    chosen = np.sort(stream(root, "test points").choice(n, TEST_POINTS, replace=False))
+    square = isinstance(options.get("metric"), tuple) and "precomputed" in options["metric"]
+    values = values[np.ix_(chosen, chosen)] if square else values[chosen]
+    if options.get("blocks") is not None:
+        options["blocks"] = np.asarray(options["blocks"])[chosen]
+    why = "has no way around n x n matrices" if card.memory == "matrices" else "finds no small factor of a kernel here"
+    return Y[chosen], values, options, [f"tested on {TEST_POINTS} points drawn at random: {card.name} {why}"]
+
+
+def _holds_matrices(card: Any, Y: FloatArray, values: Any, options: dict[str, Any]) -> bool:
+    """Whether a test of many rows would hold n x n matrices."""
+    if card.memory != "factors" or options.get("method") in ("exact", "lowrank"):
+        return card.memory == "matrices" or options.get("method") == "exact"
+    kernels, bandwidths = (_pair(options.get(key)) for key in ("kernel", "bandwidth"))
+    return not factors_suffice((Y, values), ("x", "y"), kernels, bandwidths, card.tolerance)
+
+
+def _pair(value: Any) -> Any:
+    """One setting for each of two variables."""
+    return value if isinstance(value, tuple | list) else (value, value)
+
+
+def _residual_row(
+    name: str, task: TestTask, learned: Callable[[Data], tuple[Shown, Refit]], root: int, n_jobs: int | None
+) -> dict[str, Any]:
+    """What a reconstruction leaves of the data against the embedding, as the certificate tests it."""
+    try:
+        if TESTS.card(task.name).second == "groups":
+            rule, got = "must compare two variables where the target is the residual", f"{task.name}, a test of groups"
+            raise UndefinedMeasure("tests", rule, got, "Use hsic:residual.")
+        _check_coordinates(task)
+        points, refit = learned(task.variable)
+        count = int(task.options["n_resamples"])
+        (found,) = residual_tests(refit, points.Y, [task.name], count, root, n_jobs)
+    except DrevalError as reason:
+        return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
+    said = [*points.notes, *refit.map.notes]
+    notes = [task.caveat, *_of_coordinates(task.variable), *(note.rstrip(".") for note in said), *_unused(task)]
+    row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
+    row.update(statistic=found.statistic, p_value=found.p_value, effect_size=found.effect_size, n_resamples=count)
+    row.update(family=task.family, p_kind="bootstrap")
+    row.update(chance=float(found.null_distribution.mean()), null=found.null_distribution)
+    return row
+
+
+def _unused(task: TestTask) -> list[str]:
+    """Options that the residual bootstrap does not read."""
+    unused = [key for key in task.given if key != "n_resamples"]
+    return [f"not used here: {', '.join(unused)}"] if unused else []
+
+
+def _in_words_of_the_caller(text: str, name: str, task: TestTask) -> str:
+    """What a test says of its ``x`` and ``y``, said of the embedding and the variable."""
+    text = text.replace("`x`", f"`embeddings[{name!r}]`").replace("`groups`", f"`{task.argument}`")
+    text = text.replace("`embedding`", f"`embeddings[{name!r}]`")
+    return text.replace("`y`", f"`{task.argument}`")

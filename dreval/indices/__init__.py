@@ -1,1 +1,0 @@
-"""Layer 4: one file is one index, with its card; the function is ``dreval.<name>``."""

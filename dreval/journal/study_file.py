@@ -1,0 +1,272 @@
+"""How a study lies in its journal: the recipe, the data sets and methods, and one answer for each cell.
+
+``Study`` writes it; whoever has the file can read the table and the state of the cells without the data and methods.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy.typing as npt
+
+from dreval.errors import InputError
+from dreval.journal.claims import Claims, running
+from dreval.journal.store import Store, is_journal
+from dreval.records.results import tidy_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "DATASETS",
+    "METHODS",
+    "STATES",
+    "Cell",
+    "StudyFile",
+    "is_new",
+    "is_study",
+    "no_states",
+    "read_study_table",
+    "with_waiting",
+]
+
+ABOUT, DATASETS, METHODS, CELLS = "study", "study data sets", "study methods", "study cells"
+STATES = ("done", "failed", "running", "waiting")
+HASH, ROOM = 15, 60  # letters of a setting that are named in an error
+KEYS = ("dataset", "embedding", "n_components", "replicate")
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One cell: a method on a data set, at a number of components, for the ``replicate``-th time."""
+
+    dataset: str
+    method: str
+    n_components: int
+    replicate: int
+
+    @property
+    def name(self) -> str:
+        """What the file calls it."""
+        return json.dumps([self.dataset, self.method, self.n_components, self.replicate], ensure_ascii=False)
+
+    @classmethod
+    def of(cls, name: str) -> Cell:
+        """The cell of that name."""
+        return cls(*json.loads(name))
+
+
+def is_study(path: str | Path) -> bool:
+    """Whether a file holds a study."""
+    if not is_journal(path):
+        return False
+    try:
+        with StudyFile(path):
+            return True
+    except InputError:
+        return False
+
+
+def is_new(path: str | Path) -> bool:
+    """Whether nothing was written yet: no file, or one of a process that was ended before it wrote the recipe."""
+    path = Path(path)
+    if not path.exists() or (path.is_file() and path.stat().st_size == 0):
+        return True
+    if not is_journal(path):
+        return False
+    try:
+        with Store(path, "path", read_only=True) as store:
+            return not store.rows("SELECT run FROM runs UNION SELECT run FROM cells LIMIT 1")
+    except InputError:
+        return False
+
+
+def read_study_table(path: str | Path) -> pd.DataFrame:
+    """The values of a study as ``dreval.compare`` takes them, whatever of it is done."""
+    with StudyFile(path) as file:
+        return file.table(split_components=True)
+
+
+class StudyFile:
+    """An open study.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    recipe : mapping, optional
+        What all cells have in common. With it the file is written to, and made where there is none; a file that was
+        begun with another recipe is refused. Without it the file is read.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it holds no study, or one with another recipe.
+    """
+
+    def __init__(self, path: str | Path, recipe: Mapping[str, Any] | None = None) -> None:
+        self.store = Store(path, "path", read_only=recipe is None)
+        try:
+            self._begin(recipe)
+        except BaseException:
+            self.store.close()
+            raise
+
+    def _begin(self, recipe: Mapping[str, Any] | None) -> None:
+        known = self.store.get(ABOUT, "recipe")
+        if known is None and (recipe is None or self.store.rows("SELECT run FROM runs")):
+            cure = "Name the file of a study, or choose a new file."
+            raise InputError(
+                "path", "must hold a study", f"the journal {str(self.store.path)!r} of something else", cure
+            )
+        if recipe is not None:
+            self.store.put(ABOUT, "recipe", recipe)  # of two that begin at once the first one's stays
+            self.check_recipe(recipe)
+
+    def check_recipe(self, recipe: Mapping[str, Any]) -> None:
+        """Refuse another recipe than that of the file."""
+        _check_same(self.recipe, recipe, "path", "must hold a study with the same settings", "begin a new file")
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """What all cells have in common."""
+        found = self.store.get(ABOUT, "recipe")
+        return {} if found is None else found[0]
+
+    def add_part(self, kind: str, name: str, about: Mapping[str, Any]) -> None:
+        """Write down a data set or method, where its name is new."""
+        self.store.put(kind, name, {"about": about, "place": len(self.store.texts(kind))})
+
+    def check_part(self, kind: str, name: str, about: Mapping[str, Any], argument: str) -> None:
+        """Refuse a data set or method that is another one than the file knows under that name."""
+        known = self.parts(kind).get(name)
+        if known is not None:
+            rule = "must be what the file knows under this name"
+            _check_same(known, about, argument, rule, "give it another name")
+
+    def parts(self, kind: str) -> dict[str, dict[str, Any]]:
+        """Data sets or methods in the order in which they were added."""
+        known = {name: json.loads(text) for name, text in self.store.texts(kind).items()}
+        return {name: known[name]["about"] for name in sorted(known, key=lambda name: (known[name]["place"], name))}
+
+    def claims(self) -> Claims:
+        """The claims of this process on the cells."""
+        return Claims(self.store, CELLS)
+
+    def answers(self) -> dict[Cell, dict[str, Any]]:
+        """The answers that are there, in the order of data sets, methods, components and replicates."""
+        found = {Cell.of(name): json.loads(text) for name, text in self.store.texts(CELLS).items()}
+        return {cell: found[cell] for cell in self._ordered(found)}
+
+    def texts(self) -> dict[str, str]:
+        """The answers as they are written, by the names of their cells."""
+        return self.store.texts(CELLS)
+
+    def failed_texts(self) -> dict[str, str]:
+        """The answers that say why there is none, as they are written."""
+        return {name: text for name, text in self.texts().items() if json.loads(text)["reason"]}
+
+    def _ordered(self, cells: Any) -> list[Cell]:
+        """Cells in the order in which their data sets and methods were added."""
+        datasets, methods = ({name: i for i, name in enumerate(self.parts(kind))} for kind in (DATASETS, METHODS))
+
+        def place(cell: Cell) -> tuple[int, ...]:
+            return datasets.get(cell.dataset, -1), methods.get(cell.method, -1), cell.n_components, cell.replicate
+
+        return sorted(cells, key=place)
+
+    def array(self, cell: Cell) -> npt.NDArray[Any] | None:
+        """The embedding of a cell, where it was kept."""
+        found = self.store.get(CELLS, cell.name)
+        return None if found is None else found[1]
+
+    def table(self, split_components: bool = False) -> pd.DataFrame:
+        """The tidy table of all cells that are done or failed.
+
+        ``split_components`` names the number of components among the parameters of the indices where there are
+        several, so that embeddings are compared at the same number only.
+        """
+        return tidy_frame(list(self._rows(self.answers(), split_components)))
+
+    def _rows(self, answers: Mapping[Cell, Mapping[str, Any]], split: bool) -> Iterator[dict[str, Any]]:
+        split = split and len({cell.n_components for cell in answers}) > 1
+        for cell, answer in answers.items():
+            for row in answer["rows"]:
+                said = [row.get("parameters", ""), f"n_components={cell.n_components}" if split else ""]
+                yield {**row, "parameters": ", ".join(filter(None, said)), **self._own(cell)}
+
+    @staticmethod
+    def _own(cell: Cell) -> dict[str, Any]:
+        """What the rows of a cell have in common."""
+        return {"dataset": cell.dataset, "embedding": cell.method, "replicate": cell.replicate}
+
+    def states(self) -> pd.DataFrame:
+        """One row for each cell that was asked for: its keys, state, seconds, and the reason of a failure."""
+        import pandas as pd
+
+        answers, asked = self.answers(), running(self.store, CELLS)
+        cells = self._ordered({*map(Cell.of, asked), *answers})
+        rows = [
+            (c.dataset, c.method, c.n_components, c.replicate, *_state(answers.get(c), asked.get(c.name, False)))
+            for c in cells
+        ]
+        return no_states() if not rows else pd.DataFrame(rows, columns=list(no_states().columns))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.store.close()
+
+
+def no_states() -> pd.DataFrame:
+    """The table of states without a row."""
+    import pandas as pd
+
+    kinds = dict.fromkeys(("dataset", "embedding", "state", "reason", "warnings"), "object")
+    kinds |= {"n_components": "int64", "replicate": "int64", "seconds": "float64"}
+    return pd.DataFrame(columns=[*KEYS, "state", "seconds", "reason", "warnings"]).astype(kinds)
+
+
+def with_waiting(states: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
+    """The table of states with those of the cells that were not asked for yet."""
+    import pandas as pd
+
+    known = set(states[list(KEYS)].itertuples(index=False, name=None))
+    keys = [(c.dataset, c.method, c.n_components, c.replicate) for c in cells]
+    rows = [(*key, *_state(None, False)) for key in keys if key not in known]
+    more = pd.DataFrame(rows, columns=list(states.columns)).astype(states.dtypes)
+    return states if more.empty else more if states.empty else pd.concat([states, more], ignore_index=True)
+
+
+def _state(answer: Mapping[str, Any] | None, is_running: bool) -> tuple[str, float, str, str]:
+    """State, seconds, reason and warnings of one cell; one that is tried again is running."""
+    if is_running or answer is None:
+        return "running" if is_running else "waiting", 0.0, "", ""
+    state = "failed" if answer["reason"] else "done"
+    return state, float(answer["seconds"]), str(answer["reason"]), "; ".join(answer["warnings"])
+
+
+def _check_same(known: Mapping[str, Any], given: Mapping[str, Any], argument: str, rule: str, cure: str) -> None:
+    """Refuse what is not as the file has it; every difference is named."""
+    plain = json.loads(json.dumps(given))
+    differ = [key for key in {**known, **plain} if known.get(key) != plain.get(key)]
+    if differ:
+        said = "; ".join(
+            f"{key} {_short(known.get(key))} in the file and {_short(plain.get(key))} here" for key in differ
+        )
+        raise InputError(argument, rule, said, f"Pass what the file was begun with, or {cure}.")
+
+
+def _short(value: Any) -> str:
+    """A setting in a few letters; of a hash its beginning."""
+    text = value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+    room = HASH if len(text) == 64 and " " not in text else ROOM
+    return text if len(text) <= room else f"{text[: room - 3]}..."

@@ -1,0 +1,101 @@
+"""What the measures of classes share: the classes of the points that count, and distances to their centroids."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.errors import UndefinedMeasure
+from dreval.geometry._loops import ROUNDING
+from dreval.geometry.blocks import View
+from dreval.geometry.distances import pairwise_squared
+
+__all__ = ["PAIRS_OF_CLASSES", "Members", "as_near", "matchings", "members", "pair_matching"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+ROWS = 4096  # rows of points whose distances to all centroids are held at once
+
+
+class Members(NamedTuple):
+    """Classes 0..c-1 of the points that count (n,), their sizes (c,), and the places of the rows among these points."""
+
+    codes: IntArray
+    sizes: IntArray
+    rows: IntArray
+
+
+def members(view: View, least: int = 1) -> Members:
+    """Classes among the points that count; fewer than ``least`` of them leave a measure without a value."""
+    if view.labels is None:
+        raise RuntimeError("this view was made without labels")
+    codes = np.unique(view.labels[view.population], return_inverse=True)[1].astype(np.int64)
+    sizes = np.bincount(codes)
+    if len(sizes) < least:
+        cure = f"Pass labels with at least {least} classes."
+        raise UndefinedMeasure("labels", f"must have at least {least} classes", f"{len(sizes)}", cure)
+    return Members(codes, sizes, np.searchsorted(view.population, view.rows))
+
+
+def centroids(points: FloatArray, classes: Members) -> FloatArray:
+    """Mean of each class, (c, p)."""
+    order = np.argsort(classes.codes, kind="stable")
+    starts = np.r_[0, np.cumsum(classes.sizes)[:-1]]
+    return np.asarray(np.add.reduceat(points[order], starts, axis=0) / classes.sizes[:, None])
+
+
+def unit(points: FloatArray) -> FloatArray:
+    """Points moved to their mean and divided by their largest coordinate, so that no square overflows or vanishes."""
+    largest = float(np.abs(points).max())
+    near = points / largest if largest > 0 else points
+    centered = near - near.mean(axis=0)
+    spread = float(np.abs(centered).max())
+    return np.asarray(centered / spread if spread > 0 else centered)
+
+
+def as_near(a: FloatArray, b: FloatArray) -> Any:
+    """Whether squared distances between points of size 1 are equal up to rounding; below 1e-28 they are 0."""
+    return np.abs(a - b) <= ROUNDING * np.maximum(a, b) + 1e-28
+
+
+def pair_matching(points: FloatArray, classes: Members) -> FloatArray:
+    """For each pair of classes a < b, 2 s - 1, where s is the share of their points nearer to their own centroid.
+
+    A point as near to both centroids counts one half. O(n c p) time; O(c^2) memory beside a block of rows.
+    """
+    points = unit(points)
+    centers, c = centroids(points, classes), len(classes.sizes)
+    wins = np.zeros((c, c))  # wins[a, b]: points of a that are nearer to centroid a than to centroid b
+    for at in range(0, len(points), ROWS):
+        part = slice(at, at + ROWS)
+        D, own = pairwise_squared(points[part], centers), classes.codes[part]
+        mine = D[np.arange(len(D)), own][:, None]
+        tied = as_near(mine, D)
+        np.add.at(wins, own, np.where(tied, 0.5, mine < D))
+    a, b = np.triu_indices(c, 1)
+    share = (wins[a, b] + wins[b, a]) / (classes.sizes[a] + classes.sizes[b])
+    return np.asarray(2.0 * share - 1.0)
+
+
+def matchings(view: View) -> tuple[FloatArray, FloatArray]:
+    """How well centroids separate each pair of classes in the data and in the embedding; at least two are needed."""
+    classes = members(view, least=2)
+    return pair_matching(view.features(), classes), pair_matching(view.Y[view.population], classes)
+
+
+PAIRS_OF_CLASSES: dict[str, Any] = {  # what the cards of label-trustworthiness and label-continuity share
+    "level": "global",
+    "needs": ("coordinates", "features", "labels"),
+    "direction": "higher",
+    "bounds": (-1.0, 1.0),
+    "chance": "permutation",
+    "invariances": frozenset({"translation", "rotation", "scale"}),
+    "cost": "O(n c (p + d)) time with c classes; O(n p + c^2) memory.",
+    "reference": (
+        "Jeon, Kuo, Aupetit, Ma & Seo (2023), Classes are not clusters: improving label-based evaluation of\n"
+        "dimensionality reduction, IEEE TVCG 30(1), 781-791, with distance consistency as the measure of class-label\n"
+        "matching, rescaled to 2 s - 1 as in the authors' program (ZADU leaves the rescaling out)."
+    ),
+}

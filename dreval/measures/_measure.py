@@ -1,0 +1,370 @@
+"""The card of a measure, and the public function that is made from it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import AUTO, check_k, check_one_of, check_random_state
+from dreval._random import root_seed
+from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, caller_level
+from dreval.geometry.blocks import View, sweep
+from dreval.geometry.metrics import take
+from dreval.geometry.pairs import Estimate
+from dreval.inputs.data import Data, as_data
+from dreval.inputs.metric import METRICS
+from dreval.inputs.source import as_source
+from dreval.measures._page import described, docstring, signature
+
+__all__ = ["Answer", "MeasureCard", "answer", "curve_values", "measure", "tie_values"]
+
+FloatArray = npt.NDArray[np.float64]
+ChanceRule = float | Callable[[int, int], float] | str | None
+TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
+
+
+@dataclass(frozen=True, repr=False)
+class MeasureCard:
+    """What is known of a measure; lists, contract tests, tables, report and command line read it.
+
+    Attributes
+    ----------
+    name, symbol, title : str
+        Name in the package, symbol in formulas, name in words.
+    question : str
+        One sentence: what a high value says.
+    level : {"point", "global", "pair", "algorithm"}
+        Whether the value is a mean of contributions of points, speaks of the embedding as a whole, is a statistic of
+        pairs of points, which anchors see from their side, or is asked of what made the embedding (``_algorithm.py``).
+    needs : tuple of {"neighbors", "ranks", "full_ranks", "coordinates", "features", "labels", "latent", "pairs", ...}
+        What it reads: data neighbors; both neighbors and cross ranks; all ranks; coordinates alone; coordinates of the
+        data, which precomputed distances do not have; classes; known latent variables; distances of pairs; a "method"
+        that can be run again; a "reconstruction" of the data.
+    contributions : (float, float), function of n, or None
+        Range of the contribution of one point, where it is not that of the value (``bounds``).
+    direction : {"higher", "lower", "zero", "none"}
+        Which way is better; "zero": a curve that is better the nearer it is to 0; "none": it describes, and neither
+        way is better, so that no embedding is ranked by it.
+    bounds : (float, float)
+        Range; ``inf`` where there is no bound.
+    chance : float, function of (n, k), "permutation", words or None
+        Value of an embedding unrelated to the data. "permutation": computed by exchanging the embedding's points at
+        random; so is a stated one where the order of equal distances moves it. Other words: how a measure of methods
+        finds it. None: the measure does not depend on how points are paired.
+    invariances : frozenset
+        Changes of the embedding that leave the value as it is: translation, rotation (with reflection), scale.
+    parameters : dict
+        Parameters and their defaults.
+    default : int or None
+        Place among the default measures, None for those computed on request.
+    ties : function or None
+        Worst and best contributions (of a curve: values) over all ways of breaking ties, of the view and the
+        parameters; it may give None where no order matters.
+    curve : bool
+        Whether it has a value for every K = 1, 2, ... and no single one.
+    area_of : str
+        The curve whose area this is; an evaluation keeps it with the value.
+    ceiling : function of (n, k) or None
+        Value of a perfect copy where it depends on k; None where it is the better end of ``bounds``.
+    expected : function of the view and the parameters, or None
+        The mean over all exchanges of points in closed form, which then stands for their draws, and for a stated
+        ``chance``, which may be less exact.
+    without : function or None
+        Values (n,) without each point, of a view that all points see and the parameters: the coordinates of the others
+        are held fixed; NaN where there is no value without a point. It raises UndefinedMeasure where no point can be
+        left out, as where k > n - 2. Of a curve: values (n, len(ks)) of the view and some numbers of neighbors.
+    counted : {"all", "first", "edge"}
+        Which ranks in the embedding enter it, however points are paired: all, those of the first k neighbors, or only
+        who is among the first k. Equal distances elsewhere leave its chance value in closed form.
+    quadratic : bool
+        Whether one more value costs O(n^2), so that few draws are made of it.
+    smooth : bool
+        Whether its value moves smoothly when points are left out; without that no interval is made of it.
+    whole : bool
+        Whether its values are whole numbers, and are printed as such.
+    jumps : str
+        Why it has no interval, where it is not smooth.
+    choices : dict
+        The words that a parameter can be.
+    cost : str
+        Time and memory in n.
+    reference : str
+        Source and equation.
+    """
+
+    name: str
+    symbol: str
+    title: str
+    question: str
+    level: str
+    needs: tuple[str, ...]
+    direction: str
+    bounds: tuple[float, float]
+    chance: ChanceRule
+    invariances: frozenset[str]
+    reference: str
+    cost: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    default: int | None = None
+    ties: TieRule | None = None
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    curve: bool = False
+    area_of: str = ""
+    ceiling: Callable[[int, int], float] | None = None
+    expected: Callable[..., float] | None = None
+    without: Callable[..., FloatArray] | None = None
+    counted: str = "all"
+    quadratic: bool = False
+    smooth: bool = True
+    whole: bool = False
+    jumps: str = "the value moves in jumps"
+    contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None
+
+    def __repr__(self) -> str:
+        return described(self)
+
+    @property
+    def shares_neighbors(self) -> bool:
+        """Whether its number of neighbors is that of the evaluation (one with a default of its own keeps it)."""
+        return self.parameters.get("n_neighbors") == "auto"
+
+    @property
+    def has_closed_chance(self) -> bool:
+        """Whether its chance value has a closed form, which the order of equal distances may put out of use."""
+        return self.chance is not None and (self.expected is not None or self.chance != "permutation")
+
+    @property
+    def orders_ties(self) -> bool:
+        """Whether its value depends on the order in which equal distances of the embedding are taken.
+
+        What reads ranks does, but for a statistic of pairs, which reads distances or mid ranks; so does whatever has
+        bounds over ties.
+        """
+        reads = self.level != "pair" and not {"ranks", "full_ranks"}.isdisjoint(self.needs)
+        return reads or self.ties is not None
+
+    @property
+    def measures(self) -> bool:
+        """Whether it reads distances in the data, so that their metric matters."""
+        return not {"neighbors", "ranks", "full_ranks", "pairs"}.isdisjoint(self.needs)
+
+    def limits(self, n: int) -> tuple[float, float]:
+        """Range of the contribution of one of n points; infinite where there is no bound."""
+        own = self.contributions
+        return self.bounds if own is None else own(n) if callable(own) else own
+
+    def worst(self, n: int) -> float:
+        """The worst that one of n points can contribute; the worse end of the value's range where that has no bound."""
+        at = self.direction == "lower"
+        return self.limits(n)[at] if math.isfinite(self.limits(n)[at]) else self.bounds[at]
+
+    def check_metric(self, metric: str) -> None:
+        """Refuse a metric under which the data have no coordinates, where it needs them."""
+        if metric == "precomputed" and "features" in self.needs:
+            rule = f"must not be 'precomputed' for {self.name}, which needs the coordinates of the data"
+            raise UndefinedMeasure("metric", rule, "distances only", "Pass the data themselves, with a metric by name.")
+
+    def metric_note(self, metric: str) -> str:
+        """What a metric other than the Euclidean one does not reach."""
+        if metric == "euclidean" or "features" not in self.needs:
+            return ""
+        if self.measures:
+            return f"neighbors by the metric {metric!r}, measured in the coordinates as they are"
+        return f"measured in the coordinates as they are, not by the metric {metric!r}"
+
+
+class Answer(NamedTuple):
+    """The value of a measure on a view, the contributions of the rows (None for a global measure), and a note.
+
+    Where anchors saw a statistic of pairs, ``left_out`` computes its values without each group of anchors, and
+    ``carriers`` how many anchors are to be expected among the points that carry the error; where pairs were drawn,
+    ``sampling_se`` is the standard error of the draw.
+    """
+
+    value: float
+    points: FloatArray | None
+    note: str = ""
+    left_out: Callable[[], FloatArray] | None = None
+    carriers: Callable[[], float] | None = None
+    sampling_se: float | None = None
+
+
+def measure(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a measure of a function ``(view, **parameters)``.
+
+    It gives contributions, a float, either with a note, or the Estimate of a statistic of pairs.
+    """
+
+    def attach(rule: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = {p.name: p.default for p in list(inspect.signature(rule).parameters.values())[1:]}
+        if parameters.get("n_neighbors") == AUTO:
+            parameters["n_neighbors"] = "auto"
+        card = MeasureCard(name=rule.__name__, parameters=parameters, **fields)
+        return _public(card, rule)
+
+    return attach
+
+
+def _ruled(thing: Callable[..., Any], view: View, **parameters: Any) -> Any:
+    """What the rule of a measure gives; an exception that is a defect of the rule says in which measure it was raised."""
+    try:
+        return thing.rule(view, **parameters)  # type: ignore[attr-defined]
+    except DrevalError:
+        raise
+    except Exception as defect:
+        defect.add_note(f"Raised by the measure {thing.card.name!r}.")  # type: ignore[attr-defined]
+        raise
+
+
+def answer(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> Answer:
+    """Apply a measure to a view."""
+    got = _ruled(thing, view, **parameters)
+    if isinstance(got, Estimate):
+        return Answer(got.value, None, got.note, got.left_out, got.carriers, got.sampling_se)
+    got, note = got if isinstance(got, tuple) else (got, "")
+    if isinstance(got, np.ndarray):
+        return Answer(float(np.mean(got)), got, note)
+    return Answer(float(got), None, note)
+
+
+def curve_values(thing: Callable[..., Any], view: View) -> tuple[FloatArray, str]:
+    """The values of a curve measure for K = 1, 2, ..., and a note."""
+    values, note = _ruled(thing, view)
+    return values, note
+
+
+def tie_values(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
+    """Worst and best value over all ways of breaking ties; None where ties cannot matter or have no exact bounds."""
+    rule = thing.card.ties  # type: ignore[attr-defined]
+    found = None if rule is None else rule(view, *parameters.values())
+    return None if found is None else (float(np.mean(found[0])), float(np.mean(found[1])))
+
+
+def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that users call with data and an embedding."""
+    import pandas as pd
+
+    multiple = "n_neighbors" in card.parameters
+
+    def call(X: Any, Y: Any, **options: Any) -> Any:
+        if "labels" in card.needs and "labels" not in options:
+            cure = "Pass labels=, the class of each point."
+            raise InputError("labels", f"must be given to {card.name}", "none", cure)
+        bound = public.__signature__.bind(X, Y, **options)  # type: ignore[attr-defined]
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        if multiple and "n_neighbors" not in options and not card.shares_neighbors:
+            del given["n_neighbors"]  # its own default, which never refuses small data
+        view = _named_view(card, given)
+        bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties") == "bounds"
+        if card.curve:
+            return _curve(public, view, bounds)
+        parameters = {name: given[name] for name in card.parameters}
+        for name, words in card.choices.items():
+            check_one_of(given[name], words, name)
+        if not multiple:
+            got = answer(public, view, parameters)
+            if got.sampling_se is not None:
+                warnings.warn(f"{card.name}: {got.note}", ApproximationWarning, stacklevel=2)
+            return pd.Series(_row(public, view, parameters, True), name=card.name) if bounds else got.value
+        ks, single = check_k(given["n_neighbors"], view.n)
+        rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}
+        table = pd.DataFrame(rows).T.rename_axis("n_neighbors")
+        if bounds:
+            return table.loc[ks[0]].rename(card.name) if single else table
+        return float(table["value"].iloc[0]) if single else table["value"].rename(card.name)
+
+    public: Any = call
+    public.card, public.rule = card, rule
+    public.__name__ = public.__qualname__ = card.name
+    public.__module__ = rule.__module__
+    public.__signature__ = signature(card)
+    public.__doc__ = docstring(card, inspect.getdoc(rule) or "")
+    return call
+
+
+def _row(thing: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:
+    """Value at one k, with its bounds over ties where they are asked for."""
+    value = answer(thing, view, parameters).value
+    if not bounds:
+        return {"value": value}
+    worst, best = tie_values(thing, view, parameters) or (value, value)
+    return {"worst": worst, "value": value, "best": best}
+
+
+def _curve(thing: Callable[..., Any], view: View, bounds: bool) -> Any:
+    """A curve by K, with its bounds over ties where they are asked for."""
+    import pandas as pd
+
+    values, _ = curve_values(thing, view)
+    name, ks = thing.card.name, pd.RangeIndex(1, len(values) + 1, name="K")  # type: ignore[attr-defined]
+    if not bounds:
+        return pd.Series(values, ks, name=name)
+    worst, best = thing.card.ties(view)  # type: ignore[attr-defined]
+    return pd.DataFrame({"worst": worst, "value": values, "best": best}, ks)
+
+
+def _named_view(card: MeasureCard, given: dict[str, Any]) -> View:
+    """The view of one embedding; what is refused is called X and Y, as the caller called it."""
+    try:
+        return _view(card, given)
+    except DrevalError as error:
+        names = {"data": "X", "embeddings['Y']": "Y"}
+        if error.argument not in names:
+            raise
+        got, cure = error.got.replace("`embeddings['Y']`", "`Y`"), error.cure.replace("`data`", "`X`")
+        raise type(error)(names[error.argument], error.rule, got, cure) from error
+
+
+def _view(card: MeasureCard, given: dict[str, Any]) -> View:
+    """The view of one embedding that the measure needs; frames with equal row names are aligned."""
+    metric = check_one_of(given.get("metric", "euclidean"), METRICS, "metric")
+    card.check_metric(metric)
+    data = as_data(given["X"], labels=given.get("labels"), latent=given.get("latent"), metric=metric)
+    Y = as_source(given["Y"], "Y", data).coordinates(data)
+    if "labels" in card.needs and data.labels is not None and not data.labels.known.all():
+        data, Y = _labeled(card, data, Y)
+    if "n_neighbors" in card.parameters and "n_neighbors" not in given:
+        given["n_neighbors"] = min(card.parameters["n_neighbors"], max(1, data.n - 1))
+    n_jobs = given.get("n_jobs")
+    reads = "ranks" in card.needs or "neighbors" in card.needs
+    k = check_k(given["n_neighbors"], data.n)[0][-1] if "n_neighbors" in card.parameters else 1
+    every = np.arange(data.n)
+    rows = every if reads else every[:0]  # coordinates alone need no pass
+    reading = {"ranks": "ranks" in card.needs, "rows": rows, "n_jobs": n_jobs, "metric": metric}
+    view = sweep(data.X, {"Y": Y}, k=k, **reading)["Y"]
+    changes: dict[str, Any] = {"rows": every}
+    if "labels" in card.needs:
+        changes["labels"] = None if data.labels is None else data.labels.codes
+    if "latent" in card.needs:
+        changes["latent"] = _given_latent(data.latent)
+    if "random_state" in given:
+        changes["seed"] = root_seed(check_random_state(given["random_state"]))
+    return replace(view, **changes)
+
+
+def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatArray]:
+    """The labeled points alone, with a warning."""
+    labels = data.labels
+    if labels is None:
+        raise RuntimeError("data without labels have no labeled points")
+    stay = np.flatnonzero(labels.known)
+    words = f"{card.name} is that of the {len(stay)} labeled of {data.n} points, evaluated by themselves."
+    warnings.warn(words, InputWarning, stacklevel=caller_level())
+    known = replace(labels, codes=labels.codes[stay])
+    return replace(data, X=take(data.X, stay, data.metric), labels=known), Y[stay]
+
+
+def _given_latent(latent: FloatArray | None) -> FloatArray:
+    """The latent variables, which the caller must have passed."""
+    if latent is None:
+        cure = "Pass the true latent variables, one row per point."
+        raise InputError("latent", "must be given", "None", cure)
+    return latent

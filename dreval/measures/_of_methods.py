@@ -1,0 +1,212 @@
+"""What the measures of methods share: their card, how they call what they were given, and their record."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_random_state
+from dreval._random import root_seed, stream
+from dreval.errors import DrevalError, MethodFailed, UndefinedMeasure
+from dreval.geometry.metrics import power_of_two
+from dreval.geometry.procrustes import disparity
+from dreval.inputs._makers import bundled_first
+from dreval.inputs._source import Source, seed_of
+from dreval.inputs.data import Data, as_data
+from dreval.inputs.source import as_source
+from dreval.measures._measure import MeasureCard
+from dreval.records.measure_record import MeasureRecord
+
+__all__ = [
+    "Case",
+    "at_most",
+    "chance_disparity",
+    "embed_case",
+    "embedding_disparity",
+    "is_constant",
+    "make_record",
+    "method_measure",
+    "narrow_note",
+    "open_case",
+    "runnable",
+    "total_square",
+]
+
+FloatArray = npt.NDArray[np.float64]
+OUTSIDE = ("labels", "ids", "store", "random_state", "n_jobs", "progress")  # what changes no question: not on the card
+ROUNDING = 1e-14  # a disparity below is that of two equal embeddings
+CURE = (
+    "Pass the estimator, a function (X, n_components) or the name of a bundled method in place of coordinates; for a "
+    "tool outside Python exchange files with dreval.Protocol."
+)
+
+
+class Case(NamedTuple):
+    """Data and source in normal form, with the seed of everything and that of the method."""
+
+    data: Data
+    source: Source
+    root: int
+    seed: int | None
+
+
+def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Callable[..., MeasureRecord]]:
+    """Attach the card of a measure that is asked of a method to its public function ``(X, source, *, ...)``."""
+
+    def attach(function: Callable[..., MeasureRecord]) -> Callable[..., MeasureRecord]:
+        named = list(inspect.signature(function).parameters.values())[2:]
+        parameters = {p.name: p.default for p in named if p.name not in OUTSIDE}
+        card = MeasureCard(name=function.__name__, level="algorithm", parameters=parameters, smooth=False, **fields)
+
+        @wraps(function)
+        def call(X: Any, source: Any, **options: Any) -> MeasureRecord:
+            try:
+                return function(X, source, **_as_recorded(card, source, options))
+            except DrevalError as error:
+                raise _in_words_of_the_caller(error) from error
+
+        public: Any = call
+        public.card = card
+        return call
+
+    return attach
+
+
+def _as_recorded(card: MeasureCard, source: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with those of the recording for a source whose runs are recorded; other ones are refused.
+
+    Of numbers of runs also smaller ones can be asked.
+    """
+    recording = source.recording if isinstance(source, Source) else None
+    if recording is None:
+        return options
+    if card.name in recording.unasked:
+        cure = "Export the folder again: that writes what is still to be run."
+        raise UndefinedMeasure(
+            source.argument, "must have been run for this measure", recording.unasked[card.name], cure
+        )
+    known = {name: value for name, value in recording.settings.items() if name in card.parameters}
+    for name, value in options.items():
+        if name in known and value != known[name] and not _fewer(name, value, known[name]):
+            cure = f"Leave {name} out, or export a protocol with it."
+            raise UndefinedMeasure(
+                source.argument, f"must have been run with {name}={value!r}", repr(known[name]), cure
+            )
+    return {**known, **options}
+
+
+def _fewer(name: str, asked: Any, recorded: Any) -> bool:
+    """Whether a number of runs is a part of those that are recorded."""
+    counted = name.startswith("n_") and name != "n_components" and isinstance(asked, int)
+    return counted and (recorded == "all" or asked <= recorded)
+
+
+def _in_words_of_the_caller(error: DrevalError) -> DrevalError:
+    """The same refusal, of ``X`` and ``source``."""
+    argument = {"data": "X"}.get(error.argument, error.argument)
+    words = (_said(text) for text in (argument, error.rule, error.got, error.cure.replace("`data`", "`X`")))
+    return type(error)(*words)
+
+
+def _said(text: str) -> str:
+    """Words that speak of ``source``, as the caller does."""
+    return text.replace("embeddings['source']", "source")
+
+
+def open_case(X: Any, source: Any, labels: Any, ids: Any, random_state: Any, *, reruns: bool = True) -> Case:
+    """Data and source as users or an evaluation pass them.
+
+    The seed is that of the recording where runs are recorded; a measure that runs nothing again (``reruns=False``)
+    takes it only where it was given none.
+    """
+    data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids)
+    data = replace(data, X=data.dense()) if data.sparse else data
+    made = source if isinstance(source, Source) else as_source(bundled_first(source), "source", data)
+    own = made.own_seed if made.recording is None else None
+    checked = check_random_state(own if random_state is None else random_state)
+    recording = made.recording if reruns or random_state is None else None
+    root = root_seed(checked) if recording is None else recording.root
+    return Case(data, made, root, seed_of(root))
+
+
+def runnable(case: Case) -> None:
+    """Refuse what cannot be run on other data."""
+    if not case.source.can_embed:
+        rule = "must be able to embed other data"
+        raise UndefinedMeasure(case.source.argument, rule, str(case.source.reason), CURE)
+
+
+def embed_case(case: Case, X: FloatArray, d: int, seed: int | None) -> FloatArray:
+    """One run of the method that gives at most d columns; what it gives beyond is refused."""
+    return at_most(case, case.source.embed(X, d, seed, case.data.labels), d)
+
+
+def at_most(case: Case, Y: FloatArray, d: int) -> FloatArray:
+    """An embedding, refused where it has more than d columns."""
+    if Y.shape[1] > d:
+        rule = f"must return at most the {d} column{'s' * (d > 1)} asked for"
+        cure = "Return n_components columns: a function is called with their number, (X, n_components)."
+        raise MethodFailed(case.source.argument, rule, f"{Y.shape[1]} columns", cure)
+    return Y
+
+
+def narrow_note(given: int, d: int) -> tuple[str, ...]:
+    """What is said of fewer columns than were asked for."""
+    if given >= d:
+        return ()
+    what = "1 column was returned and counts" if given == 1 else f"{given} columns were returned and count"
+    return (f"{what} as padded with zeros (asked for: {d}).",)
+
+
+def embedding_disparity(X: FloatArray, Y: FloatArray) -> float:
+    """The Procrustes disparity, 0 where it is rounding."""
+    u = disparity(X, Y)
+    return u if u > ROUNDING else 0.0
+
+
+def total_square(Y: FloatArray) -> float:
+    """Tr S_YY; infinity or 0 where the unit of Y leaves no number for it."""
+    centered = Y - Y.mean(axis=0)
+    unit = power_of_two(centered)
+    centered *= unit
+    return float(np.vdot(centered, centered)) / unit / unit
+
+
+def is_constant(Y: FloatArray) -> bool:
+    """Whether all points lie in one place."""
+    return bool((Y == Y[0]).all())
+
+
+def chance_disparity(X: FloatArray, Y: FloatArray, root: int, draws: int) -> FloatArray:
+    """Procrustes disparities of X and Y with exchanged points, one for each draw."""
+    orders = (stream(root, "chance", b).permutation(len(X)) for b in range(draws))
+    return np.array([disparity(X, Y[order]) for order in orders])
+
+
+def make_record(
+    function: Any, case: Case, value: float, parameters: dict[str, Any], notes: tuple[str, ...] = (), **fields: Any
+) -> MeasureRecord:
+    """The record of a measure, with what makes it again; what is noted twice is said once, in words of the caller."""
+    from dreval import __version__
+
+    card = function.card
+    recipe = {
+        "source": case.source.what if case.source.can_embed else case.source.name,
+        "n": case.data.n,
+        "p": case.data.p,
+        "random_state": case.root,
+        "parameters": parameters,
+        "versions": {"dreval": __version__, "numpy": np.__version__},
+    }
+    said = dict.fromkeys(_said(note.replace("`Y`", f"`{case.source.argument}`")) for note in notes)
+    table = fields.get("table")
+    if table is not None and "note" in table:
+        fields["table"] = table.assign(note=[_said(note) for note in table["note"]])
+    fields |= {"recipe": recipe, "notes": tuple(said), "direction": card.direction}
+    return MeasureRecord(card.name, card.title, card.symbol, value, **fields)

@@ -1,0 +1,56 @@
+"""Average local error (Martins et al.)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.geometry.blocks import View
+from dreval.geometry.pairs import Estimate, Pairs, estimate, largest_of_some
+from dreval.measures._measure import measure
+
+
+@measure(
+    symbol="ALE",
+    title="Average local error",
+    question="How far are the distances from the points from those in the data, each space in its largest distance?",
+    level="pair",
+    needs=("pairs",),
+    direction="lower",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    smooth=False,
+    jumps="the largest distance, that of one pair, decides the unit",
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (700 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference=(
+        "Martins, Coimbra, Minghim & Telea (2014), Visual analysis of dimensionality reduction quality for\n"
+        "parameterized projections, Computers & Graphics 41, Section 4.1 (aggregate error). tf-projection-qm takes\n"
+        "squared distances."
+    ),
+)
+def average_local_error(view: View) -> Estimate:
+    """Mean over the points of their mean absolute difference of distances, each divided by the largest of its space.
+
+    (1/n) sum_i (1/(n - 1)) sum_{j != i} |x_ij / max x - y_ij / max y|, which is the mean over all pairs. One outlier
+    decides the largest distance: no interval is made. From a sample of pairs, or from anchors, the largest distance is
+    the largest that was seen, and the value on average a little too high. In a constant embedding all y_ij / max y
+    count as 0.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.average_local_error(X, 2 * X)
+    0.0
+    >>> bool(0 < dreval.average_local_error(X, X[:, :2]) < 0.2)
+    True
+    """
+    return estimate(view, lambda pairs: _mean_error(pairs, view.n))
+
+
+def _mean_error(pairs: Pairs, n: int) -> tuple[float, str]:
+    """The mean over pairs; a largest distance of 0 stays."""
+    x, y = (z / (z.max() or 1.0) for z in (pairs.x, pairs.y))
+    return float(np.abs(x - y).mean()), largest_of_some(pairs, n)

@@ -1,0 +1,63 @@
+"""Energy ratio of the principal components."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.errors import UndefinedMeasure
+from dreval.geometry.blocks import View
+from dreval.measures._measure import FloatArray, measure
+
+SHARES = (0.8, 0.9)
+
+
+@measure(
+    symbol="R(d)",
+    title="Energy ratio of the data",
+    question="How much of the variance of the data can any linear embedding of so many dimensions hold?",
+    level="global",
+    needs=("coordinates", "features"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance=None,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="O(n p min(n, p)) time, O(n p + min(n, p)^2) memory.",
+    reference=(
+        "Szabo (2019), Dimensionality reduction (lecture slides, HEC Paris), energy preserved using d components;\n"
+        "Jolliffe (2002), Principal Component Analysis, 2nd ed., Section 6.1.1."
+    ),
+)
+def energy_ratio(view: View) -> tuple[float, str]:
+    """Share of the variance of the data in their first d principal components, d the columns of the embedding.
+
+    R(d) = sum_{i <= d} lambda_i / sum_i lambda_i, with lambda the eigenvalues of the covariance of the unscaled data.
+    It is a property of the data and of the number d alone, the yardstick for linear embeddings; the note in a table of
+    results holds the smallest numbers of dimensions with R >= 0.8 and R >= 0.9. Scale the data first where their
+    columns have different units.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.array([[3.0, 0, 0], [-3, 0, 0], [0, 2, 0], [0, -2, 0], [0, 0, 1], [0, 0, -1]])
+    >>> [round(dreval.energy_ratio(X, X[:, :d]), 4) for d in (1, 2, 3)]
+    [0.6429, 0.9286, 1.0]
+    """
+    ratio = _ratios(view.features())
+    value = float(ratio[min(view.Y.shape[1], len(ratio)) - 1])
+    found = [int(np.searchsorted(ratio, share * (1.0 - 1e-12))) + 1 for share in SHARES]
+    held = " and ".join(f"{count} dimensions hold {share:.0%}" for count, share in zip(found, SHARES, strict=True))
+    return value, f"{held} of the variance"
+
+
+def _ratios(X: FloatArray) -> FloatArray:
+    """Cumulative shares of the variance, ending in exactly 1."""
+    scaled = X / (np.abs(X).max() or 1.0)
+    centered = scaled - scaled.mean(axis=0)
+    spread = float(np.abs(centered).max())
+    if spread == 0.0 or bool((X == X[0]).all()):
+        raise UndefinedMeasure("X", "must vary", f"{len(X)} rows that are all equal", "Check how the data were read.")
+    centered /= spread
+    wide = X.shape[1] > len(X)
+    values = np.linalg.eigvalsh(centered @ centered.T if wide else centered.T @ centered)
+    total = np.cumsum(np.maximum(values[::-1], 0.0))
+    return np.asarray(total / total[-1])

@@ -1,0 +1,80 @@
+"""Jaccard similarity of neighborhoods."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.geometry.blocks import View
+from dreval.geometry.leave_one import common_without
+from dreval.geometry.ranks import tie_bounds
+from dreval.measures._measure import FloatArray, measure
+
+
+def _jaccard(common: FloatArray, k: int) -> FloatArray:
+    return common / (2 * k - common)
+
+
+def _common(view: View, k: int) -> FloatArray:
+    return (view.data_rank[:, :k] <= k).sum(axis=1).astype(np.float64)
+
+
+def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
+    extremes, common = tie_bounds(view, k), _common(view, k)
+    worst, best = common.copy(), common.copy()
+    worst[extremes.rows], best[extremes.rows] = extremes.overlap.T
+    return _jaccard(worst, k), _jaccard(best, k)
+
+
+def _without(view: View, n_neighbors: int) -> FloatArray:
+    worth = _jaccard(np.arange(n_neighbors + 1.0), n_neighbors)
+    return common_without(view, n_neighbors, worth) / (view.n - 1)
+
+
+def _chance(n: int, k: int) -> float:
+    """Expectation of c / (2k - c) for the hypergeometric number c of common members of two random sets of k."""
+    from scipy.special import gammaln
+
+    common = np.arange(max(0, 2 * k - (n - 1)), k + 1)
+    others = n - 1 - k
+
+    def log_choose(a: int, b: np.ndarray) -> FloatArray:
+        return np.asarray(gammaln(a + 1) - gammaln(b + 1) - gammaln(a - b + 1))
+
+    share = log_choose(k, common) + log_choose(others, k - common)
+    weights = np.exp(share - share.max())
+    return float(np.sum(weights * common / (2 * k - common)) / np.sum(weights))
+
+
+@measure(
+    symbol="J",
+    title="Jaccard similarity of neighborhoods",
+    question="How much do the neighborhoods in data and embedding agree, each set against their union?",
+    level="point",
+    needs=("ranks",),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance=_chance,
+    counted="edge",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    ties=_ties,
+    without=_without,
+    cost="O(n^2 (p + d)) time, O(n k) memory.",
+    reference="Jaccard (1912), The distribution of the flora in the alpine zone, New Phytologist 11.",
+)
+def jaccard(view: View, n_neighbors: int = 15) -> FloatArray:
+    """Mean Jaccard similarity of the neighborhoods of each point.
+
+    J(k) = (1/n) sum_i |N_k(i) & M_k(i)| / |N_k(i) | M_k(i)|, with N_k(i) and M_k(i) the k nearest neighbors of i in
+    the data and in the embedding. A row with c common neighbors has c / (2k - c), so that J never exceeds the
+    neighborhood overlap.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.jaccard(X, X)
+    1.0
+    >>> round(dreval.jaccard(X, X[:, :2], n_neighbors=10), 3)
+    0.293
+    """
+    return _jaccard(_common(view, n_neighbors), n_neighbors)

@@ -1,0 +1,51 @@
+"""Kendall correlation of distances."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.correlations import correlation, correlation_by_chance
+from dreval.geometry.pairs import Estimate, Pairs, estimate
+from dreval.measures._measure import measure
+
+
+@measure(
+    symbol="tau_D",
+    title="Kendall correlation of distances",
+    question="Of two pairs of points, is the one that is farther in the data farther in the embedding?",
+    level="pair",
+    needs=("pairs",),
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    chance=0.0,
+    expected=correlation_by_chance,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference="Kendall (1945), The treatment of ties in ranking problems; Knight (1966) for the algorithm.",
+)
+def kendall_distance(view: View) -> Estimate:
+    """Kendall's tau-b of the n(n-1)/2 distances in the data with those in the embedding.
+
+    tau_b = (C - D) / sqrt((N0 - Nx)(N0 - Ny)) over the N0 pairs of distances, C in the same and D in the opposite
+    order, Nx and Ny tied in the data and in the embedding. Exact in O(N log N) for N distances. Where all distances
+    of one space are equal it counts as 0, of both as 1.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.arange(4.0)
+    >>> round(dreval.kendall_distance(X, X), 12)
+    1.0
+    >>> dreval.kendall_distance([0.0, 1, 3, 7], [0.0, 7, 1, 3]) < 0
+    True
+    """
+    return estimate(view, _tau_b)
+
+
+def _tau_b(pairs: Pairs) -> tuple[float, str]:
+    """Concordant less discordant, over the geometric mean of the numbers untied in each space."""
+    from dreval.geometry._loops.pairs import kendall_counts
+
+    every, tied_x, tied_y, tied_both, discordant = kendall_counts(pairs.x, pairs.y_id, pairs.n_ids)
+    return correlation(pairs, every - tied_x, every - tied_y, every - tied_x - tied_y + tied_both - 2 * discordant)

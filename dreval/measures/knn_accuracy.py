@@ -1,0 +1,133 @@
+"""Accuracy of a nearest-neighbor classifier in the embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from dreval._check import check_int
+from dreval._random import stream
+from dreval.geometry.blocks import View
+from dreval.geometry.leave_one import without_row
+from dreval.geometry.neighbors import nearest
+from dreval.geometry.ties import doubtful_rows, vote_bounds
+from dreval.measures._measure import FloatArray, measure
+
+
+def _ties(view: View, n_neighbors: int, n_folds: int) -> tuple[FloatArray, FloatArray] | None:
+    points, labels = view.Y[view.population], _codes(view)[view.population]
+    changes = []
+    for test, train in _splits(view, n_folds):
+        k = min(n_neighbors, len(train))
+        doubtful = doubtful_rows(points, test, train, k, view.n_jobs, within=True)
+        if len(doubtful):
+            changes.append((doubtful, *vote_bounds(points, doubtful, train, k, labels, view.n_jobs)))
+    if not changes:
+        return None
+    worst = _correct(view, n_neighbors, n_folds)
+    best = worst.copy()
+    for doubtful, never_wrong, ever_right in changes:
+        worst[doubtful], best[doubtful] = never_wrong, ever_right
+    place = np.searchsorted(view.population, view.rows)
+    return worst[place], best[place]
+
+
+def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
+    """Votes in which a point takes part are counted again with the next neighbor; the folds stay as they are."""
+    points, labels = view.Y[view.population], _codes(view)[view.population]
+    correct, changes = np.zeros(len(labels)), np.zeros(len(labels))
+    for test, train in _splits(view, n_folds):
+        k = min(n_neighbors, len(train))
+        found = train[nearest(points[train], min(k + 1, len(train)), points[test], view.n_jobs)[0]]
+        classes = labels[found]
+        correct[test] = _vote(classes[:, :k]) == labels[test]
+        for t in range(k):
+            others = np.delete(classes, t, axis=1)
+            right = _vote(others) == labels[test] if others.shape[1] else np.zeros(len(test))
+            changes += np.bincount(found[:, t], right - correct[test], len(labels))
+    return without_row(correct, changes)
+
+
+@measure(
+    symbol="A",
+    title="k-NN accuracy",
+    question="Can the class of a point be told from its neighbors in the embedding?",
+    level="point",
+    needs=("coordinates", "labels"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    default=9,
+    ties=_ties,
+    without=_without,
+    cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
+    reference=(
+        "Li & Wu (2022), Inverse Kernel Decomposition, Section 3.2 (k in {5, 10, 20}); 5-fold stratified\n"
+        "cross-validation."
+    ),
+)
+def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatArray:
+    """Cross-validated accuracy of the majority vote of the k nearest neighbors in the embedding.
+
+    Folds are stratified by class and shuffled by the seed, the same for every embedding. Each point is classified
+    by its k nearest neighbors outside its own fold (all of them where fewer than k are left); a tie goes to the
+    class of the nearer neighbor.
+
+    Votes flip when points are left out, so the interval of ``ci="points"`` is wide: over two sets of 60
+    and 80 samples of 100 points in three classes its standard error was 1.9 to 2.1 and 1.6 times the standard deviation
+    of the values, that of a paired difference 2.2 and 2.3 times, that of ``ci="subsampling"`` alone 1.2 times.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> Y = np.random.default_rng(0).normal(size=(200, 2))
+    >>> labels = Y[:, 0] > 0
+    >>> dreval.knn_accuracy(Y, Y, labels=labels, random_state=0) > 0.9
+    True
+    """
+    check_int(n_folds, "n_folds", low=2)
+    return _correct(view, n_neighbors, n_folds)[np.searchsorted(view.population, view.rows)]
+
+
+def _correct(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
+    """Whether each point that counts is classified rightly."""
+    points, labels = view.Y[view.population], _codes(view)[view.population]
+    correct = np.zeros(len(labels))
+    for test, train in _splits(view, n_folds):
+        found = nearest(points[train], min(n_neighbors, len(train)), points[test], view.n_jobs)[0]
+        correct[test] = _vote(labels[train][found]) == labels[test]
+    return correct
+
+
+def _splits(view: View, n_folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Test and training points of each fold; where nothing is left to learn from there is no fold, nothing is right."""
+    folds = _folds(_codes(view), n_folds, stream(view.seed, "folds"))[view.population]  # a left-out group changes none
+    for fold in range(n_folds):
+        test, train = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        if len(test) and len(train):
+            yield test, train
+
+
+def _codes(view: View) -> np.ndarray:
+    if view.labels is None:
+        raise RuntimeError("this view was made without labels")
+    return view.labels
+
+
+def _folds(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+    """Stratified folds: the shuffled points, sorted by class, are dealt out in turn."""
+    order = rng.permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    folds = np.empty(len(labels), np.int64)
+    folds[order] = np.arange(len(labels)) % n_folds
+    return folds
+
+
+def _vote(classes: np.ndarray) -> np.ndarray:
+    """Majority class of each row (neighbors nearest first); among equal counts the class that comes first."""
+    votes = np.zeros(classes.shape, np.int64)
+    for column in classes.T:
+        votes += classes == column[:, None]
+    return classes[np.arange(len(classes)), np.argmax(votes, axis=1)]

@@ -1,0 +1,53 @@
+"""Kolmogorov-Smirnov distance of the distributions of distances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.geometry.blocks import View
+from dreval.geometry.pairs import Estimate, Pairs, estimate
+from dreval.measures._measure import measure
+
+TOLERANCE = 1e-10  # division by the mean rounds; equal distances must stay equal
+
+
+@measure(
+    symbol="D_KS",
+    title="Kolmogorov-Smirnov distance",
+    question="Have distances in the embedding the same distribution as in the data, up to the unit?",
+    level="pair",
+    needs=("pairs",),
+    direction="lower",
+    bounds=(0.0, 1.0),
+    chance=None,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (550 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference="none: the two-sample Kolmogorov-Smirnov statistic (Smirnov 1939) of distances over their means.",
+)
+def ks_distance(view: View) -> Estimate:
+    """Largest difference of the distribution functions of the n(n-1)/2 distances in the data and in the embedding.
+
+    The distances of each space are divided by their mean first, so the unit does not matter. It does not look at which
+    pair has which distance: an embedding whose points are exchanged has the same value. Distances within a relative
+    1e-10 count as equal.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.ks_distance(X, 2 * X)
+    0.0
+    >>> dreval.ks_distance(X, np.zeros((200, 2)))
+    1.0
+    """
+    return estimate(view, _largest_gap)
+
+
+def _largest_gap(pairs: Pairs) -> tuple[float, str]:
+    """Both samples sorted and divided by their means (a mean of 0 stays)."""
+    from dreval.geometry._loops.pairs import largest_gap
+
+    x, y = (z / (z.mean() or 1.0) for z in (pairs.x, np.sort(pairs.y)))
+    return float(largest_gap(x, y, TOLERANCE)), ""

@@ -1,0 +1,82 @@
+"""R^2 of known latent variables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.errors import UndefinedMeasure
+from dreval.geometry.blocks import View
+from dreval.measures._measure import FloatArray, measure
+
+SHOWN = 10  # latents whose own R^2 the note names
+
+
+def _by_chance(view: View) -> float:
+    """The rank of the centered embedding over n - 1: the mean of R^2 over all exchanges of points."""
+    return _basis(_unit(view.Y[view.population])).shape[1] / (view.n - 1)
+
+
+@measure(
+    symbol="R2",
+    title="R^2 of the latent variables",
+    question="Can the true latent variables be read off the embedding by an affine map?",
+    level="global",
+    needs=("coordinates", "latent"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    expected=_by_chance,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="O(n d (d + q)) time with q latent variables, O(n (d + q)) memory.",
+    reference="Li & Wu (2022), Inverse Kernel Decomposition, Section 3.1: affine alignment, mean R^2 of the latents.",
+)
+def latent_r2(view: View) -> tuple[float, str]:
+    """Mean over the latent variables of R^2 after the best affine map of the embedding onto them.
+
+    R2 = (1/q) sum_m (1 - |z_m - (Y A + 1 b')_m|^2 / |z_m - mean(z_m)|^2), with A and b from least squares; the note in
+    a table of results holds R^2 of each latent variable. By chance it is d / (n - 1) on average for an embedding of
+    rank d, and 1 for d >= n - 1: the map is fitted on the points it is judged by. Latent variables on a circle (angles)
+    are not affine images of anything sensible; pass their sine and cosine.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> Z = np.random.default_rng(0).normal(size=(100, 2))
+    >>> Y = Z @ [[2.0, 1.0], [0.0, 3.0]] + 5.0
+    >>> round(dreval.latent_r2(Y, Y, latent=Z), 12)
+    1.0
+    >>> round(dreval.latent_r2(Y, Y[:, :1], latent=Z), 3)
+    0.51
+    """
+    if view.latent is None:
+        raise RuntimeError("this view was made without latent variables")
+    each = _each(view.Y[view.population], view.latent[view.population])
+    shown = ", ".join(f"{value:.3f}" for value in each[:SHOWN]) + (", ..." if len(each) > SHOWN else "")
+    return float(np.mean(each)), f"R^2 of each latent variable: {shown}" if len(each) > 1 else ""
+
+
+def _each(Y: FloatArray, Z: FloatArray) -> FloatArray:
+    """R^2 of each latent variable: the share of its centered square that the columns of Y span."""
+    still = np.flatnonzero((Z == Z[0]).all(axis=0))
+    if len(still):
+        cure = "Drop the columns that do not vary."
+        raise UndefinedMeasure("latent", "must vary in every column", f"column {still[0]} with one value", cure)
+    Y, Z = _unit(Y), _unit(Z)
+    basis = _basis(Y)
+    residual = Z - basis @ (basis.T @ Z)
+    return np.asarray(np.clip(1.0 - (residual**2).sum(axis=0) / (Z**2).sum(axis=0), 0.0, 1.0))
+
+
+def _basis(Y: FloatArray) -> FloatArray:
+    """Orthonormal columns that span those of Y; none for a constant embedding."""
+    basis, size, _ = np.linalg.svd(Y, full_matrices=False)
+    return np.asarray(basis[:, size > size[0] * max(Y.shape) * np.finfo(np.float64).eps])
+
+
+def _unit(columns: FloatArray) -> FloatArray:
+    """Columns centered and of unit length; what varies by rounding only becomes 0."""
+    scaled = np.ldexp(columns, -np.frexp(np.abs(columns).max(axis=0))[1])
+    scaled -= scaled[0].copy()  # before the mean, so that columns far from 0 keep their digits
+    centered = scaled - scaled.mean(axis=0)
+    length = np.sqrt((centered**2).sum(axis=0))
+    return np.asarray(centered / np.where(length > 0, length, 1.0))

@@ -1,0 +1,45 @@
+"""The local continuity meta-criterion at every K."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.coranking import Coranking, coranking, coranking_without
+from dreval.measures._coranking import CURVE, over_ties
+from dreval.measures._measure import FloatArray, measure
+
+
+def _ceiling(n: int, k: int) -> float:
+    return 1.0 - k / (n - 1)
+
+
+@measure(
+    **CURVE,
+    symbol="LCMC",
+    title="Local continuity meta-criterion at every K",
+    question="How many more of the K nearest neighbors are shared than by chance, for every K?",
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    chance=0.0,
+    ties=over_ties(Coranking.lcmc),
+    without=lambda view, ks: coranking_without(view, ks).lcmc(),
+    ceiling=_ceiling,
+    reference=(
+        "Chen & Buja (2009), Local multidimensional scaling for nonlinear dimension reduction, JASA 104; as a sum of\n"
+        "the co-ranking matrix Lee & Verleysen (2009), Neurocomputing 72."
+    ),
+)
+def lcmc(view: View) -> tuple[FloatArray, str]:
+    """Share of common neighbors minus its value by chance, for K = 1, ..., n - 1.
+
+    LCMC(K) = Q_NX(K) - K / (n - 1). Its largest value parts local from global scales, see ``k_max``.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> curve = dreval.lcmc(X, X[:, :2])
+    >>> int(curve.idxmax()) == dreval.k_max(X, X[:, :2])
+    True
+    """
+    found = coranking(view)
+    return found.lcmc(), found.note()

@@ -1,0 +1,72 @@
+"""Correlation of local radii."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.geometry._loops import ROUNDING
+from dreval.geometry.blocks import View
+from dreval.geometry.correlations import rank_correlation
+from dreval.geometry.distances import Space
+from dreval.geometry.pairs import Estimate, left_out_anchors
+from dreval.measures._measure import FloatArray, measure
+
+
+def _by_chance(view: View, k: int) -> float:
+    """0 with ties or without, since radii have mid ranks; 1 where all are equal in both spaces, which counts as 1."""
+    x, y = _radii(view, k)
+    equal = all(np.ptp(radii) <= ROUNDING * radii.max() for radii in (x, y))
+    return 1.0 if equal and (x[0] > 0) == (y[0] > 0) else 0.0
+
+
+@measure(
+    symbol="rho_r",
+    title="Correlation of local radii",
+    question="Are dense regions of the data dense in the embedding?",
+    level="pair",
+    needs=("ranks",),
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    chance=0.0,
+    expected=_by_chance,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="O(n^2 (p + d)) time for the neighbors, O(n k) memory.",
+    reference=(
+        "Narayan, Berger & Cho (2021), Assessing single-cell transcriptomic variability through density-preserving\n"
+        "data visualization (densMAP), with ranks in place of logarithms."
+    ),
+)
+def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
+    """Spearman correlation over the points of the distance to the k-th neighbor in the data and in the embedding.
+
+    Each space has its own k-th neighbor. Ranks need no logarithm, so that a radius of 0 (duplicates) has a meaning;
+    equal radii have the mean of their ranks. Where all radii of one space are equal it counts as 0, of both as 1.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> round(dreval.local_radius_correlation(X, X), 12)
+    1.0
+    >>> dreval.local_radius_correlation(X, np.zeros((200, 2)))
+    0.0
+    """
+    x, y = _radii(view, n_neighbors)
+    value, note = rank_correlation(x, y)
+    if len(view.rows) == view.n:
+        return Estimate(value, note)
+    return Estimate(
+        value, note, lambda: left_out_anchors(view, value, lambda stay: rank_correlation(x[stay], y[stay])[0])
+    )
+
+
+def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
+    """Distance from each row to its k-th neighbor in the data and in the embedding."""
+
+    def found() -> tuple[FloatArray, FloatArray]:
+        spaces = (view.data_space(), view.nearest_data), (Space.of(view.Y), view.nearest_embedding)
+        x, y = (space.listed(view.rows, nearest[:, k - 1], view.n_jobs) for space, nearest in spaces)
+        return x, y
+
+    made: tuple[FloatArray, FloatArray] = view.once(("radii", k), found)
+    return made

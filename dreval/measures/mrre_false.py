@@ -1,0 +1,36 @@
+"""Mean relative rank error of the neighbors that are shown."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.measures._measure import FloatArray, measure
+from dreval.measures._relative_errors import CARD, relative_errors
+
+
+@measure(
+    symbol="MRRE_F",
+    title="Relative rank error, neighbors shown",
+    question="How far are the ranks of the neighbors shown from those in the data, near ones first?",
+    **CARD,
+    counted="first",
+)
+def mrre_false(view: View, n_neighbors: int = 15) -> FloatArray:
+    """How far the ranks of the neighbors shown are from those in the data, relative to the rank shown.
+
+    MRRE = (1/n) sum_i (1/c) sum_{j in M(i)} |r_ij - s_ij| / s_ij, where M(i) are the k nearest neighbors of i in
+    the embedding, r_ij and s_ij the ranks of j from i in the data and in the embedding, and
+    c = sum_{t<=k} |n - 2t + 1|/t. The largest error, 1, is not attained: ranks in reverse order have |n - 2t|.
+
+    Equal distances are ordered by index. No bounds over their orders are offered: with ties in both spaces the extremes
+    of a row are an assignment problem of its own.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.mrre_false(X, X)
+    0.0
+    >>> round(dreval.mrre_false(X, X[:, :2], n_neighbors=10), 3)
+    0.176
+    """
+    return relative_errors(view.data_rank, view.n, n_neighbors)

@@ -1,0 +1,91 @@
+"""Neighborhood hit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.geometry.blocks import View
+from dreval.geometry.leave_one import check_left_one, without_row
+from dreval.geometry.neighbors import nearest
+from dreval.geometry.ties import doubtful_rows, hit_bounds
+from dreval.measures._classes import members
+from dreval.measures._measure import FloatArray, measure
+
+
+def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray] | None:
+    classes, points = members(view), view.Y[view.population]
+    doubtful = doubtful_rows(points, classes.rows, np.arange(len(points)), k, view.n_jobs, within=False)
+    if not len(doubtful):
+        return None
+    worst, place = neighborhood_hit.rule(view, k), np.isin(classes.rows, doubtful)  # type: ignore[attr-defined]
+    best = worst.copy()
+    fewest, most = hit_bounds(points, doubtful, k, classes.codes, view.n_jobs)
+    worst[place], best[place] = fewest / k, most / k
+    return worst, best
+
+
+def _by_chance(view: View, _: int) -> float:
+    """The share of other points with the class of a point, averaged over the points seen."""
+    classes = members(view)
+    return float(np.mean((classes.sizes[classes.codes[classes.rows]] - 1) / (view.n - 1)))
+
+
+def _without(view: View, n_neighbors: int) -> FloatArray:
+    """Where a point is a neighbor the next one steps in."""
+    check_left_one(view.n, n_neighbors)
+    classes = members(view)
+    found = nearest(view.Y[view.population], n_neighbors + 1, n_jobs=view.n_jobs)[0]
+    same = (classes.codes[found] == classes.codes[:, None]).astype(np.float64)
+    hits, near = same[:, :n_neighbors].sum(axis=1), found[:, :n_neighbors]
+    changes = np.bincount(near.ravel(), (same[:, n_neighbors:] - same[:, :n_neighbors]).ravel(), view.n)
+    return without_row(hits, changes) / n_neighbors
+
+
+@measure(
+    symbol="NH",
+    title="Neighborhood hit",
+    question="Do points of one class lie together in the embedding?",
+    level="point",
+    needs=("coordinates", "labels"),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    expected=_by_chance,
+    counted="edge",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    ties=_ties,
+    without=_without,
+    cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
+    reference=("Paulovich, Nonato, Minghim & Levkowitz (2008), Least square projection, IEEE TVCG 14(3), 564-575."),
+)
+def neighborhood_hit(view: View, n_neighbors: int = 15) -> FloatArray:
+    """Mean share of the k nearest neighbors of a point in the embedding that have its class.
+
+    NH(k) = (1/n) sum_i |{j in M_k(i): class(j) = class(i)}| / k. The data are not read: an embedding that separates
+    classes which the data mix is praised. Nothing is cross-validated. By chance it is
+    sum n_c (n_c - 1) / (n (n - 1)) with n_c points in class c.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.5]])
+    >>> dreval.neighborhood_hit(Y, Y, labels=list("aaabbb"), n_neighbors=2)
+    1.0
+    >>> round(dreval.neighborhood_hit(Y, Y, labels=list("aabbbb"), n_neighbors=2), 3)
+    0.667
+    """
+    classes, points = members(view), view.Y[view.population]
+    found = _neighbors(points, classes.rows, n_neighbors, view.n_jobs)
+    same = classes.codes[found] == classes.codes[classes.rows][:, None]
+    return np.asarray(same.mean(axis=1))
+
+
+def _neighbors(points: FloatArray, rows: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
+    """The k nearest other points of some rows, (m, k)."""
+    n = len(points)
+    if len(rows) == n:
+        return nearest(points, k, n_jobs=n_jobs)[0]
+    found = nearest(points, k + 1, points[rows], n_jobs)[0]
+    own = found == rows[:, None]
+    own[~own.any(axis=1), -1] = True  # hidden behind its own duplicates: the last is one too many
+    return np.asarray(found[~own].reshape(len(rows), k))

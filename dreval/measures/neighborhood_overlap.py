@@ -1,0 +1,70 @@
+"""Neighborhood overlap, the topological stability measure of Roy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.geometry.blocks import View
+from dreval.geometry.leave_one import common_without
+from dreval.geometry.ranks import tie_bounds
+from dreval.measures._measure import FloatArray, measure
+
+
+def _share(view: View, k: int) -> FloatArray:
+    return (view.data_rank[:, :k] <= k).sum(axis=1) / k
+
+
+def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
+    extremes, share = tie_bounds(view, k), _share(view, k)
+    worst, best = share.copy(), share.copy()
+    worst[extremes.rows], best[extremes.rows] = extremes.overlap.T / k
+    return worst, best
+
+
+def _without(view: View, n_neighbors: int) -> FloatArray:
+    return common_without(view, n_neighbors, np.arange(n_neighbors + 1.0)) / (n_neighbors * (view.n - 1))
+
+
+def _chance(n: int, k: int) -> float:
+    return k / (n - 1)
+
+
+@measure(
+    symbol="Q",
+    title="Neighborhood overlap",
+    question="What share of the neighbors in the data are neighbors in the embedding?",
+    level="point",
+    needs=("ranks",),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance=_chance,
+    counted="edge",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    default=3,
+    ties=_ties,
+    without=_without,
+    cost="O(n^2 (p + d)) time, O(n k) memory.",
+    reference=(
+        "Roy (2021), Trustworthy Dimensionality Reduction, Section 1.3 (topological stability measure);\n"
+        "equal to Q_NX(k) of Lee & Verleysen (2009), Quality assessment of dimensionality reduction."
+    ),
+)
+def neighborhood_overlap(view: View, n_neighbors: int = 15) -> FloatArray:
+    """Mean share of the k nearest neighbors that data and embedding have in common.
+
+    TSI(k) = (1 / (n k)) sum_i |N_k(i) & M_k(i)|, with N_k(i) and M_k(i) the k nearest neighbors of i in the data
+    and in the embedding.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.neighborhood_overlap(X, X)
+    1.0
+    >>> dreval.neighborhood_overlap(X, X[:, :2], n_neighbors=[5, 10]).round(3)
+    n_neighbors
+    5     0.337
+    10    0.428
+    Name: neighborhood_overlap, dtype: float64
+    """
+    return _share(view, n_neighbors)

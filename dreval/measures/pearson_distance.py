@@ -1,0 +1,74 @@
+"""Pearson correlation of distances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.geometry.blocks import View
+from dreval.geometry.correlations import correlation, correlation_by_chance
+from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
+from dreval.geometry.pairs_without import counted_without, point_sums, really_without, thin
+from dreval.measures._measure import FloatArray, measure
+
+
+def _without(view: View) -> FloatArray:
+    """From sums around the means of all pairs."""
+    from dreval.geometry._loops.pair_points import point_products
+
+    table, count = pairs_of(view), counted_without(view)
+    total, left = point_sums(view, point_products, 5, table.x.mean(), table.y.mean())
+    u, v, uu, vv, uv = left.T
+    xx, yy, xy = uu - u * u / count, vv - v * v / count, uv - u * v / count
+    flat = table.constant()
+    doubtful = (thin(total[2], xx) & (not flat[0])) | (thin(total[3], yy) & (not flat[1]))
+    if any(flat):
+        found = np.full(view.n, _pearson(table)[0])
+    else:
+        size = np.sqrt(np.maximum(xx, 0.0)) * np.sqrt(np.maximum(yy, 0.0))
+        found = np.clip(np.divide(xy, size, out=np.zeros(view.n), where=size > 0), -1.0, 1.0)
+    return really_without(view, _pearson, doubtful, found)
+
+
+@measure(
+    symbol="r_D",
+    title="Pearson correlation of distances",
+    question="Are distances in the embedding a straight line of those in the data?",
+    level="pair",
+    needs=("pairs",),
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    chance=0.0,
+    expected=correlation_by_chance,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    without=_without,
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference=(
+        "Geng, Zhan & Zhou (2005), Supervised nonlinear dimensionality reduction for visualization and\n"
+        "classification; Mantel (1967), The detection of disease clustering and a generalized regression approach."
+    ),
+)
+def pearson_distance(view: View) -> Estimate:
+    """Pearson correlation of the n(n-1)/2 distances in the data with those in the embedding.
+
+    It is Mantel's statistic. Where all distances of one space are equal it counts as 0, of both as 1. Pairs share
+    points, so the correlation's textbook standard error and p-value do not hold.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> round(dreval.pearson_distance(X, 2 * X), 12)
+    1.0
+    >>> dreval.pearson_distance(X, np.zeros((200, 2)))
+    0.0
+    """
+    return estimate(view, _pearson)
+
+
+def _pearson(pairs: Pairs) -> tuple[float, str]:
+    """Correlation from sums around the means."""
+    from dreval.geometry._loops.pairs import products
+
+    return correlation(pairs, *products(pairs.x, pairs.y, pairs.x.mean(), pairs.y.mean()))

@@ -1,0 +1,52 @@
+"""Local Procrustes R_C."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.procrustes import coincident, conformal, local_parts, local_sum_without
+from dreval.measures._measure import FloatArray, measure
+
+
+def _without(view: View, n_neighbors: int) -> FloatArray:
+    return local_sum_without(view, n_neighbors, conformal) / (view.n - 1)
+
+
+@measure(
+    symbol="R_C",
+    title="Local Procrustes R_C",
+    question="Is each neighborhood shown in its true shape, whatever its scale?",
+    level="point",
+    needs=("neighbors", "features"),
+    direction="lower",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    default=5,
+    without=_without,
+    cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
+    reference=(
+        "Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 7, with the scale c = tr\n"
+        "L / tr(Y'HY) (printed without the centering H)."
+    ),
+)
+def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
+    """Mean conformal Procrustes statistic: each neighborhood may be rotated, reflected, moved and scaled.
+
+    R_C = (1/n) sum_i (|HX_i|^2 - s_i^2 / |HY_i|^2) / |HX_i|^2, with s_i the nuclear norm of X_i' H Y_i; a
+    neighborhood that is shown as one point contributes 1, one of coinciding points in the data 0.
+
+    The interval of ``ci="points"`` is wide, and tests of differences are cautious: over two sets of 60 and 80 samples
+    of 100 points (50 samples of 300) the standard error was 1.5 and 1.9 (1.7) times the standard deviation of the
+    values, that of a paired difference 1.6 and 1.7 (1.7) times, that of ``ci="subsampling"`` 1.1 (1.2) times.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).uniform(size=(200, 2))
+    >>> dreval.procrustes_rc(X, 0.7 * X) < 1e-12
+    True
+    >>> dreval.procrustes_rc(X, np.zeros((200, 2)))
+    1.0
+    """
+    parts = local_parts(view, n_neighbors)
+    return conformal(parts), coincident(parts.x2)

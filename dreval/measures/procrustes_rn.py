@@ -1,0 +1,53 @@
+"""Local Procrustes R_N."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.procrustes import best_scale, coincident, local_parts, local_sum_without, relative_residual
+from dreval.measures._measure import FloatArray, measure
+
+
+def _without(view: View, n_neighbors: int) -> FloatArray:
+    return local_sum_without(view, n_neighbors, relative_residual) / (view.n - 1)
+
+
+@measure(
+    symbol="R_N",
+    title="Local Procrustes R_N",
+    question="Is each neighborhood shown in its true size and shape? Relative to its size.",
+    level="point",
+    needs=("neighbors", "features"),
+    direction="lower",
+    bounds=(0.0, float("inf")),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation"}),
+    default=None,
+    without=_without,
+    cost="O(n^2 p) time for the neighbors and O(n k p d) for the measure; O(n k) memory.",
+    reference=(
+        "Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 4; neighborhoods contain\n"
+        "their own point."
+    ),
+)
+def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
+    """Mean Procrustes statistic of the neighborhoods, each relative to its own size.
+
+    R_N = (1/n) sum_i G(X_i, Y_i) / |HX_i|^2, with G as for ``procrustes_r``. It depends on the unit of the
+    embedding: an embedding that is right up to scale by c in the plane has R_N = (1 - c)^2, and one in arbitrary units
+    can have any value. Use ``procrustes_rc`` or ``procrustes_rn_opt`` where the unit has no meaning. Neighborhoods
+    of coinciding points contribute 0.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).uniform(size=(200, 2))
+    >>> round(dreval.procrustes_rn(X, 0.7 * X), 12)
+    0.09
+    """
+    parts = local_parts(view, n_neighbors)
+    points = relative_residual(parts)
+    note = coincident(parts.x2)
+    if points.mean() > 10 * best_scale(parts).mean() + 1e-12:
+        unit = "more than ten times R_N,opt: the unit of the embedding decides this value, not its shape"
+        note = "; ".join(filter(None, [note, unit]))
+    return points, note

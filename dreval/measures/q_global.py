@@ -1,0 +1,47 @@
+"""Q_global, the share of common neighbors at global scales."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.coranking import coranking
+from dreval.measures._coranking import CORANKING, note_of
+from dreval.measures._measure import measure
+
+
+@measure(
+    **CORANKING,
+    symbol="Q_global",
+    title="Global quality",
+    question="What share of neighbors is kept at global scales, beyond K_max?",
+    level="global",
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    reference=(
+        "Lee & Verleysen (2010), Scale-independent quality criteria for dimensionality reduction, Pattern Recognition\n"
+        "Letters 31."
+    ),
+)
+def q_global(view: View) -> tuple[float, str]:
+    """Mean of Q_NX(K) over K = K_max + 1, ..., n - 2.
+
+    K_max is the K with the largest excess over chance, see ``k_max``. Large neighborhoods share many points by chance
+    alone, about K / (n - 1) of them. Where K_max = n - 2 no scale is left and the value is 1, that of Q_NX(n - 1).
+
+    Equal distances are ordered by index. No bounds over their orders are offered: K_max depends on the orders of all
+    rows at once. From anchors K_max is the best of fewer rows, and the value on average a little low.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.q_global(X, X)
+    1.0
+    >>> round(dreval.q_global(X, X[:, :2]), 3)
+    0.827
+    """
+    found = coranking(view)
+    beyond = found.q_nx()[found.k_max() : -1]
+    if len(beyond) == 0:
+        return 1.0, "; ".join(filter(None, [note_of(found, view), "K_max is n - 2: no larger scale is left"]))
+    return float(beyond.mean()), note_of(found, view)

@@ -1,0 +1,50 @@
+"""Q_NX(K), the share of common neighbors at every K."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.coranking import Coranking, coranking, coranking_without
+from dreval.measures._coranking import CURVE, over_ties
+from dreval.measures._measure import FloatArray, measure
+
+
+def _chance(n: int, k: int) -> float:
+    return k / (n - 1)
+
+
+@measure(
+    **CURVE,
+    symbol="Q_NX",
+    title="Shared neighbors at every K",
+    question="What share of the K nearest neighbors do data and embedding have in common, for every K?",
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance=_chance,
+    ties=over_ties(Coranking.q_nx),
+    without=lambda view, ks: coranking_without(view, ks).q_nx,
+    reference=(
+        "Lee & Verleysen (2009), Quality assessment of dimensionality reduction: rank-based criteria,\n"
+        "Neurocomputing 72."
+    ),
+)
+def q_nx(view: View) -> tuple[FloatArray, str]:
+    """Share of the K nearest neighbors that data and embedding have in common, for K = 1, ..., n - 1.
+
+    Q_NX(K) = (1 / (n K)) #{(i, j): r_ij <= K and s_ij <= K}, with r_ij and s_ij the ranks of j from i in the data and
+    in the embedding: the sum of the co-ranking matrix over its first K rows and columns. At one K it is
+    ``neighborhood_overlap``, which also has the contribution of every point.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> curve = dreval.q_nx(X, X[:, :2])
+    >>> curve.loc[[5, 10, 199]].round(3)
+    K
+    5      0.337
+    10     0.428
+    199    1.000
+    Name: q_nx, dtype: float64
+    """
+    found = coranking(view)
+    return found.q_nx(), found.note()

@@ -1,0 +1,45 @@
+"""R_NX(K), agreement of neighborhoods beyond chance at every K."""
+
+from __future__ import annotations
+
+from dreval.geometry.blocks import View
+from dreval.geometry.coranking import Coranking, coranking, coranking_without
+from dreval.measures._coranking import CURVE, over_ties
+from dreval.measures._measure import FloatArray, measure
+
+
+@measure(
+    **CURVE,
+    symbol="R_NX",
+    title="Shared neighbors beyond chance at every K",
+    question="How far is the embedding from chance (0) towards a perfect copy (1), for every K?",
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    chance=0.0,
+    ties=over_ties(Coranking.r_nx),
+    without=lambda view, ks: coranking_without(view, ks).r_nx(),
+    reference=(
+        "Lee, Renard, Bernard, Dupont & Verleysen (2013), Type 1 and 2 mixtures of Kullback-Leibler divergences,\n"
+        "Neurocomputing 112."
+    ),
+)
+def r_nx(view: View) -> tuple[FloatArray, str]:
+    """Share of common neighbors rescaled so that chance is 0 and a perfect copy 1, for K = 1, ..., n - 2.
+
+    R_NX(K) = ((n - 1) Q_NX(K) - K) / (n - 1 - K). It falls below 0, at worst to -1, where there are fewer common
+    neighbors than by chance.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> curve = dreval.r_nx(X, X[:, :2])
+    >>> curve.loc[[5, 10, 198]].round(3)
+    K
+    5      0.320
+    10     0.398
+    198    0.754
+    Name: r_nx, dtype: float64
+    """
+    found = coranking(view)
+    return found.r_nx(), found.note()

@@ -1,0 +1,58 @@
+"""The area under R_NX."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.geometry.blocks import View
+from dreval.geometry.coranking import coranking, coranking_without
+from dreval.measures._coranking import CORANKING, over_ties
+from dreval.measures._measure import FloatArray, measure
+
+
+def _limits(n: int) -> tuple[float, float]:
+    """Least and greatest area of one point: that of the reversed order of the others, and 1.
+
+    Of K neighbors in each space at least 2K - (n - 1) of n - 1 others are common, and of the reversed order no more.
+    """
+    ks = np.arange(1, n - 1, dtype=np.float64)
+    kept = np.maximum(2 * ks - (n - 1), 0) / ks
+    curve = ((n - 1) * kept - ks) / (n - 1 - ks)
+    return float(np.sum(curve / ks) / np.sum(1 / ks)) if n > 2 else -1.0, 1.0
+
+
+@measure(
+    **CORANKING,
+    symbol="AUC",
+    title="Area under R_NX",
+    question="How far are neighborhoods of all sizes kept, small ones first, beyond chance (0)?",
+    level="point",
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    contributions=_limits,
+    chance=0.0,
+    default=4,
+    area_of="r_nx",
+    ties=over_ties(lambda found: found.areas),
+    without=lambda view: coranking_without(view).areas,
+    reference=(
+        "Lee, Peluffo-Ordonez & Verleysen (2015), Multi-scale similarities in stochastic neighbor embedding,\n"
+        "Neurocomputing 169 (mean of R_NX with weights 1/K)."
+    ),
+)
+def r_nx_auc(view: View) -> FloatArray:
+    """Mean of R_NX(K) over all K with weights 1/K: the area under its curve where K is drawn on a log scale.
+
+    AUC = sum_K R_NX(K)/K / sum_K 1/K over K = 1, ..., n - 2. The contribution of a point is the same area for its own
+    common neighbors. No K is to be chosen; 1 is a perfect copy and 0 chance.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> round(dreval.r_nx_auc(X, X), 12)
+    1.0
+    >>> round(dreval.r_nx_auc(X, X[:, :2]), 3)
+    0.414
+    """
+    return coranking(view).areas

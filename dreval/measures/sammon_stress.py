@@ -1,0 +1,67 @@
+"""Sammon's stress."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dreval.geometry.blocks import View
+from dreval.geometry.metrics import held
+from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
+from dreval.geometry.pairs_without import point_sums, really_without, thin
+from dreval.measures._measure import FloatArray, measure
+
+
+def _without(view: View) -> FloatArray:
+    from dreval.geometry._loops.pair_points import point_sammon
+
+    table = pairs_of(view)
+    total, left = point_sums(view, point_sammon, 2, *table.to_one_unit())
+    top, bottom = np.maximum(left, 0.0).T
+    found = held(np.divide(top, bottom, out=np.zeros(view.n), where=bottom > 0), 2 * max(table.shift, 0))
+    return really_without(view, _weighted, thin(total[0], top) | thin(total[1], bottom), found)
+
+
+@measure(
+    symbol="E",
+    title="Sammon stress",
+    question="How far are the distances in the embedding from those in the data, near pairs weighing most?",
+    level="pair",
+    needs=("pairs",),
+    direction="lower",
+    bounds=(0.0, math.inf),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation"}),
+    without=_without,
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference="Sammon (1969), A nonlinear mapping for data structure analysis, Eq. 1.",
+)
+def sammon_stress(view: View) -> Estimate:
+    """Squared errors of the distances, each divided by the distance in the data.
+
+    E = (1 / sum x_ij) sum (x_ij - y_ij)^2 / x_ij over the pairs i < j that differ in the data. Pairs of equal points
+    have no weight (1/0) and are left out and counted in the note. E depends on the unit of the embedding; a constant
+    embedding has 1, and worse ones exist.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.sammon_stress(X, X)
+    0.0
+    >>> round(dreval.sammon_stress(X, 0.9 * X), 12)
+    0.01
+    """
+    return estimate(view, _weighted)
+
+
+def _weighted(pairs: Pairs) -> tuple[float, str]:
+    """The sum over pairs with x > 0, and how many others there are."""
+    from dreval.geometry._loops.pairs import sammon_sums
+
+    top, bottom, zeros = sammon_sums(pairs.x, pairs.y, *pairs.to_one_unit())
+    note = f"{zeros} pairs of equal points in the data are left out" if zeros else ""
+    return held(float(top / bottom), 2 * max(pairs.shift, 0)) if bottom > 0 else 0.0, note

@@ -1,0 +1,63 @@
+"""Spearman correlation of distances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval.geometry.blocks import Groups, View
+from dreval.geometry.correlations import correlation, correlation_by_chance, rank_products, rank_products_without
+from dreval.geometry.pairs import Estimate, Pairs, estimate
+from dreval.geometry.pairs_without import spearman_without
+from dreval.measures._measure import FloatArray, measure
+
+
+@measure(
+    symbol="rho_D",
+    title="Spearman correlation of distances",
+    question="Are pairs that are far in the data far in the embedding?",
+    level="pair",
+    needs=("pairs",),
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    chance=0.0,
+    expected=correlation_by_chance,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    default=8,
+    without=lambda view: spearman_without(view),
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference=(
+        "Espadoto et al. (2021), Toward a quantitative survey of dimension reduction techniques, Section 3 (Shepard\n"
+        "goodness)."
+    ),
+)
+def spearman_distance(view: View) -> Estimate:
+    """Spearman correlation of the n(n-1)/2 distances in the data with those in the embedding: Shepard goodness.
+
+    Equal distances have the mean of their ranks. Where all distances of one space are equal it counts as 0, of both as
+    1. Pairs share points, so the correlation's textbook standard error and p-value do not hold.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.arange(4.0)
+    >>> round(dreval.spearman_distance(X, X), 12)
+    1.0
+    >>> dreval.spearman_distance(X, np.zeros(4))
+    0.0
+    """
+    return estimate(view, _spearman, _without_groups)
+
+
+def _spearman(pairs: Pairs) -> tuple[float, str]:
+    """Correlation of mid ranks."""
+    return correlation(pairs, *rank_products(pairs.x, pairs.y_id, pairs.n_ids))
+
+
+def _without_groups(pairs: Pairs, groups: Groups, n_jobs: int | None) -> FloatArray:
+    """The measure without each group of points; NaN where the distances of one space are all equal."""
+    xx, yy, xy = rank_products_without(pairs, groups, n_jobs).T
+    some = (xx > 0) & (yy > 0)
+    size = np.sqrt(xx) * np.sqrt(yy)
+    return np.clip(np.divide(xy, size, out=np.full(len(xy), np.nan), where=some), -1.0, 1.0)

@@ -1,0 +1,114 @@
+"""Stress of the distances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from dreval.errors import UndefinedMeasure
+from dreval.geometry.blocks import View
+from dreval.geometry.metrics import held
+from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
+from dreval.geometry.pairs_without import counted_without, point_sums, really_without, thin
+from dreval.measures._measure import FloatArray, measure
+
+
+def _without(view: View, kind: str) -> FloatArray:
+    """Sums over all pairs less those of the point."""
+    from dreval.geometry._loops.pair_points import point_gaps
+
+    table, rule = pairs_of(view), _RULES[kind]
+    scale_x, scale_y = table.to_one_unit()
+    total, left = point_sums(view, point_gaps, 4, scale_x, scale_y)
+    doubtful, gap, power = thin(total[0], left[:, 0]), np.maximum(left[:, 0], 0.0), max(table.shift, 0)
+    if kind == "raw":
+        pairs = (view.n - 1) * (view.n - 2) / 2 / counted_without(view)
+        found = held(gap * pairs, 2 * (power + round(math.log2(table.unit))))
+        return really_without(view, _noted(rule), doubtful, found)
+    at = 2 if kind == "normalized" else 3
+    if total[at] == 0.0:
+        return np.full(view.n, rule(table))
+    doubtful |= thin(total[at], left[:, at])
+    ratio = np.divide(gap, left[:, at], out=np.zeros(view.n), where=~doubtful)
+    found = held(np.sqrt(ratio), power - (table.shift if kind == "kruskal" else 0))
+    return really_without(view, _noted(rule), doubtful, found)
+
+
+@measure(
+    symbol="S",
+    title="Stress",
+    question="How far are the distances in the embedding from those in the data, in the same unit?",
+    level="pair",
+    needs=("pairs",),
+    direction="lower",
+    bounds=(0.0, math.inf),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation"}),
+    without=_without,
+    choices={"kind": ("normalized", "kruskal", "raw")},
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference=(
+        "Kruskal (1964), Multidimensional scaling by optimizing goodness of fit to a nonmetric hypothesis; Espadoto\n"
+        "et al. (2021), Toward a quantitative survey of dimension reduction techniques (normalized stress)."
+    ),
+)
+def stress(view: View, kind: str = "normalized") -> Estimate:
+    """How far the distances of all pairs in the embedding are from those in the data.
+
+    With x_ij in the data and y_ij in the embedding, over i < j: "raw" is sum (x_ij - y_ij)^2; "normalized" is the
+    square root of raw / sum x_ij^2; "kruskal" that of raw / sum y_ij^2, Kruskal's stress-1 with the distances in the
+    data as disparities, which a constant embedding does not have. All depend on the unit of the embedding: 0.5 Y and
+    Y differ. A constant embedding has "normalized" 1, and worse ones exist. From a sample of pairs, or from anchors,
+    "raw" is extrapolated to all pairs.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.stress(X, X)
+    0.0
+    >>> round(dreval.stress(X, 0.5 * X), 12)
+    0.5
+    >>> round(dreval.stress(X, 0.5 * X, kind="kruskal"), 12)
+    1.0
+    >>> dreval.stress(np.arange(4.0), np.zeros(4), kind="raw")
+    20.0
+    """
+    return estimate(view, _noted(_RULES[kind]))
+
+
+def _noted(rule: Callable[[Pairs], float]) -> Callable[[Pairs], tuple[float, str]]:
+    """The rule with a note, which says nothing."""
+    return lambda pairs: (rule(pairs), "")
+
+
+def _raw(pairs: Pairs) -> float:
+    """Sum over all pairs, from those that were seen."""
+    gap, power = pairs.gap()
+    return held(gap * (pairs.total / len(pairs.x)), 2 * (power + round(math.log2(pairs.unit))))
+
+
+def _normalized(pairs: Pairs) -> float:
+    """Root of the sum over that of the data; 0 where neither space has a distance."""
+    from dreval.geometry._loops.pairs import products
+
+    size, (gap, power) = float(products(pairs.x, pairs.x, 0.0, 0.0)[0]), pairs.gap()
+    return held(math.sqrt(gap / size), power) if size > 0 else 0.0
+
+
+def _kruskal(pairs: Pairs) -> float:
+    """Root of the sum over that of the embedding."""
+    from dreval.geometry._loops.pairs import products
+
+    size, (gap, power) = float(products(pairs.y, pairs.y, 0.0, 0.0)[0]), pairs.gap()
+    if size == 0.0:
+        cure = 'Use kind="normalized", which divides by the distances in the data.'
+        raise UndefinedMeasure("kind", "must fit the embedding", '"kruskal" with a constant embedding', cure)
+    return held(math.sqrt(gap / size), power - pairs.shift)
+
+
+_RULES = {"normalized": _normalized, "kruskal": _kruskal, "raw": _raw}

@@ -1,0 +1,76 @@
+"""Stress at the best scale of the embedding."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dreval.geometry.blocks import View
+from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
+from dreval.geometry.pairs_without import point_sums, really_without, thin
+from dreval.measures._measure import FloatArray, measure
+
+
+def _without(view: View) -> FloatArray:
+    """The residual at the best scale of all pairs, less what the other pairs' own best scale saves: no 1 - cosine^2."""
+    from dreval.geometry._loops.pair_points import point_gaps
+    from dreval.geometry._loops.pairs import products
+
+    table = pairs_of(view)
+    _, yy, xy = products(table.x, table.y, 0.0, 0.0)
+    total, left = point_sums(view, point_gaps, 4, 1.0, xy / yy if yy > 0 else 0.0)
+    gap, moved, own, other = left.T
+    saved = np.divide(moved * moved, other, out=np.zeros(view.n), where=other > 0)
+    gap = np.maximum(gap - saved, 0.0)
+    doubtful = thin(total[0], gap) | thin(total[2], own) | thin(total[3], other)
+    ratio = np.divide(gap, own, out=np.zeros(view.n), where=own > 0)
+    return really_without(view, _best_scale, doubtful, np.minimum(np.sqrt(ratio), 1.0))
+
+
+@measure(
+    symbol="S_N",
+    title="Scale-normalized stress",
+    question="How far are the distances in the embedding from those in the data, whatever its unit?",
+    level="pair",
+    needs=("pairs",),
+    direction="lower",
+    bounds=(0.0, 1.0),
+    chance="permutation",
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    without=_without,
+    cost=(
+        "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (350 MB there); beyond, 2,000,000 random pairs."
+    ),
+    reference=(
+        'Smelser, Miller & Kobourov (2024), "Normalized stress" is not normalized: how to interpret stress correctly;\n'
+        "Borg & Groenen (2005), Modern Multidimensional Scaling, Section 11.1."
+    ),
+)
+def stress_scale_normalized(view: View) -> Estimate:
+    """Stress of the embedding at the scale that suits it best.
+
+    The minimum over a >= 0 of sqrt(sum (x_ij - a y_ij)^2 / sum x_ij^2), reached at a = sum x y / sum y^2; it is the
+    sine of the angle between the two vectors of distances. A constant embedding has 1.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> dreval.stress_scale_normalized(X, 100 * X) < 1e-12
+    True
+    >>> dreval.stress_scale_normalized(X, np.zeros((200, 2)))
+    1.0
+    """
+    return estimate(view, _best_scale)
+
+
+def _best_scale(pairs: Pairs) -> tuple[float, str]:
+    """The residual is summed at the best scale, since 1 - cosine^2 would lose half the digits of a small one."""
+    from dreval.geometry._loops.pairs import products, squared_gap
+
+    xx, yy, xy = products(pairs.x, pairs.y, 0.0, 0.0)
+    if xx == 0.0:
+        return 0.0, ""
+    gap = float(squared_gap(pairs.x, pairs.y, xy / yy if yy > 0 else 0.0))
+    return min(math.sqrt(gap / xx), 1.0), ""

@@ -1,0 +1,62 @@
+"""Accuracy of triplets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dreval._check import check_int
+from dreval.geometry.blocks import View
+from dreval.geometry.triplets import Triplets, triplets
+from dreval.measures._measure import FloatArray, measure
+
+
+def _by_chance(view: View, n_triplets: int) -> float:
+    """One half at the points with triplets to judge, of which an unrelated embedding orders half; 1 at the others."""
+    return float(np.mean(np.where(_judged(view, n_triplets).used == 0, 1.0, 0.5)))
+
+
+@measure(
+    symbol="A_3",
+    title="Triplet accuracy",
+    question="Of two other points, is the one that is nearer in the data nearer in the embedding?",
+    level="point",
+    needs=("pairs",),
+    direction="higher",
+    bounds=(0.0, 1.0),
+    chance=0.5,
+    expected=_by_chance,
+    invariances=frozenset({"translation", "rotation", "scale"}),
+    cost="O(n t (p + d)) time for t triplets a point, at least 20,000 where there are no more; O(n) memory.",
+    reference=(
+        "Wang, Huang, Rudin & Shaposhnik (2021), Understanding how dimension reduction tools work, Section 2 (random\n"
+        "triplet accuracy)."
+    ),
+)
+def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, str]:
+    """Share of triplets (i, j, k) in which the order of the distances from i to j and to k is the same in both spaces.
+
+    The contribution of a point is the share among its own triplets: all of them where a point has at most 20,000 (n <=
+    201) or ``n_triplets``, else ``n_triplets`` drawn at random by the seed, the same for every embedding. Triplets with
+    equal distances in the data have no order and are left out; equal distances in the embedding count one half. A point
+    without any triplet to judge contributes 1.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> dreval.triplet_accuracy(X, X)
+    1.0
+    >>> dreval.triplet_accuracy(X, np.zeros((100, 2)))
+    0.5
+    """
+    found = _judged(view, check_int(n_triplets, "n_triplets", low=2))
+    notes = [f"{n_triplets} random triplets a point"] if found.drawn else []
+    empty = int(np.count_nonzero(found.used == 0))
+    notes += [f"{empty} points without triplets to judge contribute 1"] if empty else []
+    return found.share, "; ".join(notes)
+
+
+def _judged(view: View, n_triplets: int) -> Triplets:
+    """The triplets of a view, also for the value by chance."""
+    made: Triplets = view.once(("triplets", n_triplets), lambda: triplets(view, n_triplets))
+    return made

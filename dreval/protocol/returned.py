@@ -1,0 +1,226 @@
+"""What a tool has returned to the folder of a protocol: read, put into the order of the data, or refused by file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import check_finite, nearest_name
+from dreval.errors import DrevalError, ProtocolError
+from dreval.inputs._align import Rows, align, as_ids
+from dreval.inputs._numbers import frame_numbers
+from dreval.inputs.read import read_table
+from dreval.protocol.doubts import placed_note, wide_note
+from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash
+from dreval.report.render.summary import Block, Printed, Summary
+
+__all__ = ["ProtocolStatus", "check_base", "missing", "read_returned", "status_of"]
+
+FloatArray = npt.NDArray[np.float64]
+AGAIN = "Delete the file and run its task again."
+
+
+def missing(folder: Path, task: Task, more: str = "") -> ProtocolError:
+    """The error for a file that has not come back, with a name that it may have been given instead, and ``more``."""
+    there = [path.name for path in sorted((folder / RETURNED).glob("[!.]*"))]
+    expected = Path(task.output).name
+    near = nearest_name(expected, [name for name in there if Path(name).stem.lower() == Path(expected).stem.lower()])
+    cure = f"Is it {RETURNED}/{near}? Write it under the name above. " if near else ""
+    cure += f"Run the tool on {task.input}: a driver does what has not come back. README.md in the folder says how."
+    return ProtocolError(task.output, "must have come back", "no such file", f"{cure} {more}".rstrip())
+
+
+def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
+    """The embedding (n, d) of one task in the order of the data's rows."""
+    path = folder / task.output
+    if not path.is_file():
+        raise missing(folder, task)
+    cure = AGAIN
+    try:
+        table = read_table(path, task.output)
+        frame, named = pd.DataFrame(table.values), table.columns is not None
+        _check_rows(frame, manifest, task)
+        cure = f"Give each row the id that its point has in {task.input}, or leave the column out. {AGAIN}"
+        frame, order = _in_order(frame, manifest, task) if named else (frame, None)
+        cure = AGAIN
+        _check_columns(frame, task, manifest.id_column)
+        Y = frame_numbers(frame, task.output, AGAIN)
+        check_finite(Y, task.output, [str(name) for name in frame.columns] if named else None)
+    except ProtocolError:
+        raise
+    except DrevalError as error:
+        raise ProtocolError(task.output, error.rule, error.got, cure) from error
+    return np.ascontiguousarray(Y if order is None else Y[order])
+
+
+def _in_order(frame: pd.DataFrame, manifest: Manifest, task: Task) -> tuple[pd.DataFrame, npt.NDArray[np.int64] | None]:
+    """The coordinates without ids, and the order in which their rows follow the data."""
+    if manifest.id_column not in frame.columns:
+        return frame, None
+    known = pd.Index(list(manifest.ids), dtype=object)
+    ids = as_ids(pd.Index(frame[manifest.id_column]), task.output)
+    rows = Rows(len(known), known, ids_given=True)
+    order, _ = align(len(frame), ids, rows, task.output, given=True)
+    return frame.drop(columns=manifest.id_column), order
+
+
+def _check_rows(frame: pd.DataFrame, manifest: Manifest, task: Task) -> None:
+    if len(frame) != len(manifest.ids):
+        got, rule = f"{len(frame)} rows for {len(manifest.ids)} points", "must have one row per point of the data"
+        raise ProtocolError(task.output, rule, got, f"Was the tool stopped while it wrote? {AGAIN}")
+
+
+def _check_columns(frame: pd.DataFrame, task: Task, id_column: str) -> None:
+    """The columns that were asked for; at full dimension fewer are padded later."""
+    low, high = task.columns
+    width = frame.shape[1]
+    if low <= width <= high:
+        return
+    rule = f"must have {high if low == high else f'{low} to {high}'} columns of coordinates"
+    cure = f"Run its task with n_components={high}; beside the column {id_column!r} only coordinates are allowed."
+    if str(frame.columns[0]).startswith("Unnamed"):
+        cure = f"Leave row names out (in R: row.names = FALSE), or call their column {id_column!r}."
+    raise ProtocolError(task.output, rule, str(width), cure)
+
+
+def check_base(folder: Path, manifest: Manifest) -> None:
+    """Refuse an embedding of the data that is not the one from which the transformed data were made."""
+    task = manifest.tasks[0]
+    if (
+        manifest.round > 1
+        and (folder / task.output).is_file()
+        and file_hash(folder / task.output) != manifest.base_sha256
+    ):
+        rule = f"must be the embedding that the transformed data were made of (sha256 {manifest.base_sha256[:12]})"
+        cure = "Put that file back, or export a protocol into an empty folder for the new embedding."
+        raise ProtocolError(task.output, rule, "another embedding", cure)
+
+
+@dataclass(frozen=True, eq=False)
+class ProtocolStatus(Printed):
+    """What has come back to a folder and what has not.
+
+    Attributes
+    ----------
+    folder : str
+        The folder.
+    round : int
+        1 or 2: which tasks have been exported.
+    table : DataFrame
+        One row per task: ``task``, ``round``, ``input``, ``output``, ``n_components``, ``seed``, ``state`` ("returned",
+        "missing" or "wrong") and ``note``, what is wrong.
+    header : tuple of (str, str)
+        What was exported.
+    notes : tuple of str
+        What looks odd in it.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     status = dreval.Protocol(X, n_reseeds=1, random_state=0).export(folder)
+    >>> status, status.missing[0], status.complete
+    (ProtocolStatus(round 1 of 2: 0 of 3 files returned), 'returned/data.csv', False)
+    """
+
+    folder: str
+    round: int
+    table: pd.DataFrame
+    header: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()
+
+    def _files(self, state: str) -> list[str]:
+        return self.table.loc[self.table["state"] == state, "output"].tolist()
+
+    @property
+    def returned(self) -> list[str]:
+        """Files that have come back and are as they must be."""
+        return self._files("returned")
+
+    @property
+    def missing(self) -> list[str]:
+        """Files that have not come back."""
+        return self._files("missing")
+
+    @property
+    def wrong(self) -> list[str]:
+        """Files that cannot be used, or whose input was altered; ``table["note"]`` says why."""
+        return self._files("wrong")
+
+    @property
+    def complete(self) -> bool:
+        """Whether both rounds are done."""
+        return self.round == 2 and len(self.returned) == len(self.table)
+
+    @property
+    def next_step(self) -> str:
+        """What to do now."""
+        if self.wrong:
+            return "Repair what is wrong, as said above."
+        if self.missing:
+            what = "Run the tool on what is missing (README.md in the folder says how)"
+            return f"{what}, then export the folder again." if self.round == 1 else f"{what}, then collect the folder."
+        if self.round == 1:
+            return "Export the folder again: that writes the transformed data of round 2."
+        return "Collect the folder."
+
+    def summary(self) -> Summary:
+        """The printed record: files by round, what is wrong, and what to do now."""
+        rows = [self._row(r) for r in sorted(set(self.table["round"]))]
+        blocks = [Block("Files", ["round", "expected", "returned", "missing", "wrong"], rows)]
+        wrong = [str(note) for note in self.table.loc[self.table["state"] == "wrong", "note"]]
+        more = [f"{len(wrong) - 5} more files are wrong."] if len(wrong) > 5 else []
+        first = [f"The first that is missing: {self.missing[0]}."] if self.missing else []
+        header = [*self.header, ("Round", f"{self.round} of 2")]
+        return Summary("Protocol", header, blocks, [*self.notes, *wrong[:5], *more, *first, self.next_step])
+
+    def _row(self, number: int) -> list[str]:
+        states = self.table.loc[self.table["round"] == number, "state"].tolist()
+        counts = [len(states), *(states.count(state) for state in ("returned", "missing", "wrong"))]
+        return [str(number), *map(str, counts)]
+
+    def __repr__(self) -> str:
+        back = f"{len(self.returned)} of {len(self.table)} files returned"
+        wrong = f", {len(self.wrong)} wrong" if self.wrong else ""
+        return f"ProtocolStatus(round {self.round} of 2: {back}{wrong})"
+
+
+def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:
+    """The state of every task."""
+    table = pd.DataFrame(list(_states(folder, manifest)))
+    pairs = [("Data", manifest.name), ("Points n", len(manifest.ids)), ("Components d", manifest.n_components)]
+    pairs += [("Transformations", manifest.settings["n_transformations"]), ("Seed", manifest.random_state)]
+    header = tuple((name, str(value)) for name, value in pairs)
+    return ProtocolStatus(str(folder), manifest.round, table, header, tuple(_notes(folder, manifest, table)))
+
+
+def _notes(folder: Path, manifest: Manifest, table: pd.DataFrame) -> Iterator[str]:
+    """What is odd of the number of dimensions, and of the embedding of the data where it has come back."""
+    full = next((task.n_components for task in manifest.tasks if task.task == "full"), manifest.n_components)
+    first = manifest.tasks[0]
+    came = table["state"][0] == "returned"
+    yield from filter(None, [wide_note(first.n_components, full)])
+    yield from filter(None, [placed_note(read_returned(folder, manifest, first))] if came else [])
+
+
+def _states(folder: Path, manifest: Manifest) -> Iterator[dict[str, Any]]:
+    for task in manifest.tasks:
+        there, note = (folder / task.output).is_file(), ""
+        try:
+            check_input(folder, task)
+            if there and task is manifest.tasks[0]:
+                check_base(folder, manifest)
+            if there:
+                read_returned(folder, manifest, task)
+        except ProtocolError as error:
+            note = str(error)
+        state = "wrong" if note else "returned" if there else "missing"
+        keys = ("task", "round", "input", "output", "n_components", "seed")
+        yield {**{key: getattr(task, key) for key in keys}, "state": state, "note": note}

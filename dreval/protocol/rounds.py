@@ -1,0 +1,139 @@
+"""The rounds of a protocol: what is written in each, and the recording that is made of what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval.errors import InputError, ProtocolError
+from dreval.geometry.rkhs import make_transformations
+from dreval.inputs._recorded import Recording, Run
+from dreval.inputs._source import seed_of
+from dreval.inputs.data import Data
+from dreval.inputs.source import as_source
+from dreval.measures._reruns import reseed
+from dreval.measures.trustability import full_components
+from dreval.protocol import folder as folders
+from dreval.protocol.returned import check_base, missing, read_returned, status_of
+from dreval.protocol.texts import write_texts
+
+__all__ = ["embedding_of", "first_round", "put_embedding", "record", "second_round"]
+
+FloatArray = npt.NDArray[np.float64]
+TAKE = "To take what is there: partial=True, on the command line --partial."
+SECOND = "tractable_consistency"  # what the second round is for
+
+
+def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
+    """Write the data, the run at full dimension, and runs with other seeds."""
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        cure = "Name a new folder, or the one of a protocol."
+        raise ProtocolError(str(place), "must be empty or hold a protocol", "a place with other content", cure)
+    (place / folders.RETURNED).mkdir(parents=True)
+    manifest = _manifest(data, settings, root, form)
+    seed, d, full = seed_of(root) or 0, manifest.n_components, full_components(data.n, data.p)
+    wanted = [("data", d, seed)] + ([("full", full, seed)] if full != d else [])
+    wanted += [(f"reseed-{r + 1}", d, reseed(root, r)) for r in range(settings["n_reseeds"])]
+    for name, columns, own_seed in wanted:
+        task = folders.task_of(place, manifest, data.X, data.X, name, columns, own_seed)
+        task = replace(task, columns=(1, columns)) if name == "full" else task
+        manifest = replace(manifest, tasks=(*manifest.tasks, task))
+    return _written(place, manifest)
+
+
+def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
+    """The manifest without tasks."""
+    from dreval import __version__
+
+    names, ids = folders.usable_names(data.columns), folders.usable_ids(data.ids)
+    own = None if ids is None or data.ids is None else data.ids.name
+    return folders.Manifest(
+        format=form,
+        round=1,
+        name=data.name,
+        ids=[str(i + 1) for i in range(data.n)] if ids is None else ids,
+        id_column=folders.id_column(own, names or ()),
+        own_ids=ids is not None,
+        columns=names,
+        settings=settings,
+        random_state=root,
+        tasks=(),
+        versions={"dreval": __version__, "numpy": np.__version__, "pandas": pd.__version__},
+    )
+
+
+def second_round(place: Path, manifest: folders.Manifest, X: FloatArray) -> folders.Manifest:
+    """Write the transformed data, made from the embedding that came back."""
+    first, chosen = manifest.tasks[0], manifest.settings
+    base = read_returned(place, manifest, first)
+    made = make_transformations(X, base, chosen["transformation"], chosen["amplitude"], chosen["kernel"])
+    pairs = made.choose(chosen["n_transformations"], manifest.random_state)
+    digits = max(4, len(str(len(pairs))))
+    manifest = replace(manifest, round=2, base_sha256=folders.file_hash(place / first.output))
+    tasks = list(manifest.tasks)
+    for t, (i, j) in enumerate(pairs.tolist(), 1):
+        name = f"transformed-{t:0{digits}d}"
+        task = folders.task_of(place, manifest, X, made.data(i, j), name, first.n_components, first.seed)
+        tasks.append(replace(task, place=(i, j)))
+    return _written(place, replace(manifest, tasks=tuple(tasks)))
+
+
+def _written(place: Path, manifest: folders.Manifest) -> folders.Manifest:
+    """The manifest, once it is written: last of all, so that a round that was cut short is written again."""
+    write_texts(place, manifest)
+    manifest.write(place)
+    return manifest
+
+
+def embedding_of(embedding: Any, data: Data, columns: int) -> FloatArray:
+    """The embedding that is passed, in the order of the data."""
+    source = as_source(embedding, "embedding", data)
+    if source.can_embed:
+        cure = "Pass coordinates; a method in Python needs no protocol."
+        raise InputError("embedding", "must be an embedding of the data", source.what, cure)
+    Y = source.coordinates(data)
+    if Y.shape[1] != columns:
+        cure = "Pass the coordinates only, or set n_components."
+        raise InputError("embedding", f"must have {columns} columns", str(Y.shape[1]), cure)
+    return Y
+
+
+def put_embedding(place: Path, manifest: folders.Manifest, Y: FloatArray) -> None:
+    """Write an embedding as if it had come back; one that is there must be the same."""
+    first = manifest.tasks[0]
+    if not (place / first.output).exists():
+        frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
+        folders.write_table(place / first.output, frame, manifest)
+    elif not np.array_equal(read_returned(place, manifest, first), Y):
+        cure = "Leave `embedding` out, or export into a new folder."
+        raise ProtocolError(first.output, "must be the embedding that is passed", "another one", cure)
+
+
+def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
+    """All runs of a folder whose files are as they must be; where ``partial``, some may be missing."""
+    data = folders.known_data(place, manifest)
+    for task in manifest.tasks:
+        folders.check_input(place, task)
+    check_base(place, manifest)
+    if manifest.round == 1 and not partial:
+        step = status_of(place, manifest).next_step
+        cure = f"{step} {TAKE}"
+        raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", cure)
+    runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
+    unasked = {} if manifest.round > 1 else {SECOND: "a protocol of round 1, without the transformed data"}
+    return Recording(data, runs, manifest.settings, manifest.random_state, manifest.n_components, unasked)
+
+
+def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: bool) -> Run:
+    """One run, with what came back; the embedding of the data themselves must be there."""
+    absent = partial and task is not manifest.tasks[0] and not (place / task.output).is_file()
+    if not (partial or task is manifest.tasks[0] or (place / task.output).is_file()):
+        raise missing(place, task, TAKE)
+    values = None if absent else read_returned(place, manifest, task)
+    return Run(task.output, task.digest, np.array(task.sketch), task.n_components, task.seed, values)

@@ -1,0 +1,71 @@
+"""The tables that a result is made of: their columns and types, the same whether they have rows or not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["curves_frame", "groups_frame", "nulls_frame", "over_replicates", "point_column", "tidy_frame"]
+
+
+def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Rows as a table with the closed list of columns, in their order; what a row does not say is missing."""
+    import pandas as pd
+
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    for name in COLUMNS:
+        if name in NUMERIC_COLUMNS:
+            table[name] = pd.to_numeric(table[name]).astype("float64")
+        else:
+            table[name] = table[name].astype("object").where(table[name].notna(), "")
+    whole = {"replicate": 0, "n": 0, "n_components": 0, "n_resamples": 0}
+    return table.fillna(whole).astype(dict.fromkeys(whole, "int64"))
+
+
+def groups_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """The values behind intervals as a table, its types the same whether it has rows or not."""
+    import pandas as pd
+
+    kinds = {"embedding": "object", "measure": "object", "parameters": "object"}
+    kinds |= {"partition": "int64", "group": "int64", "value": "float64"}
+    return pd.DataFrame(rows, columns=list(kinds)).fillna({"partition": 0}).astype(kinds)
+
+
+def curves_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Curves over K as a table, its types the same whether it has rows or not."""
+    import pandas as pd
+
+    kinds = {"embedding": "object", "measure": "object", "K": "int64", "value": "float64"} | dict.fromkeys(
+        ("conf_low", "conf_high", "chance"), "float64"
+    )
+    return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
+
+
+def nulls_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Null distributions in cells as a table, its types the same whether it has rows or not."""
+    import pandas as pd
+
+    kinds = {"embedding": "object", "test": "object", "target": "object", "low": "float64", "high": "float64"}
+    kinds |= {"count": "int64"}
+    return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
+
+
+def over_replicates(table: pd.DataFrame) -> pd.DataFrame:
+    """One row for each embedding, measure and setting: the first, with the mean of the values that the replicates have.
+
+    The intervals of replicates speak of this mean, and are the same on all their rows.
+    """
+    keys = ["dataset", "embedding", "measure", "parameters", "test", "target"]
+    if not table["replicate"].any():
+        return table
+    means = table.groupby(keys, sort=False)["value"].transform("mean")
+    return table.assign(value=means).drop_duplicates(keys)
+
+
+def point_column(measure: str, parameters: str) -> str:
+    """Name of the column of per-point values of a measure, as ``trustworthiness(n_neighbors=15)``."""
+    return f"{measure}({parameters})" if parameters else measure

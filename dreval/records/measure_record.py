@@ -1,0 +1,115 @@
+"""The record of a measure that has parts: a value, what it is made of, and a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dreval.glossary import DIRECTIONS
+from dreval.records.call import written_again
+from dreval.registry import MEASURES, METHODS
+from dreval.report.render.summary import Block, Printed, Summary, format_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MeasureRecord"]
+
+SYMBOLS = {"ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "max u of all n p"}
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureRecord(Printed):
+    """Value of a measure with its parts; ``float(record)`` is the value.
+
+    Attributes
+    ----------
+    measure, title, symbol : str
+        Name of the measure, in words and in formulas.
+    value : float
+        The value.
+    parts : dict
+        What stands beside it: numbers by name, in the order in which they are printed.
+    chance : float
+        Value that an embedding unrelated to the data would have; NaN where it is not known.
+    table : DataFrame or None
+        One row per transformation, fold or run.
+    n_resamples : int
+        Number of runs the value is made of.
+    recipe : dict
+        ``source``, ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: what makes it again.
+    notes : tuple of str
+        What must be known to read it.
+    direction : str
+        Whether "higher" or "lower" is better.
+
+    Examples
+    --------
+    >>> record = MeasureRecord("trustability", "Trustability measure", "u", 0.25, {"ti_per_n": 2.0})
+    >>> float(record), record.parts["ti_per_n"], record
+    (0.25, 2.0, MeasureRecord(trustability: 0.25))
+    """
+
+    measure: str
+    title: str
+    symbol: str
+    value: float
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    chance: float = float("nan")
+    table: pd.DataFrame | None = None
+    n_resamples: int = 0
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    direction: str = ""
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: the measure, its value, its chance value and its parts."""
+        import pandas as pd
+
+        return pd.DataFrame([{"measure": self.measure, "value": self.value, "chance": self.chance, **self.parts}])
+
+    def summary(self) -> Summary:
+        """The printed record: what was run, the value beside chance, the parts, and notes."""
+        recipe = self.recipe
+        header = [("Source", str(recipe.get("source", ""))), ("n", format_number(recipe.get("n")))]
+        header += [("p", format_number(recipe.get("p"))), ("Seed", str(recipe.get("random_state", "")))]
+        header += [(key.replace("_", " "), str(value)) for key, value in dict(recipe.get("parameters", {})).items()]
+        rows = [[self.symbol, format_number(self.value)]]
+        rows += [["by chance", format_number(self.chance)]] if self.chance == self.chance else []
+        rows += [[_label(key), _cell(value) or "none, see the notes"] for key, value in self.parts.items()]
+        better = f", {DIRECTIONS[self.direction]}" if self.direction else ""
+        block = Block(f"Value ({self.symbol}{better}) and parts", ["", "value"], rows)
+        return Summary(self.title, header, [block], self.notes, self.call)
+
+    @property
+    def call(self) -> str:
+        """The Python that makes the value again, where the words are what was passed."""
+        if self.measure not in MEASURES:
+            return ""
+        source = str(self.recipe.get("source", ""))
+        words = ["data", repr(source) if source in METHODS.names() else re.sub(r"\W+", "_", source) or "source"]
+        given = {**dict(self.recipe.get("parameters", {})), "random_state": self.recipe.get("random_state")}
+        return written_again(f"dreval.{self.measure}", words, given, MEASURES.get(self.measure))
+
+    @property
+    def words(self) -> str:
+        """The parts in one line, as the note of a table holds them."""
+        shown = {_label(key): _cell(value) for key, value in self.parts.items()}
+        return ", ".join(f"{key} {value}" for key, value in shown.items() if value)
+
+    def __repr__(self) -> str:
+        return f"MeasureRecord({self.measure}: {self.value:.6g})"
+
+
+def _label(key: str) -> str:
+    """A part as it is printed."""
+    return SYMBOLS.get(key, key.replace("_", " "))
+
+
+def _cell(value: Any) -> str:
+    return format_number(value) if isinstance(value, int | float) else str(value)

@@ -1,0 +1,468 @@
+"""The filled table of an evaluation: three tables, their verbs, and the recipe that makes them again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_one_of, check_parameters, check_path
+from dreval.errors import InputError
+from dreval.records.embedding import Embedding
+from dreval.records.frames import curves_frame, groups_frame, nulls_frame, over_replicates, point_column, tidy_frame
+from dreval.report.render.summary import Printed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dreval.records.certificate import Certificate
+    from dreval.records.shepard import Shepard
+    from dreval.report.render.summary import Summary
+
+__all__ = ["Results", "curves_frame", "groups_frame", "nulls_frame", "over_replicates", "point_column", "tidy_frame"]
+
+
+@dataclass(frozen=True, eq=False)
+class Results(Printed):
+    """What an evaluation found.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The tidy table; see ``dreval.glossary.COLUMNS``.
+    points : dict of str to DataFrame
+        Per-point contributions of each embedding; columns are named by index and parameters.
+    groups : DataFrame
+        The values behind intervals that rest on groups: embedding, measure, parameters, partition, group, value.
+        Without each of 20 groups of points, for each of several random partitions (of anchors one: drawn towards the
+        value by the finite-population factor), or, of ``ci="subsampling"`` and of methods run on halves, at the halves
+        2 s and 2 s + 1 of every split s.
+    left_out : dict of str to DataFrame (n rows)
+        Of each embedding, the values without each single point (delete-one jackknife), columns as in ``points``. The
+        covariance of two columns, of one embedding or of two, times (n - 1)^2 / n is that of the two values.
+    embeddings : dict of str to ndarray (n, d)
+        Coordinates.
+    labels : ndarray (n,) or None
+        Classes of the points.
+    ids : ndarray (n,) or None
+        Names of the points.
+    recipe : dict
+        The call, seed, versions, shape and hash of the data, and notes on the data: what is needed to run it again.
+    data : ndarray, sparse matrix or None
+        The data, in memory only; a saved result holds their hash.
+    curves : DataFrame
+        Measures that have a value for every number of neighbors: embedding, measure, K, value, the ends of the 95 %
+        interval at each K (of each alone, not of the whole curve) up to K = n/2, and the value by chance; see
+        ``curve``.
+    shepard : dict of str to Shepard
+        Distances in each embedding against those in the data, counted in cells; where a measure of pairs was run.
+    nulls : DataFrame
+        The null distributions of the tests that permute, counted in up to 40 cells of equal width: embedding, test,
+        target, the two ends of a cell, and how many permutations lie in it.
+    """
+
+    table: pd.DataFrame
+    points: dict[str, pd.DataFrame]
+    groups: pd.DataFrame
+    embeddings: dict[str, npt.NDArray[np.float64]]
+    labels: npt.NDArray[Any] | None = None
+    ids: npt.NDArray[Any] | None = None
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    data: Any = field(default=None, repr=False)
+    curves: pd.DataFrame = field(default_factory=lambda: curves_frame([]))
+    shepard: dict[str, Shepard] = field(default_factory=dict)
+    nulls: pd.DataFrame = field(default_factory=lambda: nulls_frame([]))
+    left_out: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed of the data; notes on single values are in the column ``note`` of the table."""
+        return tuple(self.recipe.get("notes", ()))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the embeddings, in the order in which they were added; failed ones too."""
+        return list(dict.fromkeys([*self.table["embedding"], *self.embeddings, *self.failed]))
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """Embeddings that could not be computed, with the reason."""
+        return dict(self.recipe.get("failed", {}))
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per embedding x measure x parameter, tests included; full precision."""
+        return self.table.copy()
+
+    def glance(self) -> pd.DataFrame:
+        """One row per embedding: n, number of columns, the value of every measure, seconds, and what failed.
+
+        Where a method was run with several seeds the value is the mean over its runs.
+        """
+        import pandas as pd
+
+        table = over_replicates(self.table[self.table["test"] == ""])
+        several = table.groupby("measure")["parameters"].transform("nunique") > 1
+        keys = [
+            point_column(i, p) if s else i
+            for i, p, s in zip(table["measure"], table["parameters"], several, strict=True)
+        ]
+        wide = table.assign(key=keys).drop_duplicates(["embedding", "key"])
+        order = list(dict.fromkeys(keys))
+        values = wide.pivot(index="embedding", columns="key", values="value")
+        values = values.reindex(index=self.names, columns=order).rename_axis(columns=None)
+        head = self.table.groupby("embedding")[["n", "n_components", "seconds"]].max().reindex(self.names)
+        for name in head.index[head["n"].isna()]:  # curves alone have no row
+            head.loc[name, ["n", "n_components"]] = self.embeddings[name].shape
+        failed = pd.Series(self.failed, dtype="object").reindex(self.names).fillna("").rename("failed")
+        parts = [head[["n", "n_components"]].astype("int64"), values, head[["seconds"]], failed]
+        return pd.concat(parts, axis=1).rename_axis("embedding").reset_index()
+
+    def augment(self, name: str) -> pd.DataFrame:
+        """One row per point of one embedding: id, label, coordinates, and the contribution of the point to each measure.
+
+        A point without label has NaN there, and in the measures of labels.
+
+        With anchors only the anchors have contributions; the other points are missing there.
+        """
+        import pandas as pd
+
+        self._check_computed(name)
+        Y = self.embeddings[name]
+        frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
+        if self.labels is not None:
+            known = [label is not None for label in self.labels]
+            frame.insert(0, "label", self.labels if all(known) else np.where(known, self.labels, np.nan))
+        frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
+        return pd.concat([frame, self.points[name].reset_index(drop=True)], axis=1)
+
+    def embedding(self, name: str, *, data: Any = None) -> Embedding:
+        """The record of one embedding, which maps between data and embedding (``transform``, ``reconstruct``).
+
+        Parameters
+        ----------
+        name : str
+            Name of the embedding.
+        data : (n, p) array, optional
+            The data; they are known in memory, and must be given to a loaded result.
+        """
+        known = self._known_data(data)
+        self._check_computed(name)
+        seed = self.recipe.get("random_state")
+        names = self.recipe.get("columns")
+        columns = None if names is None else tuple(names)
+        return Embedding(self.embeddings[name], name, {}, seed, data_shape=known.shape, data=known, columns=columns)
+
+    def transform(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
+        """Coordinates (m, d) of new points in one embedding, whatever made it (Theorem 2); see ``Embedding``.
+
+        A loaded result must be given its ``data`` again.
+        """
+        return self.embedding(name, data=data).transform(points, **options)
+
+    def inverse_transform(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
+        """Data (m, p) at places (m, d) of one embedding, whatever made it; see ``Embedding``.
+
+        A loaded result must be given its ``data`` again.
+        """
+        return self.embedding(name, data=data).inverse_transform(points, **options)
+
+    def certificate(self, name: str, *, data: Any = None, **options: Any) -> Certificate:
+        """Whether what one embedding leaves of the data looks independent of what it shows (Definition 1).
+
+        Parameters
+        ----------
+        name : str
+            The embedding.
+        data : array, DataFrame or path, optional
+            The data of the evaluation, for results that were loaded.
+        **options
+            ``rule="ridge"``, ``n_resamples=199``, ``n_folds=5``, ``random_state`` (that of the evaluation, so that the
+            folds are those of its ``reconstruction_error``) and ``n_jobs``: see ``dreval.significance._certificate.certify``.
+
+        Returns
+        -------
+        Certificate
+            Errors, tests of residual against embedding, and ``verdict``; ``print`` shows them. O(n^3 + n_resamples n^2
+            p) time and O(n^2) memory, on at most 1000 points.
+        """
+        certify = import_module("dreval.significance._certificate").certify
+        check_parameters(options, tuple(signature(certify).parameters)[1:], "certificate")
+        made: Certificate = certify(
+            self.embedding(name, data=data), **{"random_state": self.recipe.get("random_state"), **options}
+        )
+        return made
+
+    def _known_data(self, data: Any) -> npt.NDArray[np.float64]:
+        """The data of the evaluation: in memory, or given again and the same by their hash."""
+        if data is None and self.data is None:
+            cure = "Pass data=, the data of the evaluation: they are never saved."
+            raise InputError("data", "must be given to a loaded result", "none", cure)
+        if self.recipe.get("metric") == "precomputed":
+            cure = "Evaluate the data themselves, with a metric by name."
+            raise InputError("metric", "must leave the data their coordinates here", "'precomputed'", cure)
+        if data is None:
+            dense = self.data.toarray() if hasattr(self.data, "toarray") else self.data
+            return np.asarray(dense, np.float64)
+        given = import_module("dreval.inputs.data").as_data(data)
+        if given.sha256() != self.recipe.get("data_sha256"):
+            cure = "Pass the same rows and columns in the same order."
+            raise InputError("data", "must be the data of the evaluation", "others, by their hash", cure)
+        return np.asarray(given.dense(), np.float64)
+
+    def _check_computed(self, name: str) -> None:
+        """Refuse names of no embedding, and of one that failed."""
+        check_one_of(name, self.names, "name")
+        if name in self.failed:
+            raise InputError(
+                "name", "must be an embedding that was computed", repr(name), f"It failed: {self.failed[name]}"
+            )
+
+    def curve(self, measure: str) -> pd.DataFrame:
+        """A curve over the number of neighbors K: one row per K, one column per embedding."""
+        known = list(dict.fromkeys(self.curves["measure"]))
+        if not known:
+            cure = "Name a curve in Evaluation.run, as measures=['r_nx']."
+            raise InputError("measure", "must be a curve that was run", f"{measure!r}, and there are none", cure)
+        check_one_of(measure, known, "measure")
+        rows = self.curves[self.curves["measure"] == measure]
+        wide = rows.pivot(index="K", columns="embedding", values="value")
+        return wide[[name for name in self.names if name in wide]].rename_axis(columns=None)
+
+    def summary(self) -> Summary:
+        """The printed result: what was evaluated, the call, the values of each measure, tests, and notes.
+
+        Returns
+        -------
+        dreval.report.render.summary.Summary
+            ``print`` shows it in 80 columns; ``.as_html()``, ``.as_markdown()`` and ``.as_latex()`` give the same
+            content elsewhere. A name for which a table has no room is shortened in print and in LaTeX, and stands in
+            full below; in HTML and Markdown all names are whole.
+        """
+        made: Summary = import_module("dreval.report.render.results").summarize(self)
+        return made
+
+    def compare(self, names: Any = None, **options: Any) -> Any:
+        """Which embedding is better here: paired differences of every pair, for each measure.
+
+        The two are judged at the same points, so their measures are not independent; the standard error is that of the
+        difference, by the same points left out of both (delete-one jackknife, exact or infinitesimal; Student's t with
+        n - 1 degrees of freedom), or of the differences at the anchors (their number less one). Where a measure has no
+        value without single points, 20 random groups are left out, the squared errors are averaged over 8 random
+        partitions, and ``p_low`` and ``p_high`` bound the p that other seeds give. The test refers to other points for
+        the same embeddings; for other data sets see ``dreval.compare``. Halves of ``ci="subsampling"`` are the same for
+        both; runs with other seeds have Welch's t, also beside an embedding that is not re-run and is taken as it is.
+        Where few anchors carry a difference the test bets on a bounded mean, which holds for every population.
+        Otherwise a pair whose intervals have different targets has no test.
+
+        Parameters
+        ----------
+        names : list of str, optional
+            The embeddings to compare, in this order; all that were computed by default.
+        measure : str or list of str, optional
+            Which measures; all by default.
+        margin : float or dict of measure to float, optional
+            Margin of equivalence, in the unit of the measure: two one-sided tests ask whether the two differ by less
+            (``p_equivalence``). One number where one measure is compared.
+        alpha : float
+            Level of intervals, letters and words; 0.05 by default.
+        adjust : "holm", "benjamini_hochberg" or None
+            Adjustment over all pairs and measures of this comparison; Holm by default.
+
+        Returns
+        -------
+        dreval.comparison.record.Comparison
+            ``tidy()`` has one row per measure and pair: ``advantage`` (how much better the first is, whichever way the
+            measure points), interval, p, effect size (advantage over the standard deviation of the differences of
+            points) and probability of superiority (share of points at which the first is better, ties as halves).
+
+        Raises
+        ------
+        InputError
+            With fewer than two computed embeddings, or for a result without intervals (``ci=None``).
+
+        Examples
+        --------
+        >>> import numpy as np, dreval; X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
+        >>> ev = dreval.Evaluation(X, {"first two": X[:, :2], "last two": X[:, 2:]}, n_neighbors=8, random_state=0)
+        >>> found = ev.run("trustworthiness").compare()
+        >>> found.tidy()[["first", "second", "advantage", "better"]].round(2)
+               first    second  advantage     better
+        0  first two  last two       0.31  first two
+        """
+        compare_pairs = import_module("dreval.comparison.within").compare_pairs
+        check_parameters(options, tuple(signature(compare_pairs).parameters)[2:], "compare")
+        return compare_pairs(self, names, **options)
+
+    def ranking(self, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:
+        """Embeddings from the best to the worst by each measure, with the set not distinguishable from the best.
+
+        An embedding h is in the set where no other is significantly better: ``max_l (theta_l - theta_h) / se_lh`` is at
+        most the 1 - alpha quantile of its distribution where all are equally good, from the joint covariance of the
+        values (multiple comparisons with the best, simultaneous over embeddings). The truly best one is in the set with
+        probability at least 1 - alpha, for each measure alone.
+
+        Parameters
+        ----------
+        measure : str or list of str, optional
+            Which measures; all that have a better end by default.
+        alpha : float
+            One minus the level; 0.05 by default.
+
+        Returns
+        -------
+        DataFrame
+            One row per measure and embedding: ``rank`` (1 is the best; equal values share one), ``value`` with ``se``,
+            ``conf_low`` and ``conf_high``, ``difference`` (how far it is behind the best value, at least 0),
+            ``p_adjusted`` (of "none is better", adjusted over the embeddings, not over measures; 1 for the best value),
+            ``in_best_set``, and ``note`` where an embedding cannot be judged beside the others.
+
+        Raises
+        ------
+        InputError
+            For a result without intervals (``ci=None``).
+
+        Notes
+        -----
+        Anyone in the set may be the best; being outside says significantly worse than some other. The set is no list of
+        equals: two of its members can differ significantly from each other. 19,999 draws of a stream of the
+        evaluation's seed. O(20,000 k^2) time for k embeddings.
+
+        References
+        ----------
+        Hsu (1981), Simultaneous confidence intervals for all distances from the "best", Ann. Stat. 9, 1026-1034.
+
+        See Also
+        --------
+        compare : all pairs.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval; X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
+        >>> sources = {"last two": X[:, 2:], "first two": X[:, :2], "pca": "pca"}
+        >>> res = dreval.Evaluation(X, sources, n_neighbors=8, random_state=0).run("trustworthiness")
+        >>> res.ranking()[["rank", "embedding", "in_best_set"]]
+           rank  embedding  in_best_set
+        0     1  first two         True
+        1     2        pca         True
+        2     3   last two        False
+        """
+        made: pd.DataFrame = import_module("dreval.comparison.ranking").ranking(self, measure, alpha=alpha)
+        return made
+
+    def plot(self, kind: str = "scatter", **options: Any) -> Any:
+        """A figure of all embeddings or of some; an embedding has the same color in all of them.
+
+        Parameters
+        ----------
+        kind : str
+            - "scatter" (or "embedding"): the points of each embedding, colored by class or by ``color``.
+            - "map": the quality of a measure where the points lie, from worse (orange) to better (blue).
+            - "curve": a measure against the number of neighbors, one line for each embedding, with intervals and
+              chance; of a measure with a value at every K (``r_nx``) on a log scale, with the value of a perfect copy.
+            - "shepard": distances in the embedding against those in the data, and their nearest ascending step
+              function.
+            - "heatmap": all embeddings by all measures: values with intervals, the best of each measure bold, and chance.
+            - "forest": paired differences of all pairs with their intervals and adjusted p-values.
+            - "difference_map": where the first of a pair is better than the second, in both embeddings.
+            - "null": the statistic of a test of independence against its values under permutation.
+            - "coranking": how the ranks of neighbors in data and embedding go together, with the blocks up to
+              ``n_neighbors``.
+            - "kappa_curve": kernel canonical correlation (KCCA) with the classes over its regularization kappa, above
+              permutations.
+            - "critical_difference" and "wins" need several data sets: they are refused here, with what to do.
+        names : list of str, optional
+            The embeddings to draw; all that were computed by default. Colors do not depend on it.
+        embedding : str, optional
+            The one embedding to draw, short for ``names=[embedding]``.
+        measure : str, optional
+            For "map", "curve", "forest", "difference_map": the measure; the first that can be drawn by default, for
+            "forest" all, unless there are more than 21 pairs. For "heatmap": one or a list; all by default.
+        n_neighbors : int, optional
+            For "map": the number of neighbors of the measure; 15, the only, or the middle one by default. For
+            "coranking": where the blocks end; as for "map" by default.
+        color : array (n,), optional
+            For "scatter": what colors the points. Strings, booleans and integers are classes, floats are numbers on a
+            scale, over which the name of a pandas Series stands. The labels of the evaluation by default.
+        pair : (str, str), optional
+            For "difference_map": the two embeddings, the first pair by default.
+        alpha, adjust : float, str or None
+            For "forest" and "difference_map": as ``compare``.
+        titled : bool
+            For "forest": whether panels name their measure; True by default.
+        explained : bool
+            For "forest": whether the words below say what the marks are; True by default.
+        test, target : str, optional
+            For "null": the test, and what it is against; the first with permutations by default.
+        kappas : list of float, optional
+            For "kappa_curve": values of kappa; 13 from 0.0002 to 2 by default.
+        n_resamples : int
+            For "kappa_curve": number of permutations, the same ones for all; 99 by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Has ``savefig``; it is not registered with pyplot.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such kind, option, measure or embedding; the nearest right name is given.
+        InputError
+            If nothing was computed, or the result has not what the kind needs: values per point ("map"), several
+            numbers of neighbors ("curve"), a measure of pairs ("shepard"), two embeddings and intervals ("forest",
+            "difference_map"), a test with permutations ("null"), the data in memory ("coranking"), labels
+            ("kappa_curve").
+
+        Notes
+        -----
+        Of embeddings with three and more columns the first two are shown, and the title says so; one column is drawn
+        as a strip, its height without meaning. Bands of a curve are intervals at each K alone. "shepard" draws a table
+        of counts that the evaluation made of the pairs which its measures had measured anyway, and "null" the
+        histogram that it kept: both are saved with the result.
+
+        O(n) time and memory for each embedding; "coranking" O(m n (p + log n)) for m points, all up to 2000, of more
+        that many drawn at random; "kappa_curve" a test of up to 1000 points for each kappa.
+
+        "coranking" counts, for every pair of ranks, the neighbors that have the first rank in the data and the second
+        in the embedding (Lee & Verleysen 2009), on log scales of both ranks and in multiples of what an unrelated
+        embedding has. Neighbors below the diagonal are nearer in the embedding than in the data. ``Q_NX`` is the share
+        of the n_neighbors nearest that stay so.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 4))
+        >>> res = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=[5, 10], random_state=0).run(ci=None)
+        >>> res.plot("map", measure="continuity", n_neighbors=5)
+        <Figure size ...>
+        """
+        return import_module("dreval.report.plot").plot(self, kind, **options)
+
+    def report(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+
+        For ``report.tex`` the folder is ``report-figures``; it also holds the tables, to be taken into
+        papers. Gives the path.
+        """
+        return Path(import_module("dreval.report.page").write_report(self, check_path(path, "path"), title=title))
+
+    def save(self, path: str | Path) -> Path:
+        """Save everything but the data in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it."""
+        return Path(import_module("dreval.records.archive").save_results(self, path))
+
+    def to_anndata(self, adata: Any, key: str = "dreval", *, copy: bool = False) -> Any:
+        """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key]``, and give the object.
+
+        Cells are matched by ``obs_names``; see ``dreval.records.annotated.annotate``. With ``copy`` a copy is changed.
+        """
+        return import_module("dreval.records.annotated").annotate(self, adata, key, copy=copy)
+
+    def __repr__(self) -> str:
+        n = self.recipe.get("n", 0)
+        return f"Results({len(self.names)} embeddings of {n:,} points, {len(self.table)} rows)"

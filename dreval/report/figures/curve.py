@@ -1,0 +1,37 @@
+"""A measure against the number of neighbors."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from dreval._check import check_one_of
+from dreval.errors import InputError
+from dreval.records.results import Results
+from dreval.report._lines import draw_curves
+from dreval.report._reading import Reading
+from dreval.report._scales import draw_scales, scale_curves
+from dreval.report.figures._kind import figure
+
+__all__ = ["draw"]
+
+
+@figure("a measure against the number of neighbors, one line for each embedding, with intervals and chance")
+def draw(results: Results, reading: Reading, names: list[str], *, measure: str | None = None) -> Figure:
+    """One measure against the number of neighbors."""
+    places = {name: reading.names.index(name) for name in names}
+    families = {family[0].index: family for family in reading.curves}
+    whole = scale_curves(results, reading)
+    if measure in whole or (measure is None and whole and not families):
+        return draw_scales(whole[measure] if measure is not None else next(iter(whole.values())), places)
+    if measure is not None:
+        check_one_of(measure, {column.measure for column in reading.columns} | set(whole), "measure")
+    if not families or (measure is not None and measure not in families):
+        have = f" Those that have: {', '.join(sorted({*families, *whole}))}." if families or whole else ""
+        raise InputError(
+            "measure",
+            "must have been run at several numbers of neighbors",
+            repr(measure) if measure is not None else "one number of neighbors for every measure",
+            f"Pass n_neighbors=[5, 15, 50] to Evaluation.{have}",
+        )
+    family = families[measure] if measure is not None else next(iter(families.values()))
+    return draw_curves(family, places)

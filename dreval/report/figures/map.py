@@ -1,0 +1,43 @@
+"""Where in an embedding a measure is better and where it is worse."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from dreval.records.results import Results
+from dreval.report._clouds import PANEL, title_points
+from dreval.report._heads import SOFT
+from dreval.report._maps import chance_mark, map_values, mapped_column
+from dreval.report._panels import color_bar, draw_map, map_cells, scale_of_maps
+from dreval.report._reading import Reading, parameter_words
+from dreval.report._style import LIGHT, grid, math_words
+from dreval.report.figures._kind import figure
+
+__all__ = ["draw"]
+
+
+@figure("the quality of a measure where the points lie, from worse (orange) to better (blue)")
+def draw(
+    results: Results, reading: Reading, names: list[str], *, measure: str | None = None, n_neighbors: int | None = None
+) -> Figure:
+    """Small multiples of the quality of a measure, with one color scale below."""
+    column = mapped_column(results, reading, measure, n_neighbors)
+    values = map_values(results, reading.computed, column)
+    shown = [map_cells(results.embeddings[name], values[name])[1] for name in reading.computed]
+    scale = scale_of_maps(shown, column.higher)
+    made, axes = grid(len(names), PANEL, 0.0, 0.8)
+    for ax, name in zip(axes, names, strict=True):
+        draw_map(ax, results.embeddings[name], values[name], scale)
+        title_points(ax, reading, name, results.embeddings)
+    bar = color_bar(made, axes[0], PANEL)
+    worst, best = scale.marks()
+    bar.text(0, -0.5, f"{worst} (worse)", ha="left", va="top", transform=bar.transAxes, **SOFT)
+    bar.text(1, -0.5, f"{best} (better)", ha="right", va="top", transform=bar.transAxes, **SOFT)
+    at, chance = chance_mark(column, scale)
+    if at is not None:
+        bar.plot([at, at], [-0.35, 1.35], color=LIGHT["ink"], linewidth=1.2, clip_on=False, transform=bar.transAxes)
+    bar.text(0, -1.9, chance, ha="left", va="top", transform=bar.transAxes, **SOFT)
+    words = f"{column.title}, {parameter_words(column.parameters)}" if column.parameters else column.title
+    said = math_words(words, bool(column.symbol))
+    bar.text(0, 1.5, said.pop("label"), ha="left", va="bottom", fontsize=8.5, transform=bar.transAxes, **said)
+    return made

@@ -1,0 +1,68 @@
+"""The statistics of tests of independence under permutation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from dreval._check import check_one_of
+from dreval.errors import InputError
+from dreval.records.results import Results
+from dreval.report._heads import WORDS, foot_lines, name_panel, write_foot
+from dreval.report._nulls import draw_panel, kept_null
+from dreval.report._numbers import decisive_p
+from dreval.report._reading import Reading
+from dreval.report._style import embedding_color, grid
+from dreval.report.figures._kind import figure
+
+__all__ = ["draw"]
+
+SIDE, BESIDE, BELOW = 2.3, 0.34, 0.26
+HEAD = 0.32  # for the two lines of words over a line
+
+
+@figure("the statistic of a test of independence against its values under permutation")
+def draw(
+    results: Results, reading: Reading, names: list[str], *, test: str | None = None, target: str | None = None
+) -> Figure:
+    """Small multiples of one test: a histogram for each embedding, and a line at the observed statistic."""
+    chosen = _chosen(results, reading, names, test, target)
+    lines = foot_lines(_words(results, chosen), len(chosen), SIDE + BESIDE)
+    foot = 0.12 + WORDS * len(lines) - HEAD  # below the last row nothing stands over a line
+    made, axes = grid(len(chosen), SIDE, HEAD, foot, beside=BESIDE, below=BELOW + HEAD)
+    for ax, row in zip(axes, chosen, strict=True):
+        name = row["embedding"]
+        p = f"\n{decisive_p(row)}"
+        draw_panel(ax, kept_null(results, row), row["statistic"], embedding_color(reading.names.index(name)), p)
+        name_panel(ax, reading, name, pad=30.0)
+    write_foot(made, axes[0].get_position().x0, lines)
+    return made
+
+
+def _words(results: Results, chosen: list[Any]) -> str:
+    """Which test it is, and how p was adjusted."""
+    first, adjust = chosen[0], results.recipe.get("adjust")
+    held = any(row["p_adjusted"] == row["p_adjusted"] for row in chosen)
+    drawn = "bootstrap resamples" if first["target"] == "residual" else "permutations"
+    words = f"{first['test'].upper()} against {first['target']}, {first['n_resamples']:,} {drawn} of each"
+    return f"{words}; p adjusted ({adjust})." if held and adjust != "nothing" else f"{words}."
+
+
+def _chosen(results: Results, reading: Reading, names: list[str], test: str | None, target: str | None) -> list[Any]:
+    """The rows of one test against one variable, of the embeddings that have permutations."""
+    if not reading.tests:
+        cure = "Pass labels or covariates to Evaluation, and run(tests='hsic')."
+        raise InputError("results", "must hold a test of independence", "none", cure)
+    rows = [row for row in reading.tests if row["embedding"] in names]
+    if test is not None:
+        check_one_of(test, {row["test"] for row in reading.tests}, "test")
+        rows = [row for row in rows if row["test"] == test]
+    if target is not None:
+        check_one_of(target, {row["target"] for row in rows}, "target")
+        rows = [row for row in rows if row["target"] == target]
+    rows = [row for row in rows if len(kept_null(results, row).counts)]
+    if not rows:
+        cure = "Run the evaluation again with a test that permutes; an older file has not kept its permutations."
+        raise InputError("results", "must hold statistics under permutation", "none of this test", cure)
+    return [row for row in rows if (row["test"], row["target"]) == (rows[0]["test"], rows[0]["target"])]

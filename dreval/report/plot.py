@@ -1,0 +1,141 @@
+"""Figures of a result, a comparison and a study. Each is a matplotlib Figure of its own: no global state is touched."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from dreval._check import check_one_of, check_parameters
+from dreval.comparison.record import Comparison
+from dreval.errors import DrevalWarning, InputError
+from dreval.records.results import Results
+from dreval.registry import FIGURES
+from dreval.report._reading import Reading, read_results
+from dreval.report._style import drawing, unknown_letters
+from dreval.report.figures._kind import FigureCard
+
+__all__ = ["draw_comparison", "kind_card", "kinds", "plot", "plot_comparison", "plot_study"]
+
+CHOICE = ("names", "embedding")  # options of every figure of a result
+COMPARED = ("alpha", "adjust")  # what a result that is compared first takes besides
+
+
+def kinds(of: str | None = None) -> dict[str, FigureCard]:
+    """The cards of the kinds of figures, by name: all, or those of a "results" or a "comparison" only.
+
+    Examples
+    --------
+    >>> sorted(kinds("comparison"))
+    ['critical_difference', 'difference_map', 'forest', 'wins']
+    """
+    return {card.name: card for card in FIGURES.cards() if of in (None, card.of)}
+
+
+def kind_card(kind: str, of: str | None = None, argument: str = "kind") -> FigureCard:
+    """The card of a kind, by its name or by another word for it."""
+    known = kinds(of)
+    others = {alias: card.name for card in known.values() for alias in card.aliases}
+    name = others.get(kind, kind) if isinstance(kind, str) else kind
+    return known[check_one_of(name, known, argument)]
+
+
+def plot(results: Results, kind: str = "scatter", **options: Any) -> Figure:
+    """Draw a result; see ``Results.plot``.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> res = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=[5, 10], random_state=0).run(ci=None)
+    >>> plot(res, "map", measure="continuity", n_neighbors=5)
+    <Figure size ...>
+    """
+    card = kind_card(kind)
+    if card.several:
+        raise InputError(
+            "kind",
+            "must fit one data set",
+            f"{kind!r}, which ranks embeddings over several",
+            f"Compare results of several, dreval.compare([results, others]).plot({kind!r}), or run a dreval.Study and "
+            f"use study.plot({kind!r}).",
+        )
+    check_parameters(options, (*CHOICE, *(COMPARED if card.of == "comparison" else ()), *card.options), kind)
+    reading = read_results(results)
+    names = _names(reading, options.pop("names", None), options.pop("embedding", None))
+    if card.of == "comparison":
+        asked = {key: options.pop(key) for key in COMPARED if key in options}
+        return plot_comparison(results.compare(names, **asked), card.name, **options)
+    with drawing():
+        return _read(FIGURES.get(card.name)(results, reading, names, **options))
+
+
+def plot_comparison(comparison: Comparison, kind: str | None = None, **options: Any) -> Figure:
+    """Draw a comparison; see ``Comparison.plot``.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> res = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0).run("continuity")
+    >>> plot_comparison(res.compare(), "difference_map", pair=("b", "a"))
+    <Figure size ...>
+    """
+    return _read(draw_comparison(comparison, kind, **options))
+
+
+def draw_comparison(comparison: Comparison, kind: str | None = None, **options: Any) -> Figure:
+    """The same for a page, whose letters are those of the reader's browser: no word of fonts."""
+    card = kind_card(kind or ("critical_difference" if comparison.families else "forest"), "comparison")
+    check_parameters(options, card.options, card.name)
+    if card.several and not comparison.families:
+        cure = "Use dreval.compare over several data sets, or plot('forest')."
+        raise InputError("kind", "must fit the comparison", f"{card.name!r} of one data set", cure)
+    with drawing():
+        made: Figure = FIGURES.get(card.name)(comparison, **options)
+    return made
+
+
+def plot_study(study: Any, kind: str = "critical_difference", **options: Any) -> Figure:
+    """Draw the comparison of a study; see ``Study.plot``."""
+    card = kind_card(kind, "comparison")
+    check_parameters(options, (*COMPARED, *card.options), card.name)
+    asked = {key: options.pop(key) for key in COMPARED if key in options}
+    return plot_comparison(study.compare(**asked), card.name, **options)
+
+
+def _names(reading: Reading, names: Sequence[str] | str | None, one: str | None) -> list[str]:
+    """The embeddings to draw, in the result's order; what is refused is called as it was passed."""
+    if not reading.computed:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in reading.failed.items())
+        raise InputError("results", "must hold an embedding that was computed", "none", f"All failed. {reasons}")
+    if one is not None and names is not None:
+        raise InputError("embedding", "must stand alone", "names as well", "Pass one of the two.")
+    names = [one] if one is not None else [names] if isinstance(names, str) else names
+    wanted = list(reading.computed) if names is None else list(names)
+    for name in wanted:
+        _check_computed(reading, name, "names" if one is None else "embedding")
+    if not wanted:
+        raise InputError("names", "must name an embedding", "an empty list", "Leave it out to draw all.")
+    return [name for name in reading.computed if name in wanted]
+
+
+def _check_computed(reading: Reading, name: Any, argument: str) -> None:
+    """Refuse names of no embedding, and of one that failed with the reason."""
+    if isinstance(name, str) and name in reading.failed:
+        cure = f"Leave it out. It failed: {reading.failed[name]}"
+        raise InputError(argument, "must name embeddings that were computed", repr(name), cure)
+    check_one_of(name, reading.computed, argument)
+
+
+def _read(figure: Figure) -> Figure:
+    """The figure, after saying once which letters of it no font here has."""
+    letters = unknown_letters(text.get_text() for text in figure.findobj(Text))  # type: ignore[attr-defined]
+    if letters:
+        said = f"no font here has {', '.join(map(repr, letters[:3]))}{' and others' if len(letters) > 3 else ''}"
+        cure = "Install a font that has them, such as Noto Sans CJK, or rename."
+        warnings.warn(f"{said}, which figures show as boxes. {cure}", DrevalWarning, stacklevel=4)
+    return figure

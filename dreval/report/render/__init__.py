@@ -1,0 +1,1 @@
+"""Renderers: text, HTML, Markdown and LaTeX."""

@@ -1,0 +1,294 @@
+"""The printed summary of an evaluation."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dreval.glossary import DIRECTIONS
+from dreval.records.results import over_replicates
+from dreval.registry import MEASURES, TESTS
+from dreval.report.render.summary import (
+    CODES,
+    Best,
+    Block,
+    Summary,
+    format_number,
+    format_p,
+    same_digits,
+    significance_stars,
+)
+
+if TYPE_CHECKING:
+    from dreval.records.results import Results
+
+__all__ = ["failure_notes", "measure_title", "short_parameters", "summarize"]
+
+COUNTED = ("n_transformations", "n_folds")  # parameters of which ``n_resamples`` is what was run
+FEW = 8  # names that a note lists before it counts
+_TIES = "; worst and best are over all orders"
+_TIES_SHORT = " (worst, best: over all orders)"
+_JOINT = re.compile(r"; (?=no interval: |equal distances are ordered)")  # where notes of a row were put together
+
+
+def summarize(results: Results) -> Summary:
+    """Header, the call, values by index (embeddings down), tests, and numbered notes."""
+    recipe = results.recipe
+    table = results.table[~results.table["embedding"].isin(results.failed)]  # whose reasons are notes
+    rows = over_replicates(table[table["test"] == ""])
+    rows = rows[(rows["measure"] != "") & ~rows["measure"].map(_is_curve).astype(bool)]
+    tests = table[table["test"] != ""]
+    blocks = [_value_block(rows)] if len(rows) else []
+    blocks += [_test_block(tests)] if len(tests) else []
+    notes = [*_notes(results), *_curve_notes(results)]
+    return Summary("Evaluation of embeddings", _header(results), blocks, notes, str(recipe.get("call") or ""))
+
+
+def _header(results: Results) -> list[tuple[str, str]]:
+    recipe = results.recipe
+    counted = format_number(len(results.names) - len(results.failed))
+    if results.failed:
+        counted += f" of {format_number(len(results.names))} ({format_number(len(results.failed))} failed)"
+    anchors, sizes = recipe.get("anchors"), {Y.shape[1] for Y in results.embeddings.values()}
+    return [
+        ("Data", str(recipe.get("dataset") or "(array)")),
+        ("Points n", format_number(recipe.get("n"))),
+        ("Columns p", format_number(recipe.get("p"))),
+        ("Metric", str(recipe.get("metric", ""))),
+        ("Anchors", format_number(anchors) if anchors else "all points"),
+        ("Embeddings", counted),
+        ("Components d", ", ".join(map(str, sorted(sizes)))),
+        ("Seed", str(recipe.get("random_state", ""))),
+        ("dreval", str(recipe.get("versions", {}).get("dreval", ""))),
+    ]
+
+
+def _is_curve(name: str) -> bool:
+    """Whether a measure has no single value; where it could not be computed a note says why."""
+    return name in MEASURES and bool(MEASURES.card(name).curve)
+
+
+def _value_block(rows: Any) -> Block:
+    """Values of all measures, each below its heading; columns that no measure has are left out."""
+    interval, ties = rows["conf_low"].notna().any(), rows["worst"].notna().any()
+    lines, several = [], False
+    for name, part in rows.groupby("measure", sort=False):
+        heading, found = _measure_rows(str(name), part)
+        several |= any(line[1] for line in found)
+        lines += [[heading], *found]
+    shown = (True, several, True, interval, True, ties)
+    columns = [*itertools.compress(("", "", "value", "95 % interval", "chance", "worst, best"), shown)]
+    return Block("", columns, [[*itertools.compress(line, shown)] if len(line) > 1 else line for line in lines])
+
+
+def _measure_rows(name: str, rows: Any) -> tuple[str, list[list[str]]]:
+    """The heading of one measure and its rows: embedding, setting, value, interval, chance, and ends over ties."""
+    card = MEASURES.card(name) if name in MEASURES else None
+    heading = f"{measure_title(name)}, {DIRECTIONS[card.direction]}" if card else name
+    settings, common = _settings(rows, card is not None and card.level == "algorithm")
+    words = "" if card is not None and card.level == "algorithm" else short_parameters(common)
+    values = [format_number(_counted(card, value)) or "missing" for value in rows["value"]]
+    best = _best(rows, values, card)
+    lines = [
+        [
+            row["embedding"],
+            short_parameters(setting),
+            Best(value) if (row["parameters"], value) in best else value,
+            _interval(row["conf_low"], row["conf_high"]),
+            format_number(row["chance"]),
+            _interval(row["worst"], row["best"]),
+        ]
+        for row, setting, value in zip(rows.to_dict("records"), settings, values, strict=True)
+    ]
+    return ", ".join(filter(None, [heading, words])), lines
+
+
+def _best(rows: Any, values: Sequence[str], card: Any) -> set[tuple[str, str]]:
+    """The best value of each setting, as it is printed, where not all print alike and the measure has a direction."""
+    found = set()
+    sign = {"higher": 1.0, "lower": -1.0}.get(card.direction if card is not None else "", 0.0)
+    for parameters, part in rows.assign(shown=values).groupby("parameters", sort=False):
+        known = part[part["value"].notna()]
+        if sign and known["shown"].nunique() > 1:
+            found.add((str(parameters), str(known.loc[(sign * known["value"]).idxmax(), "shown"])))
+    return found
+
+
+def _settings(rows: Any, runs: bool) -> tuple[list[str], str]:
+    """What each row has of parameters that differ between rows, and the parameters that all rows have.
+
+    Where a measure is made of ``runs`` and more were asked for than there are, what was run is said.
+    """
+    every = [re.split(r", (?=\w+=)", words) for words in rows["parameters"]]
+    if runs:
+        every = [[_run_of(word, ran) for word in words] for words, ran in zip(every, rows["n_resamples"], strict=True)]
+    common = [word for word in every[0] if all(word in words for words in every)]
+    return [", ".join(word for word in words if word not in common) for words in every], ", ".join(common)
+
+
+def _run_of(word: str, ran: float) -> str:
+    """A parameter as it was run: not more transformations or folds than there were."""
+    name, _, asked = word.partition("=")
+    return f"{name}={ran:.0f}" if name in COUNTED and asked.isdigit() and 0 < ran < int(asked) else word
+
+
+def _counted(card: Any, value: float) -> float:
+    """The value of a measure whose values are whole numbers as one."""
+    return int(value) if card is not None and card.whole and float(value).is_integer() else value
+
+
+def measure_title(name: str) -> str:
+    """A measure in words with its symbol, where it is not among them; a name that no card has stays."""
+    card = MEASURES.card(name) if name in MEASURES else None
+    if card is None or card.title.endswith(f" {card.symbol}"):
+        return card.title if card else name
+    return f"{card.title} ({card.symbol})"
+
+
+def short_parameters(parameters: str) -> str:
+    """Parameters as they are printed beside a title."""
+    return parameters.replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
+
+
+def _interval(low: float, high: float) -> str:
+    return f"[{format_number(low)}, {format_number(high)}]" if low == low else ""
+
+
+def _test_block(rows: Any) -> Block:
+    """Tests, each kind below its heading, which names its effect size."""
+    lines: list[list[str]] = []
+    for test, part in rows.groupby("test", sort=False):
+        known = [words.removeprefix("effect_size=") for words in part["parameters"] if words]
+        title = f"{TESTS.card(test).title} ({test})" if test in TESTS else str(test)
+        lines.append([", ".join([title, *(f"effect: {size}" for size in known[:1])])])
+        digits = same_digits([*part["statistic"], *part["chance"]])
+        statistics, chances = digits[: len(part)], digits[len(part) :]
+        lines += [
+            [
+                row["embedding"],
+                row["target"],
+                statistic or "missing",
+                chance,
+                format_number(row["effect_size"]),
+                format_p(row["p_value"]),
+                format_p(row["p_adjusted"]),
+                _codes(row),
+            ]
+            for row, statistic, chance in zip(part.to_dict("records"), statistics, chances, strict=True)
+        ]
+    columns = ["", "against", "statistic", "chance", "effect", "p", "p adj.", ""]
+    foot = CODES if any(line[-1] for line in lines if len(line) > 1) else ""
+    return Block("Tests of independence", columns, lines, 2, foot)
+
+
+def _codes(row: Any) -> str:
+    """Significance codes; none for what is in no family of tests, since its dependence is certain."""
+    if not row["family"]:
+        return ""
+    return significance_stars(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"])
+
+
+def _curve_notes(results: Results) -> list[str]:
+    """Where the curves are, which are too long to be printed."""
+    names = list(dict.fromkeys(results.curves["measure"]))
+    said = "Curves over the number of neighbors K: {}; see results.curve({!r})."
+    return [said.format(", ".join(names), names[0])] if names else []
+
+
+def _replicate_notes(table: Any) -> Iterator[str]:
+    """Whose values are means over runs, and what is not."""
+    runs = table[table["test"] == ""].groupby("embedding", sort=False)["replicate"].max() + 1
+    runs = runs[runs > 1]
+    if len(runs):
+        counts = ", ".join(f"{name} ({count})" for name, count in runs.items())
+        yield f"Values are means over runs of the method: {counts}. All else speaks of the first run."
+
+
+def _notes(results: Results) -> list[str]:
+    """Notes on the data first, then those of rows, each once with what it concerns, then how to read."""
+    recipe, table = results.recipe, results.table
+    notes = list(recipe.get("notes", ()))
+    notes += failure_notes(results.failed)
+    notes += list(_replicate_notes(table))
+    marked = table[(table["note"] != "") & ~table["embedding"].isin(results.failed)]
+    notes += _measure_notes(marked[marked["test"] == ""], results)
+    notes += _test_notes(marked[marked["test"] != ""])
+    methods = list(table[table["conf_method"] != ""].groupby("conf_method", sort=False))
+    for method, part in methods:
+        of = f" of {', '.join(dict.fromkeys(part['measure']))}" if len(methods) > 1 else ""
+        notes.append(f"95 % intervals{of}: {method}, for {part['target'].iloc[0]}.")
+    if table["p_value"].notna().any():
+        how = "not adjusted" if recipe.get("adjust") == "nothing" else f"adjusted by {recipe.get('adjust')}"
+        notes.append(f"p {how}; chance of a test: mean of its statistic by chance.")
+    return list(dict.fromkeys(notes))
+
+
+def _nameless(name: str, note: str) -> str:
+    """A note of one embedding in words that are those of every other one."""
+    return note.replace(f"embeddings[{name!r}]", "embeddings[...]")
+
+
+def failure_notes(failed: Mapping[str, str]) -> list[str]:
+    """Which embeddings failed and why; reasons that differ in the name only are one.
+
+    Examples
+    --------
+    >>> failure_notes({"a": "no rows", "b": "no rows", "c": "no time"})
+    ['a, b failed: no rows', 'c failed: no time']
+    """
+    reasons: dict[str, list[str]] = {}
+    for name, reason in failed.items():
+        reasons.setdefault(_nameless(name, reason), []).append(name)
+    return [f"{_listed(who)} failed: {failed[who[0]] if len(who) == 1 else why}" for why, who in reasons.items()]
+
+
+def _measure_notes(rows: Any, results: Results) -> Iterator[str]:
+    """What is said of measures, each once, with the measures of the embeddings that it is said of."""
+    said: dict[str, dict[str, dict[str, str]]] = {}
+    for name, measure, note in zip(rows["embedding"], rows["measure"], rows["note"], strict=True):
+        for part in _JOINT.split(note.replace(_TIES, _TIES_SHORT)):
+            part = part.rstrip(".")
+            said.setdefault(_nameless(name, part), {}).setdefault(name, {})[measure] = part
+    computed = [name for name in results.names if name not in results.failed]
+    measures = list(dict.fromkeys(results.table.loc[results.table["test"] == "", "measure"]))
+    for note, where in said.items():
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for name, found in where.items():
+            groups.setdefault(tuple(found), []).append(name)
+        places = [
+            f"{_all_or(what, measures, 'all measures')} of {_all_or(who, computed, 'all embeddings')}"
+            for what, who in groups.items()
+        ]
+        words = next(iter(next(iter(where.values())).values())) if len(where) == 1 else note
+        yield f"{'; '.join(places)}: {words}."
+
+
+def _all_or(some: Sequence[str], every: Sequence[str], words: str) -> str:
+    """Names with commas, or words for all of them where there are more than two."""
+    return words if len(every) > 2 and set(some) == set(every) else _listed(some)
+
+
+def _test_notes(rows: Any) -> list[str]:
+    """What is said of tests, once for all embeddings, variables and tests that it is said of."""
+    notes = []
+    alike = [_nameless(name, note) for name, note in zip(rows["embedding"], rows["note"], strict=True)]
+    for note, part in rows.groupby(alike, sort=False):
+        said: dict[tuple[str, str], list[str]] = {}
+        for target, here in part.groupby("target", sort=False):
+            who = here.groupby("test", sort=False)["embedding"].agg(_listed)
+            for names, tests in who.groupby(who, sort=False):
+                said.setdefault((names, _listed(tests.index)), []).append(target)
+        words = part["note"].iloc[0] if part["embedding"].nunique() == 1 else note
+        for (names, tests), targets in said.items():
+            notes.append(f"{names} ~ {_listed(targets)} ({tests}): {words.rstrip('.')}.")
+    return notes
+
+
+def _listed(names: Any) -> str:
+    """Names, each once, with commas; of more than a few the first ones."""
+    every = list(dict.fromkeys(names))
+    if len(every) <= FEW + 1:
+        return ", ".join(every)
+    return f"{', '.join(every[:FEW])} and {len(every) - FEW} more"

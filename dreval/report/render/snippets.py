@@ -1,0 +1,162 @@
+"""A printed result as HTML, for notebooks and pages, and as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from dreval.report.render.markup import markdown_text, printable
+from dreval.report.render.summary import Best, Small
+from dreval.report.render.symbols import html_symbols, plain_symbols
+
+if TYPE_CHECKING:
+    from dreval.report.render.summary import Block, Summary
+
+__all__ = ["html", "html_tables", "markdown", "markdown_call", "markdown_tables"]
+
+_ARGUMENT = re.compile(r"^`([A-Za-z_]\w*)`")  # at the beginning only: elsewhere it may be part of a name
+
+# No color but those around it, so that it looks right on light and dark ground.
+STYLE = """<style>
+.dreval{overflow-x:auto}
+.dreval table{border-collapse:collapse;margin:.8em 0;font-variant-numeric:tabular-nums;border:0}
+.dreval caption{caption-side:top;text-align:left;font-weight:600;padding:.2em 0;color:inherit}
+.dreval th,.dreval td{background:none;color:inherit;border:0;padding:.15em .7em .15em 0;text-align:right;
+vertical-align:baseline;font-weight:400;white-space:nowrap}
+.dreval th[scope=row],.dreval .l{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:3em;max-width:26em}
+.dreval .l{min-width:6.6em}
+.dreval thead th,.dreval thead td{border-bottom:1px solid currentColor;font-weight:600}
+.dreval tbody th[scope=rowgroup]{text-align:left;font-style:italic;padding-top:.5em;white-space:normal}
+.dreval .s th[scope=row]{padding-left:1.2em}
+.dreval pre{white-space:pre-wrap;overflow-wrap:anywhere;background:none;color:inherit;margin:.4em 0}
+.dreval .foot,.dreval ol{font-size:.9em;margin:.3em 0}
+</style>"""
+
+
+def html(summary: Summary) -> str:
+    """A ``div`` with everything that is printed."""
+    parts = [f'<div class="dreval">{STYLE}', f"<h3>{_html(summary.title)}</h3>"]
+    pairs = [(name, value) for name, value in summary.header if value]
+    if pairs:
+        cells = [f'<th scope="row">{_html(a)}</th><td class="l">{_html(b)}</td>' for a, b in pairs]
+        half = (len(cells) + 1) // 2
+        rows = zip_longest(cells[:half], cells[half:], fillvalue="")
+        parts.append(f"<table><tbody>{''.join(f'<tr>{a}{b}</tr>' for a, b in rows)}</tbody></table>")
+    if summary.call:
+        parts.append(f"<pre>{escape(printable(summary.call, keep=chr(10)))}</pre>")
+    parts += list(_html_blocks(summary))
+    if summary.notes:
+        parts.append(f"<ol>{''.join(f'<li>{_html_note(note)}</li>' for note in summary.notes)}</ol>")
+    return "\n".join(filter(None, [*parts, "</div>"]))
+
+
+def html_tables(summary: Summary) -> str:
+    """A ``div`` with the tables only."""
+    return "\n".join([f'<div class="dreval">{STYLE}', *_html_blocks(summary), "</div>"])
+
+
+def _html_blocks(summary: Summary) -> Iterator[str]:
+    for block in summary.blocks:
+        yield _html_table(block) + (f'\n<p class="foot">{_html(block.foot)}</p>' if block.foot else "")
+
+
+def _html(text: str) -> str:
+    return escape(printable(text))
+
+
+def _html_note(note: str) -> str:
+    """A note; the argument that it speaks of, where it begins with it, is set as code."""
+    return _ARGUMENT.sub(r"<code>\1</code>", _html(note))
+
+
+def _html_table(block: Block) -> str:
+    """One table: its title is the caption; headings say whether they head a column, a row or a group of rows."""
+    caption = f"<caption>{html_symbols(_html(block.title))}</caption>" if block.title else ""
+    head = "".join(
+        f'<th scope="col"{_side(block, i)}>{_html(name)}</th>' if name else "<td></td>"
+        for i, name in enumerate(block.columns)
+    )
+    lines = [f"<table{' class=s' if block.sectioned else ''}>{caption}"]
+    lines += [f"<thead><tr>{head}</tr></thead>"] if any(block.columns) else []
+    return "\n".join([*lines, *_html_bodies(block), "</table>"])
+
+
+def _html_bodies(block: Block) -> Iterator[str]:
+    """The rows, in one body for each heading."""
+    sections = f'<tr><th scope="rowgroup" colspan="{len(block.columns)}">%s</th></tr>'
+    yield "<tbody>"
+    for place, row in enumerate(block.rows):
+        if len(row) == len(block.columns):
+            cells = (f"<td{_side(block, i)}>{_html_cell(cell)}</td>" for i, cell in enumerate(row) if i)
+            yield f'<tr><th scope="row">{_html(row[0])}</th>{"".join(cells)}</tr>'
+            continue
+        yield from ["</tbody>", "<tbody>"] if place else []
+        yield sections % html_symbols(_html(row[0]))
+    yield "</tbody>"
+
+
+def _html_cell(cell: str) -> str:
+    text = _html(cell)
+    return (
+        f"<strong>{text}</strong>"
+        if isinstance(cell, Best)
+        else f"<small>{text}</small>"
+        if isinstance(cell, Small)
+        else text
+    )
+
+
+def _side(block: Block, place: int) -> str:
+    return " class=l" if block.is_left(place) else ""
+
+
+def markdown(summary: Summary) -> str:
+    """Everything that is printed, as GitHub-flavoured Markdown."""
+    parts = [f"## {markdown_text(summary.title)}"]
+    pairs = [(markdown_text(a), markdown_text(b)) for a, b in summary.header if b]
+    parts += ["\n".join(f"- **{a}:** {b}" for a, b in pairs)] if pairs else []
+    parts += [markdown_call(summary.call)] if summary.call else []
+    parts += [markdown_tables(summary)] if summary.blocks else []
+    notes = [f"{i}. {markdown_text(note)}" for i, note in enumerate(summary.notes, 1)]
+    return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])]) + "\n"
+
+
+def markdown_tables(summary: Summary) -> str:
+    """The tables only, each with its title as a heading."""
+    parts: list[str] = []
+    for block in summary.blocks:
+        parts += [f"### {markdown_text(plain_symbols(block.title))}"] if block.title else []
+        parts += ["\n".join(_markdown_rows(block)), *([markdown_text(block.foot)] if block.foot else [])]
+    return "\n\n".join(parts)
+
+
+def markdown_call(call: str) -> str:
+    """A call, of the command line or of Python, as a block of code that its content cannot end."""
+    language = "sh" if call.startswith("dreval ") else "python"
+    text = "\n".join(printable(line) for line in call.splitlines())
+    longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _markdown_rows(block: Block) -> Iterator[str]:
+    """A table; headings of rows are bold rows of one cell."""
+    yield _markdown_row([markdown_text(name) for name in block.columns])
+    yield _markdown_row([":--" if block.is_left(i) else "--:" for i in range(len(block.columns))])
+    for row in block.rows:
+        if len(row) == len(block.columns):
+            yield _markdown_row([_markdown_cell(cell) for cell in row])
+        else:
+            heading = f"**{markdown_text(plain_symbols(row[0]))}**"
+            yield _markdown_row([heading, *[""] * (len(block.columns) - 1)])
+
+
+def _markdown_cell(cell: str) -> str:
+    return f"**{markdown_text(cell)}**" if isinstance(cell, Best) else markdown_text(cell)
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

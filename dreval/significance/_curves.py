@@ -1,0 +1,182 @@
+"""How far a test depends on its regularization or its bandwidths, from the same permutations at every value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval._check import check_float, check_one_of
+from dreval._random import root_seed
+from dreval.errors import InputError
+from dreval.records.independence_test import IndependenceTest
+from dreval.records.sweep import Sensitivity
+from dreval.registry import TESTS
+from dreval.significance._test import gather
+
+__all__ = ["bandwidth_curve", "kappa_curve"]
+
+KAPPA = 0.02
+
+
+def kappa_curve(
+    x: Any,
+    y: Any,
+    *,
+    kappas: Sequence[float] | None = None,
+    n_resamples: int = 199,
+    random_state: int | np.random.Generator | None = None,
+    **options: Any,
+) -> Sensitivity:
+    """Kernel canonical correlation over its regularization kappa.
+
+    rho falls as kappa grows, under independence too: what matters is its distance from the permuted values.
+
+    Parameters
+    ----------
+    x, y : array, DataFrame or Series
+        As in ``kcca_test``.
+    kappas : list of float, optional
+        Values of kappa; 13 from 0.0002 to 2, evenly spaced on a log scale, by default.
+    n_resamples : int
+        Number of permutations, the same ones at every value.
+    random_state : int, numpy Generator or None
+        Seed.
+    **options
+        Other keywords of ``kcca_test``.
+
+    Returns
+    -------
+    Sensitivity
+        ``tidy()``: one row for each kappa, with ``statistic``, ``null_mean``, ``null_95``, ``effect_size`` and
+        ``p_value``; ``plot()``; ``summary()``.
+
+    Raises
+    ------
+    InputError
+        As ``kcca_test``.
+
+    Notes
+    -----
+    Cost: that of ``kcca_test``, once for each value.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> x = np.linspace(-1, 1, 40)
+    >>> curve = dreval.kappa_curve(x, x**2, n_resamples=19, random_state=0)
+    >>> bool(curve.tidy()["statistic"].is_monotonic_decreasing)
+    True
+    """
+    _refuse_options(options, "kappa", "kappas")
+    test, root = TESTS.get("kcca"), root_seed(random_state)
+    values = _positive(np.geomspace(KAPPA / 100, KAPPA * 100, 13) if kappas is None else kappas, "kappas")
+    found = [test(x, y, kappa=kappa, n_resamples=n_resamples, random_state=root, **options) for kappa in values]
+    return _curve("kappa", values, found, KAPPA)
+
+
+def bandwidth_curve(
+    x: Any,
+    y: Any,
+    *,
+    multiples: Sequence[float] | None = None,
+    test: str = "hsic",
+    n_resamples: int = 199,
+    random_state: int | np.random.Generator | None = None,
+    **options: Any,
+) -> Sensitivity:
+    """A kernel test over multiples of the median bandwidths.
+
+    Parameters
+    ----------
+    x, y : array, DataFrame or Series
+        As in ``hsic_test``; a variable without a bandwidth (classes) is used as it is.
+    multiples : list of float, optional
+        Factors of the two bandwidths of the median rule; 13 from 1/8 to 8, evenly spaced on a log scale, by default.
+    test : {"hsic", "kcca"}
+        The test.
+    n_resamples : int
+        Number of permutations, the same ones at every value.
+    random_state : int, numpy Generator or None
+        Seed.
+    **options
+        Other keywords of the test.
+
+    Returns
+    -------
+    Sensitivity
+        ``tidy()``: one row for each multiple, also with ``bandwidth_x`` and ``bandwidth_y``; ``plot()``;
+        ``summary()``.
+
+    Raises
+    ------
+    InputError
+        As the test; no variable with a bandwidth.
+
+    Notes
+    -----
+    Cost: that of the test, once for each value and once more for the medians.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> x = np.linspace(-1, 1, 40)
+    >>> curve = dreval.bandwidth_curve(x, x**2, multiples=[0.25, 0.5, 1], n_resamples=99, random_state=0)
+    >>> curve.tidy()["p_value"].tolist()
+    [0.01, 0.01, 0.01]
+    """
+    check_one_of(test, ("hsic", "kcca"), "test")
+    _refuse_options(options, "bandwidth", "multiples")
+    function, root = TESTS.get(test), root_seed(random_state)
+    values = _positive(np.geomspace(1 / 8, 8, 13) if multiples is None else multiples, "multiples")
+    gather(x, y)
+    usual = function(x, y, n_resamples=1, random_state=root, **options).extra
+    medians = [usual["bandwidth_x"], usual["bandwidth_y"]]
+    if medians == [None, None]:
+        raise InputError("x", "or `y` must have a bandwidth", "classes or kernels without one", "Pass numbers.")
+    found = []
+    for factor in values:
+        widths = tuple(None if median is None else factor * median for median in medians)
+        found.append(function(x, y, bandwidth=widths, n_resamples=n_resamples, random_state=root, **options))
+    curve = _curve("bandwidth / median", values, found, 1.0)
+    for side in "xy":
+        curve.table[f"bandwidth_{side}"] = [one.extra[f"bandwidth_{side}"] for one in found]
+    return curve
+
+
+def _refuse_options(options: dict[str, Any], single: str, several: str) -> None:
+    """Refuse the one value of what the curve varies, and p-values without permutations."""
+    if single in options:
+        cure = f"Pass `{several}`, the values that the curve takes."
+        raise InputError(single, f"must be left out: the curve varies it over `{several}`", repr(options[single]), cure)
+    if options.get("method") == "gamma":
+        cure = "Use 'auto', 'exact' or 'lowrank'."
+        raise InputError("method", "must draw permutations, whose mean and 95 % the curve shows", "'gamma'", cure)
+
+
+def _positive(values: Any, argument: str) -> list[float]:
+    """Positive numbers in rising order."""
+    numbers = sorted(check_float(value, argument) for value in np.atleast_1d(np.asarray(values, dtype=object)).tolist())
+    if not numbers or numbers[0] <= 0:
+        raise InputError(argument, "must be positive numbers", repr(numbers[:3]), "Pass a list such as [0.01, 0.1].")
+    return numbers
+
+
+def _curve(setting: str, values: list[float], found: list[IndependenceTest], usual: float) -> Sensitivity:
+    """One row for each value of the setting."""
+    rows = [
+        {
+            setting: value,
+            "statistic": one.statistic,
+            "null_mean": float(one.null_distribution.mean()),
+            "null_95": float(np.quantile(one.null_distribution, 0.95)),
+            "effect_size": one.effect_size,
+            "p_value": one.p_value,
+            "p_kind": one.p_kind,
+        }
+        for value, one in zip(values, found, strict=True)
+    ]
+    first = found[0]
+    return Sensitivity(pd.DataFrame(rows), setting, first.test, usual, first.recipe["n"], first.n_resamples)

@@ -1,0 +1,351 @@
+"""The card of an independence test, and what all tests have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, ParamSpec, Protocol, cast
+
+import numpy as np
+
+from dreval._check import check_int, check_one_of, check_rows, check_unmasked
+from dreval._parallel import n_threads
+from dreval._random import root_seed
+from dreval.errors import InputError
+from dreval.glossary import block, filled
+from dreval.inference._schemes import SCHEMES, Scheme, make_scheme, split_scheme
+from dreval.inference.permutation import PermutationNull, permutation_null
+from dreval.inputs._arrays import as_numpy
+from dreval.records.independence_test import IndependenceTest
+from dreval.significance._rows import in_own_order, matched_rows, refuse_path
+from dreval.significance._words import WORDS
+
+__all__ = [
+    "Resampling",
+    "TestCard",
+    "Variables",
+    "count_rows",
+    "gather",
+    "make_record",
+    "named",
+    "per_variable",
+    "refuse_sparse",
+    "test",
+]
+
+P = ParamSpec("P")
+
+HYPOTHESES = {"variable": "the variables are independent", "groups": "both samples come from one law"}
+
+
+@dataclass(frozen=True, repr=False)
+class TestCard:
+    """What is known of an independence test.
+
+    ``variables`` is "2" or "many"; ``null`` names the ways to a p-value, the default first; ``statistic`` and
+    ``effect_size`` are the symbols printed; ``needs`` says what is read of a variable: "kernel" (numbers, classes or a
+    precomputed kernel), "distances" or "coordinates". ``second`` says what the second argument of the function is:
+    a "variable", or the "groups" that the rows of the first one are split into. ``memory`` says what is held of n rows:
+    "matrices" (n x n), "factors" of few columns where the kernels have them, or the "columns" of the variables;
+    ``tolerance`` the share of a kernel's trace that its factors may leave.
+    """
+
+    __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
+
+    name: str
+    title: str
+    variables: str
+    null: tuple[str, ...]
+    statistic: str
+    effect_size: str
+    needs: tuple[str, ...]
+    reference: str
+    second: str = "variable"
+    memory: str = "matrices"
+    tolerance: float | None = None
+
+    def __repr__(self) -> str:
+        words = {
+            "name": self.name,
+            "hypothesis": HYPOTHESES[self.second],
+            "variables": self.variables,
+            "p-value by": ", ".join(self.null),
+            "statistic": self.statistic,
+            "effect size": self.effect_size,
+            "needs": ", ".join(self.needs),
+            "reference": self.reference,
+        }
+        return block(self.title, words)
+
+
+class CardedTest(Protocol[P]):
+    """A test function with its card."""
+
+    card: TestCard
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> IndependenceTest:
+        """Test the variables."""
+
+
+def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[P]]:
+    """Attach the card to a test function and fill its docstring; the name is the file's name."""
+
+    def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
+        function.__doc__ = filled(function.__doc__, WORDS)
+        carded = cast(CardedTest[P], function)
+        carded.card = TestCard(name=function.__module__.rsplit(".", 1)[-1], **fields)
+        return carded
+
+    return attach
+
+
+vars(test)["__test__"] = False  # nor here
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How permutations are drawn, in the words of the public functions; wrong words are refused when it is made."""
+
+    n_resamples: int
+    permutation: str
+    blocks: Any
+    stop_after: int | None
+    root: int
+    n_jobs: int | None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        n_resamples: Any,
+        permutation: Any = "free",
+        blocks: Any = None,
+        stop_after: Any = None,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        like: Any = None,
+    ) -> Resampling:
+        """Check what can be checked before anything costly is done; blocks follow the row names of ``like``."""
+        check_int(n_resamples, "n_resamples", low=1)
+        if stop_after is not None:
+            check_int(stop_after, "stop_after", low=1)
+        n_threads(n_jobs)
+        check_one_of(permutation, SCHEMES, "permutation")
+        refuse_path(blocks, "blocks")
+        blocks, notes = matched_rows(like, blocks, "blocks")
+        return cls(n_resamples, permutation, blocks, stop_after, root_seed(random_state), n_jobs, notes)
+
+    def refuse_without_permutations(self, method: str) -> None:
+        """Refuse what restricts or stops permutations where the method draws none."""
+        given = [f"permutation={self.permutation!r}"] if self.permutation != "free" else []
+        given += ["blocks"] if self.blocks is not None else []
+        given += [f"stop_after={self.stop_after}"] if self.stop_after is not None else []
+        if given:
+            cure = "Leave `permutation`, `blocks` and `stop_after` out, or use a method that draws permutations."
+            rule = "must draw permutations where `permutation`, `blocks` or `stop_after` is given"
+            raise InputError("method", rule, f"{method!r} and {', '.join(given)}", cure)
+
+    def scheme(self, n: int, variables: Sequence[Any], names: Sequence[str]) -> Scheme:
+        """Which permutations may occur; variables that look the same under all of them are refused."""
+        scheme = make_scheme(self.permutation, self.blocks, n)
+        alike = scheme.alike()
+        for value, name in zip(variables, names, strict=True) if alike is not None else ():
+            rows = np.asarray(value)
+            if bool(np.all(rows == rows[alike])):
+                got = {"within": "rows that are equal within every block", "blocks": "blocks that are equal"}
+                cure = "Choose other blocks, or permutation='free' where its assumption holds."
+                rule = "must not look the same under every permutation of its rows"
+                raise InputError(name, rule, got[scheme.kind], cure)
+        return scheme
+
+    def run(
+        self,
+        statistic: Callable[[Any], Any],
+        scheme: Scheme,
+        name: str,
+        resolution: float = 0.0,
+        factors: int = 1,
+        split: Any = None,
+        floor: float = -np.inf,
+    ) -> PermutationNull:
+        """The null distribution of a statistic; ``split``: only the set of rows that takes these places matters.
+
+        What lies below ``floor``, or within the resolution below 0, is rounding and is cut off.
+        """
+        if split is not None:
+            scheme = split_scheme(scheme, split)
+        found = permutation_null(
+            statistic,
+            scheme.n,
+            self.n_resamples,
+            self.root,
+            name,
+            resolution=resolution,
+            n_jobs=self.n_jobs,
+            scheme=scheme,
+            factors=factors,
+            stop_after=self.stop_after,
+        )
+        null, observed = (_without_rounding(v, resolution, floor) for v in (found.null, np.array(found.observed)))
+        return replace(found, null=null, observed=float(observed))
+
+    def parameters(self) -> dict[str, Any]:
+        """The settings that give the same permutations again, beside the seed."""
+        words = {"permutation": self.permutation, "blocks": self.blocks, "stop_after": self.stop_after}
+        return {"n_resamples": self.n_resamples, **words}
+
+
+def _without_rounding(values: Any, resolution: float, floor: float) -> Any:
+    """Values that are negative by rounding only as 0, without a sign."""
+    return np.where((values < 0) & ((values >= -resolution) | (values < floor)), 0.0, values) + 0.0
+
+
+@dataclass(frozen=True)
+class Variables:
+    """Variables with the same rows in the same order.
+
+    ``names`` are those of the arguments, ``labels`` what the variables are called in print (the name of a series),
+    ``kinds`` the kernel or metric of each.
+    """
+
+    values: tuple[Any, ...]
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    kinds: tuple[Any, ...]
+    n: int
+    notes: tuple[str, ...]
+
+
+def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kernel") -> Variables:
+    """All variables in the order of the first one's rows; their numbers of rows are read before any work is done.
+
+    ``kind`` is the kernel or the metric, one for all or one each: what is "precomputed" has rows twice.
+    """
+    names = ("x", "y", *(f"others[{i}]" for i in range(len(others))))
+    given = [as_numpy(value, name) for value, name in zip((x, y, *others), names, strict=True)]
+    n = check_same_rows(given, names)
+    kinds = per_variable(kind, names, argument)
+    squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
+    values, notes = [], list[str]()
+    for value, name, square in zip(given, names, squares, strict=True):
+        own = in_own_order(value, name) if square else value
+        ordered, note = matched_rows(x, own, name, square=square) if values else (own, ())
+        values.append(ordered)
+        notes += note
+    labels = [_label(value, name, i + 1) for i, (value, name) in enumerate(zip(given, names, strict=True))]
+    usual = labels if len(set(labels)) == len(labels) else names
+    return Variables(tuple(values), names, tuple(usual), kinds, n, tuple(notes))
+
+
+def _label(value: Any, name: str, place: int) -> str:
+    """What a variable is called in print: the name of a series, else that of its argument."""
+    own = getattr(value, "name", None) if getattr(value, "ndim", 0) == 1 else None
+    return own if isinstance(own, str) and own else name if place < 3 else f"variable {place}"
+
+
+def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
+    """The common number of rows of the variables, read from their shapes."""
+    for value, argument in zip(values, names, strict=True):
+        check_rows(count_rows(value, argument), len(values[0]), argument)
+    return len(values[0])
+
+
+def count_rows(value: Any, argument: str) -> int:
+    """The number of rows of a variable; paths, sparse and masked matrices and what has no rows are refused."""
+    refuse_path(value, argument)
+    refuse_sparse(value, argument)
+    check_unmasked(value, argument)
+    try:
+        shape = () if isinstance(value, type) else np.shape(value)
+    except ValueError:
+        raise InputError(argument, "must have rows of one length", "ragged rows", "Pass an (n, p) array.") from None
+    if shape == ():
+        raise InputError(argument, "must have rows", type(value).__name__, "Pass an (n,) or (n, p) array.")
+    return int(shape[0])
+
+
+def refuse_sparse(value: Any, argument: str) -> None:
+    """Refuse a sparse matrix: the tests need dense variables."""
+    if hasattr(value, "tocsr"):
+        cure = f"Pass {argument}.toarray(), or a few columns or components of it."
+        raise InputError(argument, "must be dense", f"a sparse matrix of shape {tuple(value.shape)}", cure)
+
+
+def per_variable(value: Any, names: Sequence[str], argument: str) -> tuple[Any, ...]:
+    """One setting per variable: as many as there are variables as they are, anything else for all."""
+    if not isinstance(value, tuple | list | np.ndarray):
+        return (value,) * len(names)
+    if len(value) != len(names):
+        rule = "must be one value or a pair" if len(names) == 2 else "must be one value or one for each variable"
+        raise InputError(argument, rule, f"{len(value)} values", f"Give one each for {', '.join(names)}.")
+    return tuple(value)
+
+
+def named(key: str, values: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
+    """Entries of ``extra`` that hold something of each variable."""
+    return {f"{key}_{name}": value for name, value in zip(names, values, strict=True)}
+
+
+def make_record(
+    card: TestCard,
+    found: PermutationNull,
+    *,
+    n: int,
+    resampling: Resampling,
+    effect_size: float,
+    extra: dict[str, Any],
+    parameters: dict[str, Any],
+    notes: tuple[str, ...] = (),
+    names: tuple[str, ...] = ("x", "y"),
+    labels: tuple[str, ...] | None = None,
+    effect_size_name: str | None = None,
+    hypothesis: str | None = None,
+) -> IndependenceTest:
+    """The record of a test; ``parameters`` and the seed in its recipe give the same numbers again."""
+    from dreval import __version__
+
+    found.null.setflags(write=False)
+    return IndependenceTest(
+        test=card.name,
+        title=card.title,
+        statistic=found.observed,
+        p_value=found.p_value,
+        null_distribution=found.null,
+        n_resamples=len(found.null),
+        effect_size=effect_size,
+        effect_size_name=effect_size_name or card.effect_size,
+        p_interval=found.p_interval,
+        extra=extra,
+        recipe={
+            "test": card.name,
+            "n": n,
+            "variables": names,
+            "labels": labels or names,
+            "random_state": resampling.root,
+            "parameters": {**parameters, **resampling.parameters()},
+            "hypothesis": hypothesis or HYPOTHESES[card.second],
+            "versions": {"dreval": __version__, "numpy": np.__version__},
+        },
+        notes=(*notes, *resampling.notes, *_notes_of(card, found, resampling)),
+        p_kind="permutation" if resampling.permutation == "cyclic" else found.p_kind,  # no shift of a series is exact
+    )
+
+
+def _notes_of(card: TestCard, found: PermutationNull, resampling: Resampling) -> list[str]:
+    """How the permutations came about, where that is not the usual way."""
+    m, notes, cyclic = len(found.null), [], resampling.permutation == "cyclic"
+    if found.exact:
+        what = "shifts" if cyclic else "splits" if card.second == "groups" else "permutations"
+        exact = "no chance is in p" if cyclic else "p is exact"
+        notes.append(f"All {m} {what} were enumerated: {exact}, the identity is counted among them.")
+    if found.stopped:
+        h = resampling.stop_after
+        notes.append(f"Sampling stopped at permutation {m}, when {h} had reached the statistic: p = {h}/{m}.")
+    if m and resampling.permutation != "free":
+        words = {
+            "within": "Rows were permuted within their blocks only.",
+            "blocks": "Whole blocks of rows were permuted.",
+            "cyclic": "Rows were shifted cyclically, which joins the ends: p holds nearly, for stationary series only.",
+        }
+        notes.append(words[resampling.permutation])
+    return notes

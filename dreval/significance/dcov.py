@@ -1,0 +1,174 @@
+"""Distance covariance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_finite, check_float, check_numeric, check_one_of, check_points, describe
+from dreval.errors import InputError
+from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
+from dreval.records.independence_test import IndependenceTest
+from dreval.significance._hsic_parts import exact_pair, unbiased_inner
+from dreval.significance._test import Resampling, gather, make_record, named, test
+
+FloatArray = npt.NDArray[np.float64]
+METRICS = ("euclidean", "precomputed")
+
+
+@test(
+    title="Distance covariance",
+    variables="2",
+    null=("permutation",),
+    statistic="dCov2",
+    effect_size="dCor2 (bias-corrected)",
+    needs=("distances",),
+    reference="Szekely, Rizzo & Bakirov (2007), Measuring and testing dependence by correlation of distances, "
+    "Ann. Statist. 35, 2769-2794",
+)
+def dcov_test(
+    x: Any,
+    y: Any,
+    *,
+    metric: str | tuple[str, str] = "euclidean",
+    exponent: float = 1.0,
+    permutation: str = "free",
+    blocks: Any = None,
+    n_resamples: int = 999,
+    stop_after: int | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+) -> IndependenceTest:
+    r"""Test whether two variables of any dimension are independent, by their distances.
+
+    With the distance matrices D of ``x`` and E of ``y``, and H = I - 11'/n, the statistic is the squared distance
+    covariance
+
+    .. math:: \mathrm{dCov}^2 = \frac{1}{n^2} \langle HDH, HEH \rangle,
+
+    at least 0; its population value is 0 only under independence (for ``exponent`` below 2). It is HSIC with the
+    kernels -D. The effect size is the bias-corrected squared distance correlation, the same from U-centered matrices:
+    at most 1, 0 in the mean under independence, and possibly negative; NaN where the U-centered distances of a variable
+    are all 0, as they are where a single row differs from all others.
+
+    Parameters
+    ----------
+    x, y : array, DataFrame or Series
+        (n,) or (n, p) numbers; (n,) classes (text, booleans, categories), with distance 0 or 1; or (n, n) distances,
+        where the metric is "precomputed". The same n >= 4 rows; frames with equal row names are matched, precomputed
+        ones by rows and columns.
+    metric : {"euclidean", "precomputed"} or pair of these
+        Distance of each variable; classes have their own.
+    exponent : float
+        Power of the distances, in (0, 2]; with 2 only linear dependence is seen.
+    %(permutations)s
+    %(draws)s
+
+    Returns
+    -------
+    IndependenceTest
+        ``statistic`` dCov^2; ``extra``: ``unbiased`` (the bias-corrected dCov^2), ``dcor`` (the distance correlation
+        sqrt(dCov^2 / sqrt(dVar^2_x dVar^2_y)), in [0, 1], biased upward).
+
+    Raises
+    ------
+    InputError
+        Different numbers of rows, NaN, fewer than 4 rows, a variable that is constant or whose rows are all equally
+        far from each other, a precomputed matrix of no distances.
+
+    Notes
+    -----
+    Cost: n^2 (p + q) / 2 for the distances, n^2 / 2 multiplications for each permutation. Memory: two n x n matrices of
+    8-byte numbers. The correlation does not change under translation, rotation and scale of a variable. The program
+    ``energy`` gives the square root of the statistic, and n times it as that of its test.
+
+    References
+    ----------
+    Szekely, Rizzo & Bakirov (2007), Measuring and testing dependence by correlation of distances, Ann. Statist. 35.
+    Szekely & Rizzo (2014), Partial distance correlation with methods for dissimilarities, Ann. Statist. 42, 2382-2412.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dreval
+    >>> x = np.linspace(-1, 1, 50)
+    >>> found = dreval.dcov_test(x, x**2, random_state=0)
+    >>> round(found.extra["dcor"], 3), found.p_value
+    (0.492, 0.002)
+    """
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
+    variables = gather(x, y, kind=metric, argument="metric")
+    metrics = variables.kinds
+    if not 0 < check_float(exponent, "exponent", high=2.0):
+        raise InputError("exponent", "must be a number in (0, 2]", repr(exponent), "Choose 1, the usual one.")
+    settings = zip(variables.values, variables.names, metrics, strict=True)
+    a, b = (center(_distances(value, name, kind, exponent)) for value, name, kind in settings)
+    pair, n = exact_pair(a, b), variables.n
+    scheme = resampling.scheme(n, variables.values, variables.names)
+    found = resampling.run(pair.hsic, scheme, "dcov", 1e-14 * pair.size)
+    sides = [(side, side) for side in pair.sides]
+    unbiased = unbiased_inner(found.observed * n**2, pair.sides)
+    own = [unbiased_inner(side[0].square, side) for side in sides]
+    flat = [name for name, v, side in zip("xy", own, pair.sides, strict=True) if v * n**2 <= 1e-12 * side.square]
+    notes = [f"The effect size has no value: the U-centered distances of `{name}` are all 0." for name in flat]
+    return make_record(
+        dcov_test.card,
+        found,
+        n=n,
+        resampling=resampling,
+        effect_size=np.nan if flat else unbiased / float(np.sqrt(own[0]) * np.sqrt(own[1])),
+        extra={
+            "dcor": float(np.sqrt(np.clip(found.observed / pair.size, 0.0, 1.0))),
+            "unbiased": unbiased,
+            **named("metric", [_metric_name(v, m) for v, m in zip(variables.values, metrics, strict=True)], ("x", "y")),
+        },
+        parameters={"metric": metric, "exponent": exponent},
+        notes=(*variables.notes, *notes),
+        labels=variables.labels,
+    )
+
+
+def _metric_name(value: Any, metric: str) -> str:
+    """How the distances of a variable were made."""
+    return "equal or not" if metric == "euclidean" and is_classes(value) else metric
+
+
+def _distances(value: Any, argument: str, metric: str, exponent: float) -> FloatArray:
+    """The matrix of distances, to a power."""
+    check_one_of(metric, METRICS, "metric")
+    if metric == "precomputed":
+        matrix = _precomputed(value, argument)
+    elif is_classes(value):
+        codes = delta_codes(value, argument)
+        matrix = (codes[:, None] != codes[None, :]).astype(np.float64)
+    else:
+        points = check_points(value, argument, columns=getattr(value, "columns", None))
+        points, power = unit_scaled(points, argument)
+        if abs(power) > 400:
+            raise InputError(argument, "must have a usual scale", f"differences near 2^{power}", "Rescale it.")
+        matrix = np.ldexp(np.sqrt(pairwise_squared(points)), power)
+    apart = matrix[np.triu_indices(len(matrix), 1)]
+    if float(apart.max() - apart.min()) <= 1e-12 * float(apart.max()):
+        cure = "Give a variable whose rows differ from each other by different amounts."
+        raise InputError(argument, "must have distances that vary", "equal distances", cure)
+    return matrix if exponent == 1.0 else matrix**exponent
+
+
+def _precomputed(value: Any, argument: str) -> FloatArray:
+    """A copy of a symmetric matrix of distances."""
+    matrix: FloatArray = check_numeric(value, argument).astype(np.float64)
+    rule = "must be a symmetric (n, n) matrix of distances, n >= 4, where its metric is 'precomputed'"
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 4:
+        raise InputError(argument, rule, describe(matrix), "Pass d(x_i, x_j) for all pairs of rows.")
+    check_finite(matrix, argument)
+    largest = float(np.max(np.abs(matrix)))
+    if float(np.max(np.abs(matrix - matrix.T))) > 1e-8 * largest:
+        raise InputError(argument, rule, "a matrix that is not symmetric", "Average it with its transpose.")
+    if matrix.min() < 0 or np.diagonal(matrix).any() or largest == 0:
+        raise InputError(argument, rule, "a negative distance, or one of a row to itself", "Pass distances.")
+    matrix += matrix.T.copy()
+    matrix /= 2
+    return matrix

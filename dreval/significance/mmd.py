@@ -1,0 +1,200 @@
+"""The maximum mean discrepancy of two samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import check_points
+from dreval.errors import InputError
+from dreval.geometry.kernels import center, gram_matrix, is_classes
+from dreval.inputs._forms import row_names
+from dreval.records.independence_test import IndependenceTest
+from dreval.significance._rows import check_groups, in_own_order, matched_columns, matched_rows
+from dreval.significance._test import Resampling, count_rows, make_record, test
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@test(
+    title="Maximum mean discrepancy of two samples",
+    variables="2",
+    null=("permutation",),
+    statistic="MMD2",
+    effect_size="eta2",
+    needs=("kernel",),
+    reference="Gretton et al. (2012), A kernel two-sample test, JMLR 13, 723-773",
+    second="groups",
+)
+def mmd_test(
+    x: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    kernel: str = "gaussian",
+    bandwidth: float | str | None = None,
+    permutation: str = "free",
+    blocks: Any = None,
+    n_resamples: int = 999,
+    stop_after: int | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+) -> IndependenceTest:
+    r"""Test whether two samples come from one law, that is, whether a variable is independent of group membership.
+
+    With a kernel k the statistic is the squared distance between the kernel means of the samples,
+
+    .. math:: \mathrm{MMD}^2 = \frac{1}{m^2} \sum_{ii'} k(x_i, x_{i'}) + \frac{1}{n^2} \sum_{jj'} k(y_j, y_{j'})
+              - \frac{2}{mn} \sum_{ij} k(x_i, y_j),
+
+    at least 0; with gaussian, laplace or rational quadratic kernels its population value is 0 only for equal laws.
+    Under the null hypothesis the rows are one sample and group membership is exchanged. The effect size is eta^2, the
+    share of the variance in the kernel's feature space that lies between the groups, (m n / (m + n)) MMD^2 / tr(HKH),
+    in [0, 1]; with the linear kernel it is the classical one. Both are biased upward at small n.
+
+    Parameters
+    ----------
+    x, y : array, DataFrame or Series
+        The two samples, with the same columns (of frames by name) and at least 2 rows each, 4 together; numbers or
+        classes. Or ``x`` holds all rows, and ``groups`` (or ``y=None`` with ``groups``) splits them.
+    groups : (n,) array of two classes, optional
+        Group of each row of ``x`` (frames by row names), in place of ``y``; also with
+        ``kernel="precomputed"``, where ``x`` is (n, n).
+    kernel : str
+        As in ``hsic_test``, of all rows together.
+    bandwidth : float, "median" or None
+        The length-scale sigma; by default by the median rule over all rows.
+    permutation : {"free", "within"}
+        Which rows may change groups: all, or those of the same block.
+    blocks : (n,) array of classes, optional
+        The block of each row (those of ``x`` first, then those of ``y``), for ``permutation="within"``.
+    n_resamples : int
+        Number B of permutations; all splits are enumerated when there are no more.
+    %(draws)s
+
+    Returns
+    -------
+    IndependenceTest
+        ``statistic`` MMD^2 (the V-statistic above); ``extra``: ``unbiased`` (without the terms i = i', j = j'; can be
+        negative), ``n_first``, ``n_second``, ``kernel``, ``bandwidth``.
+
+    Raises
+    ------
+    InputError
+        Samples with different columns, fewer than two rows in a sample, groups that are not two, rows that are all
+        equal, both ``y`` and ``groups``.
+
+    Warns
+    -----
+    %(coinciding_rows)s
+
+    Notes
+    -----
+    Cost: N^2 p / 2 for the kernel of N = m + n rows, min(m, n)^2 / 2 additions for each permutation. Memory: an N x N
+    matrix. The V-statistic is HSIC of the rows with group membership (delta kernel) up to the factor 2 (m n / N^2)^2.
+
+    References
+    ----------
+    Gretton, Borgwardt, Rasch, Schoelkopf & Smola (2012), A kernel two-sample test, JMLR 13, 723-773.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dreval
+    >>> rng = np.random.default_rng(0)
+    >>> found = dreval.mmd_test(rng.normal(size=(60, 2)), 2 * rng.normal(size=(40, 2)), random_state=0)
+    >>> found.p_value
+    0.001
+    """
+    rows, codes, notes = _pooled(x, y, groups, kernel)
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, _named_rows(x, y))
+    if resampling.permutation in ("blocks", "cyclic"):
+        cure = "Use 'free', or 'within' with blocks."
+        raise InputError("permutation", "must be 'free' or 'within' for two samples", repr(permutation), cure)
+    scheme = resampling.scheme(len(codes), (rows, codes), ("x", "y" if groups is None else "groups"))
+    gram = gram_matrix(rows, "x", kernel, bandwidth)
+    sizes = np.bincount(codes)
+    group = np.flatnonzero(codes == np.argmin(sizes))  # the smaller one
+    a = center(gram.matrix)
+    statistic = _permuted_mmd(a, group)
+    between = float(sizes[0] * sizes[1]) / len(codes)
+    total = float(np.trace(a))
+    found = resampling.run(statistic, scheme, "mmd", 1e-14 * total / between, split=group, floor=0.0)
+    return make_record(
+        mmd_test.card,
+        found,
+        n=len(a),
+        resampling=resampling,
+        effect_size=float(np.clip(between * found.observed / total, 0.0, 1.0)),
+        extra={
+            "unbiased": _unbiased(a, group),
+            "n_first": int(sizes[0]),
+            "n_second": int(sizes[1]),
+            "kernel": gram.kernel,
+            "bandwidth": gram.bandwidth,
+        },
+        parameters={"kernel": kernel, "bandwidth": bandwidth},
+        notes=(*notes, *gram.notes),
+    )
+
+
+def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[np.int64], tuple[str, ...]]:
+    """All rows, the group of each, and how groups were matched."""
+    for value, name in ((x, "x"), (y, "y"), (groups, "groups")):
+        if value is not None or name == "x":
+            count_rows(value, name)
+    if (y is None) == (groups is None):
+        got = "neither" if y is None else "both"
+        raise InputError("y", "must be the second sample where `groups` is not given", got, "Pass one of the two.")
+    if groups is not None:
+        groups, notes = matched_rows(x, groups, "groups")
+        cure = "Cast codes of classes with astype(int). Use hsic_test for the dependence on a continuous variable."
+        codes, classes = check_groups(groups, len(x), "groups", cure)
+        if len(classes) != 2 or np.bincount(codes).min() < 2:
+            got = f"{len(classes)} classes, the smallest with {np.bincount(codes).min()} rows"
+            raise InputError("groups", "must be two classes of two rows or more", got, "Use hsic_test for more.")
+        return (in_own_order(x, "x") if kernel == "precomputed" else x), codes, notes
+    if is_classes(x) and is_classes(y):
+        samples = [np.asarray(sample).ravel().astype(str) for sample in (x, y)]
+    else:
+        pairs = ((x, "x"), (matched_columns(x, y), "y"))
+        samples = [check_points(v, name, columns=getattr(v, "columns", None), min_rows=2) for v, name in pairs]
+        if samples[0].shape[1] != samples[1].shape[1]:
+            got = f"{samples[0].shape[1]} and {samples[1].shape[1]} columns"
+            raise InputError("y", "must have the columns of `x`", got, "Pass two samples of the same variables.")
+    return np.concatenate(samples), np.repeat([0, 1], [len(sample) for sample in samples]), ()
+
+
+def _named_rows(x: Any, y: Any) -> Any:
+    """What blocks are matched to by name: the rows of ``x``, or of both samples one after the other."""
+    framed = (pd.DataFrame, pd.Series)
+    if y is None or not (isinstance(x, framed) and isinstance(y, framed)):
+        return x if y is None else None
+    if row_names(x.index) is None and row_names(y.index) is None:
+        return None  # two samples that are counted on their own have no row names
+    return pd.Series(0, index=x.index.append(y.index))
+
+
+def _permuted_mmd(a: FloatArray, group: npt.NDArray[np.int64]) -> Any:
+    """MMD^2 of a group of rows and the others, as a function of rows of permutations.
+
+    ``a`` is centered, so that the sums over both groups and between them are one sum up to sign.
+    """
+    from dreval.geometry._loops.permutations import permuted_block_sums
+
+    n, size = len(a), len(group)
+    factor = (n / (size * (n - size))) ** 2
+    return lambda permutations: factor * permuted_block_sums(a, np.ascontiguousarray(permutations[:, group]))
+
+
+def _unbiased(a: FloatArray, group: npt.NDArray[np.int64]) -> float:
+    """The U-statistic: means over pairs of different rows."""
+    other = np.setdiff1d(np.arange(len(a)), group)
+    within = 0.0
+    for rows in (group, other):
+        block = a[np.ix_(rows, rows)]
+        within += float(block.sum() - np.trace(block)) / (len(rows) * (len(rows) - 1))
+    return within - 2 * float(a[np.ix_(group, other)].mean())

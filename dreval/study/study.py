@@ -1,0 +1,370 @@
+"""Studies: many methods on many data sets, many times, each cell computed once and kept in one file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_bool, check_int, check_k, check_one_of, check_path, check_random_state
+from dreval._random import root_seed
+from dreval.errors import InputError
+from dreval.evaluation.recipe import open_progress, versions
+from dreval.inputs.data import Data
+from dreval.inputs.metric import METRICS
+from dreval.inputs.source import Source
+from dreval.journal.study_file import DATASETS, METHODS, Cell, StudyFile, is_new, is_study, no_states, with_waiting
+from dreval.study.cells import Job
+from dreval.study.inputs import about_data, about_method, make_datasets, make_methods
+from dreval.study.run import Round
+from dreval.study.settings import Settings, check_fit, make_settings
+from dreval.study.status import StudyStatus, why_missing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dreval.comparison.record import Comparison
+
+__all__ = ["Study"]
+
+NUMBERS = ("dreval", "numpy", "scipy", "numba")  # versions of what values depend on
+
+
+class Study:
+    """Many methods on many data sets, kept in one file.
+
+    A cell is a method on a data set for the r-th time. Each is computed once and written at once, so that a run that
+    was killed goes on where it stopped. Several processes may run the same study on one file at the same time. What
+    fails is kept with its reason. Data sets, methods and replicates that are added later cost only their own cells.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, on a local disk; ``run`` makes it where there is none.
+    datasets : list of names and paths, or dict of name to data
+        Names of bundled or simulated data sets (simulations are drawn with the seed of the study), paths, arrays,
+        data frames, data sets. A dict says more: ``{"mine": {"data": X, "labels": y}}``,
+        ``{"roll": {"data": "swiss_roll", "n": 400}}``.
+    methods : list of names, or dict of name to method
+        Names of bundled methods, estimators with ``fit_transform``, callables ``(X, n_components) -> Y`` that may
+        accept ``random_state`` and ``labels``. With parameters: ``{"isomap 10": {"method": "isomap",
+        "n_neighbors": 10}}``.
+    measures : "default", "all", str or list of str
+        Names from ``dreval.list_measures()``. Curves have no single value and are refused; "all" leaves them out.
+    replicates : int
+        How often each method is run on each data set: with other seeds, and on other points where ``subsample`` is
+        given. What is drawn in judging them (the folds of ``knn_accuracy``, anchors) is common to all methods and new
+        in each replicate: comparisons stay paired, and it is averaged out; a deterministic method shows its spread.
+    n_components : int or list of int
+        Number of columns of the embeddings, set on all methods that have such a parameter; several are cells of
+        their own, and are compared at the same number only.
+    n_neighbors : int or list of int
+        Numbers k of neighbors of the measures.
+    subsample : float in (0, 1), optional
+        Each replicate sees this share of the points, drawn without replacement and the same for all methods. The
+        bootstrap is not offered: repeated points are perfect neighbors in every embedding. k stays as it is.
+    labels : dict of data set name to labels, optional
+        Classes of the points, as ``Evaluation`` takes them; bundled data sets have theirs.
+    metric : str
+        Distance in the data space, as in ``Evaluation``.
+    anchors : int, optional
+        See from that many points, as in ``Evaluation``.
+    ci : None, "default", "points" or "anchors"
+        Intervals within each cell, as in ``Evaluation.run``.
+    options : dict of measure name to dict, optional
+        Parameters of single measures, as in ``Evaluation.run``.
+    random_state : int, Generator or None
+        The seed. None takes that of the file, or draws one.
+    keep_embeddings : bool
+        Whether the coordinates are kept (8 n d bytes for each cell).
+
+    Raises
+    ------
+    InputError
+        A setting that is not what it must be; a file that was begun with other settings, other data or another method
+        under the same name, or other versions of dreval, numpy, scipy and numba: every difference is named.
+    UnknownName
+        A measure, data set, method or parameter that does not exist.
+
+    Notes
+    -----
+    Every cell has a seed of its own, made of names (data set, replicate), so that no value depends on the order, on
+    ``n_jobs``, or on what else is in the file. A cell is what ``Evaluation(data, {method: source},
+    random_state=seed)`` gives. All data sets are held in memory: O(sum of n p).
+
+    Examples
+    --------
+    >>> import tempfile, dreval
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = dreval.Study(f"{folder.name}/study.dreval", datasets=["s2", "s3", "s4"], methods=["pca", "isomap"],
+    ...                      measures=["trustworthiness"], random_state=0)
+    >>> study.run().table()[["dataset", "embedding", "value"]].round(3)
+      dataset embedding  value
+    0      s2       pca  0.735
+    1      s2    isomap  0.725
+    2      s3       pca  0.860
+    3      s3    isomap  0.866
+    4      s4       pca  0.914
+    5      s4    isomap  0.915
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        datasets: Any,
+        methods: Any,
+        measures: Any = "default",
+        replicates: int = 1,
+        *,
+        n_components: Any = 2,
+        n_neighbors: Any = 15,
+        subsample: float | None = None,
+        labels: Any = None,
+        metric: str = "euclidean",
+        anchors: int | None = None,
+        ci: str | None = None,
+        options: Any = None,
+        random_state: int | np.random.Generator | None = None,
+        keep_embeddings: bool = True,
+    ) -> None:
+        self.path = check_path(path, "path")
+        self.replicates = check_int(replicates, "replicates", low=1)
+        self.n_components = check_k(n_components, 2**31, "n_components")[0]
+        self.keep_embeddings = check_bool(keep_embeddings, "keep_embeddings")
+        root = self._seed(random_state)
+        self.datasets: dict[str, Data] = make_datasets(datasets, labels, check_one_of(metric, METRICS, "metric"), root)
+        self.methods: dict[str, Source] = make_methods(methods, next(iter(self.datasets.values())))
+        self.settings: Settings | None = make_settings(
+            measures, n_neighbors, metric, anchors=anchors, ci=ci, options=options, subsample=subsample, root=root
+        )
+        for name, data in self.datasets.items():
+            check_fit(self.settings, name, data)
+        if not is_new(self.path):
+            with StudyFile(self.path) as file:
+                self._check(file)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """A study to be read from its file, without data and methods: all verbs but ``run``."""
+        study = object.__new__(cls)
+        study.path, study.replicates, study.n_components = check_path(path, "path"), 0, []
+        study.datasets, study.methods, study.settings, study.keep_embeddings = {}, {}, None, True
+        with StudyFile(study.path):
+            return study
+
+    def run(
+        self,
+        *,
+        n_jobs: int | None = None,
+        progress: bool | None = None,
+        limit: int | None = None,
+        retry_failed: bool = False,
+    ) -> Self:
+        """Compute the cells that are not there yet, and keep each as soon as it is done.
+
+        Parameters
+        ----------
+        n_jobs : int, optional
+            Processes, by joblib (also one of its other backends, such as dask); 1 by default. No value depends on it.
+            Calling ``run`` in several processes on one file does the same.
+        progress : bool, optional
+            Progress bar on stderr. By default after two seconds, on a terminal.
+        limit : int, optional
+            Stop after that many cells.
+        retry_failed : bool
+            Also compute again the cells that had failed when this call began.
+
+        Returns
+        -------
+        Study
+            Itself, so that ``study.run().table()`` can be written.
+
+        Raises
+        ------
+        InputError
+            A study that was opened to be read, or a file that others have begun differently meanwhile.
+
+        Notes
+        -----
+        Killing the process loses the cells under way, nothing else. Cells that another process is at work on are left
+        to it; those of a process that is gone are taken over.
+        """
+        settings = self._runnable()
+        limit = None if limit is None else check_int(limit, "limit", low=1)
+        again, cells = check_bool(retry_failed, "retry_failed"), self._cells()
+
+        def job(cell: Cell) -> Job:
+            data, source = self.datasets[cell.dataset], self.methods[cell.method]
+            threads = None if n_jobs in (None, 1) else 1
+            return Job(cell, data, source, settings, threads, self.keep_embeddings)
+
+        with StudyFile(self.path, self._recipe(settings)) as file:
+            self._check(file)
+            self._add(file)
+            over = file.failed_texts() if again else {}
+            with file.claims() as claims, open_progress(progress) as bar:
+                claims.ask([cell.name for cell in cells])
+                Round(file, claims, cells, job, over, limit, n_jobs).work(bar)
+        return self
+
+    def status(self) -> StudyStatus:
+        """How far the study is: cells done, failed, running and waiting, by data set and method."""
+        cells = self._cells() if self.settings is not None else []
+        if is_new(self.path):
+            return StudyStatus(self.path.name, with_waiting(no_states(), cells))
+        with StudyFile(self.path) as file:
+            same = [name for name, about in file.parts(METHODS).items() if about.get("deterministic")]
+            return StudyStatus(self.path.name, with_waiting(file.states(), cells), tuple(same))
+
+    def table(self) -> pd.DataFrame:
+        """The tidy table of all cells of the file that are done or failed; see ``dreval.glossary.COLUMNS``.
+
+        ``embedding`` is the name of the method, ``replicate`` counts from 0; failures have no value and their reason
+        as ``note``.
+        """
+        with StudyFile(self.path) as file:
+            return file.table()
+
+    def embedding(
+        self, dataset: str, method: str, replicate: int = 0, n_components: int | None = None
+    ) -> npt.NDArray[np.float64]:
+        """The coordinates (n, d) of one cell, as they were kept.
+
+        Parameters
+        ----------
+        dataset, method : str
+            Names.
+        replicate : int
+            Which run.
+        n_components : int, optional
+            Number of components; the smallest one by default.
+        """
+        with StudyFile(self.path) as file:
+            states = file.states()
+            check_one_of(dataset, set(states["dataset"]), "dataset")
+            check_one_of(method, set(states["embedding"]), "method")
+            d = int(states["n_components"].min()) if n_components is None else check_int(n_components, "n_components")
+            kept = file.array(Cell(dataset, method, d, check_int(replicate, "replicate", low=0)))
+        if kept is None:
+            got = f"{method!r} on {dataset!r}, replicate {replicate}, {d} components"
+            raise InputError(
+                "embedding", "must have been kept", *why_missing(states, got, (dataset, method, d, replicate))
+            )
+        return kept
+
+    def compare(self, **options: Any) -> Comparison:
+        """Compare the methods across the data sets, with what is done; see ``dreval.compare`` for the options.
+
+        Replicates are averaged within data set. Embeddings of different numbers of components are not compared with
+        each other.
+        """
+        with StudyFile(self.path) as file:
+            table = file.table(split_components=True)
+        if table["dataset"].nunique() == 1:
+            cure = (
+                "Add data sets to the study; on one, Evaluation(data, methods).run().compare() compares by its points."
+            )
+            raise InputError("datasets", "must be two or more to be compared across", "one data set", cure)
+        made: Comparison = import_module("dreval.comparison.across").compare(table, **options)
+        return made
+
+    def plot(self, kind: str = "critical_difference", **options: Any) -> Any:
+        """A figure of the methods compared across the data sets.
+
+        Parameters
+        ----------
+        kind : {"critical_difference", "wins", "forest"}
+            Mean ranks over data sets, with bars over those that do not differ significantly; on how many data sets the
+            method of a row beats that of a column; differences of all pairs with their intervals. Bars and differences
+            go by the test that decides the comparison, as in the report.
+        **options
+            ``measure``, ``titled``, ``explained`` (see ``Comparison.plot``), ``alpha`` and ``adjust`` (see
+            ``dreval.compare``).
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Has ``savefig``; it is not registered with pyplot.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such kind, option or measure.
+        InputError
+            If the study has one data set, or nothing of the kind.
+        """
+        return import_module("dreval.report.plot").plot_study(self, kind, **options)
+
+    def report(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+
+        It holds the comparison, every value, how far the study is, and its recipe.
+        """
+        return Path(import_module("dreval.report.studies").write_study(self, check_path(path, "path"), title=title))
+
+    def recipe(self) -> dict[str, Any]:
+        """The settings, data sets and methods of the file, with their hashes and versions."""
+        with StudyFile(self.path) as file:
+            return {**file.recipe, "datasets": file.parts(DATASETS), "methods": file.parts(METHODS)}
+
+    def __repr__(self) -> str:
+        parts = f"{len(self.datasets)} data sets x {len(self.methods)} methods x {self.replicates}"
+        return f"Study({str(self.path)!r}{': ' + parts if self.settings else ''})"
+
+    def __str__(self) -> str:
+        return str(self.status())
+
+    def _repr_html_(self) -> str:
+        return self.status().summary().as_html()
+
+    # the steps of run()
+
+    def _seed(self, random_state: Any) -> int:
+        """The seed: the one given, else that of the file, else a new one."""
+        check_random_state(random_state)
+        if random_state is None and is_study(self.path):
+            with StudyFile(self.path) as file:
+                return int(file.recipe["random_state"])
+        return root_seed(random_state)
+
+    def _runnable(self) -> Settings:
+        if self.settings is None:
+            cure = "Make it with dreval.Study(path, datasets=..., methods=...)."
+            raise InputError("run", "needs data sets and methods", "a study that was opened to be read", cure)
+        return self.settings
+
+    def _recipe(self, settings: Settings) -> dict[str, Any]:
+        """What a file is bound to; data sets, methods, components and replicates may be added to it."""
+        known = versions()
+        return {"format": 1, **asdict(settings), "versions": {name: known[name] for name in NUMBERS}}
+
+    def _check(self, file: StudyFile) -> None:
+        """Refuse a file that was begun with something else."""
+        file.check_recipe(self._recipe(self._runnable()))
+        for name, data in self.datasets.items():
+            file.check_part(DATASETS, name, about_data(data), f"datasets[{name!r}]")
+        for name, source in self.methods.items():
+            file.check_part(METHODS, name, about_method(source), f"methods[{name!r}]")
+
+    def _add(self, file: StudyFile) -> None:
+        """Write down the data sets and methods, then see that they are those that another process may have added."""
+        for name, data in self.datasets.items():
+            file.add_part(DATASETS, name, about_data(data))
+        for name, source in self.methods.items():
+            file.add_part(METHODS, name, about_method(source))
+        self._check(file)
+
+    def _cells(self) -> list[Cell]:
+        """All cells, one replicate of everything after the other."""
+        return [
+            Cell(dataset, method, d, replicate)
+            for replicate in range(self.replicates)
+            for dataset in self.datasets
+            for d in self.n_components
+            for method in self.methods
+        ]

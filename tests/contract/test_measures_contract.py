@@ -1,0 +1,398 @@
+"""What the card of every measure promises, asked of each over the registry."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import itertools
+import math
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from strategies import is_tie_free, neighbor_counts, pairs, tie_free_pairs
+
+import dreval
+from dreval.errors import InputError
+from dreval.geometry.blocks import sweep
+from dreval.measures._chance import chance_value
+from dreval.measures._measure import answer
+from dreval.registry import MEASURES
+
+CURVES = [name for name in MEASURES if MEASURES.card(name).curve]  # tests/measures/test_coranking_indices.py has theirs
+METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]  # test_method_indices_contract.py
+NAMES = [name for name in MEASURES if name not in CURVES and name not in METHODS]
+OWN_SCALE = {"k_max", "q_local", "q_global"}  # the rows seen choose the scale, which by chance may be any
+BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES", "ROWS")  # the constants by which work is cut into blocks
+each_measure = pytest.mark.parametrize("name", NAMES)
+every_measure = pytest.mark.parametrize("name", NAMES + CURVES)
+ANY_PAIR = st.one_of(pairs(min_n=5), pairs(min_n=20, min_p=13, max_p=20))  # no more columns than rows: X serves as Y
+
+
+def _card(name):
+    return MEASURES.card(name)
+
+
+def _options(name, X, k=None):
+    """A legal k, and labels, latents and folds where they are needed; a fold for every point, so no seed matters."""
+    card, n, options = _card(name), len(X), {}
+    if "n_neighbors" in card.parameters:
+        options["n_neighbors"] = min(5, n - 1) if k is None else k
+    if "labels" in card.needs:
+        options["labels"] = _labels(n)
+    if "latent" in card.needs:
+        options["latent"] = _latent(X)
+    if "n_folds" in card.parameters:
+        options |= {"n_folds": n, "random_state": 0}
+    if "pairs" in card.needs:
+        options["random_state"] = 0
+    return options
+
+
+def _labels(n):
+    """Three classes, so that some pairs of them come nearer in an embedding and others part."""
+    return np.arange(n) % 3
+
+
+def _latent(X):
+    """The column of the data that varies most."""
+    X = np.asarray(X, float)
+    return X[:, [np.argmax(np.ptp(X, axis=0))]]
+
+
+def _value(name, X, Y, **options):
+    return getattr(dreval, name)(X, Y, **_options(name, X) | options)
+
+
+def _numbers(name, X, Y, **options):
+    """The value, or those of a curve, as an array."""
+    return np.atleast_1d(_value(name, X, Y, **options))
+
+
+def _view(name, X, Y, rows=None):
+    """A view that every measure can read, and the parameters of this one."""
+    options = _options(name, X)
+    view = sweep(X, {"Y": Y}, k=min(5, len(X) - 1), rows=rows)["Y"]
+    parameters = {key: options.get(key, default) for key, default in _card(name).parameters.items()}
+    return replace(view, labels=_labels(len(X)), latent=_latent(X)), parameters
+
+
+def _points(name, X, Y, rows=None):
+    view, parameters = _view(name, X, Y, rows)
+    return answer(MEASURES.get(name), view, parameters)
+
+
+def _cloud(n=60, p=3, seed=0):
+    """Data and a noisy embedding of it, in general position."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * np.linspace(2, 0.5, p)
+    return X, X[:, :2] + 0.2 * rng.normal(size=(n, 2))
+
+
+@each_measure
+@settings(max_examples=50)
+@given(pair=ANY_PAIR, data=st.data())
+def test_values_lie_within_the_bounds(name, pair, data):
+    """For any data, any embedding, any k: a float within the card's bounds, to rounding."""
+    X, Y = pair
+    options = {"n_neighbors": data.draw(neighbor_counts(len(X)))} if "n_neighbors" in _card(name).parameters else {}
+    value = _value(name, X, Y, **options)
+    low, high = _card(name).bounds
+    assert type(value) is float
+    assert low - 1e-12 <= value <= high + 1e-12
+
+
+@each_measure
+@given(pair=ANY_PAIR)
+def test_a_perfect_copy_is_best(name, pair):
+    """Y = X reaches the best end of the bounds (without direction the lower), ties and duplicates included."""
+    X, card = pair[0], _card(name)
+    best = card.bounds[1 if card.direction == "higher" else 0]
+    labels = {"labels": np.arange(len(X)) < len(X) // 2} if "labels" in card.needs else {}
+    if labels:  # classes that the data themselves separate
+        X = np.ascontiguousarray(X / np.abs(X).max() + 10.0 * labels["labels"][:, None])
+        labels |= {key: value for key, value in _options(name, X, k=1).items() if key != "labels"}
+        if name == "silhouette":  # 1 is reached by classes that are points
+            X = np.repeat(10.0 * labels["labels"][:, None], 2, axis=1)
+        if len(X) < 6:
+            return
+    unit = np.ptp(X) ** 2 if math.isinf(card.bounds[1]) else 1.0
+    assert _value(name, X, X, **labels) == pytest.approx(best, abs=1e-12 * max(unit, 1.0))
+
+
+@each_measure
+def test_an_unrelated_embedding_is_at_chance(name):
+    """Embeddings whose points are exchanged at random average to the chance value; one without is the same for all."""
+    X, Y = _cloud(n=80)
+    rng, B = np.random.default_rng(1), 40
+    values = np.array([_value(name, X, Y[rng.permutation(80)]) for _ in range(B)])
+    view, parameters = _view(name, X, Y)
+    chance = chance_value(MEASURES.get(name), view, parameters, 0).value
+    if _card(name).chance is None:
+        assert math.isnan(chance)
+        assert_allclose(values, values[0], rtol=1e-12)
+        return
+    once = 1.0 if _card(name).chance == "permutation" else 0.0  # a permutation value is itself one draw
+    assert abs(chance - values.mean()) <= 4.5 * values.std(ddof=1) * math.sqrt(once + 1 / B)
+    if name in OWN_SCALE or _card(name).direction == "none":
+        return
+    better = _value(name, X, Y) - chance
+    assert (better if _card(name).direction == "higher" else -better) > 4.5 * values.std(ddof=1) or "labels" in _card(
+        name
+    ).needs
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if callable(_card(name).chance)])
+def test_a_stated_chance_is_the_mean_over_all_pairings(name):
+    """Five points shown in all 120 ways average to the card's formula, exactly, for every k."""
+    X, Y = _cloud(n=5)
+    orders = [list(order) for order in itertools.permutations(range(5))]
+    table = pd.concat([_value(name, X, Y[order], n_neighbors=[1, 2, 3, 4]) for order in orders], axis=1)
+    assert_allclose(table.mean(axis=1), [_card(name).chance(5, k) for k in (1, 2, 3, 4)], atol=1e-13)
+
+
+CHANGES = {
+    "translation": lambda Y, rng: Y + rng.normal(size=Y.shape[1]),
+    "rotation": lambda Y, rng: Y @ _reflected(np.linalg.qr(rng.normal(size=(Y.shape[1], Y.shape[1])))[0]),
+    "scale": lambda Y, _: 3.7 * Y,
+}
+
+
+def _reflected(Q):
+    """The same turn with a reflection."""
+    return Q if np.linalg.det(Q) < 0 else Q * np.r_[-1.0, np.ones(len(Q) - 1)]
+
+
+@every_measure
+@pytest.mark.parametrize("change", CHANGES)
+@given(pair=tie_free_pairs(min_n=6), seed=st.integers(0, 99))
+def test_declared_invariances_hold(name, change, pair, seed):
+    """Moving, turning with reflection, or scaling the embedding changes nothing where the card says so."""
+    if change not in _card(name).invariances:
+        return
+    X, Y = (Z / np.abs(Z).max() for Z in pair)
+    Z = CHANGES[change](Y, np.random.default_rng(seed))
+    if not is_tie_free(Y) or not is_tie_free(Z):
+        return
+    assert_allclose(_numbers(name, X, Z), _numbers(name, X, Y), rtol=1e-9, atol=1e-9)
+
+
+@every_measure
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 999), n=st.integers(20, 50), unit=st.sampled_from([0.1, 0.3, 1e-5]), p=st.sampled_from([3, 15])
+)
+def test_equal_distances_stay_equal_in_other_units(name, seed, n, unit, p):
+    """Integers in tenths, moved by 5: floats round their distances, and the ties are broken as those of integers."""
+    if not {"translation", "scale"} <= _card(name).invariances:
+        return
+    rng = np.random.default_rng(seed)
+    X, Y = rng.integers(0, 4, size=(n, p)).astype(float), rng.integers(0, 4, size=(n, 2)).astype(float)
+    expected = _numbers(name, X, Y)
+    for shift in (0.0, 5.0 * unit):
+        assert_allclose(_numbers(name, X * unit + shift, Y * unit + shift), expected, rtol=1e-9, atol=1e-9)
+
+
+@every_measure
+def test_other_changes_are_seen(name):
+    """A change that the card does not declare does change the value."""
+    X, Y = _cloud()
+    rng = np.random.default_rng(0)
+    for change in CHANGES.keys() - _card(name).invariances:
+        assert np.abs(_numbers(name, X, CHANGES[change](Y, rng)) - _numbers(name, X, Y)).max() > 1e-3
+
+
+@every_measure
+def test_what_every_measure_must_see(name):
+    """Bending the embedding changes every value; bound and energy ratio read only the number of columns."""
+    X, Y = _cloud()
+    bent = np.c_[np.exp(Y[:, 0]), Y[:, 1] ** 3]
+    same = np.abs(_numbers(name, X, bent) - _numbers(name, X, Y)).max() < 1e-9
+    assert same == (name in {"procrustes_lower_bound", "energy_ratio"})
+
+
+@each_measure
+@given(pair=tie_free_pairs(min_n=6), seed=st.integers(0, 99))
+def test_permuted_rows_permute_the_contributions(name, pair, seed):
+    """Points have no order: each keeps its contribution, and the value stays."""
+    X, Y = (Z / np.abs(Z).max() for Z in pair)
+    order = np.random.default_rng(seed).permutation(len(X))
+    view, parameters = _view(name, X, Y)
+    here = answer(MEASURES.get(name), view, parameters)
+    view, _ = _view(name, X[order], Y[order])
+    there = answer(MEASURES.get(name), replace(view, labels=_labels(len(X))[order]), parameters)
+    assert there.value == pytest.approx(here.value, abs=1e-10)
+    if here.points is not None:
+        assert_allclose(there.points, here.points[order], atol=1e-10)
+
+
+@each_measure
+@given(pair=pairs(min_n=6))
+def test_contributions_average_to_the_value(name, pair):
+    """An index of points has one contribution a point, whose mean is the value; a global one has none."""
+    X, Y = pair
+    got = _points(name, X, Y)
+    assert (got.points is None) == (_card(name).level in {"global", "pair"})
+    if got.points is not None:
+        assert got.points.shape == (len(X),)
+        assert got.value == got.points.mean()
+    assert got.value == pytest.approx(_value(name, X, Y), rel=1e-14)
+
+
+@every_measure
+def test_inputs_are_not_written(name):
+    """Read-only arrays are accepted and unchanged; a frame and a list of lists give the same."""
+    X, Y = _cloud()
+    before = X.copy(), Y.copy()
+    X.setflags(write=False)
+    Y.setflags(write=False)
+    value = _numbers(name, X, Y)
+    assert_array_equal(X, before[0])
+    assert_array_equal(Y, before[1])
+    assert_array_equal(_numbers(name, pd.DataFrame(X), Y.tolist()), value)
+    assert_array_equal(_numbers(name, np.asfortranarray(X), Y[:, ::-1][:, ::-1]), value)
+
+
+@every_measure
+@given(pair=pairs(kinds=["normal", "grid", "curve"], scales=False))
+def test_single_precision_is_read_exactly(name, pair):
+    """float32 arrays give the very value of the same numbers in float64."""
+    X, Y = (Z.astype(np.float32) for Z in pair)
+    if (X == X[0]).all():
+        return
+    assert_array_equal(_numbers(name, X, Y), _numbers(name, X.astype(float), Y.astype(float)))
+
+
+@every_measure
+@given(pair=pairs(min_n=4, max_n=4))
+def test_four_points_suffice(name, pair):
+    """n = 4 works for every k from 1 to 3."""
+    for k in (1, 2, 3) if "n_neighbors" in _card(name).parameters else (None,):
+        assert np.isfinite(getattr(dreval, name)(*pair, **_options(name, pair[0], k))).all()
+
+
+@each_measure
+def test_a_list_of_k_is_single_values(name):
+    """Sorted, without repeats, each what it is alone; an illegal k is refused."""
+    X, Y = _cloud()
+    if "n_neighbors" not in _card(name).parameters:
+        with pytest.raises(TypeError, match="n_neighbors"):
+            getattr(dreval, name)(X, Y, **_options(name, X), n_neighbors=5)
+        return
+    table = _value(name, X, Y, n_neighbors=[20, 3, 7, 3])
+    assert table.name == name
+    assert list(table.index) == [3, 7, 20]
+    assert table.to_dict() == {k: _value(name, X, Y, n_neighbors=k) for k in (3, 7, 20)}
+    for k in (0, 60, 2.5, [5, 60], []):
+        with pytest.raises(InputError, match="`n_neighbors`"):
+            _value(name, X, Y, n_neighbors=k)
+
+
+@every_measure
+@pytest.mark.parametrize("p", [3, 15])
+def test_threads_and_blocks_change_nothing(name, p, monkeypatch):
+    """Blocks of any size give the same value and any number of threads the same bits; also with ties in the embedding.
+
+    Sums over blocks may be added up in another order, so 1e-12 is left to the size of blocks.
+    """
+    X, Y = _cloud(n=100, p=p)
+    for embedding in (Y, np.round(2 * Y)):
+        whole = _numbers(name, X, embedding)
+        with monkeypatch.context() as patch:
+            _small_blocks(patch)
+            value = _numbers(name, X, embedding)
+            assert_allclose(value, whole, rtol=1e-12, atol=1e-12)
+            if "n_jobs" in inspect.signature(getattr(dreval, name)).parameters:
+                for n_jobs in (1, 3):
+                    assert_array_equal(_numbers(name, X, embedding, n_jobs=n_jobs), value)
+
+
+def _small_blocks(patch):
+    """Cut all work into blocks as small as they come."""
+    cut = [
+        (module, constant)
+        for path, module in sys.modules.items()
+        for constant in BLOCKS
+        if path.startswith("dreval.") and hasattr(module, constant)
+    ]
+    assert {constant for _, constant in cut} == set(BLOCKS)
+    for module, constant in cut:
+        patch.setattr(module, constant, 7)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_all_points_as_anchors_are_exact(ties):
+    """``anchors = n`` is the evaluation of all points: every value, chance, curve and bound, for every measure."""
+    X, Y = _cloud(n=60)
+    known = {"labels": _labels(60), "latent": _latent(X), "n_neighbors": 5, "random_state": 0}
+    embeddings = {"Y": np.round(Y) if ties else Y}
+    exact = dreval.Evaluation(X, embeddings, **known).run("all", None, None)
+    anchored = dreval.Evaluation(X, embeddings, anchors=60, **known).run("all", None)
+    assert sorted(exact.tidy()["measure"]) == sorted(NAMES + METHODS)
+    assert sorted(set(exact.curves["measure"])) == CURVES
+    for column in ("value", "chance", "worst", "best"):
+        assert_allclose(anchored.tidy()[column], exact.tidy()[column], rtol=1e-12, atol=1e-12)
+    pd.testing.assert_frame_equal(anchored.curves, exact.curves, rtol=1e-12, atol=1e-12)
+    sampled = anchored.tidy().set_index("measure")["se"].dropna()
+    assert (sampled < 1e-12).all()  # nothing is left out, so nothing is uncertain
+
+
+@each_measure
+def test_anchors_see_what_all_points_see(name):
+    """Contributions of anchors are rows of the whole (all rows: the whole), so their mean is unbiased for the value.
+
+    At the best global scale the rows choose the scale, and a statistic of pairs is no mean: there the mean of many
+    draws is compared, within 4.5 standard errors and the bias of order 1/m of a ratio.
+    """
+    X, Y = _cloud(n=120)
+    whole, rng = _points(name, X, Y), np.random.default_rng(0)
+    if _card(name).level == "global":
+        assert _points(name, X, Y, np.arange(120 if name in OWN_SCALE else 30)).value == whole.value
+        return
+    if _card(name).level == "pair":
+        draws = [_points(name, X, Y, np.sort(rng.choice(120, 40, replace=False))).value for _ in range(60)]
+        spread = np.std(draws, ddof=1)
+        assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(60) + spread / 2
+        return
+    assert_array_equal(_points(name, X, Y, np.arange(120)).points, whole.points)
+    draws = []
+    for _ in range(60):
+        rows = rng.choice(120, 40, replace=False)
+        got = _points(name, X, Y, rows)
+        draws.append(got.value)
+        if name != "procrustes_rn_opt":
+            assert_array_equal(got.points, whole.points[rows])
+    spread = np.std(draws, ddof=1)
+    assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(60) + spread / 4 * (
+        name == "procrustes_rn_opt"
+    )
+
+
+@pytest.mark.parametrize("name", list(MEASURES))
+def test_the_function_looks_like_its_card(name):
+    """Data and embedding by place, the rest by keyword; name and page are its own; it can be found where it says."""
+    function = getattr(dreval, name)
+    parameters = list(inspect.signature(function).parameters.values())
+    assert [p.name for p in parameters[:2]] == ["X", "source" if name in METHODS else "Y"]
+    assert all(p.kind is p.KEYWORD_ONLY for p in parameters[2:])
+    assert ("labels" in [p.name for p in parameters]) == ("labels" in _card(name).needs or name in METHODS)
+    assert ("ties" in [p.name for p in parameters]) == (_card(name).ties is not None)
+    assert function.__name__ == name == _card(name).name
+    assert getattr(importlib.import_module(function.__module__), name) is function
+
+
+@pytest.mark.parametrize("name", list(MEASURES))
+def test_the_examples_are_right(name):
+    """Every example of the page is run here, since a made function is not found by every finder."""
+    function = getattr(dreval, name)
+    test = doctest.DocTestParser().get_doctest(inspect.getdoc(function), {}, name, None, None)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)
+    failed, tried = runner.run(test)
+    assert tried >= 2
+    assert failed == 0

@@ -1,0 +1,173 @@
+"""What the cards of measures of methods promise, asked of each over the registry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from numpy.testing import assert_array_equal
+from strategies import pairs
+
+import dreval
+from dreval.errors import MethodFailed
+from dreval.records.measure_record import MeasureRecord
+from dreval.registry import MEASURES
+
+NAMES = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]
+FEW = {"tractable_consistency": {"n_transformations": 5, "n_reseeds": 1}}
+each_measure = pytest.mark.parametrize("name", NAMES)
+
+
+def value(name, X, source, **options):
+    return getattr(dreval, name)(X, source, **{"random_state": 0, **FEW.get(name, {}), **options})
+
+
+def cloud(n=40, p=3):
+    return np.random.default_rng(0).normal(size=(n, p)) * np.linspace(2, 0.5, p)
+
+
+def bent(X, n_components):
+    """A smooth embedding of the data, with as many columns as are asked for."""
+    return np.tanh(X - X.mean(axis=0))[:, :n_components]
+
+
+def test_they_are_known():
+    """The three of them."""
+    assert NAMES == ["reconstruction_error", "tractable_consistency", "trustability"]
+
+
+@each_measure
+@settings(max_examples=15)
+@given(pair=pairs(min_n=6, max_n=20))
+def test_values_lie_within_the_bounds(name, pair):
+    """For any data and any embedding: a record with a float within the card's bounds; too wide an embedding is refused."""
+    X, Y = pair
+    low, high = MEASURES.card(name).bounds
+    if Y.shape[1] > 2 and name == "tractable_consistency":
+        with pytest.raises(MethodFailed, match="must return at most the 2 columns asked for"):
+            value(name, X, lambda *_: Y)
+    found = value(name, X, lambda _, n_components: Y[:, :n_components])
+    assert isinstance(found, MeasureRecord)
+    assert low <= float(found) <= high
+
+
+@each_measure
+def test_a_perfect_method_is_best_and_a_random_one_worse(name):
+    """PCA at full width is next to the best value, and embeddings with exchanged points are far from it."""
+    X, rng = cloud(n=80), np.random.default_rng(0)
+    best = float(value(name, X, dreval.methods.PCA(n_components=3)))
+    assert best < 0.06
+    assert float(value(name, X, lambda X, d: rng.permutation(X)[:, :d])) > 0.8
+
+
+@each_measure
+def test_declared_invariances_hold(name):
+    """Moving, turning with reflection and scaling every embedding changes nothing."""
+    X = cloud()
+    here = float(value(name, X, bent))
+
+    def changed(X, n_components):
+        Y = bent(X, n_components)
+        turn = np.linalg.qr(np.random.default_rng(1).normal(size=(Y.shape[1], Y.shape[1])))[0]
+        return 1e5 * (Y @ turn + 3.0)
+
+    assert MEASURES.card(name).invariances == {"translation", "rotation", "scale"}
+    assert float(value(name, X, changed)) == pytest.approx(here, rel=1e-5)
+
+
+@each_measure
+def test_inputs_are_not_written_and_frames_are_arrays(name):
+    """Read-only data are left as they are; a frame, single precision and a Fortran array give the same."""
+    X = cloud().astype(np.float32).astype(float)
+    before = X.copy()
+    X.setflags(write=False)
+    here = value(name, X, "isomap")
+    assert_array_equal(X, before)
+    for other in (pd.DataFrame(X), np.asfortranarray(X), X.astype(np.float32)):
+        assert float(value(name, other, "isomap")) == float(here)
+
+
+@each_measure
+def test_a_seed_is_a_seed(name):
+    """The same seed gives the same number for a method that draws."""
+
+    def drawn(X, n_components, random_state=0):
+        return X[:, :n_components] + np.random.default_rng(random_state).normal(size=(len(X), n_components))
+
+    X = cloud()
+    first, again, other = (float(value(name, X, drawn, random_state=seed)) for seed in (3, 3, 4))
+    assert first == again != other
+
+
+@each_measure
+def test_supervised_sources_get_the_labels(name):
+    """A function that accepts labels is given them."""
+    X, seen = cloud(), []
+
+    def supervised(X, n_components, labels):
+        seen.append(list(labels))
+        return X[:, :n_components]
+
+    value(name, X, supervised, labels=list("ab") * 20)
+    assert seen[0] == list("ab") * 20
+
+
+@each_measure
+def test_an_evaluation_has_the_same_number(name):
+    """A row of an evaluation is what the function says with the same seed; parts are in the note."""
+    X = cloud()
+    options = {name: FEW[name]} if name in FEW else None
+    ev = dreval.Evaluation(X, {"iso": "isomap", "xy": X[:, :2]}, n_neighbors=5, random_state=7)
+    table = ev.run(["trustworthiness", name], ci=None, options=options).tidy().set_index(["measure", "embedding"])
+    alone = value(name, X, "isomap", random_state=7)
+    row = table.loc[(name, "iso")]
+    assert (row["value"], row["chance"]) == (float(alone), alone.chance)
+    assert row["note"].startswith(alone.words)
+    other = table.loc[(name, "xy")]
+    if "method" in MEASURES.card(name).needs:
+        assert np.isnan(other["value"])
+        assert "coordinates only" in other["note"]
+        assert "Pass the estimator" in other["note"]
+    else:
+        assert other["value"] > 0
+    assert list(table.index.get_level_values("measure")) == ["trustworthiness", name] * 2
+
+
+@each_measure
+def test_one_method_has_one_number_in_a_table(name):
+    """A method under two names has the same numbers: transformations, folds and exchanges are common to the table."""
+    X = cloud()
+    options = {name: FEW[name]} if name in FEW else None
+    table = dreval.Evaluation(X, {"p1": "pca", "p2": "pca"}, n_neighbors=5, random_state=3).run(
+        name, ci=None, options=options
+    )
+    first, second = (table.tidy().query("embedding == @which").iloc[0] for which in ("p1", "p2"))
+    assert (first["value"], first["chance"], first["note"]) == (second["value"], second["chance"], second["note"])
+    assert first["value"] == float(value(name, X, "pca", random_state=3))
+
+
+def test_they_are_never_computed_by_default():
+    """Default measures re-run nothing; "all" has every one, also where it can only give the reason."""
+    X = cloud()
+    calls = []
+
+    def method(X, n_components):
+        calls.append(1)
+        return X[:, :n_components]
+
+    ev = dreval.Evaluation(X, {"m": method}, n_neighbors=5, random_state=0)
+    assert not set(NAMES) & set(ev.run(ci=None).tidy()["measure"])
+    assert len(calls) == 1
+    few = ev.run("all", ci=None, options=FEW).tidy()
+    assert set(NAMES) <= set(few["measure"])
+
+
+def test_options_are_checked_before_anything_runs():
+    """Unknown names and words are refused; a journal can be given."""
+    ev = dreval.Evaluation(cloud(), {"pca": "pca"}, n_neighbors=5, random_state=0)
+    for wrong in ({"n_transformation": 3}, {"transformation": "shift"}, {"random_state": 3}):
+        with pytest.raises(dreval.errors.UnknownName, match="must be a known name"):
+            ev.run("tractable_consistency", options={"tractable_consistency": wrong})
+    with pytest.raises(dreval.errors.InputError, match="`amplitude`"):
+        ev.run("tractable_consistency", options={"tractable_consistency": {"amplitude": -1.0}})

@@ -1,0 +1,319 @@
+"""The evaluation as a description: it never changes, refuses at its door, and computes what is asked for."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval.errors import InputError, UnknownName
+from dreval.glossary import COLUMNS, TEXT_COLUMNS
+from dreval.registry import MEASURES, TESTS
+
+X = np.random.default_rng(0).normal(size=(40, 4))
+Y = X[:, :2] + 0.1
+LABELS = np.array(["a", "b"] * 20)
+WHOLE = ("replicate", "n", "n_components", "n_resamples")
+
+
+def evaluation(**settings: Any) -> dreval.Evaluation:
+    return dreval.Evaluation(X, {"e": Y}, **{"labels": LABELS, "n_neighbors": 5, "random_state": 0, **settings})
+
+
+def names(results: dreval.Results) -> list[str]:
+    table = results.tidy()
+    return list(dict.fromkeys(table.loc[table["test"] == "", "measure"]))
+
+
+def test_with_embedding_gives_a_copy() -> None:
+    """``with_embedding`` leaves the evaluation it is called on as it was, and equals giving all embeddings at once."""
+    first = evaluation()
+    second = first.with_embedding("f", Y[:, ::-1])
+
+    assert list(first.sources) == ["e"]
+    assert list(second.sources) == ["e", "f"]
+    assert second.data is first.data
+    assert repr(second) == repr(dreval.Evaluation(X, {"e": Y, "f": Y}, labels=LABELS, n_neighbors=5))
+
+
+@pytest.mark.parametrize("change", ["ev.seed = 1", "ev.new = 1", "del ev.seed", "ev.data = None"])
+def test_an_evaluation_does_not_change(change: str) -> None:
+    """No attribute can be set, added or deleted; the error says what to do instead."""
+    ev = evaluation()
+    with pytest.raises(AttributeError, match=r"use with_embedding\(\) for a copy"):
+        exec(change, {"ev": ev})
+
+    assert ev.seed == 0
+
+
+def test_a_word_that_an_evaluation_has_not_is_answered_by_the_nearest() -> None:
+    """``add`` is no attribute, and the error says which word is; hasattr is false of it, and pickling holds."""
+    ev = evaluation()
+    with pytest.raises(AttributeError, match=r"^an Evaluation has no 'add'\. Did you mean 'with_embedding'\?$"):
+        ev.add("f", Y)
+    with pytest.raises(AttributeError, match=r"Did you mean 'run'\?"):
+        getattr(ev, "runs")  # noqa: B009
+    with pytest.raises(AttributeError, match=r"^an Evaluation has no 'zzz'$"):
+        getattr(ev, "zzz")  # noqa: B009
+
+    assert not hasattr(ev, "add")
+    assert repr(pickle.loads(pickle.dumps(ev))) == repr(ev)
+
+
+def test_what_came_in_can_change_afterwards() -> None:
+    """Arrays and estimators are copied: what the user does to them later changes no number."""
+    data, coordinates = X.copy(), Y.copy()
+    ev = dreval.Evaluation(data, {"e": coordinates}, n_neighbors=5, random_state=0)
+    expected = ev.run("trustworthiness").tidy()["value"]
+    data[:], coordinates[:] = 0.0, 0.0
+
+    assert ev.run("trustworthiness").tidy()["value"].equals(expected)
+
+
+def test_evaluations_can_be_copied_and_pickled() -> None:
+    """A copy, deep copy or pickled copy gives the same numbers."""
+    ev = evaluation()
+    expected = ev.run("trustworthiness").tidy().drop(columns="seconds")
+
+    for other in (copy.copy(ev), copy.deepcopy(ev), pickle.loads(pickle.dumps(ev))):
+        pd.testing.assert_frame_equal(other.run("trustworthiness").tidy().drop(columns="seconds"), expected)
+
+
+def test_the_table_has_the_closed_columns_and_types() -> None:
+    """Columns are those of the glossary in their order; text is text, counts are whole, the rest is float."""
+    for results in (evaluation().run(), evaluation().with_embedding("bad", Y[:5]).run(None, "hsic", None)):
+        table = results.tidy()
+
+        assert list(table.columns) == list(COLUMNS)
+        for name in COLUMNS:
+            kind = "object" if name in TEXT_COLUMNS else "int64" if name in WHOLE else "float64"
+            assert table[name].dtype == kind, name
+        assert table.loc[:, list(TEXT_COLUMNS)].map(lambda cell: isinstance(cell, str)).all(axis=None)
+
+
+def test_every_row_says_where_it_belongs() -> None:
+    """Each row has data set, embedding and n; each row of a measure its direction and bounds, failed ones too."""
+    table = evaluation().with_embedding("bad", Y[:5]).run("all").tidy()
+    rows = table[table["test"] == ""]
+
+    assert (table["n"] == 40).all()
+    assert (table["dataset"] == "data").all()
+    assert ((table["measure"] == "") == (table["test"] != "")).all()
+    for row in rows.to_dict("records"):
+        card = MEASURES.card(row["measure"])
+        assert (row["direction"], row["lower"]) == (card.direction, card.bounds[0])
+        assert row["upper"] == card.bounds[1] or (np.isnan(row["upper"]) and np.isinf(card.bounds[1]))
+    assert set(table.loc[table["embedding"] == "e", "n_components"]) == {2}
+    assert set(table.loc[table["embedding"] == "bad", "n_components"]) == {0}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("procrustes_r", ["procrustes_r"]),
+        (["procrustes_r", "continuity", "procrustes_r"], ["procrustes_r", "continuity"]),
+        (("continuity",), ["continuity"]),
+        (np.array(["continuity", "procrustes_r"]), ["continuity", "procrustes_r"]),
+        (None, []),
+        ([], []),
+    ],
+)
+def test_measures_are_chosen_by_name(wanted: Any, expected: list[str]) -> None:
+    """One name, several in any collection, or none; each once and in the order asked for."""
+    assert names(evaluation().run(wanted)) == expected
+
+
+def test_default_and_all_measures() -> None:
+    """The default are the cards with a place, in its order; "all" has them first and then every other one."""
+    default = sorted((c for c in MEASURES.cards() if c.default is not None), key=lambda c: c.default)
+    without = [c.name for c in default if "labels" not in c.needs]
+    plain = evaluation(labels=None)
+
+    assert names(evaluation().run()) == [c.name for c in default]
+    assert names(plain.run()) == without
+    every = evaluation(latent=X[:, :2]).run("all")
+    curves = [*every.curves["measure"].unique()]
+    assert curves == [card.name for card in MEASURES.cards() if card.curve]
+    assert sorted([*names(every), *curves]) == dreval.list_measures()
+    assert sorted({*names(every)} - {*names(evaluation().run("all"))}) == ["latent_r2"]
+    assert names(evaluation().run("all"))[: len(default)] == [c.name for c in default]
+    assert names(plain.run(["default", "procrustes_r"])) == [*without, "procrustes_r"]
+
+
+def test_tests_are_chosen_by_name() -> None:
+    """By default the embeddings are tested against labels and covariates; None tests nothing."""
+    ev = evaluation(covariates={"age": X[:, 0], "site": LABELS[::-1]})
+    default = [name for name in ("hsic", "kcca") if name in TESTS]
+    table = ev.run(None).tidy()
+
+    assert list(zip(table["test"], table["target"], strict=True)) == [
+        (name, target) for name in default for target in ("labels", "age", "site")
+    ]
+    assert len(ev.run("continuity", None).tidy()) == 1
+    assert set(ev.run(None, "all").tidy()["test"]) == set(TESTS)
+    assert set(evaluation(labels=None).run().tidy()["test"]) == {""}
+
+
+def test_a_covariate_beside_labels_has_another_name() -> None:
+    """Rows of labels and of a covariate called labels could not be told apart."""
+    with pytest.raises(dreval.errors.InputError, match="`covariates` must have names of their own beside labels"):
+        evaluation(covariates={"labels": X[:, 0]})
+
+
+def test_tests_are_those_of_the_plain_functions() -> None:
+    """Statistic and effect of a row are those of ``dreval.hsic_test`` with the same kernels, bit for bit."""
+    age = X[:, 0] ** 2
+    table = evaluation(covariates={"age": age}).run(None, "hsic").tidy()
+    plain = [
+        dreval.hsic_test(Y, LABELS, kernel=("gaussian", "delta"), random_state=0),
+        dreval.hsic_test(Y, age, random_state=0),
+    ]
+
+    assert table["statistic"].tolist() == [found.statistic for found in plain]
+    assert table["effect_size"].tolist() == [found.effect_size for found in plain]
+    assert table["n_resamples"].tolist() == [999, 999]
+
+
+def test_options_of_tests_reach_them() -> None:
+    """Permutations and kernels of one test are those in ``options``."""
+    options = {"hsic": {"kernel": "linear", "n_resamples": 49}}
+    row = evaluation(labels=None, covariates={"age": X[:, 0]}).run(None, "hsic", options=options).tidy().iloc[0]
+
+    assert row["statistic"] == dreval.hsic_test(Y, X[:, 0], kernel="linear", random_state=0).statistic
+    assert row["n_resamples"] == 49
+
+
+@pytest.mark.parametrize("method", ["holm", "benjamini_hochberg"])
+def test_p_values_are_adjusted_over_the_table(method: str) -> None:
+    """Adjusted p-values are those of statsmodels over all tests of the table; refused tests do not count."""
+    from statsmodels.stats.multitest import multipletests
+
+    ev = (
+        evaluation(covariates={"age": X[:, 0], "constant": np.ones(40)})
+        .with_embedding("f", X[:, 2:])
+        .with_embedding("bad", Y[:5])
+    )
+    table = ev.run(None, "hsic", n_resamples=99, adjust=method).tidy()
+    tested = table[table["p_value"].notna()]
+    code = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}[method]
+
+    assert len(tested) == 4
+    assert tested["p_adjusted"].tolist() == multipletests(tested["p_value"], method=code)[1].tolist()
+    assert table.loc[table["p_value"].isna(), "p_adjusted"].isna().all()
+    assert ev.run(None, "hsic", n_resamples=9, adjust=None).tidy()["p_adjusted"].isna().all()
+
+
+def test_options_of_measures_reach_them() -> None:
+    """A list of k and folds of its own for one measure; the others keep the evaluation's k."""
+    options = {"knn_accuracy": {"n_neighbors": [20, 5], "n_folds": 3}, "trustworthiness": {"n_neighbors": 7}}
+    table = evaluation().run(["trustworthiness", "continuity", "knn_accuracy"], None, options=options).tidy()
+    expected = dreval.knn_accuracy(X, Y, labels=LABELS, n_neighbors=[5, 20], n_folds=3, random_state=0)
+
+    assert table["parameters"].tolist() == [
+        "n_neighbors=7",
+        "n_neighbors=5",
+        "n_neighbors=5, n_folds=3",
+        "n_neighbors=20, n_folds=3",
+    ]
+    assert table["value"].tolist()[2:] == expected.tolist()
+
+
+def test_defaults_of_an_measure_never_refuse_small_data() -> None:
+    """Eight labeled points can be judged although k-NN accuracy has a default of ten neighbors."""
+    table = dreval.Evaluation(X[:8], {"e": Y[:8]}, labels=LABELS[:8], n_neighbors=3).run().tidy()
+
+    assert table.loc[table["measure"] == "knn_accuracy", "parameters"].tolist() == ["n_neighbors=7, n_folds=5"]
+
+
+def test_names_are_refused_at_once() -> None:
+    """A wrong name of a measure, test, option, method or file stops before anything is computed."""
+    ev = evaluation()
+    for wrong in (
+        lambda: ev.run("trustworthines"),
+        lambda: ev.run(tests="hsik"),
+        lambda: ev.run(options={"hsik": {}}),
+        lambda: ev.run(options={"hsic": {"kernels": "linear"}}),
+        lambda: ev.with_embedding("f", "isomp"),
+        lambda: ev.with_embedding("f", "isomap", n_neighbors=3),
+    ):
+        with pytest.raises(UnknownName, match="Did you mean"):
+            wrong()
+    with pytest.raises(InputError, match="variable to test against"):
+        evaluation(labels=None).run(tests="hsic")
+
+
+def test_the_bar_is_silent_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
+    """Where stderr is no terminal there is no progress bar, unless it is asked for; stdout stays clean always."""
+    evaluation().run("continuity")
+    assert capfd.readouterr() == ("", "")
+    evaluation().run("continuity", progress=False)
+    assert capfd.readouterr() == ("", "")
+    evaluation().run("continuity", progress=True)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "it/s" in err or "%" in err
+
+
+def test_the_recipe_makes_the_result_again() -> None:
+    """Seed, settings and versions are kept, and the data's hash; a seed that was drawn gives the same numbers again."""
+    first = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[3, 5])
+    recipe = first.run().recipe
+    again = evaluation(n_neighbors=[3, 5], random_state=recipe["random_state"])
+
+    assert recipe["n_neighbors"] == [3, 5]
+    assert (recipe["n"], recipe["p"], recipe["anchors"], recipe["adjust"]) == (40, 4, None, "holm")
+    assert {"dreval", "python", "numpy", "scipy", "pandas", "numba"} <= set(recipe["versions"])
+    pd.testing.assert_frame_equal(
+        first.run().tidy().drop(columns="seconds"), again.run().tidy().drop(columns="seconds"), check_exact=True
+    )
+    assert dreval.Evaluation(X + 1, {"e": Y}).run("continuity").recipe["data_sha256"] != recipe["data_sha256"]
+
+
+def test_the_call_makes_the_same_result_with_the_options_of_every_embedding():
+    """Two settings of one method, a function with an option and coordinates: run as written, the same values."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+
+    def scaled(X, n_components, factor=1.0):
+        return X[:, :n_components] ** factor
+
+    ev = dreval.Evaluation(X, {"xy": X[:, :2]}, n_neighbors=5, random_state=0)
+    ev = (
+        ev.with_embedding("k = 5", "isomap", n_neighbors=5)
+        .with_embedding("k = 20", "isomap", n_neighbors=20)
+        .with_embedding("pca", "pca")
+    )
+    results = ev.with_embedding("cubes", scaled, factor=3).run(["continuity", "procrustes_rc"])
+    call = results.recipe["call"]
+    again = eval(call, {"dreval": dreval, "data": X, "xy_coordinates": X[:, :2], "cubes_callable": scaled})
+
+    assert ".with_embedding('k = 20', 'isomap', n_neighbors=20)" in call
+    assert again.recipe["call"] == call
+    pd.testing.assert_frame_equal(again.table.drop(columns="seconds"), results.table.drop(columns="seconds"))
+    assert results.tidy()["value"].nunique() == 10
+
+
+def test_the_call_is_in_the_recipe() -> None:
+    """The recipe's call names the settings that are not the default, and only those."""
+    results = evaluation(anchors=9).run("continuity", None, n_resamples=9, options={"continuity": {"n_neighbors": 2}})
+    call = results.recipe["call"]
+
+    assert call == (
+        "dreval.Evaluation(data, {'e': e_coordinates}, labels=labels, n_neighbors=[5], random_state=0, anchors=9)"
+        ".run(measures='continuity', tests=None, n_resamples=9, options={'continuity': {'n_neighbors': 2}})"
+    )
+
+
+def test_seeds_are_integers_generators_or_nothing() -> None:
+    """A Generator gives one draw, which is kept; no seed draws a fresh one each time; -1 and 1.5 are refused."""
+    drawn = evaluation(random_state=np.random.default_rng(3)).seed
+
+    assert drawn == evaluation(random_state=np.random.default_rng(3)).seed
+    assert dreval.Evaluation(X).seed != dreval.Evaluation(X).seed
+    for wrong in (-1, 1.5, "0", True):
+        with pytest.raises(InputError, match="random_state"):
+            evaluation(random_state=wrong)

@@ -1,0 +1,209 @@
+"""Curves over K and full-rank measures in an evaluation: a table of their own, intervals, saved and loaded."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from scipy.special import stdtrit
+from strategies import pairs
+
+import dreval
+from dreval._random import stream
+from dreval.errors import InputError, UnknownName
+from dreval.geometry.blocks import random_groups
+from dreval.registry import MEASURES
+
+CURVES = [name for name in MEASURES if MEASURES.card(name).curve]
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(150, 4))
+Y = X[:, :2] + 0.2 * RNG.normal(size=(150, 2))
+OTHER = RNG.normal(size=(150, 1))
+
+
+def evaluation(**setting):
+    return dreval.Evaluation(X, {"b": Y, "a": OTHER}, n_neighbors=5, random_state=0, **setting)
+
+
+def test_curves_have_a_table_of_their_own():
+    """No row of the tidy table, about 60 numbers of neighbors from 1 to the last, the values those of the function."""
+    results = evaluation().run([*CURVES, "continuity"])
+    assert set(results.tidy()["measure"]) == {"continuity"}
+    assert list(results.curves.columns) == ["embedding", "measure", "K", "value", "conf_low", "conf_high", "chance"]
+    kinds = ["object", "object", "int64", *["float64"] * 4]
+    assert [str(kind) for kind in results.curves.dtypes] == kinds
+    for name in CURVES:
+        wide, whole = results.curve(name), getattr(dreval, name)(X, Y)
+        assert list(wide.columns) == ["b", "a"]
+        assert wide["b"].to_numpy().tolist() == whole.loc[wide.index].tolist()
+        assert wide.index[[0, -1]].tolist() == [1, len(whole)]
+        assert wide.index.is_monotonic_increasing
+        assert 40 <= len(wide) <= 75
+        steps = np.diff(np.log(wide.index[wide.index > 20]))
+        assert steps.max() < 2.5 * steps.min()
+
+
+@given(pair=pairs(max_n=12))
+def test_small_data_keep_every_k(pair):
+    """Where there are few numbers of neighbors all are kept, and all on request."""
+    cloud, image = pair
+    results = dreval.Evaluation(cloud, {"e": image}, n_neighbors=1).run(CURVES, ci=None)
+    assert results.curve("r_nx")["e"].tolist() == dreval.r_nx(cloud, image).tolist()
+    assert results.curve("q_nx").index.tolist() == list(range(1, len(cloud)))
+
+
+def test_all_k_on_request():
+    """For the curve that asks, and for no other."""
+    results = evaluation().run(["r_nx", "q_nx"], options={"r_nx": {"all_k": True}})
+    assert results.curve("r_nx")["b"].tolist() == dreval.r_nx(X, Y).tolist()
+    assert len(results.curve("q_nx")) < 80
+    with pytest.raises(InputError, match="`all_k`"):
+        evaluation().run("r_nx", options={"r_nx": {"all_k": 1}})
+
+
+def test_curves_alone_are_a_result(tmp_path: Path):
+    """Names, sizes, summary, page and points are there without any row; nothing is printed but where the curves are."""
+    results = evaluation().run("r_nx")
+    assert results.tidy().empty
+    assert results.names == ["b", "a"]
+    assert results.glance()[["embedding", "n", "n_components"]].values.tolist() == [["b", 150, 2], ["a", 150, 1]]
+    assert results.augment("a").shape == (150, 2)
+    assert "Curves over the number of neighbors K: r_nx; see results.curve('r_nx')." in str(results.summary())
+    assert results.report(tmp_path / "page.html").exists()
+
+
+def test_a_failed_embedding_says_why():
+    """Once for each measure that has single values; curves have no rows, and the others keep theirs."""
+    results = evaluation().with_embedding("bad", Y[:3]).run(["r_nx", "r_nx_auc"])
+    bad = results.tidy().set_index("embedding").loc[["bad"]]
+    assert bad["measure"].tolist() == ["r_nx_auc"]
+    assert bad["value"].isna().all()
+    assert bad["note"].str.contains("one row per point").all()
+    assert list(results.curve("r_nx").columns) == ["b", "a"]
+
+
+def test_curves_beside_a_failure_are_not_said_to_be_missing(tmp_path: Path):
+    """Neither the summary nor a report says that an embedding has no curve which it has."""
+    results = evaluation().with_embedding("bad", Y[:3]).run(["r_nx", "b_nx", "continuity"])
+    page = results.report(tmp_path / "page.md").read_text("utf-8")
+    assert "Intrusive" not in str(results.summary())
+    assert "not asked for" not in page
+    assert str(results.summary()).count("bad failed") == 1
+
+
+def test_a_curve_that_is_not_there():
+    """No curve at all, or not this one: refused with what there is."""
+    with pytest.raises(InputError, match="there are none"):
+        evaluation().run("continuity").curve("r_nx")
+    with pytest.raises(UnknownName, match="Known: r_nx"):
+        evaluation().run("r_nx").curve("q_nx")
+
+
+def test_saved_and_loaded(tmp_path: Path):
+    """Curves come back to the last bit; a file from before there were any has none."""
+    results = evaluation().run([*CURVES, "r_nx_auc"], options={"b_nx": {"all_k": True}})
+    results.save(tmp_path / "new")
+    loaded = dreval.load_results(tmp_path / "new")
+    pd.testing.assert_frame_equal(loaded.curves, results.curves, check_exact=True)
+    pd.testing.assert_frame_equal(loaded.curve("b_nx"), results.curve("b_nx"), check_exact=True)
+    with zipfile.ZipFile(tmp_path / "new") as new, zipfile.ZipFile(tmp_path / "old", "w") as old:
+        for name in new.namelist():
+            if name not in ("curves.csv", "shepard.json"):
+                old.writestr(name, new.read(name))
+    assert dreval.load_results(tmp_path / "old").curves.empty
+    assert dreval.load_results(tmp_path / "old").shepard == {}
+    pd.testing.assert_frame_equal(dreval.load_results(tmp_path / "old").tidy(), results.tidy())
+
+
+@pytest.mark.parametrize("name", ["q_local", "q_global"])
+def test_leave_a_group_out_is_the_plain_function_on_the_rest(name):
+    """The values behind the interval are those of the data without each group's points."""
+    results = evaluation().run(name)
+    groups = results.groups[results.groups["embedding"] == "b"]
+    for partition, part in groups.groupby("partition"):
+        codes = random_groups(150, 20, stream(0, "groups", partition)).codes
+        for group in (0, 7, 19):
+            stay, value = codes != group, part.set_index("group")["value"][group]
+            assert value == pytest.approx(getattr(dreval, name)(X[stay], Y[stay]), abs=1e-12)
+    values = groups.pivot(index="partition", columns="group", values="value").to_numpy()
+    row = results.tidy().set_index("embedding").loc["b"]
+    assert values.shape == (8, 20)
+    assert row["se"] == pytest.approx(np.sqrt(np.mean(19 * values.var(axis=1))))
+    assert row["conf_low"] < row["value"] < row["conf_high"]
+
+
+def test_curves_of_before_there_were_intervals_are_read(tmp_path: Path):
+    """A file whose curves have no ends of intervals gives the same values, and missing ends."""
+    results = evaluation().run("r_nx")
+    results.save(tmp_path / "new")
+    with zipfile.ZipFile(tmp_path / "new") as new, zipfile.ZipFile(tmp_path / "old", "w") as old:
+        for name in new.namelist():
+            rows = results.curves.drop(columns=["conf_low", "conf_high"]).to_csv(index=False)
+            old.writestr(name, rows if name == "curves.csv" else new.read(name))
+    loaded = dreval.load_results(tmp_path / "old").curves
+    assert loaded["value"].tolist() == results.curves["value"].tolist()
+    assert loaded[["conf_low", "conf_high"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_intervals_of_a_curve_are_those_of_the_plain_function_on_the_rest(name):
+    """At every K up to half of the points: the jackknife by hand, without each point or without each group; then none.
+
+    Between the K at which a curve without points is known the standard error is interpolated.
+    """
+    results, card = evaluation().run(name), MEASURES.card(name)
+    if card.without is not None:
+        stays = [[np.arange(150) != i for i in range(150)]]
+    else:
+        codes = [random_groups(150, 20, stream(0, "groups", b)).codes for b in range(8)]
+        stays = [[part != group for group in range(20)] for part in codes]
+    left = [[getattr(dreval, name)(X[stay], Y[stay]) for stay in part] for part in stays]
+    g, top = len(stays[0]), (150 if card.without is not None else 142) // 2
+    rows = results.curves[results.curves["embedding"] == "b"].set_index("K")
+    assert rows.index.max() > top
+    for k, row in rows.iterrows():
+        values = np.array([[curve.get(k, np.nan) for curve in part] for part in left])
+        if k > top or np.ptp(values) < 1e-12:
+            assert np.isnan([row["conf_low"], row["conf_high"]]).all()
+            continue
+        half = stdtrit(g - 1, 0.975) * np.sqrt(np.mean((g - 1) * values.var(axis=1)))
+        low, high = card.bounds
+        assert row["conf_low"] == pytest.approx(max(row["value"] - half, low), abs=1e-11)
+        assert row["conf_high"] == pytest.approx(min(row["value"] + half, high), abs=1e-11)
+
+
+def test_curves_without_intervals():
+    """Not asked for, or seen from anchors: no ends, and the same values."""
+    asked, bare = evaluation().run("r_nx"), evaluation().run("r_nx", ci=None)
+    assert bare.curves[["conf_low", "conf_high"]].isna().all(axis=None)
+    assert bare.curves["value"].tolist() == asked.curves["value"].tolist()
+    assert evaluation(anchors=40).run("r_nx").curves[["conf_low", "conf_high"]].isna().all(axis=None)
+
+
+def test_points_and_anchors():
+    """Points and anchors carry contributions of the area; what has no interval says why."""
+    whole = evaluation().run(["r_nx_auc", "k_max"])
+    points = whole.augment("b")["r_nx_auc"]
+    assert points.mean() == pytest.approx(dreval.r_nx_auc(X, Y), abs=1e-13)
+    some = evaluation(anchors=40).run(["r_nx_auc", "k_max", "q_local", "r_nx"])
+    seen = some.augment("b")["r_nx_auc"]
+    assert seen.notna().sum() == 40
+    assert seen.dropna().tolist() == points[seen.notna()].tolist()
+    table = some.tidy().set_index(["embedding", "measure"]).loc["b"]
+    assert table.loc["r_nx_auc", "se"] == pytest.approx(np.sqrt((1 - 40 / 150) * seen.var() / 40))
+    assert table.loc["k_max", "note"] == "no interval: the value moves in jumps"
+    assert table.loc["q_local", "note"].endswith("no interval: the anchors also choose the scale")
+    assert np.average(some.curve("r_nx")["b"].loc[[1, 2]]) != np.average(dreval.r_nx(X, Y).loc[[1, 2]])
+    assert whole.tidy().set_index(["embedding", "measure"]).loc[("b", "k_max"), "note"].startswith("no interval")
+
+
+def test_the_order_of_the_default_measures():
+    """The order that is fixed: ranks, area, local and global Procrustes, distances, classes."""
+    cards = sorted((card for card in MEASURES.cards() if card.default), key=lambda card: card.default)
+    fixed = ["trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "procrustes_rn_opt"]
+    fixed += ["procrustes_disparity", "spearman_distance", "knn_accuracy"]
+    assert [card.name for card in cards] == fixed

@@ -1,0 +1,235 @@
+"""What fails is a row with its reason; nothing else is lost."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval.errors import DrevalError, InputError, UndefinedMeasure
+from dreval.measures import trustworthiness as module
+
+X = np.random.default_rng(0).normal(size=(40, 4))
+Y = X[:, :2] + 0.1
+LABELS = np.array(["a", "b"] * 20)
+CHOSEN = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "knn_accuracy"]
+NAN = np.where(np.arange(80).reshape(40, 2) == 7, np.nan, Y)
+
+
+class Raises:
+    """An estimator that raises."""
+
+    def fit_transform(self, X: np.ndarray) -> np.ndarray:
+        raise RuntimeError("no convergence\nafter 3 steps")
+
+
+def giving(value: Any) -> Any:
+    """A callable that gives this."""
+    return lambda *_: value
+
+
+def scream(X: np.ndarray, n_components: int) -> np.ndarray:
+    """A callable that divides by zero."""
+    return X / (n_components - n_components)[0]  # type: ignore[measure]
+
+
+FAILURES: dict[str, tuple[Any, str]] = {
+    "other rows": (Y[:5], "one row per point of the data: got 5 rows for 40 points"),
+    "NaN": (NAN, "must be finite: got NaN in row 3, column 1"),
+    "infinity": (np.where(np.isnan(NAN), np.inf, NAN), "must be finite: got infinity"),
+    "more columns than rows": (np.ones((40, 41)), "must not have more columns than rows"),
+    "complex": (Y * 1j, "must be real: got complex numbers"),
+    "text": ([["u", "v"]] * 40, "must hold numbers"),
+    "objects": (np.full((40, 2), None), "must hold numbers"),
+    "ragged": ([[1, 2], [3]], "must become a numeric array"),
+    "nothing": (None, "must be a table of rows and columns"),
+    "a number": (5, "must be a table of rows and columns"),
+    "a class": (Raises, "must be an estimator, not its class"),
+    "estimator that raises": (Raises(), "Raises raised: got RuntimeError: no convergence after 3 steps"),
+    "callable that raises": (scream, "scream raised: got TypeError"),
+    "callable giving None": (giving(None), "must return an array: got None"),
+    "callable giving complex": (giving(Y * 1j), "must be real: got complex numbers"),
+    "callable giving other rows": (giving(Y[:9]), "one row per point of the data: got 9 rows for 40 points"),
+    "callable giving a cube": (giving(np.zeros((40, 2, 2))), "must return rows and columns"),
+    "callable giving text": (giving("abc"), "must return an array: got 'abc'"),
+    "callable giving NaN": (giving(NAN), "must be finite: got NaN"),
+    "callable giving too many columns": (giving(np.ones((40, 41))), "must not have more columns than rows"),
+    "function of the data alone": (np.linalg.svdvals, "must accept (X, n_components)"),
+}
+
+
+def run(embeddings: dict[str, Any], **options: Any) -> dreval.Results:
+    ev = dreval.Evaluation(X, embeddings, labels=LABELS, n_neighbors=5, random_state=0)
+    return ev.run(CHOSEN, n_resamples=19, **options)
+
+
+@cache
+def good() -> dreval.Results:
+    """What the others give when nothing fails."""
+    return run({"first": Y, "last": "pca"})
+
+
+def rows(results: dreval.Results, name: str) -> pd.DataFrame:
+    table = results.tidy()
+    return table[table["embedding"] == name].drop(columns=["seconds", "p_adjusted"]).reset_index(drop=True)
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_one_failure_loses_nothing(kind: str) -> None:
+    """A failing embedding has all its rows, empty and with the reason; the others are as without it, bit for bit."""
+    source, reason = FAILURES[kind]
+    results = run({"first": Y, "bad": source, "last": "pca"})
+    failed = rows(results, "bad")
+
+    assert list(results.failed) == ["bad"]
+    assert reason in results.failed["bad"]
+    assert results.failed["bad"].startswith("`embeddings['bad']` ")
+    assert (failed["note"] == results.failed["bad"]).all()
+    assert failed[["value", "se", "conf_low", "chance", "statistic", "p_value", "worst"]].isna().all(axis=None)
+    keys = ["measure", "parameters", "test", "direction", "lower", "n"]
+    pd.testing.assert_frame_equal(failed[keys], rows(good(), "first")[keys])
+    assert (failed.loc[failed["test"] != "", "target"] == "labels").all()
+    for name in ("first", "last"):
+        pd.testing.assert_frame_equal(rows(results, name), rows(good(), name), check_exact=True)
+    assert results.names == ["first", "bad", "last"]
+    assert results.glance()["failed"].tolist() == ["", results.failed["bad"], ""]
+    assert f"bad failed: {results.failed['bad'][:20]}" in str(results.summary())
+    with pytest.raises(InputError, match="must be an embedding that was computed"):
+        results.augment("bad")
+
+
+def test_all_failing_is_a_table_of_reasons() -> None:
+    """Where no embedding can be computed the result is a table of reasons, which prints and is no exception."""
+    results = run({name: source for name, (source, _) in FAILURES.items()})
+
+    assert list(results.failed) == list(FAILURES)
+    assert results.tidy()["value"].isna().all()
+    assert (results.tidy()["note"] != "").all()
+    assert results.embeddings == {}
+    assert results.glance()["trustworthiness"].isna().all()
+    for name in FAILURES:
+        assert name in str(results.summary())
+
+
+def test_parameters_a_source_refuses_are_its_failure() -> None:
+    """A number of components that is none is the reason of one embedding."""
+    ev = dreval.Evaluation(X, {"first": Y}, n_neighbors=5, random_state=0)
+    ev = ev.with_embedding("word", scream, n_components="two").with_embedding("none", "pca", n_components=0)
+    ev = ev.with_embedding("many", "pca", n_components=5).with_embedding("options", Y, perplexity=3)
+    failed = ev.run("continuity").failed
+
+    assert list(failed) == ["word", "none", "many", "options"]
+    assert "`n_components` must be an integer >= 1: got 'two'" in failed["word"]
+
+
+def test_a_constant_embedding_is_judged() -> None:
+    """All points on one spot are an embedding: measures have values, the test its reason, and a note says so."""
+    results = run({"spot": np.zeros((40, 2)), "first": Y})
+    table = rows(results, "spot")
+    measures, tests = table[table["test"] == ""], table[table["test"] != ""]
+    value = measures.set_index("measure")["value"]
+
+    assert results.failed == {}
+    assert measures["value"].notna().all()
+    assert (value["procrustes_rc"], value["procrustes_disparity"]) == (1.0, 1.0)
+    assert tests["p_value"].isna().all()
+    assert tests["note"].str.startswith("`embeddings['spot']` must vary").all()
+    assert "`embeddings['spot']` puts all points in one place." in str(results.summary())
+    pd.testing.assert_frame_equal(rows(results, "first"), rows(good(), "first"), check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        (["a"] * 40, "`labels` must have at least two classes"),
+        (list(range(40)), "`labels` must have at least two classes"),
+        (["a"] * 39 + ["b"], ""),
+    ],
+)
+def test_labels_that_cannot_be_tested(labels: list[Any], reason: str) -> None:
+    """One class, or as many classes as points, is a reason in the test's row; the measures are computed."""
+    table = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=5, random_state=0).run().tidy()
+    test = table[table["test"] != ""].iloc[0]
+
+    assert table.loc[table["test"] == "", "value"].notna().all()
+    assert test["note"].startswith(reason)
+    assert np.isnan(test["p_value"]) == (reason != "")
+
+
+def test_a_covariate_that_cannot_be_tested() -> None:
+    """A constant covariate is a reason in its own rows; assumptions of a test are told in the words of the caller."""
+    covariates = {"constant": np.ones(40), "mostly": np.r_[np.ones(35), np.arange(5.0)], "fine": X[:, 3]}
+    ev = dreval.Evaluation(X, {"e": Y}, covariates=covariates, n_neighbors=5, random_state=0)
+    with pytest.warns(dreval.errors.DegenerateDataWarning, match=r"rows of `covariates\['mostly'\]` coincide"):
+        note = ev.run(None, "hsic").tidy().set_index("target")["note"]
+
+    assert note["constant"].startswith("`covariates['constant']` must vary: got 40 equal rows.")
+    assert "`covariates['mostly']` coincide" in note["mostly"]
+    assert note["fine"] == ""
+
+
+def test_an_measure_that_cannot_answer_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A measure that refuses this embedding is a row with the reason."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise UndefinedMeasure("trustworthiness", "must be defined", "nothing", "Try another one.")
+
+    expected = rows(run({"first": Y}), "first")
+    monkeypatch.setattr(module.trustworthiness, "rule", refuse)
+    got = rows(run({"first": Y}), "first")
+
+    assert got.iloc[0]["note"] == "`trustworthiness` must be defined: got nothing. Try another one."
+    assert np.isnan(got.iloc[0]["value"])
+    pd.testing.assert_frame_equal(got.iloc[1:], expected.iloc[1:], check_exact=True)
+
+
+def test_labels_are_missed_in_a_row() -> None:
+    """A measure of labels that is asked for without labels is a row that says what to pass."""
+    table = dreval.Evaluation(X, {"e": Y}, n_neighbors=5).run(["knn_accuracy", "continuity"]).tidy()
+
+    assert table["note"].tolist() == ["needs labels; pass labels= to Evaluation", ""]
+    assert table["value"].notna().tolist() == [False, True]
+
+
+def test_what_foreign_code_interrupts_stays_interrupted() -> None:
+    """Stopping by the keyboard is no failure of an embedding."""
+
+    def stop(X: np.ndarray, n_components: int) -> np.ndarray:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dreval.Evaluation(X, {"e": stop}).run()
+
+
+def test_refusals_at_the_door_are_no_rows() -> None:
+    """Data, labels and settings that are wrong stop the whole: there is nothing to compute with them."""
+    for wrong in (
+        lambda: dreval.Evaluation(np.where(X == X[2, 2], np.nan, X), {"e": Y}),
+        lambda: dreval.Evaluation(X, {"e": Y}, labels=LABELS[:4]),
+        lambda: dreval.Evaluation(X, {"e": Y}, n_neighbors=40),
+        lambda: dreval.Evaluation(X, {"e": Y}, anchors=41),
+        lambda: dreval.Evaluation(X, {"e": Y}, n_jobs=0),
+        lambda: dreval.Evaluation(X[:3], {"e": Y[:3]}),
+        lambda: dreval.Evaluation(np.ones((40, 2)), {"e": Y}),
+    ):
+        with pytest.raises(DrevalError):
+            wrong()
+
+
+@pytest.mark.parametrize("call", ["run", "function"])
+def test_a_defect_of_an_measure_names_the_measure(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """An exception that is not ours goes on as it is, with the measure in its notes."""
+
+    def broken(view: Any, n_neighbors: int) -> Any:
+        return view.X[:, 99]
+
+    monkeypatch.setattr(module.trustworthiness, "rule", broken)
+    evaluation = dreval.Evaluation(X, {"e": Y}, n_neighbors=5, random_state=0)
+    run = {"run": lambda: evaluation.run(CHOSEN[:2], None), "function": lambda: dreval.trustworthiness(X, Y)}[call]
+    with pytest.raises(IndexError, match="out of bounds") as caught:
+        run()
+    assert caught.value.__notes__ == ["Raised by the measure 'trustworthiness'."]

@@ -1,0 +1,261 @@
+"""Tests of independence inside an evaluation: which run, against what, and that rows are those of the functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import pdist, squareform
+from statsmodels.stats.multitest import multipletests
+
+import dreval
+from dreval.errors import InputError, UnknownName
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = X[:, :2] + 0.1 * RNG.normal(size=(60, 2))
+TWO = np.where(X[:, 0] > 0, "up", "down")
+THREE = np.arange(60) % 3
+AGE = X[:, 2] + RNG.normal(size=60)
+
+
+def evaluation(**options):
+    return dreval.Evaluation(X, {"e": Y}, n_neighbors=5, random_state=0, **{"labels": TWO, **options})
+
+
+def rows(tests, ev=None, **options):
+    table = (ev or evaluation()).run(None, tests, n_resamples=49, **options).tidy()
+    return table[["test", "target", "statistic", "p_value", "effect_size", "note"]].set_index(["test", "target"])
+
+
+def test_default_is_hsic_and_kcca():
+    """Embedding against labels and every covariate, by HSIC and KCCA."""
+    found = rows("default", evaluation(covariates={"age": AGE}))
+    assert list(found.measure) == [("hsic", "labels"), ("hsic", "age"), ("kcca", "labels"), ("kcca", "age")]
+
+
+def test_all_are_those_that_can_answer():
+    """MMD is asked where there are two classes, and not where there are three or numbers."""
+    two = rows("all", evaluation(covariates={"age": AGE}))
+    assert [target for test, target in two.index if test == "mmd"] == ["labels"]
+    assert {test for test, _ in two.index} == set(dreval.list_tests())
+    assert two["note"].eq("").all()
+    three = rows("all", evaluation(labels=THREE))
+    assert "mmd" not in {test for test, _ in three.index}
+    asked = rows("mmd", evaluation(labels=THREE))
+    assert np.isnan(asked["p_value"].iloc[0])
+    assert "`labels` must be two classes" in asked["note"].iloc[0]
+
+
+@pytest.mark.parametrize("labels", [TWO, (TWO == "up").astype(int)])
+def test_rows_are_those_of_the_functions(labels):
+    """Statistic and effect are the plain functions', with labels as classes also where their codes are integers."""
+    found = rows("all", evaluation(labels=labels))
+    words = TWO
+    for name, other in {
+        "cca": dreval.cca_test(Y, words, n_resamples=1),
+        "dcov": dreval.dcov_test(Y, words, n_resamples=1),
+        "hsic": dreval.hsic_test(Y, words, n_resamples=1),
+        "mmd": dreval.mmd_test(Y[words == "up"], Y[words == "down"], n_resamples=1),
+        "kcca": dreval.kcca_test(Y, words, n_resamples=1),
+    }.items():
+        assert found["statistic"][name, "labels"] == pytest.approx(other.statistic, rel=1e-10)
+        if name != "kcca":  # whose effect is measured from the permuted mean
+            assert found["effect_size"][name, "labels"] == pytest.approx(other.effect_size, rel=1e-10)
+
+
+def test_a_target_is_named_behind_a_colon():
+    """ "hsic:age" is that variable only; what is named twice is one row."""
+    ev = evaluation(covariates={"age": AGE})
+    assert list(rows(["hsic:age", "cca:labels", "hsic:age"], ev).index) == [("hsic", "age"), ("cca", "labels")]
+    with pytest.raises(UnknownName, match="Did you mean 'age'"):
+        rows("hsic:aga", ev)
+
+
+def test_data_against_embedding_is_asked_by_name_and_cautioned():
+    """The row has the effect size of the plain function, and says first that p means little there."""
+    found = rows("hsic:data", evaluation(labels=None))
+    other = dreval.hsic_test(Y, X, n_resamples=1)
+    assert list(found.measure) == [("hsic", "data")]
+    assert found["effect_size"].iloc[0] == pytest.approx(other.effect_size)
+    assert found["note"].iloc[0].startswith("read the effect size: an embedding is computed from the data")
+    with pytest.raises(InputError, match="no labels and no covariates"):
+        rows("hsic", evaluation(labels=None))
+
+
+def test_what_is_certain_is_not_counted_as_found(tmp_path):
+    """Data against embedding: no significance codes in print, and none of the tests that the report counts."""
+    result = evaluation().run(None, ["hsic", "hsic:data"], n_resamples=99)
+    assert (result.tidy()["p_value"] <= 0.05).all()
+    starred = [line.split()[:2] for line in str(result).splitlines() if line.rstrip().endswith("*")]
+    assert starred == [["e", "labels"]]
+    page = result.report(tmp_path / "page.md").read_text("utf-8")
+    assert "1 test of 1 with adjusted p (Holm) ≤ .05. Against the data themselves read the effect size only." in page
+
+
+def test_what_is_certain_makes_no_other_test_less_significant():
+    """Adjusted p-values are those without the rows against the data, which have none and say so; residuals stay."""
+    tests = ["hsic", "dcov", "hsic:residual"]
+    alone, beside = (evaluation().run(None, names, n_resamples=19).tidy() for names in (tests, ["hsic:data", *tests]))
+    certain = beside["target"] == "data"
+    assert beside.loc[certain, "p_adjusted"].isna().all()
+    assert beside.loc[certain, "note"].str.contains("it is in no adjustment").all()
+    kept = beside[~certain].reset_index(drop=True).drop(columns="seconds")
+    pd.testing.assert_frame_equal(kept, alone.drop(columns="seconds"))
+    assert alone["p_adjusted"].notna().all()
+
+
+def test_restricted_permutations_reach_the_tests():
+    """Blocks given as options are those of the plain function."""
+    blocks = np.arange(60) // 10
+    found = rows("hsic", options={"hsic": {"permutation": "within", "blocks": blocks}})
+    assert "within their blocks" in found["note"].iloc[0]
+
+
+def test_rows_hold_the_null_mean_and_name_their_effect():
+    """``chance`` is the mean of the statistic by chance, of permutations or of the law in their place."""
+    table = evaluation().run(None, ["hsic", "cca", "mmd"], n_resamples=99).tidy().set_index("test")
+    assert table["parameters"].to_dict() == {
+        "hsic": "effect_size=CKA",
+        "cca": "effect_size=rho",
+        "mmd": "effect_size=eta2",
+    }
+    assert (table["chance"] < table["statistic"]).all()
+    law = evaluation().run(None, "cca", options={"cca": {"method": "chi2"}}).tidy()
+    assert law["chance"].tolist() == [2.0]  # the mean of the chi-square law with 2 x 1 degrees of freedom
+
+
+def test_too_few_permutations_for_so_many_tests_are_said():
+    """Holm multiplies the smallest p, 1 / 50, by the number of tests: from three of them on none can be below .05."""
+    ev = evaluation(covariates={"age": AGE})
+    words = "No adjusted p of these 4 tests can be below 0.08, with 49 permutations each"
+    few = ev.run(None, "default", n_resamples=49)
+    assert words in " ".join(few.recipe["notes"])
+    assert "Pass n_resamples=79 or more." in " ".join(few.recipe["notes"])
+    assert few.tidy()["p_adjusted"].min() >= 0.08 - 1e-12
+    for quiet in (
+        ev.run(None, "default", n_resamples=79),
+        ev.run(None, "default", n_resamples=49, adjust=None),
+        ev.run(None, "default", n_resamples=49, adjust="benjamini_hochberg"),
+    ):
+        assert "can be below" not in " ".join(quiet.recipe["notes"])
+
+
+def test_a_covariate_is_no_pair_of_samples():
+    """MMD on numbers is sent to a test for numbers, not to ``covariates``, where they are already."""
+    note = rows("mmd:age", evaluation(covariates={"age": AGE}))["note"].iloc[0]
+    assert "`covariates['age']` must be classes" in note
+    assert "Use hsic_test" in note
+
+
+def test_residual_against_embedding_is_the_certificates():
+    """Rows by name with the numbers of ``certificate`` at the same seed, and p adjusted in the same table."""
+    result = evaluation().run(None, ["hsic:residual", "kcca:residual", "hsic"], n_resamples=19)
+    table = result.tidy().set_index(["test", "target"])
+    assert list(table.index) == [("hsic", "residual"), ("kcca", "residual"), ("hsic", "labels")]
+    for one in result.certificate("e", n_resamples=19).tests:
+        row = table.loc[one.name, "residual"]
+        assert (row["statistic"], row["p_value"], row["effect_size"]) == (one.statistic, one.p_value, one.effect_size)
+        assert (row["chance"], row["n_resamples"]) == (one.null_distribution.mean(), 19)
+    assert table.loc["hsic", "residual"]["note"].startswith("p by a residual bootstrap with refit")
+    adjusted = multipletests(table["p_value"], method="holm")[1]
+    assert table["p_adjusted"].tolist() == pytest.approx(adjusted.tolist())
+
+
+def test_residual_is_asked_by_name_only():
+    """No group of tests holds it, since it costs as many refits as resamples."""
+    assert set(rows("all", evaluation(covariates={"age": AGE})).index.get_level_values("target")) == {"labels", "age"}
+
+
+def test_a_residual_that_cannot_be_tested_has_its_reason():
+    """Groups, distances, an embedding that holds the data whole or nothing: each row says why; the others are there."""
+    found = rows(["mmd:residual", "hsic:residual"])
+    assert "got mmd, a test of groups. Use hsic:residual." in found["note"]["mmd", "residual"]
+    assert found["p_value"]["hsic", "residual"] > 0
+    distances = squareform(pdist(X))
+    note = rows("hsic:residual", dreval.Evaluation(distances, {"e": Y}, metric="precomputed"))["note"].iloc[0]
+    assert "for hsic:residual, which needs the coordinates of the data: got distances only" in note
+    flat = rows("hsic:residual", dreval.Evaluation(X, {"e": np.zeros((60, 2))}))
+    assert flat["note"].iloc[0].startswith("`embeddings['e']` must vary")
+
+
+def test_options_that_the_residual_does_not_read_are_said():
+    """The bootstrap reads ``n_resamples`` of the options, and no scheme of permutations."""
+    options = {"hsic": {"permutation": "within", "blocks": np.arange(60) // 10, "n_resamples": 5}}
+    table = evaluation().run(None, "hsic:residual", options=options).tidy()
+    assert table["note"].iloc[0].endswith("not used here: permutation, blocks")
+    assert table["n_resamples"].iloc[0] == 5
+
+
+def test_sparse_data_are_those_of_the_dense_array():
+    """Data against embedding, of a sparse matrix: the same numbers, with a note that it was made dense."""
+    sparse = rows("hsic:data", dreval.Evaluation(csr_array(X), {"e": Y}, random_state=0)).iloc[0]
+    dense = rows("hsic:data").iloc[0]
+    assert sparse[["statistic", "p_value"]].tolist() == dense[["statistic", "p_value"]].tolist()
+    assert "was made dense" in sparse["note"]
+
+
+def test_data_that_are_distances_are_no_coordinates():
+    """Only a test of distances reads them, and gives the numbers of the data; under a metric coordinates are meant."""
+    given = dreval.Evaluation(squareform(pdist(X)), {"e": Y}, metric="precomputed", random_state=0)
+    found = rows(["dcov:data", "hsic:data"], given)
+    assert found["statistic"]["dcov", "data"] == pytest.approx(dreval.dcov_test(Y, X, n_resamples=1).statistic)
+    assert np.isnan(found["p_value"]["hsic", "data"])
+    assert found["note"]["hsic", "data"].endswith("with a metric by name, or use dcov:data.")
+    cosine = rows("hsic:data", dreval.Evaluation(X, {"e": Y}, metric="cosine", random_state=0))
+    assert cosine["statistic"].iloc[0] == pytest.approx(dreval.hsic_test(Y, X, n_resamples=1).statistic)
+    assert "in the coordinates as they are, not by the metric 'cosine'" in cosine["note"].iloc[0]
+
+
+@pytest.fixture(scope="module")
+def many():
+    """2100 points in a plane, and in six dimensions."""
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(2100, 6))
+    age = points[:, 0] + rng.normal(size=2100)
+    return dreval.Evaluation(points, {"two": points[:, :2], "six": points}, covariates={"age": age}, random_state=0)
+
+
+def test_many_points_are_all_tested_where_kernels_have_small_factors(many):
+    """Above 2000 points: all of them by low-rank kernels or by columns, a random 2000 where matrices are needed."""
+    table = many.run(None, ["hsic", "kcca", "cca", "dcov"], n_resamples=9).tidy().set_index(["embedding", "test"])
+    notes = table["note"]
+    for one in (("two", "hsic"), ("two", "kcca"), ("two", "cca"), ("six", "cca")):
+        assert notes[one].startswith("tested on all 2100 points")
+    for one in (("two", "dcov"), ("six", "dcov"), ("six", "hsic"), ("six", "kcca")):
+        assert notes[one].startswith("tested on 2000 points drawn at random")
+    assert "Kernels were approximated by factors" in notes["two", "hsic"]
+    assert "rho is wrong by at most" in notes["two", "kcca"]
+    age = many.data.covariates["age"]
+    whole = dreval.hsic_test(many.data.X[:, :2], age, n_resamples=1)
+    assert table["statistic"]["two", "hsic"] == pytest.approx(whole.statistic, rel=1e-12)
+
+
+def test_a_method_that_holds_matrices_is_not_asked_of_many_points(many):
+    """``method="exact"`` has 2000 points as before, with distances and blocks cut to them."""
+    options = {"hsic": {"method": "exact", "permutation": "within", "blocks": np.arange(2100) // 300}}
+    note = many.run(None, "hsic", n_resamples=9, options=options).tidy()["note"].iloc[0]
+    assert note.startswith("tested on 2000 points drawn at random")
+    assert "within their blocks" in note
+
+
+@pytest.mark.parametrize("code", [np.int64, bool, str, object, "category", "Int64"])
+def test_integers_are_classes_as_covariates_too(code):
+    """0 and 1 as integers, truth values or text give the tests of labels; as floats they are a number."""
+    group = pd.Series(np.arange(len(AGE)) % 2).astype(np.int64)
+    tables = [
+        evaluation(covariates={"group": values}).run(None, ["mmd:group", "hsic:group"]).tidy().drop(columns="seconds")
+        for values in (group.astype(code), group.map({0: "a", 1: "b"}), group.astype(float))
+    ]
+    pd.testing.assert_frame_equal(tables[0], tables[1])
+    assert tables[2]["statistic"].isna().tolist() == [True, False]
+    assert tables[0]["statistic"].notna().all()
+
+
+def test_many_integers_are_said_to_be_classes():
+    """Ages in whole years are classes by the rule for integers; the notes say so and what to do."""
+    notes = evaluation(covariates={"age": np.arange(len(AGE)), "few": np.arange(len(AGE)) % 3}).data.notes
+    assert [note for note in notes if "holds integers" in note] == [
+        f"`covariates['age']` holds integers, which are classes ({len(AGE)} of them): pass floats for a number."
+    ]

@@ -1,0 +1,363 @@
+"""The numbers of an evaluation: those of the plain functions, those counted by hand, and nobody else's business."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from strategies import neighbor_counts, pairs
+
+import dreval
+from dreval._random import stream
+from dreval.evaluation.rows import ANCHOR_GROUPS
+from dreval.geometry.blocks import random_groups
+from dreval.inference.intervals import METHODS, TARGETS
+from dreval.records.results import point_column
+from dreval.registry import MEASURES
+
+NEVER_EQUAL = ["seconds"]
+NEVER_ALONE = ["seconds", "p_adjusted"]  # adjustment is over all tests of the table
+X = np.random.default_rng(0).normal(size=(40, 4))
+Y = X[:, :2] @ np.array([[1.0, 0.3], [-0.2, 1.1]])
+LABELS = np.array(["a", "b"] * 20)
+
+
+def rows_of(results: dreval.Results, name: str, drop: list[str] = NEVER_EQUAL) -> pd.DataFrame:
+    table = results.tidy()
+    return table[table["embedding"] == name].drop(columns=drop).reset_index(drop=True)
+
+
+def same(left: pd.DataFrame, right: pd.DataFrame) -> None:
+    """The two tables are equal to the last bit."""
+    pd.testing.assert_frame_equal(left, right, check_exact=True)
+
+
+def noise(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    """A random embedding."""
+    return np.random.default_rng(random_state).normal(size=(len(X), n_components))
+
+
+# one row per k, the plain functions, hand counts
+
+
+@settings(max_examples=15)
+@given(pairs(min_n=6, max_n=24, scales=False), st.data())
+def test_values_are_those_of_the_plain_functions(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
+    """Each measure at each k is ``dreval.<measure>(X, Y, n_neighbors=k)``, bit for bit, also worst and best over ties."""
+    cloud, image = pair
+    ks = sorted(data.draw(st.sets(neighbor_counts(len(cloud)), min_size=1, max_size=3), label="k"))
+    labels = np.arange(len(cloud)) % 2
+    latent = cloud[:, [np.argmax(np.ptp(cloud, axis=0))]]
+    ev = dreval.Evaluation(cloud, {"e": image}, labels=labels, latent=latent, n_neighbors=ks, random_state=3)
+    table = ev.run("all", None, None).tidy().set_index(["measure", "parameters"])
+    for name in dreval.list_measures():
+        card, function = MEASURES.card(name), getattr(dreval, name)
+        if card.curve or "method" in card.needs:  # coordinates cannot be run again
+            continue
+        if card.level == "algorithm":
+            assert table.loc[name, "value"].tolist() == [float(function(cloud, image, random_state=3))]
+            continue
+        more = {"labels": labels} if "labels" in card.needs else {}
+        more |= {"random_state": 3} if "n_folds" in card.parameters or "pairs" in card.needs else {}
+        more |= {"latent": latent} if "latent" in card.needs else {}
+        if card.shares_neighbors:
+            more["n_neighbors"] = ks
+        elif "n_neighbors" in card.parameters:
+            more["n_neighbors"] = [min(card.parameters["n_neighbors"], len(cloud) - 1)]
+        assert table.loc[name, "value"].tolist() == np.atleast_1d(function(cloud, image, **more)).tolist()
+        if card.ties is not None:
+            expected = np.atleast_2d(function(cloud, image, **more, ties="bounds"))[:, [0, 2]]
+            got = table.loc[[name], ["worst", "best"]].to_numpy(float)
+            alike = expected[:, 0] == expected[:, 1]
+            assert_array_equal(got, np.where(alike[:, None], np.nan, expected))
+
+
+def test_a_list_of_k_is_as_many_runs() -> None:
+    """A list of k gives, row by row, what runs with one k each give: values, chance, contributions; intervals nearly.
+
+    Groups are the same for each k, so the standard errors are equal as well.
+    """
+    several = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[12, 3, 7, 3], random_state=0).run("all")
+    parts = [
+        dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=k, random_state=0).run("all") for k in (3, 7, 12)
+    ]
+    together = pd.concat([rows_of(part, "e") for part in parts]).drop_duplicates(["measure", "test", "parameters"])
+    order = ["measure", "test", "parameters"]
+
+    same(rows_of(several, "e").sort_values(order, ignore_index=True), together.sort_values(order, ignore_index=True))
+    for part in parts:
+        for column in part.points["e"].columns:
+            assert part.points["e"][column].tolist() == several.points["e"][column].tolist()
+
+
+def test_small_numbers_by_hand() -> None:
+    """Six points on a line, of which the embedding exchanges the first and the last; counted with pencil and paper.
+
+    Nearest neighbors in the data 1 0 1 2 3 4, in the embedding 4 5 1 2 3 1: three of six agree. The strangers' ranks
+    are 4, 5, 4 both ways: penalties 3 + 4 + 3 = 10 of G = 6 (12 - 3 - 1) / 2 = 24. S_xx = S_yy = 603 - 43^2/6,
+    S_xy = 203 - 43^2/6.
+    """
+    line = np.array([0.0, 1, 3, 7, 12, 20])[:, None]
+    swapped = line[[5, 1, 2, 3, 4, 0]]
+    results = dreval.Evaluation(line, {"swapped": swapped}, n_neighbors=1, random_state=0).run()
+    value = results.tidy().set_index("measure")["value"]
+    chance = results.tidy().set_index("measure")["chance"]
+    r = (203 - 43**2 / 6) / (603 - 43**2 / 6)
+
+    assert value["neighborhood_overlap"] == 3 / 6
+    assert value["trustworthiness"] == pytest.approx(1 - 10 / 24, abs=1e-15)
+    assert value["continuity"] == pytest.approx(1 - 10 / 24, abs=1e-15)
+    assert value["procrustes_disparity"] == pytest.approx(1 - r**2, abs=1e-12)
+    assert (chance["trustworthiness"], chance["neighborhood_overlap"]) == (0.5, 1 / 5)
+    assert results.augment("swapped")["neighborhood_overlap(n_neighbors=1)"].tolist() == [0, 0, 1, 1, 1, 0]
+    text = str(results.summary())
+    for number in ("0.5833", "0.5000", f"{1 - r**2:.4f}"):
+        assert number in text
+
+
+# nobody else's numbers
+
+
+def crowd(order: list[str], **settings: Any) -> dreval.Results:
+    """Evaluate some of these embeddings, in this order."""
+    known: dict[str, Any] = {
+        "e": Y, "noise": noise, "pca": "pca", "bad": Y[:7], "spot": np.zeros((40, 3)), "wide": X @ X.T,
+    }  # fmt: skip
+    setting = {"labels": LABELS, "covariates": {"age": X[:, 3]}, "n_neighbors": [3, 6], "random_state": 5, **settings}
+    return dreval.Evaluation(X, {name: known[name] for name in order}, **setting).run("all", n_resamples=49)
+
+
+@pytest.mark.parametrize(
+    ("order", "settings"),
+    [
+        (["e"], {}),
+        (["noise"], {}),
+        (["noise", "e"], {}),
+        (["wide", "bad", "noise", "pca", "spot", "e"], {}),
+        (["e", "noise", "pca", "bad"], {"n_jobs": 1}),
+        (["e", "noise", "pca", "bad"], {"n_jobs": 3}),
+    ],
+)
+def test_others_change_no_number(order: list[str], settings: dict[str, Any]) -> None:
+    """Company, order and threads change no value, interval, chance, tie bound or p-value of an embedding."""
+    base = crowd(["e", "noise", "pca", "bad"])
+    other = crowd(order, **settings)
+    for name in set(order) & {"e", "noise", "pca", "bad"}:
+        same(rows_of(other, name, NEVER_ALONE), rows_of(base, name, NEVER_ALONE))
+        if name != "bad":
+            same(other.points[name], base.points[name])
+            assert (other.embeddings[name] == base.embeddings[name]).all()
+
+
+def test_a_seed_is_a_seed() -> None:
+    """The same seed gives the same result twice, a Generator in the same state too; another seed gives another one."""
+    first, again = crowd(["e", "noise"]), crowd(["e", "noise"])
+    for table in ("table", "groups"):
+        drop = ["seconds"] if table == "table" else []
+        same(getattr(first, table).drop(columns=drop), getattr(again, table).drop(columns=drop))
+    drawn = [crowd(["noise"], random_state=np.random.default_rng(4)) for _ in range(2)]
+    same(rows_of(drawn[0], "noise"), rows_of(drawn[1], "noise"))
+    other = crowd(["e", "noise"], random_state=6)
+
+    assert (other.embeddings["noise"] != first.embeddings["noise"]).any()
+    changed = rows_of(first, "e").compare(rows_of(other, "e")).columns.get_level_values(0)
+    assert {"se", "chance", "p_value"} <= set(changed)
+    assert "worst" not in changed
+
+
+# intervals
+
+
+@settings(max_examples=20)
+@given(pairs(min_n=5, max_n=40), st.data())
+def test_intervals_hold_the_value_within_bounds(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
+    """lower <= conf_low <= value <= conf_high <= upper, se >= 0, and worst and best hold the value between them."""
+    cloud, image = pair
+    k = data.draw(neighbor_counts(len(cloud)), label="k")
+    anchors = data.draw(st.none() | st.integers(2, len(cloud)), label="anchors")
+    ev = dreval.Evaluation(
+        cloud, {"e": image}, labels=np.arange(len(cloud)) % 3, n_neighbors=k, anchors=anchors, random_state=0
+    )
+    for row in ev.run("all", None).tidy().to_dict("records"):
+        if "method" in MEASURES.card(row["measure"]).needs:
+            assert "coordinates only" in row["note"]
+            continue
+        assert row["lower"] <= row["value"]
+        assert not row["value"] > row["upper"]
+        if not np.isnan(row["conf_low"]):
+            assert row["lower"] <= row["conf_low"] <= row["value"] <= row["conf_high"]
+            assert not row["conf_high"] > row["upper"]
+            assert row["se"] >= 0
+        if not np.isnan(row["worst"]):
+            ends = sorted([row["worst"], row["best"]])
+            assert ends[0] - 1e-12 <= row["value"] <= ends[1] + 1e-12
+            assert (row["worst"] < row["best"]) == (row["direction"] == "higher")
+
+
+def test_left_out_values_reproduce_the_standard_error() -> None:
+    """Delete-one where a measure has it, else squared errors averaged over 8 partitions; Student's interval of them."""
+    from scipy.stats import t
+
+    results = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[4, 9], random_state=2).run("all", None)
+    groups = results.groups.groupby(["measure", "parameters"])
+    for row in results.tidy().to_dict("records"):
+        card, column = MEASURES.card(row["measure"]), point_column(row["measure"], row["parameters"])
+        if not card.smooth:
+            assert np.isnan(row["se"])
+            continue
+        if card.without is not None:
+            left_out = results.left_out["e"][column].to_numpy()[None]
+            assert left_out.shape == (1, len(X))
+        else:
+            part = groups.get_group((row["measure"], row["parameters"]))
+            left_out = part.pivot(index="partition", columns="group", values="value").to_numpy()
+            assert left_out.shape == (8, 20)
+        g = left_out.shape[1]
+        se = np.sqrt(np.mean((g - 1) / g * ((left_out - left_out.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)))
+
+        assert row["se"] == pytest.approx(se, rel=1e-9, abs=1e-15)
+        if np.isnan(row["conf_low"]):  # no spread was seen: no interval
+            assert se < 1e-10
+            continue
+        assert row["n_resamples"] == left_out.size
+        assert row["conf_low"] == pytest.approx(max(row["value"] - t.ppf(0.975, g - 1) * se, row["lower"]), abs=1e-12)
+        upper = np.inf if np.isnan(row["upper"]) else row["upper"]
+        assert row["conf_high"] == pytest.approx(min(row["value"] + t.ppf(0.975, g - 1) * se, upper), abs=1e-12)
+        assert row["conf_method"] == METHODS["points" if card.without is not None else "partitions"]
+        assert row["target"] == TARGETS["points"]
+
+
+@settings(max_examples=5)
+@given(pairs(min_n=8, max_n=45, scales=False), st.integers(0, 9))
+def test_groups_are_recomputed_on_the_points_that_remain(pair: tuple[np.ndarray, np.ndarray], seed: int) -> None:
+    """Each value of the table of groups is the plain function on the data without that group."""
+    cloud, image = pair
+    n, k = len(cloud), 3
+    results = dreval.Evaluation(cloud, {"e": image}, n_neighbors=k, random_state=seed).run("all", None)
+    codes = [random_groups(n, min(20, n), stream(seed, "groups", b)).codes for b in range(8)]
+    for (name, parameters), part in results.groups.groupby(["measure", "parameters"]):
+        options = {"n_neighbors": k} if "n_neighbors" in parameters else {}
+        for row in part.iloc[::31].to_dict("records"):
+            stay = codes[row["partition"]] != row["group"]
+            if (cloud[stay] == cloud[stay][0]).all():
+                continue  # refused as data of their own
+            assert row["value"] == pytest.approx(
+                getattr(dreval, str(name))(cloud[stay], image[stay], **options), rel=1e-9, abs=1e-9
+            )
+
+
+def test_anchors() -> None:
+    """Only anchors contribute; the standard error is that of sampling without replacement; the words say so."""
+    results = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, anchors=12, random_state=0).run("all", None)
+    exact = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, random_state=0).run("all", None)
+    points, full = results.points["e"], exact.points["e"]
+    seen = points.notna().all(axis=1)
+
+    assert seen.sum() == 12
+    assert (points.notna().any(axis=1) == seen).all()
+    for row in results.tidy().to_dict("records"):
+        card = MEASURES.card(row["measure"])
+        column = point_column(row["measure"], row["parameters"])
+        if card.level == "pair" and card.smooth:
+            kept = row["measure"] in set(results.groups["measure"])
+            assert (row["se"] > 0) == kept
+            assert row["conf_method"] == (ANCHOR_GROUPS if kept else "")
+            assert kept or "so few points may carry the error" in row["note"]
+            continue
+        if card.level != "point":
+            known = "full_ranks" not in card.needs and card.smooth and not np.isnan(row["value"])
+            assert row["conf_method"] == (METHODS["exact"] if known and card.level == "global" else "")
+            if row["conf_method"]:
+                assert row["conf_low"] == row["value"] == row["conf_high"]
+            continue
+        mine = points.loc[seen, column]
+        assert row["value"] == pytest.approx(mine.mean(), rel=1e-14)
+        if np.isinf(card.limits(40)[1]):
+            assert row["note"].endswith("few anchors carry the value, and what one point contributes has no bound")
+        else:
+            assert row["se"] == pytest.approx(np.sqrt((1 - 12 / 40) * mine.var(ddof=1) / 12), rel=1e-12)
+            assert row["conf_method"] == METHODS["bets" if mine.nunique() > 1 else "unseen"]
+            assert row["target"] == "all points of this embedding"
+            assert row["conf_low"] <= exact.tidy().set_index(["measure", "parameters"]).loc[
+                (row["measure"], row["parameters"]), "value"
+            ] <= row["conf_high"]  # fmt: skip
+        if row["measure"] == "procrustes_rn_opt":  # its one scale is that of the anchors
+            assert mine.to_numpy() == pytest.approx(full.loc[seen, column].to_numpy(), abs=0.05)
+        else:
+            assert (mine == full.loc[seen, column]).all()
+
+
+def test_all_points_as_anchors_are_exact() -> None:
+    """With as many anchors as points every value is the exact one, and the standard errors are 0."""
+    settings: dict[str, Any] = {"labels": LABELS, "n_neighbors": [3, 8], "random_state": 0}
+    anchors = dreval.Evaluation(X, {"e": Y}, anchors=40, **settings).run("all", None).tidy()
+    exact = dreval.Evaluation(X, {"e": Y}, **settings).run("all", None, None).tidy()
+
+    np.testing.assert_array_equal(anchors["value"], exact["value"])
+    assert (anchors["se"].dropna() == 0).all()
+    known = anchors[anchors["se"].notna()]
+    assert {"trustworthiness", "spearman_distance", "procrustes_rn"} <= set(known["measure"])
+    np.testing.assert_array_equal(known[["conf_low", "conf_high"]].to_numpy(), np.c_[known["value"], known["value"]])
+    assert set(known["conf_method"]) == {METHODS["exact"]}
+    assert exact[["se", "conf_low", "conf_high"]].isna().all(axis=None)
+    assert (exact["conf_method"] == "").all()
+
+
+def test_intervals_that_cannot_be_had_say_so() -> None:
+    """Where k is too large beside n to leave points or groups out, the row has its value, no interval, and a reason."""
+    ev = dreval.Evaluation(X[:9], {"e": Y[:9]}, n_neighbors=[3, 8], random_state=0)
+    table = ev.run(["continuity", "mrre_false"]).tidy()
+
+    assert table["value"].notna().all()
+    assert table["se"].notna().tolist() == [True, False, True, False]
+    assert table["note"].str.contains("no interval: ").tolist() == [False, True, False, True]
+
+
+def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measures of coordinates alone, and tests alone, look at no neighborhood: a run is O(n), with equal numbers."""
+    from dreval.geometry import blocks
+
+    seen: list[int] = []
+    one_block: Callable[..., None] = blocks._one_block
+    monkeypatch.setattr(blocks, "_one_block", lambda *a: (seen.append(1), one_block(*a)))
+    ev = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, random_state=0)
+    alone = ev.run(["procrustes_disparity", "knn_accuracy"], "hsic")
+    assert seen == []
+    together = ev.run(["procrustes_disparity", "knn_accuracy", "continuity"], "hsic")
+    assert seen != []
+
+    mine = rows_of(together, "e")
+    same(rows_of(alone, "e"), mine[mine["measure"] != "continuity"].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("n", [4, 5, 7])
+@pytest.mark.parametrize("d", [1, 4, 6])
+def test_the_smallest_data(n: int, d: int) -> None:
+    """Four points, one column, more columns than the data: every measure at every k has a value in its bounds."""
+    image = np.random.default_rng(1).normal(size=(n, min(d, n)))
+    ev = dreval.Evaluation(X[:n], {"e": image}, labels=LABELS[:n], n_neighbors=list(range(1, n)), random_state=0)
+    table = ev.run("all").tidy()
+    methods = [name for name in dreval.list_measures() if "method" in MEASURES.card(name).needs]
+    rows = table[(table["test"] == "") & ~table["measure"].isin(methods)]
+
+    assert rows["value"].notna().all()
+    assert (rows["value"] >= rows["lower"]).all()
+    assert not (rows["value"] > rows["upper"]).any()
+
+
+def test_three_hundred_embeddings() -> None:
+    """Many embeddings are many rows, each with its own numbers."""
+    rng = np.random.default_rng(3)
+    images = {f"e{i}": rng.normal(size=(30, 2)) for i in range(300)}
+    many = dreval.Evaluation(X[:30], images, n_neighbors=4, random_state=0).run("continuity")
+    alone = dreval.Evaluation(X[:30], {"e217": images["e217"]}, n_neighbors=4, random_state=0).run("continuity")
+
+    assert many.tidy()["embedding"].tolist() == list(images)
+    assert many.tidy()["value"].nunique() > 200
+    same(rows_of(many, "e217"), rows_of(alone, "e217"))

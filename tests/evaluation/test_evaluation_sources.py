@@ -1,0 +1,119 @@
+"""Wherever coordinates come from, equal coordinates have equal numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
+
+X = np.random.default_rng(0).normal(size=(40, 4))
+Y = X[:, :2] @ np.array([[1.0, 0.3], [-0.2, 1.1]])
+LABELS = np.array(["a", "b"] * 20)
+
+
+def rows_of(results: dreval.Results, name: str) -> pd.DataFrame:
+    table = results.tidy()
+    return table[table["embedding"] == name].drop(columns="seconds").reset_index(drop=True)
+
+
+def same(left: pd.DataFrame, right: pd.DataFrame) -> None:
+    """The two tables are equal to the last bit."""
+    pd.testing.assert_frame_equal(left, right, check_exact=True)
+
+
+def give(X: np.ndarray, n_components: int) -> np.ndarray:
+    """Coordinates that lie somewhere else."""
+    return Y
+
+
+def give_seeded(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+    """The same, with a seed."""
+    return Y
+
+
+class Fixed:
+    """An estimator that gives the coordinates it was made with."""
+
+    def __init__(self, coordinates: np.ndarray) -> None:
+        self.coordinates = coordinates
+
+    def fit_transform(self, X: np.ndarray) -> np.ndarray:
+        return self.coordinates
+
+
+def sources(folder: Path) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """The same coordinates in every form, with the settings of their evaluation."""
+    measure = pd.Index([f"p{i}" for i in range(40)])
+    frame = pd.DataFrame(Y, index=measure, columns=["u", "v"])
+    shuffled = frame.sample(frac=1, random_state=0)
+    frame.to_csv(folder / "named.csv", index_label="id")
+    shuffled.to_csv(folder / "shuffled.csv", index_label="id")
+    pd.DataFrame(Y).to_csv(folder / "plain.csv", index=False)
+    np.save(folder / "y.npy", Y)
+    np.savez(folder / "y.npz", umap=Y, tsne=-Y)
+    named = {"data": pd.DataFrame(X, index=measure)}
+    ids = {"data": pd.DataFrame(X).assign(id=measure.to_numpy()), "ids": "id"}
+    return {
+        "array": (Y, {}),
+        "list": (Y.tolist(), {}),
+        "Fortran order": (np.asfortranarray(Y), {}),
+        "frame": (frame, {}),
+        "frame in another order": (shuffled, named),
+        "csv": (folder / "plain.csv", {}),
+        "csv as text": (str(folder / "plain.csv"), {}),
+        "csv with ids": (str(folder / "shuffled.csv"), ids),
+        "npy": (folder / "y.npy", {}),
+        "npz": (f"{folder / 'y.npz'}:umap", {}),
+        "estimator": (Fixed(Y), {}),
+        "callable": (give, {}),
+        "callable with a seed": (give_seeded, {}),
+        "source": (as_source(Y, "other", as_data(X)), {}),
+    }
+
+
+FORMS = [
+    "array", "list", "Fortran order", "frame", "frame in another order", "csv", "csv as text", "csv with ids", "npy",
+    "npz", "estimator", "callable", "callable with a seed", "source",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_equal_coordinates_give_equal_numbers(form: str, tmp_path: Path) -> None:
+    """Wherever coordinates come from: the same coordinates give the same rows, and the same contributions."""
+    source, more = sources(tmp_path)[form]
+    settings = {"data": X, "labels": LABELS, "n_neighbors": 5, "random_state": 0, **more}
+    results = dreval.Evaluation(settings.pop("data"), {"e": source}, **settings).run()
+    expected = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, random_state=0).run()
+
+    same(rows_of(results, "e"), rows_of(expected, "e"))
+    same(results.points["e"], expected.points["e"])
+    assert (results.embeddings["e"] == Y).all()
+
+
+def test_bundled_names_are_their_methods() -> None:
+    """The name of a method, its class and ``dreval.embed`` give equal numbers; so does a data set for its data."""
+    wdbc = dreval.load_dataset("wdbc")
+    expected = dreval.Evaluation(wdbc.data, {"e": dreval.embed(wdbc.data, "pca")}, labels=wdbc.labels, random_state=0)
+    rows = rows_of(expected.run("default", None, None), "e").drop(columns="dataset")
+    for source in ("pca", dreval.methods.PCA(), dreval.methods.PCA().fit_transform(wdbc.data)):
+        got = dreval.Evaluation(wdbc, {"e": source}, random_state=0).run("default", None, None)
+
+        same(rows_of(got, "e").drop(columns="dataset"), rows)
+        assert set(got.tidy()["dataset"]) == {"wdbc"}
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64", "float32", "bool"])
+def test_data_of_any_type_are_numbers(dtype: str) -> None:
+    """Integers, truth values and single precision are the same data as their float64."""
+    data = (np.random.default_rng(1).integers(0, 100, size=(30, 9)) % (2 if dtype == "bool" else 100)).astype(dtype)
+    got = dreval.Evaluation(data, {"e": Y[:30]}, n_neighbors=4, random_state=0).run()
+    expected = dreval.Evaluation(data.astype(np.float64), {"e": Y[:30]}, n_neighbors=4, random_state=0).run()
+
+    same(rows_of(got, "e"), rows_of(expected, "e"))

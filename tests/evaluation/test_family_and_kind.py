@@ -1,0 +1,136 @@
+"""Which p-values are adjusted together and how each was made stand in columns, and no note is read for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from statsmodels.stats.multitest import multipletests
+
+import dreval
+from dreval.evaluation.recipe import attainable_note
+from dreval.inference.adjustment import adjust_p_values
+from dreval.report import _tested
+from dreval.report._reading import read_results
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = X[:, :2] + 0.1 * RNG.normal(size=(60, 2))
+TWO = np.where(X[:, 0] > 0, "up", "down")
+TESTS = ["hsic", "cca", "hsic:data", "dcov:data", "hsic:residual"]
+KINDS = {"permutation", "exact", "bound", "asymptotic", "approximate", "bootstrap", "parametric_bootstrap"}
+
+
+@pytest.fixture(scope="module")
+def result():
+    ev = dreval.Evaluation(X, {"e": Y, "f": RNG.normal(size=(60, 2))}, labels=TWO, n_neighbors=5, random_state=0)
+    return ev.run("trustworthiness", TESTS, n_resamples=19, options={"cca": {"method": "chi2"}})
+
+
+def across(seed=0, missing=False):
+    """Three methods on eight data sets, in two measures."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        {"dataset": f"d{i}", "embedding": name, "measure": measure, "value": value, "direction": "higher"}
+        for measure in ("one", "two")
+        for i in range(8)
+        for name, value in zip("abc", rng.normal([0, 1, 3]), strict=True)
+    ]
+    return pd.DataFrame(rows[:-1] if missing else rows)
+
+
+def coded(summary):
+    """All lines of the tables of a printed record, its stars among them."""
+    return [block.rows for block in summary.blocks]
+
+
+def test_every_row_with_a_p_value_says_how_it_was_made(result):
+    """The words of ``p_kind`` are a closed list, and rows without a p-value have neither a kind nor a family."""
+    comparisons = [result.compare(), dreval.compare(across(), tests="all", rope=0.1)]
+    comparisons += [dreval.compare(across(missing=True))]
+    tables = [result.tidy(), *(c.pairs for c in comparisons), *(c.overall for c in comparisons)]
+    for table in tables:
+        tested = table["p_value"].notna()
+        assert set(table.loc[tested, "p_kind"]) <= KINDS
+        assert (table.loc[~tested, "p_kind"] == "").all()
+    for table in tables[:4]:
+        assert (table.loc[table["p_value"].isna(), "family"] == "").all()
+    found = result.tidy().query("test != ''").set_index(["embedding", "test", "target"])[["family", "p_kind"]]
+    assert found.loc["e"].to_dict("index") == {
+        ("hsic", "labels"): {"family": "tests", "p_kind": "permutation"},
+        ("cca", "labels"): {"family": "tests", "p_kind": "asymptotic"},
+        ("hsic", "data"): {"family": "", "p_kind": "permutation"},
+        ("dcov", "data"): {"family": "", "p_kind": "permutation"},
+        ("hsic", "residual"): {"family": "tests", "p_kind": "bootstrap"},
+    }
+
+
+def test_kinds_of_single_tests():
+    """A gamma law approximates, all permutations are exact, shifts of a series are not, even where all are counted."""
+    x, y = RNG.normal(size=(2, 30))
+    kinds = {
+        "permutation": dreval.hsic_test(x, y, n_resamples=19),
+        "approximate": dreval.hsic_test(x, y, method="gamma"),
+        "asymptotic": dreval.cca_test(x, y, method="chi2"),
+        "exact": dreval.hsic_test(x[:4], y[:4], n_resamples=99),
+    }
+    assert {kind: test.p_kind for kind, test in kinds.items()} == {kind: kind for kind in kinds}
+    assert dreval.hsic_test(x, y, permutation="cyclic", n_resamples=99).p_kind == "permutation"
+    assert dreval.bandwidth_curve(x, y, multiples=[1, 2], n_resamples=9).tidy()["p_kind"].eq("permutation").all()
+
+
+def test_a_certificate_is_one_family_of_bootstrap_tests(result):
+    """The frame says so, with p-values adjusted over its own tests."""
+    frame = result.certificate("e", n_resamples=19).to_frame()
+    assert set(frame["family"]) == {"certificate"}
+    assert set(frame["p_kind"]) == {"bootstrap"}
+    np.testing.assert_allclose(frame["p_adjusted"], multipletests(frame["p_value"], method="holm")[1])
+
+
+@pytest.mark.parametrize("note", ["", "Bemerkung", "read the effect size: an embedding is computed from the data"])
+def test_notes_decide_nothing_in_a_result(result, note):
+    """With every note blanked, or put in other words, adjustment, stars, families and the count of a report stay."""
+    other = replace(result, table=result.table.assign(note=note))
+    again = adjust_p_values(other.table.assign(p_adjusted=np.nan), "holm")
+    pd.testing.assert_frame_equal(again.drop(columns="note"), result.table.drop(columns="note"))
+    assert coded(other.summary()) == coded(result.summary())
+    assert attainable_note(other.table, "holm") == attainable_note(result.table, "holm")
+    readings = [read_results(one) for one in (other, result)]
+    assert len({_tested.tests_said(reading, reading.tests) for reading in readings}) == 1
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_notes_decide_nothing_in_a_comparison(result, missing):
+    """Tables, stars, letters and words are the same; the words of "exact" come from ``p_kind``."""
+    for found in (result.compare(), dreval.compare(across(missing=missing), tests="all", rope=0.1)):
+        tables = {name: getattr(found, name).copy() for name in ("pairs", "overall")}
+        for table in tables.values():
+            table["note"] = "all arrangements, exact, zzz"
+        other = replace(found, **tables, notes=())
+        assert coded(other.summary()) == coded(found.summary())
+        assert other.paragraph() == found.paragraph()
+    whole = dreval.compare(across())
+    assert "exact p" in whole.paragraph()
+    kinds = whole.overall["p_kind"].where(whole.overall["test"] != "friedman_exact", "permutation")
+    assert "permutation p" in replace(whole, overall=whole.overall.assign(p_kind=kinds)).paragraph()
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.sampled_from(["", "a", "b"]), st.floats(0, 1) | st.just(np.nan)), max_size=12),
+    st.sampled_from(["holm", "benjamini_hochberg"]),
+)
+def test_families_are_adjusted_each_on_its_own(rows, adjust):
+    """The adjusted p-values of a family are those of statsmodels for its rows alone; no family, no adjustment."""
+    table = pd.DataFrame(rows, columns=["family", "p_value"]).astype({"family": object, "p_value": float})
+    found = adjust_p_values(table.assign(p_adjusted=np.nan), adjust)["p_adjusted"]
+    for family in ("a", "b"):
+        mine = (table["family"] == family) & table["p_value"].notna()
+        if mine.any():
+            method = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}[adjust]
+            np.testing.assert_allclose(found[mine], multipletests(table.loc[mine, "p_value"], method=method)[1])
+    assert found[(table["family"] == "") | table["p_value"].isna()].isna().all()

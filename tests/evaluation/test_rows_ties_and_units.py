@@ -1,0 +1,229 @@
+"""What must not depend on the order of rows, on the unit of the data, or on rounding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from scipy.spatial.distance import pdist, squareform
+
+import dreval
+from dreval.errors import DrevalError, InputError
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 4))
+Y = X[:, :2] + 0.1 * RNG.normal(size=(60, 2))
+NAMES = [f"p{i}" for i in range(60)]
+KINDS = pd.Series(np.where(X[:, 0] > 0, "a", "b"), index=NAMES, name="kind")
+LOCAL = ("procrustes_rc", "procrustes_rn", "procrustes_rn_opt", "procrustes_lower_bound", "procrustes_disparity")
+
+
+def test_labels_follow_the_row_names() -> None:
+    """Shuffled labels with the row names of the data give the accuracy of labels in order."""
+    data, shown = pd.DataFrame(X, index=NAMES), pd.DataFrame(Y, index=NAMES)
+    in_order = dreval.knn_accuracy(data, shown, labels=KINDS, random_state=0)
+
+    assert dreval.knn_accuracy(data, shown, labels=KINDS.sample(frac=1, random_state=2), random_state=0) == in_order
+
+
+def test_variables_of_a_test_follow_the_row_names() -> None:
+    """Frames with the same row names in another order give the statistic of frames in order, with a note."""
+    x, y = pd.DataFrame(X, index=NAMES), pd.DataFrame(Y, index=NAMES)
+    shuffled = dreval.hsic_test(x, y.sample(frac=1, random_state=1), random_state=0, n_resamples=19)
+
+    assert shuffled.statistic == dreval.hsic_test(x, y, random_state=0, n_resamples=19).statistic
+    assert "matched" in shuffled.notes[0]
+    with pytest.raises(InputError, match="must have the same ids"):
+        dreval.hsic_test(x, y.rename(measure={"p0": "q"}))
+
+
+def test_a_shuffled_counting_measure_is_matched_with_a_frame() -> None:
+    """A frame whose measure is 0 .. n-1 in another order follows the measure of a data frame, and an array by position."""
+    shown = pd.DataFrame(Y).sample(frac=1, random_state=0)
+    right = dreval.trustworthiness(X, Y)
+    by_position = dreval.Evaluation(X, {"e": shown}).run("trustworthiness", ci=None)
+
+    assert dreval.trustworthiness(pd.DataFrame(X), shown) == right
+    assert by_position.tidy()["value"].iloc[0] == dreval.trustworthiness(X, shown.to_numpy())
+    assert any("matched by position" in note for note in by_position.recipe["notes"])
+
+
+def test_row_ids_are_no_coordinate() -> None:
+    """A column of row ids in an embedding is refused: it would decide every distance."""
+    table = pd.DataFrame({"id": np.arange(60), "u": Y[:, 0], "v": Y[:, 1]})
+    results = dreval.Evaluation(X, {"e": table, "pca": "pca"}).run("trustworthiness", ci=None)
+
+    assert "row ids in column 'id'" in results.failed["e"]
+    assert results.tidy()["value"].notna().tolist() == [False, True]
+
+
+def test_ties_of_decimal_data_are_ties() -> None:
+    """Data in tenths have the tie bounds of the same data in whole units, though floats round their distances."""
+    whole = RNG.integers(0, 20, size=(80, 3))
+    for measure in ("trustworthiness", "continuity", "neighborhood_overlap"):
+        function = getattr(dreval, measure)
+        exact = function(whole, whole[:, :2], n_neighbors=7, ties="bounds")
+        decimal = function(whole / 10, whole[:, :2] / 10, n_neighbors=7, ties="bounds")
+
+        assert_allclose(decimal[["worst", "best"]], exact[["worst", "best"]], rtol=1e-12)
+        assert exact["worst"] <= decimal["value"] <= exact["best"]
+
+
+def test_an_order_of_ties_that_flatters_is_said() -> None:
+    """The area of repeated rows is the best over all orders, far from the worst; an accuracy is inside its range."""
+    data = np.repeat(X[:6], 5, axis=0)
+    ev = dreval.Evaluation(data, {"e": data[:, :2]}, n_neighbors=4, labels=list("abc") * 10, random_state=0)
+    results = ev.run(["r_nx_auc", "knn_accuracy"], None, None)
+    area, accuracy = (row for _, row in results.tidy().iterrows())
+    word = "equal distances are ordered by index in both spaces alike, which flatters here"
+    assert_allclose(area["value"], area["best"], rtol=1e-12)
+    assert area["best"] - area["worst"] > 0.05
+    moved = "equal distances in the embedding move chance: it is the mean of 20 exchanges"
+    assert area["note"] == f"{word}; worst and best are over all orders; {moved}"
+    assert accuracy["value"] < accuracy["best"]
+    assert accuracy["note"] == "equal distances are ordered by index; worst and best are over all orders"
+    assert f"{word} (worst, best: over all orders)" in " ".join(str(results.summary()).split())
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-85, 1e80, 1e150])
+def test_extreme_units_change_nothing(unit: float) -> None:
+    """Relative local Procrustes measures do not depend on the unit, where squares would overflow or vanish too."""
+    for measure in LOCAL:
+        function = getattr(dreval, measure)
+        assert function(X * unit, Y * unit) == pytest.approx(function(X, Y), rel=1e-9)
+    assert dreval.procrustes_rc(X, Y * unit) == pytest.approx(dreval.procrustes_rc(X, Y), rel=1e-9)
+
+
+def test_integers_beyond_the_exact_ones_are_refused() -> None:
+    """Integers that a float would round are refused, in arrays and in frames."""
+    large: Any = 2**60 + RNG.integers(0, 1000, size=(60, 3))
+    for data in (large, pd.DataFrame(large), large.astype(np.uint64)):
+        with pytest.raises(InputError, match=r"integers up to 2\*\*53"):
+            dreval.Evaluation(data)
+
+
+def test_equal_embeddings_have_equal_chance() -> None:
+    """The chance value is a mean over exchanges of points that are the same for every embedding, and hardly varies."""
+    embeddings = dict.fromkeys("abc", Y)
+    tables = [
+        dreval.Evaluation(X, embeddings, labels=KINDS.to_numpy(), random_state=seed).run(tests=None, ci=None).tidy()
+        for seed in range(12)
+    ]
+    accuracy = np.array([t.loc[t["measure"] == "knn_accuracy", "chance"] for t in tables])
+
+    assert (accuracy == accuracy[:, :1]).all()
+    assert accuracy[:, 0].std() < 0.025  # one exchange alone has a standard deviation near 0.06
+
+
+def test_no_spread_is_no_certainty() -> None:
+    """A value that no left-out group changes has no interval, and says so."""
+    row = dreval.Evaluation(X, {"copy": X}).run("trustworthiness").tidy().iloc[0]
+
+    assert (row["value"], row["se"]) == (1, 0)
+    assert np.isnan(row["conf_low"])
+    assert "no interval" in row["note"]
+
+
+def test_words_for_nothing() -> None:
+    """ "none" is None, for tests, intervals and adjustment."""
+    evaluation = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0)
+    spoken = evaluation.run("trustworthiness", "none", "none", adjust="none").tidy()
+
+    pd.testing.assert_frame_equal(
+        spoken.drop(columns="seconds"),
+        evaluation.run("trustworthiness", None, None, adjust=None).tidy().drop(columns="seconds"),
+    )
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e160])
+def test_local_procrustes_in_extreme_units(unit: float) -> None:
+    """Normalized ones do not see the unit; the raw ones are refused where no float holds their squares."""
+    for measure in ("procrustes_rc", "procrustes_rn", "procrustes_rn_opt", "procrustes_lower_bound"):
+        function = getattr(dreval, measure)
+        assert function(X * unit, Y * unit) == pytest.approx(function(X, Y), rel=1e-9)
+    for measure in ("procrustes_r", "procrustes_rpca"):
+        function = getattr(dreval, measure)
+        assert function(X * 1e70, Y * 1e70) == pytest.approx(1e140 * function(X, Y), rel=1e-9)
+        with pytest.raises(DrevalError, match="must have a unit in which the value of this measure lies between"):
+            function(X * unit, Y * unit)
+        row = dreval.Evaluation(X * unit, {"e": Y * unit}).run([measure, "procrustes_rn"], ci=None).tidy()
+        assert row["value"].isna().tolist() == [True, False]
+        assert "must have a unit" in row["note"].iloc[0]
+
+
+def test_rounding_of_no_distance_is_none() -> None:
+    """1 - cos of equal rows is 1e-16 in a matrix of others; such an entry is 0 and carries no stress."""
+    data = np.vstack([X, 3 * X[:30] / 7])
+    embedding = np.vstack([Y, Y[:30] + 0.1])
+    given = pdist(data, "cosine")
+    assert (given[given > 0]).min() < 1e-15
+
+    named = dreval.sammon_stress(data, embedding, metric="cosine")
+    assert dreval.sammon_stress(squareform(given), embedding, metric="precomputed") == pytest.approx(named, rel=1e-9)
+
+
+def test_options_of_what_is_not_asked_for_are_checked() -> None:
+    """A misspelled option is refused whether or not its measure or test is among those computed."""
+    evaluation = dreval.Evaluation(X, {"e": Y})
+    wrong: list[Any] = [
+        {"stress": {"kin": "raw"}},
+        {"stress": {"kind": "rough"}},
+        {"r_nx": {"every": True}},
+        {"trustworthiness": {"n_neighbors": 60}},
+        {"trustability": {"sizes": 3}},
+        {"hsic": {"kernels": "gaussian"}},
+    ]
+    for options in wrong:
+        with pytest.raises(DrevalError, match=r"options|kind|n_neighbors"):
+            evaluation.run(measures="continuity", options=options)
+
+
+def test_one_of_two_columns_always_carries_half() -> None:
+    """Of two columns none is pointed out; of three the one with more than half of the variance is."""
+    for data in (X, csr_array(np.round(X))):
+        notes = [
+            dreval.Evaluation(data[:, :p] * np.r_[2.0, np.ones(p - 1)], {"e": Y}).run("continuity", ci=None).recipe
+            for p in (2, 3)
+        ]
+        assert ["carries" in str(recipe["notes"]) for recipe in notes] == [False, True]
+
+
+def test_chance_in_closed_form_is_the_mean_of_many_exchanges() -> None:
+    """Neighborhood hit and R^2 of latents, over 2000 exchanges of the points of an embedding; also from anchors."""
+    rng = np.random.default_rng(1)
+    labels, latent = rng.integers(0, 3, 40) ** 2, rng.normal(size=(40, 2))
+    shown = np.c_[Y[:40], Y[:40, 0]]  # rank 2
+    evaluation = dreval.Evaluation(X[:40], {"e": shown}, labels=labels, latent=latent, random_state=0)
+    table = evaluation.run(["neighborhood_hit", "latent_r2"], ci=None).tidy().set_index("measure")
+
+    assert table.loc["latent_r2", "chance"] == pytest.approx(2 / 39)
+    sizes = np.bincount(labels)
+    assert table.loc["neighborhood_hit", "chance"] == pytest.approx((sizes * (sizes - 1)).sum() / (40 * 39))
+    draws = [rng.permutation(40) for _ in range(2000)]
+    hits = [dreval.neighborhood_hit(X[:40], shown[d], labels=labels) for d in draws[:400]]
+    fits = [dreval.latent_r2(X[:40], shown[d], latent=latent) for d in draws]
+    for name, values in (("neighborhood_hit", hits), ("latent_r2", fits)):
+        room = 4 * np.std(values) / np.sqrt(len(values))
+        assert table.loc[name, "chance"] == pytest.approx(np.mean(values), abs=room)
+
+
+def test_what_equal_distances_and_anchors_do_is_noted() -> None:
+    """Measures without bounds over ties say how ties are ordered; those measured in the largest distance that it is."""
+    whole = RNG.integers(0, 4, size=(80, 3)).astype(float)
+    kinds = np.arange(80) % 3
+    asked = ["procrustes_rc", "class_aware_continuity"]
+    for measures in ([asked[0]], asked):
+        tied = dreval.Evaluation(whole, {"e": whole[:, :2]}, labels=kinds, random_state=0).run(measures, tests=None)
+        assert all("equal distances are ordered by index" in note for note in tied.tidy()["note"])
+    free = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0).run(asked, tests=None).tidy()
+    assert not free["note"].str.contains("equal distances").any()
+
+    evaluation = dreval.Evaluation(X, {"e": Y}, anchors=20, random_state=0)
+    notes = evaluation.run(["density_kl", "density_l1", "average_local_error", "q_local", "q_global"]).tidy()["note"]
+    assert ["too high" in note for note in notes] == [True] * 3 + [False] * 2
+    assert ["a little low" in note for note in notes] == [False] * 3 + [True] * 2
+    assert not notes.str.contains("jumps").any()

@@ -1,0 +1,180 @@
+"""The journal of finished cells: what is written stays, in every digit, for every process."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dreval.errors import InputError
+from dreval.journal.store import Store, cell_key, is_journal
+
+RECIPE = {"method": "pca", "n": 3}
+WRITER = """
+import sys
+from dreval.journal.store import Store
+with Store(sys.argv[1]) as store:
+    run = store.open_run({"method": "pca", "n": 3})
+    for i in range(100):
+        store.put(run, f"{sys.argv[2]} {i}", {"u": i / 7})
+        store.put(run, f"shared {i}", {"u": i / 7})
+"""
+
+
+def test_cells_come_back_in_every_digit(tmp_path: Path) -> None:
+    """Numbers and arrays are the same bits after closing and opening; what is not there is None."""
+    value = {"u": 0.1 + 0.2, "reason": "", "tiny": 5e-324, "large": 1.7976931348623157e308}
+    array = np.random.default_rng(0).normal(size=(5, 2))
+    with Store(tmp_path / "cells") as store:
+        run = store.open_run(RECIPE)
+        store.put(run, "a", value, array)
+        store.put(run, "b", {"u": 1.0})
+    with Store(tmp_path / "cells") as store:
+        run = store.open_run(dict(reversed(RECIPE.items())))
+        kept = store.get(run, "a")
+        assert kept is not None
+        assert kept[0] == value
+        assert kept[1] is not None
+        assert kept[1].tobytes() == array.tobytes()
+        assert store.get(run, "c") is None
+        assert store.cells(run).keys() == {"a", "b"}
+
+
+def test_runs_are_apart_and_the_first_answer_stays(tmp_path: Path) -> None:
+    """Another recipe is another run; a cell that is there is not written over."""
+    with Store(tmp_path / "cells") as store:
+        one, other = store.open_run(RECIPE), store.open_run({**RECIPE, "n": 4})
+        store.put(one, "a", {"u": 1.0})
+        store.put(one, "a", {"u": 2.0})
+        assert store.cells(one) == {"a": ({"u": 1.0}, None)}
+        assert store.cells(other) == {}
+        assert one == cell_key(RECIPE) != other
+
+
+def test_four_processes_write_at_once(tmp_path: Path) -> None:
+    """Nothing is lost and nothing fails when several processes write the same file, cells in common included."""
+    path = str(tmp_path / "cells")
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, path, str(i)]) for i in range(4)]
+    assert [writer.wait() for writer in writers] == [0] * 4
+    with Store(path) as store:
+        cells = store.cells(store.open_run(RECIPE))
+    assert len(cells) == 500
+    assert cells["3 99"] == ({"u": 99 / 7}, None)
+
+
+def test_a_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
+    """Before a new file is a log, SQLite refuses it at once while another process writes; the journal waits."""
+    path = tmp_path / "cells"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with closing(sqlite3.connect(path)) as alone, pytest.raises(sqlite3.OperationalError, match="locked"):
+            alone.execute("PRAGMA journal_mode=WAL")
+        release = threading.Timer(0.2, other.execute, ["COMMIT"])
+        release.start()
+        with Store(path) as store:
+            store.put(store.open_run(RECIPE), "a")
+            assert store.cells(store.open_run(RECIPE)).keys() == {"a"}
+        release.join()
+
+
+def test_a_damaged_file_is_refused_by_name(tmp_path: Path) -> None:
+    """Where pages are overwritten the refusal names the file, whether it opens or not."""
+    path = tmp_path / "cells"
+    with Store(path) as store:
+        run = store.open_run(RECIPE)
+        for i in range(200):
+            store.put(run, str(i), {"u": i / 7}, np.zeros(200))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] + b"\xff" * (len(whole) - len(whole) // 2))
+    with pytest.raises(InputError, match=r"`store` must be a file .*cells"), Store(path) as store:
+        store.cells(run)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    """A text, a folder, a file in no folder and a journal of a later format are refused by name."""
+    (tmp_path / "text").write_text("no journal at all, but long enough to be read as one" * 40)
+    with Store(tmp_path / "later"):
+        pass
+    with sqlite3.connect(tmp_path / "later") as db:
+        db.execute("UPDATE about SET value = '99'")
+    db.close()
+    with pytest.raises(InputError, match=r"`store` must lie in a folder that is there: got '.*missing"):
+        Store(tmp_path / "missing" / "cells")
+    for name in ("text", "later", "."):
+        with pytest.raises(InputError, match="`store` must"):
+            Store(tmp_path / name)
+
+
+def test_a_journal_is_read_without_being_changed(tmp_path: Path) -> None:
+    """Reading makes no file and writes nothing; from a folder that cannot be written it is read as well."""
+    path = tmp_path / "cells"
+    with pytest.raises(InputError, match="must be an existing file"):
+        Store(path, read_only=True)
+    with Store(path) as store:
+        store.put("run", "a", {"u": 1.0})
+        with Store(path, read_only=True) as reader:  # while it is written
+            assert reader.texts("run") == {"a": '{"u": 1.0}'}
+    before = path.read_bytes()
+    with Store(path, read_only=True) as reader:
+        assert reader.get("run", "a") == ({"u": 1.0}, None)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["cells"]
+
+
+def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
+    """What was written before an error within it is not there."""
+
+    def write_and_fail(store: Store) -> None:
+        with store.transaction() as db:
+            db.execute("INSERT INTO runs VALUES ('a', 'b')")
+            raise ZeroDivisionError
+
+    with Store(tmp_path / "cells") as store:
+        with pytest.raises(ZeroDivisionError):
+            write_and_fail(store)
+        assert store.rows("SELECT * FROM runs") == []
+
+
+def test_a_journal_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    """Texts, folders and files that are not there are none."""
+    with Store(tmp_path / "cells"):
+        pass
+    (tmp_path / "text").write_text("SQLite")
+    assert [is_journal(tmp_path / name) for name in ("cells", "text", ".", "nowhere")] == [True, False, False, False]
+
+
+def test_other_databases_are_left_alone(tmp_path: Path) -> None:
+    """A database of another program is refused, read or written, and no table is added to it."""
+    path = tmp_path / "places"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE pages (name TEXT)")
+    db.close()
+    before = path.read_bytes()
+    for read_only in (True, False):
+        with pytest.raises(InputError, match="must be a journal of dreval"):
+            Store(path, read_only=read_only)
+    assert path.read_bytes() == before
+
+
+def test_many_processes_begin_a_file_at_once(tmp_path: Path) -> None:
+    """Whoever comes first makes it; nobody is refused because it is being made."""
+    code = (
+        "import sys, time; from dreval.journal.store import Store; time.sleep(max(0, float(sys.argv[2]) - time.time()))"
+    )
+    code += "\nfor i in range(40):\n    with Store(f'{sys.argv[1]}{i}') as store: store.put('run', sys.argv[3], {})"
+    at = str(time.time() + 3)
+    command = [sys.executable, "-c", code, str(tmp_path / "cells"), at]
+    six = [subprocess.Popen([*command, str(i)], stderr=subprocess.PIPE, text=True) for i in range(6)]
+    said = [process.communicate(timeout=120)[1] for process in six]
+
+    assert said == [""] * 6
+    for i in range(40):
+        with Store(tmp_path / f"cells{i}") as store:
+            assert list(store.texts("run")) == list("012345")

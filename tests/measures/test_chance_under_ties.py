@@ -1,0 +1,128 @@
+"""The value by chance where equal distances of the embedding count; at full length in ``tests/calibration``."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import dreval
+from dreval.geometry.blocks import sweep
+from dreval.geometry.ranks import chance_rank_measure
+from dreval.measures._chance import chance_value
+from dreval.registry import MEASURES
+
+RANKS = ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard", "mrre_false", "mrre_missing"]
+MOVED = "equal distances in the embedding move chance: it is the mean of 20 exchanges"
+
+
+def _binary(seed=0, n=80):
+    """Binary data in three columns and an unrelated embedding that is rounded."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 2, size=(n, 3)).astype(float), np.round(rng.normal(size=(n, 2)))
+
+
+def _table(X, Y, **options):
+    found = dreval.Evaluation(X, {"a": Y, "b": Y.copy()}, n_neighbors=10, **{"random_state": 0, **options})
+    return found.run(["trustworthiness", "continuity", "r_nx_auc", "r_nx"], None, None)
+
+
+def test_an_unrelated_map_of_binary_data_is_not_above_chance():
+    """n = 80, k = 10: the closed form is .526, the mean over 300 exchanges near .565, and this is what is stated."""
+    X, Y = _binary()
+    rng, row = np.random.default_rng(1), _table(X, Y).tidy().set_index(["embedding", "measure"])
+    orders = [rng.permutation(80) for _ in range(300)]
+    values = {
+        "trustworthiness": [dreval.trustworthiness(X, Y[order], n_neighbors=10) for order in orders],
+        "r_nx_auc": [dreval.r_nx_auc(X, Y[order]) for order in orders],
+    }
+    for name, closed in (("trustworthiness", chance_rank_measure(80, 10)), ("r_nx_auc", 0.0)):
+        mean, spread = np.mean(values[name]), np.std(values[name], ddof=1)
+        stated = row.loc[("a", name), "chance"]
+        assert abs(stated - mean) <= 4 * spread * np.sqrt(1 / 20 + 1 / 300)
+        assert min(stated, mean) - closed > 4 * spread * np.sqrt(1 / 20)
+        assert MOVED in row.loc[("a", name), "note"]
+    assert chance_rank_measure(80, 10) == pytest.approx(0.526, abs=5e-4)
+    assert np.mean(values["trustworthiness"]) == pytest.approx(0.565, abs=0.01)
+
+
+def test_chance_is_the_mean_of_all_720_pairings():
+    """Six points: without ties in the embedding the closed form is that mean, also of tied data; with them it is drawn.
+
+    The draws are within 4 standard errors of the mean of all pairings by the public functions; the closed form is off
+    by more than .01, with no chance in it.
+    """
+    X = np.array([0.0, 1, 2, 3, 4, 5])[:, None]  # tied from every inner point
+    free = np.array([0.0, 0.3, 1.1, 2.7, 4.2, 7.9])[:, None]
+    tied = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 1.0])[:, None]
+    orders = [list(order) for order in itertools.permutations(range(6))]
+    for Y, drawn in ((free, False), (tied, True)):
+        view = sweep(X, {"": Y}, k=2)[""]
+        for name in ("trustworthiness", "r_nx_auc"):
+            options = {"n_neighbors": 2} if name in RANKS else {}
+            values = [getattr(dreval, name)(X, Y[order], **options) for order in orders]
+            found = [chance_value(MEASURES.get(name), view, options, root) for root in range(10)]
+            mean, error = np.mean(values), np.std(values) / np.sqrt(200)
+            assert {one.draws for one in found} == {20 * drawn}
+            assert abs(np.mean([one.value for one in found]) - mean) <= (4 * error if drawn else 1e-12)
+            if drawn:
+                closed = chance_rank_measure(6, 2) if options else 0.0
+                assert abs(closed - mean) > 0.01
+                assert np.sqrt(np.mean([one.se**2 for one in found])) == pytest.approx(error * np.sqrt(10), rel=0.25)
+
+
+@pytest.mark.parametrize("name", RANKS)
+def test_only_counted_ties_put_the_closed_form_out_of_use(name):
+    """One equal pair among the ranks 3 and 4: who is among the first 3 depends on it, who is among the first 2 not."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(5, 2)), np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.7], [-2.5, 0.0], [0.0, -2.5]])
+    view = sweep(X, {"": Y}, k=3)[""]
+    drawn = {k: chance_value(MEASURES.get(name), view, {"n_neighbors": k}, 0).draws for k in (1, 2, 3)}
+    reads_all = name in ("continuity", "mrre_missing")
+    assert drawn[3] == 20
+    assert drawn[1] == 20 * reads_all
+
+
+def test_equal_embeddings_seeds_and_threads():
+    """Equal embeddings have equal chance, threads change nothing, and seeds no more than the draws leave open."""
+    X, Y = _binary(3)
+    first = _table(X, Y)
+    chance = first.tidy().pivot(index="measure", columns="embedding", values="chance")
+    assert_allclose(chance["a"], chance["b"], rtol=0, atol=0)
+    for n_jobs in (1, 2):
+        again = _table(X, Y, n_jobs=n_jobs)
+        assert_allclose(again.tidy()["chance"], first.tidy()["chance"], rtol=0, atol=0)
+        assert_allclose(again.curves["chance"], first.curves["chance"], rtol=0, atol=0)
+    view = sweep(X, {"": Y}, k=10)[""]
+    found = [chance_value(dreval.trustworthiness, view, {"n_neighbors": 10}, root) for root in range(12)]
+    typical = np.sqrt(np.mean([one.se**2 for one in found]))
+    assert len({one.value for one in found}) == 12
+    assert np.ptp([one.value for one in found]) <= 7 * typical
+
+
+def test_the_curve_and_its_area_have_one_chance():
+    """The mean of the chance curve of R_NX with weights 1/K is the chance of the area, from the same draws."""
+    X, Y = _binary(4)
+    results = dreval.Evaluation(X, {"a": Y}, random_state=0).run(
+        ["r_nx", "r_nx_auc"], None, None, options={"r_nx": {"all_k": True}}
+    )
+    curve, row = results.curves, results.tidy().iloc[0]
+    assert np.average(curve["chance"], weights=1 / curve["K"]) == pytest.approx(row["chance"], abs=1e-12)
+    assert row["chance"] > 0.01
+
+
+def test_what_counts_as_one_however_points_are_paired():
+    """All distances equal in both spaces, or no triplet with an order: the value is 1, and so is chance."""
+    X = np.eye(6)
+    table = dreval.Evaluation(X, {"e": X}, n_neighbors=2, random_state=0).run(
+        ["pearson_distance", "spearman_distance", "kendall_distance", "local_radius_correlation", "triplet_accuracy"],
+        None,
+        None,
+    )
+    assert_allclose(table.tidy()["value"], 1.0)
+    assert_allclose(table.tidy()["chance"], 1.0)
+    Y = np.random.default_rng(0).normal(size=(6, 2))
+    table = dreval.Evaluation(X, {"e": Y}, n_neighbors=2, random_state=0).run(["pearson_distance"], None, None)
+    assert (table.tidy()[["value", "chance"]] == 0.0).all(axis=None)

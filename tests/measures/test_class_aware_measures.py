@@ -1,0 +1,128 @@
+"""Class-aware trustworthiness and continuity, label retrieval: slow twins, scikit-learn, identities, hand counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from oracles import twins
+from sklearn.metrics import roc_auc_score
+from strategies import pairs, tie_free_pairs
+
+import dreval
+from dreval.errors import UndefinedMeasure
+from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.measures import _chance
+from dreval.measures._chance import chance_value
+from dreval.measures._measure import answer
+from dreval.registry import MEASURES
+
+SEEDS = st.integers(0, 2**32 - 1)
+CLASS_AWARE = ["class_aware_trustworthiness", "class_aware_continuity"]
+
+
+def _labels(n, classes, seed):
+    """Classes of unequal size in any order."""
+    return np.random.default_rng(seed).permutation(np.minimum(np.arange(n) % (classes + 2), classes - 1))
+
+
+def _class_aware(chosen, judge, labels, k, same):
+    """1 - sum of (rank - k) over the chosen neighbors of the same class, or of the others, over Venna's largest sum."""
+    n, R = len(labels), twins.rank_table(judge)
+    worst = twins.largest_penalty(n, k)
+    lost = sum(max(R[i, j] - k, 0) for i in range(n) for j in chosen[i, :k] if (labels[i] == labels[j]) == same)
+    return 1.0 if worst == 0 else 1.0 - lost / worst
+
+
+@given(pair=pairs(), classes=st.integers(1, 4), k=st.integers(1, 12), seed=SEEDS)
+def test_class_aware_measures_are_their_definitions(pair, classes, k, seed):
+    """Sums over the neighbors of other classes, or of the same, by ranks of a stable sort."""
+    X, Y = pair
+    labels, k = _labels(len(X), classes, seed), min(k, len(X) - 1)
+    x, y = twins.orders(X), twins.orders(Y)
+    options = {"labels": labels, "n_neighbors": k}
+    assert dreval.class_aware_trustworthiness(X, Y, **options) == pytest.approx(_class_aware(y, x, labels, k, False))
+    assert dreval.class_aware_continuity(X, Y, **options) == pytest.approx(_class_aware(x, y, labels, k, True))
+
+
+@given(pair=pairs(), classes=st.integers(1, 4), k=st.integers(1, 12), seed=SEEDS)
+def test_both_kinds_of_neighbors_make_up_the_whole(pair, classes, k, seed):
+    """They forgive, so they are never lower; with one class, or all apart, one is 1 and the other forgives nothing."""
+    X, Y = pair
+    n, k = len(X), min(k, len(X) - 1)
+    T, C = dreval.trustworthiness(X, Y, n_neighbors=k), dreval.continuity(X, Y, n_neighbors=k)
+
+    def both(labels):
+        return [getattr(dreval, name)(X, Y, labels=labels, n_neighbors=k) for name in CLASS_AWARE]
+
+    some = both(_labels(n, classes, seed))
+    assert some[0] >= T - 1e-12
+    assert some[1] >= C - 1e-12
+    assert both(np.zeros(n, int)) == [1.0, pytest.approx(C)]
+    assert both(np.arange(n)) == [pytest.approx(T), 1.0]
+
+
+@pytest.mark.parametrize("name", CLASS_AWARE)
+def test_chance_seen_from_some_rows_is_chance(name, monkeypatch):
+    """Exchanged embeddings are seen from random rows where there are many: the mean is that of whole ones."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(120, 3)), rng.normal(size=(120, 2))
+    labels = (X[:, 0] > 0).astype(int)
+    thing, view = MEASURES.get(name), replace(sweep(X, {"": Y}, k=5)[""], labels=labels)
+    monkeypatch.setattr(_chance, "ROWS", 40)
+    chance = chance_value(thing, view, {"n_neighbors": 5}, 0).value
+    orders = [rng.permutation(120) for _ in range(30)]
+    whole = [getattr(dreval, name)(X, Y[order], labels=labels, n_neighbors=5) for order in orders]
+    assert abs(chance - np.mean(whole)) <= 4.5 * np.std(whole, ddof=1) * np.sqrt(3 / 20 + 1 / 30)
+
+
+@pytest.mark.parametrize("name", [*CLASS_AWARE, "label_retrieval_auc"])
+def test_a_group_can_be_left_out(name):
+    """Without a group: what the points that stay have alone."""
+    rng = np.random.default_rng(0)
+    X, Y, labels = rng.normal(size=(60, 3)), rng.normal(size=(60, 2)), _labels(60, 3, 0)
+    view = replace(sweep(X, {"": Y}, k=5, groups=random_groups(60, 4, rng))[""], labels=labels)
+    parameters = {"n_neighbors": 4} if name in CLASS_AWARE else {}
+    for group in range(4):
+        left = leave_out(view, group, 4)
+        stay = left.population
+        expected = getattr(dreval, name)(X[stay], Y[stay], labels=labels[stay], **parameters)
+        assert answer(MEASURES.get(name), left, parameters).value == pytest.approx(expected, abs=1e-12)
+
+
+@given(pair=tie_free_pairs(min_n=8), classes=st.integers(2, 4), seed=SEEDS)
+def test_label_retrieval_is_the_roc_area_of_scikit_learn(pair, classes, seed):
+    """Each point a query, the others ranked by distance, those of its class to be found."""
+    X, Y = pair
+    labels = _labels(len(Y), classes, seed)
+    expected = []
+    for i in range(len(Y)):
+        others = np.arange(len(Y)) != i
+        mine = labels[others] == labels[i]
+        found = roc_auc_score(mine, -np.linalg.norm(Y[others] - Y[i], axis=1)) if 0 < mine.sum() < len(mine) else 0.5
+        expected.append(found)
+    assert dreval.label_retrieval_auc(X, Y, labels=labels) == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+def test_label_retrieval_by_hand():
+    """Points at 0, 1, 2, 2, 5 of classes a a b b c.
+
+    From 0 (a at 1; b b c at 2, 2, 5): 1. From 1 (a at 1; b b c at 1, 1, 4): two ties of three: (1/2 + 1/2 + 1) / 3.
+    From the first 2 (b at 0; a a c at 2, 1, 3): 1, and so from the second. From 5: alone, one half.
+    """
+    Y = np.array([0.0, 1.0, 2.0, 2.0, 5.0])[:, None]
+    labels = np.array([0, 0, 1, 1, 2])
+    view = replace(sweep(Y, {"": Y}, k=2)[""], labels=labels)
+    got = answer(MEASURES.get("label_retrieval_auc"), view, {})
+    assert_allclose(got.points, [1, 2 / 3, 1, 1, 0.5])
+    assert got.note == "points that are alone in their class count 0.5: 1"
+
+
+def test_label_retrieval_needs_two_classes():
+    """With one class there is nothing to tell apart."""
+    with pytest.raises(UndefinedMeasure, match="at least 2 classes"):
+        dreval.label_retrieval_auc(np.arange(5.0), np.arange(5.0), labels=np.zeros(5, int))

@@ -1,0 +1,46 @@
+"""Views whose points are exchanged: other draws, the same points, and what belongs to the data stays with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.testing import assert_array_equal
+
+from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.measures._permuted_rows import exchanged
+
+
+def test_without_a_group_everything_stays_beside_its_point():
+    """Labels, latent variables and data of the points that stay; their embedding in another order; true ranks."""
+    rng = np.random.default_rng(0)
+    X, Y, labels = rng.normal(size=(60, 3)), rng.normal(size=(60, 2)), np.arange(60) % 7
+    view = sweep(X, {"": Y}, k=5, groups=random_groups(60, 4, rng))[""]
+    left = leave_out(replace(view, labels=labels, latent=X[:, :1]), 1, 4)
+    stay = left.population
+    seen = exchanged(left, 0, 0, 4)
+    near = np.argsort(np.linalg.norm(X[stay][:, None] - X[stay], axis=2), axis=1)[:, 1]
+    far = np.argsort(np.linalg.norm(seen.Y[:, None] - seen.Y, axis=2), axis=1)
+    ranks = [np.flatnonzero(order == j)[0] for order, j in zip(far, near, strict=True)]
+
+    assert 30 < len(stay) < 60
+    assert_array_equal(seen.X, X[stay])
+    assert_array_equal(seen.labels, labels[stay])
+    assert_array_equal(seen.latent, X[stay, :1])
+    assert_array_equal(np.sort(seen.Y, axis=0), np.sort(Y[stay], axis=0))
+    assert (seen.Y != Y[stay]).any()
+    assert_array_equal(seen.embedding_rank[:, 0], ranks)
+
+
+def test_every_draw_is_another_one_and_always_the_same():
+    """The b-th view of a seed is kept; another b or another seed gives another order."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
+    orders = [
+        exchanged(sweep(X, {"": Y}, k=3)[""], root, b, k).Y
+        for root, b, k in ((0, 0, 0), (0, 0, 3), (0, 1, 3), (1, 0, 3))
+    ]
+
+    assert_array_equal(orders[0], orders[1])
+    assert all((orders[1] != other).any() for other in orders[2:])
+    assert (orders[2] != orders[3]).any()

@@ -1,0 +1,150 @@
+"""Accuracy of a nearest-neighbor classifier: scikit-learn on the same folds, votes by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from oracles import twins
+from sklearn.neighbors import KNeighborsClassifier
+from strategies import pairs, tie_free_pairs
+
+import dreval
+from dreval._random import stream
+from dreval.errors import InputError
+from dreval.geometry.blocks import leave_out, random_groups, sweep
+from dreval.measures import knn_accuracy as module
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def _labels(n, classes, seed):
+    """Classes of unequal size, in any order."""
+    return np.random.default_rng(seed).permutation(np.minimum(np.arange(n) % (classes + 2), classes - 1))
+
+
+def _contributions(Y, labels, k, n_folds, seed, fit):
+    """Right or wrong, point by point, over the package's folds; ``fit(train, codes, k, test)`` classifies."""
+    folds, right = module._folds(labels, n_folds, stream(seed, "folds")), np.zeros(len(Y))
+    for fold in range(n_folds):
+        test, train = folds == fold, folds != fold
+        if test.any():
+            right[test] = fit(Y[train], labels[train], min(k, train.sum()), Y[test]) == labels[test]
+    return right
+
+
+def _scikit_learn(train, codes, k, test):
+    return KNeighborsClassifier(n_neighbors=k).fit(train, codes).predict(test)
+
+
+def _naive(train, codes, k, test):
+    near = twins.order_of(twins.squared_distances(test, train))[:, :k]
+    return np.array([twins.vote(list(codes[row])) for row in near])
+
+
+@given(pair=tie_free_pairs(min_n=10), k=st.sampled_from([1, 3, 5]), n_folds=st.integers(2, 6), seed=SEEDS)
+def test_two_classes_and_odd_k_are_those_of_scikit_learn(pair, k, n_folds, seed):
+    """Where no vote and no distance can be tied, on the same folds: the same accuracy."""
+    X, Y = pair
+    labels = _labels(len(Y), 2, seed)
+    train_sizes = len(Y) - np.bincount(module._folds(labels, n_folds, stream(seed, "folds")))
+    k = k if train_sizes.min() >= k else 1  # an even number of all training points could tie
+    got = dreval.knn_accuracy(X, Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
+    assert got == pytest.approx(_contributions(Y, labels, k, n_folds, seed, _scikit_learn).mean(), abs=1e-15)
+
+
+@given(pair=pairs(), classes=st.integers(1, 4), k=st.integers(1, 12), n_folds=st.integers(2, 6), seed=SEEDS)
+def test_any_classes_and_ties_are_those_of_the_twin(pair, classes, k, n_folds, seed):
+    """Equal distances by index, equal votes to the class that comes first, fewer points than k: all of them."""
+    X, Y = pair
+    labels, k = _labels(len(Y), classes, seed), min(k, len(Y) - 1)
+    got = dreval.knn_accuracy(X, Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
+    assert got == pytest.approx(_contributions(Y, labels, k, n_folds, seed, _naive).mean(), abs=1e-15)
+
+
+@given(n=st.integers(4, 80), classes=st.integers(1, 5), n_folds=st.integers(2, 8), seed=SEEDS)
+def test_folds_are_stratified(n, classes, n_folds, seed):
+    """Sizes of the folds differ by at most one, and so do the counts of every class in them."""
+    labels = _labels(n, classes, seed)
+    folds = module._folds(labels, n_folds, stream(seed, "folds"))
+    counts = np.array([np.bincount(folds[labels == c], minlength=n_folds) for c in np.unique(labels)])
+    assert (np.ptp(counts, axis=1) <= 1).all()
+    assert np.ptp(counts.sum(axis=0)) <= 1
+
+
+def test_folds_depend_on_the_seed_only():
+    """The seed is used, reproducible, and the same folds serve every embedding of the data."""
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(80, 2)), np.arange(80) % 3
+    values = [dreval.knn_accuracy(X, X, labels=labels, random_state=seed) for seed in range(12)]
+    again = [dreval.knn_accuracy(X, X, labels=labels, random_state=seed) for seed in range(12)]
+    assert values == again
+    assert len(set(values)) > 3
+    assert not np.array_equal(*(module._folds(labels, 5, stream(seed, "folds")) for seed in (0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("classes", "winner"),
+    [
+        ([1, 0, 0, 1], 1),  # two each: the nearest decides
+        ([0, 1, 1, 0], 0),
+        ([2, 1, 1, 0, 0], 1),  # the nearest class has one vote only; of the two with two, 1 comes first
+        ([2, 0, 0, 1, 1, 1], 1),
+        ([3], 3),
+    ],
+)
+def test_votes_by_hand(classes, winner):
+    """Majority, then the class of the nearer neighbor."""
+    assert_array_equal(module._vote(np.array([classes])), [winner])
+    assert twins.vote(classes) == winner
+
+
+def test_no_point_votes_for_itself():
+    """Classes that alternate along a line: the two nearest outside the fold are of the other class; all wrong."""
+    Y, labels = np.arange(40.0)[:, None], np.arange(40) % 2
+    assert dreval.knn_accuracy(Y, Y, labels=labels, n_neighbors=1, n_folds=40, random_state=0) == 0
+    assert dreval.knn_accuracy(Y, Y, labels=labels == labels, n_neighbors=1, random_state=0) == 1
+
+
+def test_anchors_and_left_out_groups_keep_their_folds():
+    """Contributions seen from anchors are those of the whole; a left-out group changes no other point's fold."""
+    rng = np.random.default_rng(1)
+    Y, labels, groups = rng.normal(size=(60, 2)), np.arange(60) % 3, random_groups(60, 4, rng)
+    view = replace(sweep(Y, {"Y": Y}, k=5, groups=groups)["Y"], labels=labels, seed=3)
+    whole, rows = module.knn_accuracy.rule(view, 5), np.arange(0, 60, 7)
+    assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), 5), whole[rows])
+    folds = module._folds(labels, 5, stream(3, "folds"))
+    left = leave_out(view, 2, 5)
+    expected = np.zeros(60)
+    for fold in range(5):
+        test, train = (left.population[side(folds[left.population], fold)] for side in (np.equal, np.not_equal))
+        expected[test] = _naive(Y[train], labels[train], 5, Y[test]) == labels[test]
+    assert_array_equal(module.knn_accuracy.rule(left, 5), expected[left.rows])
+
+
+def test_nothing_left_to_learn_from_is_wrong():
+    """A view that holds one fold only: no point can be classified."""
+    Y, labels = np.arange(4.0)[:, None], np.array([0, 0, 1, 1])
+    view = replace(sweep(Y, {"Y": Y}, k=1)["Y"], labels=labels)
+    folds = module._folds(labels, 2, stream(0, "folds"))
+    one = np.flatnonzero(folds == 0)
+    assert_array_equal(module.knn_accuracy.rule(replace(view, rows=one, population=one), 1, 2), [0, 0])
+
+
+@pytest.mark.parametrize("n_folds", [0, 1, -3, 2.5])
+def test_one_fold_is_no_cross_validation(n_folds):
+    """At least two folds."""
+    with pytest.raises(InputError, match=r"`n_folds` must be an integer >= 2"):
+        dreval.knn_accuracy(np.eye(6), np.eye(6), labels=list("aabbcc"), n_neighbors=1, n_folds=n_folds)
+
+
+def test_labels_are_needed():
+    """The public function asks for them; a view without them says so."""
+    with pytest.raises(dreval.errors.InputError, match="`labels` must be given to knn_accuracy"):
+        dreval.knn_accuracy(np.eye(6), np.eye(6))
+    with pytest.raises(RuntimeError, match="without labels"):
+        module.knn_accuracy.rule(sweep(np.eye(6), {"Y": np.eye(6)}, k=1)["Y"], 1)

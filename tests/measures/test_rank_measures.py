@@ -1,0 +1,140 @@
+"""Trustworthiness, continuity and neighborhood overlap: hand counts, scikit-learn, naive formulas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from oracles import twins
+from sklearn.manifold import trustworthiness as their_trustworthiness
+from strategies import neighbor_counts, pairs, tie_free_pairs
+
+import dreval
+from dreval.geometry.blocks import sweep
+from dreval.measures._chance import chance_value
+from dreval.registry import MEASURES
+
+NAIVE = {
+    "trustworthiness": twins.trustworthiness,
+    "continuity": twins.continuity,
+    "neighborhood_overlap": twins.overlap,
+}
+
+
+@settings(max_examples=100)
+@given(pair=tie_free_pairs(max_p=20), data=st.data())
+def test_trustworthiness_is_that_of_scikit_learn(pair, data):
+    """To 1e-12 on data without ties, for k < n/2; continuity is theirs with data and embedding exchanged."""
+    X, Y = pair
+    k = data.draw(st.integers(1, (len(X) - 1) // 2))
+    assert dreval.trustworthiness(X, Y, n_neighbors=k) == pytest.approx(
+        their_trustworthiness(X, Y, n_neighbors=k), abs=1e-12
+    )
+    assert dreval.continuity(X, Y, n_neighbors=k) == pytest.approx(
+        their_trustworthiness(Y, X, n_neighbors=k), abs=1e-12
+    )
+
+
+@settings(max_examples=100)
+@given(pair=st.one_of(pairs(), pairs(min_p=13, max_p=30)), data=st.data())
+def test_rank_measures_follow_their_formula(pair, data):
+    """For every k < n, also beyond n/2: the naive sum; always in [0, 1]; T and C are 1 at k = n - 1, and so is Q."""
+    X, Y = pair
+    n, k = len(X), data.draw(neighbor_counts(len(X)))
+    for name, naive in NAIVE.items():
+        table = getattr(dreval, name)(X, Y, n_neighbors=sorted({k, n - 1}))
+        assert table[k] == pytest.approx(naive(X, Y, k), abs=1e-12)
+        assert table[n - 1] == 1
+        assert -1e-15 <= table[k] <= 1
+
+
+@given(pair=tie_free_pairs(), data=st.data())
+def test_exchanging_the_spaces(pair, data):
+    """C(X, Y) = T(Y, X), and the overlap does not know which is which."""
+    X, Y = pair
+    k = data.draw(neighbor_counts(len(X)))
+    assert dreval.continuity(X, Y, n_neighbors=k) == dreval.trustworthiness(Y, X, n_neighbors=k)
+    assert_allclose(dreval.neighborhood_overlap(X, Y, n_neighbors=k), dreval.neighborhood_overlap(Y, X, n_neighbors=k))
+
+
+@given(pair=tie_free_pairs(), seed=st.integers(0, 99), data=st.data())
+def test_row_order_is_of_no_account(pair, seed, data):
+    """Listing the points in another order changes nothing where no distances are equal."""
+    X, Y = pair
+    order, k = np.random.default_rng(seed).permutation(len(X)), data.draw(neighbor_counts(len(X)))
+    for name in NAIVE:
+        measure = getattr(dreval, name)
+        assert measure(X[order], Y[order], n_neighbors=k) == pytest.approx(measure(X, Y, n_neighbors=k), abs=1e-14)
+
+
+def test_five_points_by_hand():
+    """Points 0, 1, 3, 7, 15 on a line, shown as 0, 1, 15, 7, 3 (points c and e exchanged); k = 1.
+
+    Data: nearest of a b c d e is b a b c d. Embedding (a 0, b 1, e 3, d 7, c 15): nearest is b a d e b.
+    c's neighbor d has data rank: from c (3) the distances are b 2, a 3, d 4, e 12: rank 3, penalty 2.
+    d's neighbor e: from d (7) c 4, b 6, a 7, e 8: rank 4, penalty 3. e's neighbor b: from e (15) d 8, c 12, b 14:
+    rank 3, penalty 2. Sum 7, G = 5 * 1 * (10 - 3 - 1)/2 = 15, T = 8/15.
+    Missing: c's b has embedding rank: from c (15) d 8, e 12, b 14, a 15: 3, penalty 2. d's c: from d (7) e 4, b 6,
+    a 7, c 8: rank 4, penalty 3. e's d: from e (3) b 2, a 3, d 4: rank 3, penalty 2. Sum 7, C = 8/15.
+    Common: the neighbors of a and b, of 5, so Q = 2/5.
+    """
+    X, Y = np.array([[0.0], [1], [3], [7], [15]]), np.array([[0.0], [1], [15], [7], [3]])
+    assert dreval.trustworthiness(X, Y, n_neighbors=1) == pytest.approx(8 / 15, abs=1e-15)
+    assert dreval.continuity(X, Y, n_neighbors=1) == pytest.approx(8 / 15, abs=1e-15)
+    assert dreval.neighborhood_overlap(X, Y, n_neighbors=1) == pytest.approx(2 / 5, abs=1e-15)
+
+
+def test_four_points_beyond_half_by_hand():
+    """Points a b c d at 0, 1, 3, 7 shown at 0, 7, 1, 3; k = 2 = n/2, so G = 4 * 2 * 1/2 = 4.
+
+    Embedding: a's two nearest are c d, b's d c, c's a d, d's c a. Data ranks from a: b c d; from b: a c d; from c: b a
+    d; from d: c b a. Rank 3 are: a's d (1), b's d (1), c's d (1), d's a (1): four penalties of 1, T = 0.
+    Data: a's b c, b's a c, c's b a, d's c b. Embedding ranks from a (0): c d b; b (7): d c a; c (1): a d b; d (3):
+    c a b. Rank 3: a's b, b's a, c's b, d's b: C = 0. Common: one of two in every row (c, c, a, c): Q = 1/2.
+    """
+    X, Y = np.array([[0.0], [1], [3], [7]]), np.array([[0.0], [7], [1], [3]])
+    assert dreval.trustworthiness(X, Y, n_neighbors=2) == pytest.approx(0, abs=1e-15)
+    assert dreval.continuity(X, Y, n_neighbors=2) == pytest.approx(0, abs=1e-15)
+    assert dreval.neighborhood_overlap(X, Y, n_neighbors=2) == 0.5
+
+
+def test_folding_costs_trust_and_tearing_costs_continuity():
+    """A line folded over loses more trust than continuity; a line torn into two combs the other way round."""
+    line = np.arange(12.0)[:, None] + np.linspace(0, 0.1, 12)[:, None] ** 2
+    folded, torn = np.abs(line - 5.3), np.where(line % 2 < 1, line, line + 100)
+    for Y, sign in ((folded, 1), (torn, -1)):
+        T, C = dreval.trustworthiness(line, Y, n_neighbors=2), dreval.continuity(line, Y, n_neighbors=2)
+        assert sign * (C - T) > 0
+
+
+def test_values_of_other_programs(root):
+    """T of scikit-learn and Q by its neighbor graphs on fixed data, stored with their script and versions."""
+    stored = np.load(root / "tests" / "oracles" / "scikit_learn_ranks.npz")
+    X, Y = stored["X"], stored["Y"]
+    for name in ("trustworthiness", "continuity", "neighborhood_overlap"):
+        found = getattr(dreval, name)(X, Y, n_neighbors=list(stored["k"]))
+        assert_allclose(found, stored[name], atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [60, 700])
+@pytest.mark.parametrize("name", ["trustworthiness", "mrre_missing", "jaccard", "reciprocal rank"])
+def test_chance_of_ranks_is_found_by_exchanging_points(name, n):
+    """Without a closed form, seen from some rows of 700: the mean of exchanged embeddings is the known one."""
+    rng = np.random.default_rng(n)
+    view = sweep(rng.normal(size=(n, 3)), {"": rng.normal(size=(n, 2))}, k=5)[""]
+    if name in MEASURES:
+        thing, parameters = MEASURES.get(name), {"n_neighbors": 5}
+        card, rule = thing.card, thing.rule
+        known = chance_value(thing, view, parameters, 0).value
+    else:
+        card, parameters = replace(MEASURES.card("jaccard"), parameters={}), {}
+        rule, known = lambda seen: 1.0 / seen.embedding_rank[:, 0], np.mean(1.0 / np.arange(1, n))
+    twin = SimpleNamespace(card=replace(card, chance="permutation", expected=None), rule=rule)
+    found = [chance_value(twin, view, parameters, root).value for root in range(8)]
+
+    assert abs(np.mean(found) - known) <= 5 * np.std(found, ddof=1) / np.sqrt(8)

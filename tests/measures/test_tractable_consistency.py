@@ -1,0 +1,410 @@
+"""The tractable consistency measure: the exact path, methods whose answer is known, and runs that are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.spatial import procrustes as their_procrustes
+
+import dreval
+from dreval.errors import InputError, MethodFailed, UndefinedMeasure
+from dreval.geometry.rkhs import make_transformations
+from dreval.measures._pca_path import pca_disparities
+
+
+def cloud(n=60, p=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, p)) * np.linspace(2, 0.5, p)
+
+
+POWER = 3
+
+
+@pytest.fixture
+def calls(tmp_path, monkeypatch):
+    """How often a method was run: a file has it, since what a method reads of variables is part of its identity."""
+    monkeypatch.setenv("DREVAL_TEST_CALLS", str(tmp_path / "calls"))
+    return count_calls
+
+
+def count_calls():
+    path = Path(os.environ["DREVAL_TEST_CALLS"])
+    return path.stat().st_size if path.exists() else 0
+
+
+def call():
+    with open(os.environ["DREVAL_TEST_CALLS"], "a") as log:
+        log.write("x")
+
+
+def raised(X):
+    return X[:, :2] ** POWER
+
+
+def counted(X, n_components):
+    call()
+    return raised(X)
+
+
+def same_embedding(Y):
+    return lambda *_: Y
+
+
+def tci(X, source, **options):
+    return dreval.tractable_consistency(X, source, **{"n_transformations": 6, "random_state": 0, **options})
+
+
+def leading(X, d=2):
+    """Principal components by a singular value decomposition."""
+    centered = X - X.mean(axis=0)
+    left, values, _ = np.linalg.svd(centered, full_matrices=False)
+    return left[:, :d] * values[:d]
+
+
+@pytest.mark.parametrize("kind", ["perturbation", "definition"])
+@pytest.mark.parametrize("name", ["s1", "s2", "s3", "s4"])
+def test_the_exact_path_is_brute_force(name, kind):
+    """Over all n p transformations of S1 to S4, u and tr S_YY by rank-2 updates are those of decomposing each anew."""
+    X = dreval.simulate(name, n=60 if kind == "definition" else 200, random_state=0).data
+    base = leading(X)
+    made = make_transformations(X, base, kind)
+    every = made.choose("all", 0)
+    u, sizes = pca_disparities(made, every, 2)
+    brute = [leading(made.data(i, j)) for i, j in every]
+    norms = [(Y**2).sum() for Y in brute]
+    nuclear = np.array([np.linalg.svd(base.T @ Y, compute_uv=False).sum() for Y in brute])
+    assert_allclose(u, 1 - nuclear**2 / ((base**2).sum() * np.array(norms)), atol=1e-10)
+    assert_allclose(sizes, norms, rtol=1e-10)
+
+
+def test_the_record_is_made_of_the_runs():
+    """Value, median and S / n are those of the table, whose rows are scipy's disparities of the transformed runs."""
+    X = cloud()
+    found = tci(X, "isomap", n_transformations=5)
+    Y = dreval.embed(X, "isomap").coordinates
+    made = make_transformations(X, Y)
+    for row in found.table.to_dict("records"):
+        Z = dreval.embed(made.data(row["point"], row["column"]), "isomap").coordinates
+        u = their_procrustes(Y, Z)[2]
+        assert row["u"] == pytest.approx(u, abs=1e-9)
+        assert row["s_per_n"] == pytest.approx(u * ((Z - Z.mean(axis=0)) ** 2).sum() / 60, abs=1e-9)
+    assert float(found) == found.table["u"].max()
+    assert found.parts["median"] == found.table["u"].median()
+    assert found.parts["s_per_n"] == found.table["s_per_n"].max()
+    assert (found.parts["tried"], found.parts["failed"]) == (5, 0)
+
+
+def test_the_unit_of_the_data_changes_nothing():
+    """X -> 1000 X: the same u for every transformation, for the exact path and for one that is run."""
+    X = cloud()
+    for source in ("pca", "isomap"):
+        here, there = tci(X, source), tci(1000 * X, source)
+        assert_allclose(there.table["u"], here.table["u"], rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
+def test_extreme_units_change_nothing(unit):
+    """Data of any unit have the same u by the exact path and by runs, without a warning."""
+    X = cloud()
+
+    made = [make_transformations(a * X, a * leading(X)) for a in (1.0, unit)]
+    here, there = (pca_disparities(one, made[0].choose(6, 0), 2)[0] for one in made)
+    assert_allclose(there, here, rtol=1e-6, atol=1e-12)
+
+    def bent(X, *_):
+        return X[:, :2] + X[:, 1:] * (X[:, 1:] / np.abs(X).max())
+
+    here, there = tci(X, bent), tci(unit * X, bent)
+    assert_allclose(there.table["u"], here.table["u"], rtol=1e-6, atol=1e-12)
+
+
+def test_the_number_of_columns_is_the_one_asked_for():
+    """More are refused, fewer are padded and noted, more than the data have are noted."""
+    X = cloud()
+    with pytest.raises(MethodFailed, match="`source` must return at most the 2 columns asked for: got 3 columns"):
+        tci(X, lambda X, _: X)
+    with pytest.raises(MethodFailed, match="`source` must return at most the 1 column asked for: got 2 columns"):
+        tci(X, lambda X, _: X[:, :2], n_components=1)
+    narrow = tci(X, lambda X, _: X[:, :1])
+    assert "1 column was returned and counts as padded with zeros (asked for: 2)." in narrow.notes
+    wide = tci(X, lambda X, n_components: np.c_[X, X**2][:, :n_components], n_components=4)
+    assert wide.notes[0] == "More dimensions were asked for (4) than the data have columns (3)."
+
+
+def test_one_embedding_for_every_seed_is_no_baseline():
+    """A method that takes a seed and does not use it has no baseline, and a note says why."""
+
+    def stubborn(X, n_components, random_state=0):
+        return X[:, :n_components]
+
+    found = tci(cloud(), stubborn)
+    assert np.isnan(found.parts["reseed_max"])
+    assert found.notes[-1] == "No reseed baseline: stubborn gives the same embedding for every seed."
+
+
+def test_words_are_those_of_the_caller():
+    """Notes, table and errors speak of `source`, once, and a failure of all runs has its cause."""
+    X = cloud()
+
+    def never(Z, n_components):
+        if (Z == X).all():
+            return Z[:, :2]
+        raise RuntimeError("out of ink")
+
+    with pytest.raises(MethodFailed, match=r"6 failures, the first: `source` must embed.*out of ink") as caught:
+        tci(X, never)
+    assert "embeddings[" not in str(caught.value)
+    assert "make_transformations" not in str(caught.value)
+
+    def moody(Z, n_components):
+        if np.isclose(Z[:, 0], X[:, 0]).all():
+            return Z[:, :2]
+        raise RuntimeError("out of ink")
+
+    found = tci(X, moody)
+    assert found.parts["failed"] == 2
+    assert "`source` must embed" in found.notes[-2]
+    assert not found.table["note"].str.contains("embeddings[", regex=False).any()
+    constant = tci(X, same_embedding(np.full((60, 2), 0.1)))
+    assert sum("one place" in note for note in constant.notes) == 1
+
+
+def test_a_reduced_amplitude_is_a_part():
+    """Where outliers shrink the amplitude the number that was used is there."""
+    X = np.r_[cloud(), 1e3 * np.ones((3, 3)) * [[1], [2], [3]]]
+    assert tci(X, "pca").parts["amplitude"] < 0.5 == tci(cloud(), "pca").parts["amplitude"]
+    assert "amplitude" not in tci(X, "pca", transformation="definition").parts
+
+
+def test_the_record_names_what_was_run():
+    """The printed settings have no amplitude where none is used, no reseeds where none ran, no more than all bumps."""
+    X = cloud()
+    asked = tci(X, "pca", transformation="definition", n_transformations=10**6, n_reseeds=5).recipe["parameters"]
+    assert "amplitude" not in asked
+    assert (asked["n_transformations"], asked["n_reseeds"]) == (X.size, 0)
+    with pytest.raises(InputError, match="must be an integer or \"all\": got 'some'"):
+        tci(X, "pca", n_transformations="some")
+
+
+def test_a_reduced_amplitude_has_its_true_reason():
+    """Outliers are blamed where they are, an amplitude that is too large for any data is blamed itself."""
+    far = np.r_[cloud(), 1e3 * np.ones((3, 3)) * [[1], [2], [3]]]
+    notes = {a: " ".join(tci(X, "pca", amplitude=a).notes) for a, X in ((0.5, far), (50, cloud()))}
+    assert "large beside the bandwidth (outliers)" in notes[0.5]
+    assert "outliers" not in notes[50]
+    assert "The amplitude 50 would fold the data; it is too large for them: " in notes[50]
+
+
+def test_methods_whose_answer_is_known():
+    """One embedding whatever the data: 0. A random embedding: near 1, as by chance. All in one place: 0, with a note."""
+    X, rng = cloud(n=300), np.random.default_rng(0)
+    Y = X[:, :2]
+    assert float(tci(X, same_embedding(Y))) < 1e-12
+    shuffled = tci(X, lambda *_: Y[rng.permutation(300)])
+    assert float(shuffled) > 0.95
+    assert shuffled.parts["median"] > 0.9
+    assert float(shuffled) == pytest.approx(shuffled.chance, abs=0.05)
+    constant = tci(X, same_embedding(np.full((300, 2), 0.1)))
+    assert float(constant) == 0.0
+    assert any("one place" in note for note in constant.notes)
+
+
+def test_by_the_printed_definition_it_saturates():
+    """On the same data the printed transformation gives u near 1 even for PCA, which the perturbation hardly moves."""
+    X = dreval.simulate("s4", random_state=0).data
+    printed = tci(X, "pca", transformation="definition", n_transformations="all")
+    sound = tci(X, "pca", n_transformations="all")
+    assert printed.parts["median"] > 0.99
+    assert sound.parts["median"] < 0.01
+
+
+def test_reseeds_are_a_baseline_only_where_seeds_matter():
+    """A method moved by its seed shows how far; a deterministic one and one without a seed say why there is none."""
+
+    def jittered(X, n_components, random_state=0):
+        return X[:, :2] + 0.3 * np.random.default_rng(random_state).normal(size=(len(X), 2))
+
+    X = cloud()
+    found = tci(X, jittered, n_reseeds=4)
+    assert 0 < found.parts["reseed_median"] <= found.parts["reseed_max"] < 0.2
+    assert float(found) < found.parts["reseed_max"]  # the seed is kept for transformed data
+    for source in ("pca", lambda X, _: X[:, :2]):
+        lonely = tci(X, source)
+        assert np.isnan(lonely.parts["reseed_max"])
+        assert any(note.startswith("No reseed baseline") for note in lonely.notes)
+
+
+def test_a_random_function_without_a_seed_is_found_out(tmp_path):
+    """The same data are run once more: the largest change of the embedding by itself stands beside the value."""
+
+    def wild(X, n_components):
+        return X[:, :n_components] + 0.5 * np.random.default_rng().normal(size=(len(X), n_components))
+
+    found = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.db", random_state=0)
+    drift = found.parts["run_to_run"]
+    assert 0.02 < drift < 0.8
+    said = f"The embedding of wild differs from run to run by u = {drift:.4f} on the same data"
+    assert f"{said}; give it a random_state argument." in found.notes
+    again = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.db", random_state=0)
+    assert again.parts["run_to_run"] == drift
+    for source, n_reseeds in ((leading_two, 5), ("pca", 5), (wild, 0)):
+        quiet = tci(cloud(), source, n_transformations=3, n_reseeds=n_reseeds)
+        assert "run_to_run" not in quiet.parts
+        assert not any("run to run" in note for note in quiet.notes)
+
+
+def leading_two(X, n_components):
+    return X[:, :n_components] * [2.0, 1.0]
+
+
+def test_processes_change_no_number():
+    """Two processes give the bits of one, in the same order."""
+    X = cloud()
+    one, two = (tci(X, "isomap", n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert one.table.drop(columns="seconds").equals(two.table.drop(columns="seconds"))
+
+
+def test_all_of_them_and_the_missed_maximum():
+    """A number tries the stated share; PCA also knows the largest of all n p, which the share can miss."""
+    X = cloud()
+    some, all_of_them = tci(X, "pca"), tci(X, "pca", n_transformations="all")
+    assert len(all_of_them.table) == 180
+    assert all_of_them.parts["max_of_all"] == float(all_of_them)
+    assert some.parts["max_of_all"] == pytest.approx(float(all_of_them), abs=1e-12)
+    assert some.parts["max_of_all"] >= float(some)
+    assert "6 of 180 transformations were tried" in some.notes[0]
+    merged = some.table.merge(all_of_them.table, on=["point", "column"])
+    assert_allclose(merged["u_x"], merged["u_y"], atol=1e-12)
+
+
+def test_failures_are_counted_and_not_kept(tmp_path, calls):
+    """A run that raises is counted with its reason, and tried again by the next call; all failing is an error."""
+    X = cloud()
+
+    def moody(X, n_components):
+        call()
+        if count_calls() == 4:
+            raise RuntimeError("out of ink")
+        return X[:, :2]
+
+    found = tci(X, moody, store=tmp_path / "cells")
+    assert (found.parts["tried"], found.parts["failed"]) == (6, 1)
+    assert "1 of 6 runs failed; the first: " in found.notes[1]
+    assert "out of ink" in found.notes[1]
+    again = tci(X, moody, store=tmp_path / "cells")
+    assert again.parts["failed"] == 0
+    assert calls() == 9  # base, a second run of it, six, and the one that failed
+
+    def never(Z, n_components):
+        if (Z == X).all():
+            return Z[:, :2]
+        raise RuntimeError("out of ink")
+
+    with pytest.raises(MethodFailed, match="must embed transformed data"):
+        tci(X, never)
+
+
+def test_a_store_belongs_to_data_method_and_seed(tmp_path, calls, monkeypatch):
+    """Nothing is read back for other data, code, variables that it reads, seed or amplitude; more goes on."""
+    X = cloud()
+
+    def run(X=X, source=counted, **options):
+        before = calls()
+        tci(X, source, store=tmp_path / "cells", **options)
+        return calls() - before
+
+    assert run() == 8
+    assert run() == 0
+    assert run(n_transformations=8) == 2
+    assert run(X=X + 1e-9) == 8
+    assert run(random_state=1) == 8
+    assert run(amplitude=0.4) == 8
+    assert run(source=lambda X, n_components: counted(X, n_components)) == 8
+    monkeypatch.setitem(globals(), "POWER", 5)
+    assert run() == 8
+
+
+SCRIPT = """
+import sys, time
+import numpy as np
+import dreval
+
+def slow(X, n_components, random_state=0):
+    with open(sys.argv[2], "a") as log:
+        log.write("run\\n")
+    time.sleep(float(sys.argv[3]))
+    return np.tanh(X[:, :2]) + 0.1 * np.random.default_rng(random_state).normal(size=(len(X), 2))
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+found = dreval.tractable_consistency(
+    X, slow, n_transformations=12, n_reseeds=3, random_state=0, store=sys.argv[1] or None, progress=False
+)
+print(found.table.drop(columns="seconds").to_json(double_precision=15), dict(found.parts), float(found))
+"""
+
+
+def run_script(store: str, log: Path, pause: float) -> subprocess.Popen[str]:
+    """The script without a file of its own, which a second start could rewrite while the first one reads it."""
+    arguments = [sys.executable, "-X", "faulthandler", "-c", SCRIPT, store, str(log), str(pause)]
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Return code, which is negative after a signal, what was said on stderr, and the answer."""
+    answer, complaint = process.communicate()
+    return process.returncode, complaint, answer
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
+    """Kill -9 in the middle: the next call gives the numbers of an undisturbed run, and repeats nothing that was done.
+
+    Of 16 runs (one on the data, 3 other seeds, 12 transformations) only the one that was under way is run again.
+    """
+    store, log, other = str(tmp_path / "cells"), tmp_path / "log", tmp_path / "other"
+    first = run_script(store, log, 0.05)
+    deadline = time.monotonic() + 120
+    while lines(log) < 8 and first.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    first.kill()
+    assert ended(first) == (-signal.SIGKILL, "", "")
+    assert 8 <= lines(log) < 16
+
+    resumed, whole = run_script(store, log, 0.0), run_script("", other, 0.0)
+    code, complaint, answer = ended(resumed)
+    assert (code, complaint) == (0, "")
+    assert answer.count("\n") == 1
+    assert ended(whole) == (0, "", answer)
+    assert lines(other) == 16
+    assert 16 <= lines(log) <= 17
+
+
+REFUSED = {
+    "coordinates": (UndefinedMeasure, {"source": cloud()[:, :2]}),
+    "an unknown transformation": (dreval.errors.UnknownName, {"transformation": "shift"}),
+    "an unknown kernel": (dreval.errors.UnknownName, {"kernel": "linear"}),
+    "a negative amplitude": (InputError, {"amplitude": -1.0}),
+    "no transformations": (InputError, {"n_transformations": 0}),
+    "every transformation": (InputError, {"n_transformations": "every"}),
+    "no job": (InputError, {"n_jobs": 0}),
+    "words for jobs": (InputError, {"n_jobs": "two"}),
+    "half a component": (InputError, {"n_components": 1.5}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusals(case):
+    """What cannot be answered is refused."""
+    error, options = REFUSED[case]
+    with pytest.raises(error, match="must"):
+        tci(cloud(), options.pop("source", "pca"), **options)

@@ -1,0 +1,296 @@
+"""The protocol: the numbers are those of the method run in Python, and nothing that came back is overwritten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from protocol_runs import SETTINGS, X, both_rounds, isomap, pca, play, projection, read
+
+import dreval
+from dreval.errors import UndefinedMeasure
+from dreval.inputs._recorded import RecordedSource
+from dreval.inputs.data import as_data
+from dreval.inputs.source import as_source
+
+IN_PYTHON: dict[str, tuple[Any, Any]] = {
+    "pca": (pca, "pca"),
+    "isomap": (isomap, lambda X, n_components: isomap(X, n_components, 0)),
+    "projection": (projection, projection),
+}
+IDS = [f"cell {i}" for i in range(len(X))]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that is not there yet."""
+    return tmp_path / "tool"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("name", list(IN_PYTHON))
+def test_both_measures_are_those_of_the_method_in_python(name: str, form: str, folder: Path) -> None:
+    """Through files the same draws and the same numbers as with the method at hand, for the same seed."""
+    tool, method = IN_PYTHON[name]
+    both_rounds(folder, tool, format=form)
+
+    source = dreval.Protocol.collect(folder)
+    found = dreval.tractable_consistency(X, source)
+    trust = dreval.trustability(X, source)
+
+    options = {"n_transformations": 7, "n_reseeds": 2, "random_state": 4}
+    expected = dreval.tractable_consistency(X, method, **options)
+    expected_trust = dreval.trustability(X, method, random_state=4)
+    near = (
+        {"rel": 1e-9, "abs": 1e-12} if name == "pca" else {"rel": 1e-12}
+    )  # the measure does not run PCA, it updates it
+    assert float(found) == pytest.approx(float(expected), **near)
+    assert found.chance == expected.chance
+    pd.testing.assert_frame_equal(found.table[["point", "column"]], expected.table[["point", "column"]])
+    assert found.table["u"].tolist() == pytest.approx(expected.table["u"].tolist(), **near)
+    common = expected.parts.keys() & found.parts.keys() - {"s_per_n"}
+    assert len(common) == 6
+    for part in common:
+        assert found.parts[part] == pytest.approx(expected.parts[part], nan_ok=True, **near)
+    assert float(trust) == pytest.approx(float(expected_trust), **near)
+    assert (trust.chance, trust.notes) == (expected_trust.chance, expected_trust.notes)
+
+
+def test_an_evaluation_has_the_same_method_measures(folder: Path) -> None:
+    """In a table the collected source has both method measures, whatever the seed of the evaluation, and all others."""
+    both_rounds(folder, projection)
+    source = dreval.Protocol.collect(folder)
+    names = ["trustability", "tractable_consistency", "trustworthiness", "reconstruction_error"]
+
+    res = dreval.Evaluation(X, {"mine": source}, n_neighbors=5, random_state=99).run(names, ci=None)
+
+    table = res.tidy().set_index("measure")
+    base = read(folder / "returned" / "data.csv").iloc[:, 1:].to_numpy()
+    assert table.loc["trustability", "value"] == float(dreval.trustability(X, source))
+    assert table.loc["tractable_consistency", "value"] == float(dreval.tractable_consistency(X, source))
+    assert table.loc["reconstruction_error", "value"] == float(dreval.reconstruction_error(X, source, random_state=99))
+    assert "n_transformations=7" in table.loc["tractable_consistency", "parameters"]
+    assert table.loc["trustworthiness", "value"] == dreval.trustworthiness(X, base, n_neighbors=5)
+    assert np.array_equal(res.embeddings["mine"], base)
+    assert table["value"].notna().all()
+
+
+def test_the_seed_of_the_folds_is_the_one_that_is_passed(folder: Path) -> None:
+    """A recorded embedding is held out on the folds of the seed that is asked for; without one, on those of its own."""
+    both_rounds(folder, projection)
+    source = dreval.Protocol.collect(folder)
+    base = source.coordinates(source.data)
+
+    for seed in (5, 6):
+        found = dreval.reconstruction_error(X, source, random_state=seed)
+        assert float(found) == float(dreval.reconstruction_error(X, base, random_state=seed))
+        assert found.recipe["random_state"] == seed
+    own = float(dreval.reconstruction_error(X, base, random_state=SETTINGS["random_state"]))
+    assert float(dreval.reconstruction_error(X, source)) == own
+
+
+def test_a_recorded_and_a_live_method_are_compared_on_the_same_transformations(folder: Path) -> None:
+    """With the seed of the export a table has one number for the tool and for the same method run in Python."""
+    both_rounds(folder, projection)
+    sources = {"recorded": dreval.Protocol.collect(folder), "live": projection}
+    options = {"tractable_consistency": {"n_transformations": 7, "n_reseeds": 2}}
+    found = dreval.Evaluation(X, sources, n_neighbors=5, random_state=4).run(
+        ["trustability", "tractable_consistency"], ci=None, options=options
+    )
+    recorded, live = (found.tidy().query("embedding == @name")["value"].tolist() for name in sources)
+    assert recorded == pytest.approx(live, rel=1e-9)
+
+
+def test_all_transformations(folder: Path) -> None:
+    """``n_transformations="all"`` exports all n p, and any number of them can be asked of the source."""
+    small = X[:7, :2]
+    both_rounds(folder, projection, small, n_transformations="all", n_reseeds=0)
+    source = dreval.Protocol.collect(folder)
+
+    found = dreval.tractable_consistency(small, source)
+    some = dreval.tractable_consistency(small, source, n_transformations=5)
+
+    expected = dreval.tractable_consistency(small, projection, n_transformations="all", random_state=4)
+    assert len(found.table) == 14
+    assert float(found) == pytest.approx(float(expected), rel=1e-12)
+    assert some.table["u"].tolist() == found.table["u"].tolist()[:5]
+
+
+def test_settings_of_the_recording_hold(folder: Path) -> None:
+    """A measure takes the settings of the recording; fewer runs can be asked, everything else is refused."""
+    both_rounds(folder, projection, amplitude=0.25)
+    source = dreval.Protocol.collect(folder)
+
+    found = dreval.tractable_consistency(X, source, random_state=77)
+    fewer = dreval.tractable_consistency(X, source, n_transformations=3, n_reseeds=1)
+
+    recorded = {"n_components": 2, "transformation": "perturbation", "amplitude": 0.25, "kernel": "gaussian"}
+    assert found.recipe["parameters"] == {**recorded, "n_transformations": 7, "n_reseeds": 2}
+    assert found.recipe["random_state"] == 4
+    assert fewer.table["u"].tolist() == found.table["u"].tolist()[:3]
+    for option in ({"amplitude": 0.5}, {"n_transformations": 8}, {"n_components": 3}, {"n_transformations": "all"}):
+        with pytest.raises(UndefinedMeasure, match="must have been run with"):
+            dreval.tractable_consistency(X, source, **option)
+    row = dreval.Evaluation(X, {"mine": source}, n_neighbors=5).run(
+        "tractable_consistency", ci=None, options={"tractable_consistency": {"amplitude": 0.3}}
+    )
+    assert "must have been run with amplitude=0.3: got 0.25" in row.tidy()["note"][0]
+
+
+def test_other_data_were_not_run(folder: Path) -> None:
+    """Data that were not exported are refused by both measures, also where they differ by one bit."""
+    both_rounds(folder, projection)
+    source = dreval.Protocol.collect(folder)
+    other = X.copy()
+    other[3, 1] = np.nextafter(other[3, 1], 9)
+
+    for data in (other, X[:, ::-1], X[:30], X * 2):
+        for measure in (dreval.trustability, dreval.tractable_consistency):
+            with pytest.raises(UndefinedMeasure, match="must have been run on these data"):
+                measure(data, source)
+    row = dreval.Evaluation(other, {"t": source}, n_neighbors=5).run("trustworthiness", ci=None).tidy().iloc[0]
+    assert np.isnan(row["value"])
+    assert "`embeddings['t']` must have been run on these data" in row["note"]
+
+
+@pytest.mark.parametrize("transformation", ["perturbation", "definition"])
+def test_runs_are_found_again_up_to_rounding(
+    transformation: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where another machine rounds the transformed data otherwise, each is still matched with its own run."""
+    both_rounds(folder, projection, transformation=transformation)
+    source = dreval.Protocol.collect(folder)
+    expected = dreval.tractable_consistency(X, source).table["u"].tolist()
+
+    rng = np.random.default_rng(0)
+    runs = source.recording.runs
+    inputs = [read(folder / f"input/transformed-{t:04d}.csv").iloc[:, 1:].to_numpy() for t in range(1, 8)]
+    rounded = [points * (1 + 1e-13 * rng.standard_normal(points.shape)) for points in inputs]
+    back = [source.embed(points, 2, 4) for points in rounded]
+
+    assert all(np.array_equal(Y, run.values) for Y, run in zip(back, runs[-7:], strict=True))
+    assert dreval.tractable_consistency(source.data, source).table["u"].tolist() == expected
+    with pytest.raises(UndefinedMeasure):
+        source.embed(inputs[0] * (1 + 1e-4 * rng.standard_normal(X.shape)), 2, 4)
+
+
+def test_csv_keeps_every_bit(folder: Path) -> None:
+    """Numbers that need 17 digits, subnormal and huge ones, and the sign of zero come through the files unchanged."""
+    data = np.random.default_rng(0).normal(size=(12, 2)) * 10.0 ** np.arange(-6, 6)[:, None]
+    data[0] = [5e-324, -0.0]
+    data[1] = [1.7976931348623157e140, 0.1 + 0.2]
+    for form in ("csv", "parquet"):
+        dreval.Protocol(data, **SETTINGS).export(folder / form, format=form)
+
+        back = read(folder / form / f"input/data.{form}").iloc[:, 1:].to_numpy()
+        assert back.tobytes() == data.tobytes()
+
+
+def test_rows_in_another_order_are_matched_by_ids(folder: Path, tmp_path: Path) -> None:
+    """A tool that sorts its rows otherwise gives the same numbers; without ids rows go by their order."""
+    frame = pd.DataFrame(X, columns=list("abc")).assign(cell=IDS)
+    both_rounds(folder, projection, frame, ids="cell")
+    both_rounds(tmp_path / "other", projection, frame, ids="cell")
+    for path in (tmp_path / "other" / "returned").iterdir():
+        table = pd.read_csv(path, dtype=str)
+        table.sample(frac=1, random_state=1).to_csv(path, index=False) if path.stem != "data" else None
+
+    first = dreval.Protocol.collect(folder)
+    second = dreval.Protocol.collect(tmp_path / "other")
+
+    assert first.data.ids.tolist() == IDS
+    assert first.recording.fingerprint == second.recording.fingerprint
+    source = dreval.Evaluation(frame, {"t": first}, ids="cell", n_neighbors=5).run("trustability", ci=None)
+    assert source.tidy()["value"].notna().all()
+
+
+@pytest.mark.parametrize("ids", [["007", *map(str, range(1, 36))], ["NA", *IDS[1:]], [f" {i}" for i in IDS]])
+def test_ids_that_a_file_would_change_are_replaced_by_numbers(ids: list[str], folder: Path) -> None:
+    """Ids that would be read back as others are not exported: the rows are numbered, and nothing is lost."""
+    both_rounds(folder, projection, pd.DataFrame(X), ids=ids)
+
+    assert read(folder / "input/data.csv").iloc[:, 0].tolist() == [str(i) for i in range(1, 37)]
+    assert float(dreval.trustability(X, dreval.Protocol.collect(folder))) > 0
+
+
+@pytest.mark.parametrize("names", [["id", "id_0", "x"], ["1.5", "2.5", "3.5"], ["a", "a b", 'c"d,e']])
+def test_names_of_columns_that_are_in_the_way(names: list[str], folder: Path) -> None:
+    """Features called like the column of ids, like numbers, or with separators in them come through."""
+    frame = pd.DataFrame(X, columns=names)
+    both_rounds(folder, projection, frame)
+
+    source = dreval.Protocol.collect(folder)
+
+    assert np.array_equal(source.data.X, X)
+    assert float(dreval.tractable_consistency(frame, source)) > 0
+
+
+def test_files_without_ids_go_by_their_order(folder: Path, tmp_path: Path) -> None:
+    """A tool that returns coordinates only gives the same source."""
+    for place, ids in ((folder, True), (tmp_path / "bare", False)):
+        protocol = dreval.Protocol(X, **SETTINGS)
+        for _ in range(2):
+            protocol.export(place)
+            play(place, projection, ids=ids)
+
+    one, other = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "bare")
+    assert one.recording.fingerprint == other.recording.fingerprint
+
+
+# the source
+
+
+def test_the_journal_tells_recordings_apart(folder: Path, tmp_path: Path) -> None:
+    """Finished runs that a journal keeps of one recording are not taken for those of another one of the same name."""
+    both_rounds(folder, projection)
+    both_rounds(tmp_path / "x" / "tool", isomap)
+    first, second = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "x" / "tool")
+
+    journal = tmp_path / "runs.sqlite"
+    values = [float(dreval.tractable_consistency(X, s, store=journal)) for s in (first, second, first)]
+
+    assert values[0] == values[2] != values[1]
+    assert values[1] == float(dreval.tractable_consistency(X, second))
+
+
+def test_the_source_is_its_own_name(folder: Path) -> None:
+    """It is called like its folder, or as asked; embeddings are fresh arrays, and two processes find the same."""
+    both_rounds(folder, projection)
+
+    source = dreval.Protocol.collect(folder)
+
+    assert isinstance(source, RecordedSource)
+    assert (source.name, source.kind, source.can_embed) == ("tool", "recorded", True)
+    assert dreval.Protocol.collect(folder, name="umap").name == "umap"
+    source.coordinates(source.data)[:] = 0
+    assert source.coordinates(source.data).any()
+    values = [float(dreval.tractable_consistency(X, source, n_jobs=j)) for j in (1, 2)]
+    assert values[0] == values[1]
+
+
+def test_a_collected_source_is_short(folder: Path) -> None:
+    """Its representation counts the runs and holds no array."""
+    both_rounds(folder, pca)
+    collected = repr(dreval.Protocol.collect(folder, name="umap"))
+    assert collected == "RecordedSource('umap': 11 of 11 runs on 36 points, 3 columns)"
+    assert repr(as_source(X, "xyz", as_data(X))) == "CoordinateSource('xyz': coordinates)"
+
+
+def test_nothing_in_the_folder_is_pickled_or_knows_the_machine(folder: Path) -> None:
+    """Every file is text (or parquet); the manifest holds ids, hashes, seed, versions, round and expected files."""
+    both_rounds(folder, projection)
+
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+
+    assert {path.suffix for path in folder.rglob("*.*")} == {".csv", ".json", ".md", ".R", ".sh"}
+    assert manifest["ids"] == [str(i + 1) for i in range(36)]
+    assert (manifest["round"], manifest["random_state"], manifest["settings"]["n_transformations"]) == (2, 4, 7)
+    assert manifest["versions"]["dreval"] == dreval.__version__
+    assert len({task["output"] for task in manifest["tasks"]}) == len(manifest["tasks"]) == 11
+    assert manifest["tasks"][1]["columns"] == [1, 3]
+    texts = [path.read_text("utf-8") for path in folder.rglob("*.*")]
+    assert not any(str(folder.parent) in text for text in texts)

@@ -1,0 +1,288 @@
+"""The rounds of the protocol: what is written when, what may be missing, seeds, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from protocol_runs import SETTINGS, X, both_rounds, pca, play, projection, read
+
+import dreval
+from dreval.errors import DrevalError, InputError, MethodFailed, ProtocolError, UnknownName
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that is not there yet."""
+    return tmp_path / "tool"
+
+
+# rounds
+
+
+def test_rounds_follow_what_has_come_back(folder: Path) -> None:
+    """Round 1 until the embedding of the data is there, then round 2; a second export of either writes nothing."""
+    protocol = dreval.Protocol(X, **SETTINGS)
+
+    assert repr(protocol.export(folder)) == "ProtocolStatus(round 1 of 2: 0 of 4 files returned)"
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.csv")}
+    assert protocol.export(folder).missing == [f"returned/{t}.csv" for t in ("data", "full", "reseed-1", "reseed-2")]
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.csv")} == before
+    play(folder, projection, only=lambda task: task == "data")
+    status = protocol.export(folder)
+    assert (status.round, len(status.table), status.returned) == (2, 11, ["returned/data.csv"])
+    assert play(folder, projection) == 10
+    kept = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert protocol.export(folder).complete
+    assert dreval.Protocol.status(folder).complete
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == kept
+
+
+def test_an_embedding_at_hand_saves_the_first_round(folder: Path, tmp_path: Path) -> None:
+    """With ``embedding=`` both rounds are written at once, and the numbers are those of two rounds."""
+    both_rounds(folder, projection)
+    Y = read(folder / "returned/data.csv").iloc[:, 1:].to_numpy()
+
+    protocol = dreval.Protocol(X, **SETTINGS)
+    status = protocol.export(tmp_path / "once", embedding=Y)
+    play(tmp_path / "once", projection)
+
+    assert (status.round, status.returned) == (2, ["returned/data.csv"])
+    one, other = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "once")
+    assert one.recording.fingerprint == other.recording.fingerprint
+    assert protocol.export(tmp_path / "once", embedding=Y).complete
+    with pytest.raises(ProtocolError, match="must be the embedding that is passed: got another one"):
+        protocol.export(tmp_path / "once", embedding=Y + 1)
+    assert np.array_equal(read(tmp_path / "once/returned/data.csv").iloc[:, 1:].to_numpy(), Y)
+
+
+def test_an_embedding_of_other_width_is_refused(folder: Path) -> None:
+    """An embedding that is passed must have the columns that are asked for; nothing is written before."""
+    for wrong in (X, X[:20, :2], "absent.csv", "pca"):
+        with pytest.raises(DrevalError, match="embedding"):
+            dreval.Protocol(X, **SETTINGS).export(folder, embedding=wrong)
+    with pytest.raises(DrevalError, match="must have 2 columns: got 3"):
+        dreval.Protocol(X, **SETTINGS).export(folder, embedding=X)
+    assert not folder.exists()
+
+
+def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
+    """What is missing is named; with ``partial=True`` it counts as failed, and the rest has its own numbers."""
+    protocol = dreval.Protocol(X, **SETTINGS)
+    protocol.export(folder)
+    play(folder, projection, only=lambda task: task == "data")
+    protocol.export(folder)
+    play(folder, projection, only=lambda task: task not in ("full", "reseed-2", "transformed-0003", "transformed-0005"))
+
+    with pytest.raises(ProtocolError, match=r"`returned/full.csv` must have come back"):
+        dreval.Protocol.collect(folder)
+    source = dreval.Protocol.collect(folder, partial=True)
+    found = dreval.tractable_consistency(X, source)
+    whole = dreval.tractable_consistency(X, projection, n_transformations=7, n_reseeds=2, random_state=4)
+
+    assert source.notes == ("4 of 11 runs have not come back, returned/full.csv the first.",)
+    assert (found.parts["tried"], found.parts["failed"]) == (7, 2)
+    assert np.flatnonzero(found.table["u"].isna()).tolist() == [2, 4]
+    kept = [0, 1, 3, 5, 6]
+    assert found.table["u"][kept].tolist() == pytest.approx(whole.table["u"][kept].tolist(), rel=1e-12)
+    assert any(note.startswith("2 of 7 runs failed; the first: `returned/transformed-0003") for note in found.notes)
+    assert any(note.startswith("1 of 2 runs with other seeds failed") for note in found.notes)
+    with pytest.raises(ProtocolError, match=r"`returned/full.csv` must have come back"):
+        dreval.trustability(X, source)
+
+
+def test_what_is_missing_in_the_second_round_is_said(folder: Path) -> None:
+    """A file that has not come back can be left out by ``partial``; without any of round 2 the cure is the tool."""
+    protocol = dreval.Protocol(X, **SETTINGS)
+    protocol.export(folder)
+    play(folder, projection)
+    protocol.export(folder)
+
+    with pytest.raises(ProtocolError, match=r"`returned/transformed-0001.csv`.*To take what is there: partial=True"):
+        dreval.Protocol.collect(folder)
+    source = dreval.Protocol.collect(folder, partial=True)
+    with pytest.raises(MethodFailed, match="none of 7 runs has come back") as caught:
+        dreval.tractable_consistency(X, source)
+    assert "bump" not in str(caught.value)
+    (folder / "returned/data.csv").unlink()
+    with pytest.raises(ProtocolError, match=r"`returned/data.csv` must have come back") as caught:
+        dreval.Protocol.collect(folder)
+    assert "partial" not in str(caught.value)
+
+
+def test_what_looks_odd_is_noted(folder: Path, tmp_path: Path) -> None:
+    """Rounded embeddings, copies of the embedding of the data, one place, and more columns than there are: noted, kept."""
+    both_rounds(folder, projection)
+    assert dreval.Protocol.collect(folder).notes == ()
+    returned = folder / "returned"
+    (returned / "transformed-0002.csv").write_bytes((returned / "data.csv").read_bytes())
+    for name in ("full", "transformed-0005"):
+        table = pd.read_csv(returned / f"{name}.csv", index_col=0)
+        table.round(1).to_csv(returned / f"{name}.csv")
+
+    assert dreval.Protocol.collect(folder).notes == (
+        "2 of 11 embeddings look rounded to a few digits, returned/full.csv the first: write them all.",
+        (
+            "1 of 7 embeddings of transformed data is equal to that of the data (returned/data.csv), "
+            "returned/transformed-0002.csv the first: was a file copied?"
+        ),
+    )
+    status = dreval.Protocol(X, 5, **SETTINGS).export(tmp_path / "wide", embedding=np.ones((36, 5)))
+    assert status.notes == (
+        "More dimensions are asked for (5) than the data have (3).",
+        "The embedding of the data puts all points in one place.",
+    )
+    assert status.notes[0] in str(status)
+
+
+def test_the_first_round_alone_answers_trustability(folder: Path) -> None:
+    """After round 1 the trustability measure is there on request, and the other one says what it still needs.
+
+    Who collects too early is told the next step.
+    """
+    dreval.Protocol(X, **SETTINGS).export(folder)
+    with pytest.raises(ProtocolError, match=r"round 1 only. Run the tool on what is missing.*command line --partial"):
+        dreval.Protocol.collect(folder)
+    play(folder, projection)
+
+    with pytest.raises(ProtocolError, match=r"must be of round 2: got round 1 only\. Export the folder again"):
+        dreval.Protocol.collect(folder)
+    source = dreval.Protocol.collect(folder, partial=True)
+    res = dreval.Evaluation(X, {"t": source}, n_neighbors=5).run(["trustability", "tractable_consistency"], ci=None)
+
+    expected = float(dreval.trustability(X, projection, random_state=4))
+    assert res.tidy()["value"].tolist() == pytest.approx([expected, math.nan], nan_ok=True, rel=1e-12)
+    assert "must have been run for this measure" in res.tidy()["note"][1]
+
+
+# seeds
+
+
+def test_a_tool_without_seeds_has_no_baseline(folder: Path, tmp_path: Path) -> None:
+    """Without reseeds, or where every seed gave the same embedding, there is no baseline, with that reason."""
+    both_rounds(folder, pca)
+    both_rounds(tmp_path / "none", pca, n_reseeds=0)
+
+    same = dreval.tractable_consistency(X, dreval.Protocol.collect(folder))
+    none = dreval.tractable_consistency(X, dreval.Protocol.collect(tmp_path / "none"))
+
+    assert float(same) == float(none)
+    assert all(math.isnan(found.parts["reseed_max"]) for found in (same, none))
+    assert "No reseed baseline: the tool gives the same embedding for every seed." in same.notes
+    assert "No reseed baseline: none was exported." in none.notes
+
+
+def test_the_folder_keeps_its_seed(folder: Path) -> None:
+    """Without ``random_state`` a seed is drawn; a later session goes on with that of the folder."""
+    options = {key: value for key, value in SETTINGS.items() if key != "random_state"}
+    drawn = dreval.Protocol(X, **options)
+    drawn.export(folder)
+    play(folder, projection)
+    dreval.Protocol(X).export(folder)  # settings are kept, too
+    play(folder, projection)
+
+    found = dreval.tractable_consistency(X, dreval.Protocol.collect(folder))
+    again = dreval.tractable_consistency(X, projection, **options, random_state=drawn.seed)
+    assert found.table["u"].tolist() == pytest.approx(again.table["u"].tolist(), rel=1e-12)
+
+
+def test_two_columns_at_full_dimension_are_one_run(folder: Path) -> None:
+    """Where the data have as many dimensions as the embedding there is no second run of it."""
+    protocol = both_rounds(folder, projection, X[:, :2])
+
+    source = dreval.Protocol.collect(folder)
+
+    assert "full" not in protocol.export(folder).table["task"].tolist()
+    expected = dreval.trustability(X[:, :2], projection, random_state=4)
+    assert float(dreval.trustability(X[:, :2], source)) == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_more_columns_than_points(folder: Path) -> None:
+    """Where p >= n the full dimension is n - 1, as in Python."""
+    wide = np.random.default_rng(3).normal(size=(8, 12))
+    both_rounds(folder, pca, wide)
+
+    trust = dreval.trustability(wide, dreval.Protocol.collect(folder))
+
+    assert trust.parts["n_components"] == 7
+    assert float(trust) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_constant_embedding_goes_through(folder: Path) -> None:
+    """A tool that puts all points in one place has u = 1 and no inconsistency, as in Python."""
+    both_rounds(folder, lambda X, d, _: np.zeros((len(X), d)))
+
+    source = dreval.Protocol.collect(folder)
+
+    assert float(dreval.trustability(X, source)) == 1.0
+    assert float(dreval.tractable_consistency(X, source)) == 0.0
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"n_components": 0}, InputError),
+        ({"n_components": 37}, InputError),
+        ({"transformation": "perturb"}, UnknownName),
+        ({"kernel": "gauss"}, UnknownName),
+        ({"amplitude": 0}, InputError),
+        ({"n_transformations": 0}, InputError),
+        ({"n_transformations": "al"}, InputError),
+        ({"n_reseeds": -1}, InputError),
+        ({"random_state": -1}, InputError),
+    ],
+)
+def test_wrong_settings_are_refused_before_anything_is_written(
+    options: dict[str, Any], error: type[DrevalError]
+) -> None:
+    """A setting that would fail in the second round is refused at once, by its name."""
+    with pytest.raises(error) as caught:
+        dreval.Protocol(X, **options)
+    assert caught.value.argument == next(iter(options))
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"n_components": 3}, "n_components"),
+        ({"amplitude": 0.7}, "amplitude"),
+        ({"random_state": 5}, "random_state"),
+        ({"n_transformations": 8}, "n_transformations"),
+        ({"kernel": "laplace"}, "kernel"),
+        ({"n_transformations": 200}, "n_transformations"),
+        ({"n_reseeds": 5}, "n_reseeds"),
+    ],
+)
+def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], word: str, folder: Path) -> None:
+    """Exporting other settings, other data or another format into a folder is refused, and changes nothing."""
+    dreval.Protocol(X, **SETTINGS).export(folder)
+    before = (folder / "manifest.json").read_bytes()
+
+    with pytest.raises(ProtocolError, match=f"must be of the {word} that is passed"):
+        dreval.Protocol(X, **{**SETTINGS, **change}).export(folder)
+    assert dreval.Protocol(X).export(folder).round == 1
+    with pytest.raises(ProtocolError, match="must be of the data that are passed"):
+        dreval.Protocol(X + 1, **SETTINGS).export(folder)
+    with pytest.raises(ProtocolError, match="must be of the format that is passed"):
+        dreval.Protocol(X, **SETTINGS).export(folder, format="parquet")
+    assert (folder / "manifest.json").read_bytes() == before
+
+
+def test_a_place_with_other_content_is_left_alone(tmp_path: Path) -> None:
+    """A folder or file that is no protocol is refused; a wrong format is refused before the folder is made."""
+    (tmp_path / "notes.txt").write_text("mine")
+    protocol = dreval.Protocol(X, **SETTINGS)
+
+    for place in (tmp_path, tmp_path / "notes.txt"):
+        with pytest.raises(ProtocolError, match="must be empty or hold a protocol"):
+            protocol.export(place)
+    with pytest.raises(UnknownName, match="`format` must be a known name"):
+        protocol.export(tmp_path / "new", format="pickle")
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]

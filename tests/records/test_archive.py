@@ -1,0 +1,273 @@
+"""Saved and loaded again: equal to the last bit, byte for byte the same file, and never a foreign or damaged one."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import pairs
+
+import dreval
+from dreval.errors import InputError
+
+X = np.random.default_rng(0).normal(size=(30, 4))
+Y = X[:, :2] + 0.1
+MULTI = pd.MultiIndex.from_product([list("abcde"), range(6)])
+
+
+def assert_same(left: dreval.Results, right: dreval.Results) -> None:
+    """Everything but the data is equal, to the last bit and type."""
+    for a, b in ((left.table, right.table), (left.groups, right.groups), (left.curves, right.curves)):
+        pd.testing.assert_frame_equal(a, b, check_exact=True)
+    assert list(left.left_out) == list(right.left_out)
+    for name in left.left_out:
+        pd.testing.assert_frame_equal(left.left_out[name], right.left_out[name], check_exact=True)
+    assert list(left.points) == list(right.points) == list(left.embeddings) == list(right.embeddings)
+    for name in left.points:
+        pd.testing.assert_frame_equal(left.points[name], right.points[name], check_exact=True)
+        assert left.embeddings[name].tobytes() == right.embeddings[name].tobytes()
+        pd.testing.assert_frame_equal(left.augment(name), right.augment(name), check_exact=True)
+    for a, b in ((left.labels, right.labels), (left.ids, right.ids)):
+        assert (a is None) == (b is None)
+        if a is not None and b is not None:
+            assert a.dtype == b.dtype
+            assert a.tolist() == b.tolist()
+    assert left.recipe == right.recipe
+    pd.testing.assert_frame_equal(left.glance(), right.glance())
+    for form in ("as_text", "as_html", "as_latex", "as_markdown"):
+        assert getattr(left.summary(), form)() == getattr(right.summary(), form)()
+
+
+def round_trip(results: dreval.Results, path: Path) -> dreval.Results:
+    """Save, load, and see that the loaded one saves to the same bytes."""
+    assert results.save(path) == path
+    loaded = dreval.load_results(path)
+    again = path.with_suffix(".again")
+    loaded.save(again)
+    assert again.read_bytes() == path.read_bytes()
+    return loaded
+
+
+VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "plain": ({}, {}),
+    "everything": ({"labels": np.arange(30) % 3, "covariates": {"age": X[:, 0]}}, {"measures": "all"}),
+    "text labels": ({"labels": list("abc") * 10}, {}),
+    "labels that look like numbers": ({"labels": ["007", "1e5", "NA"] * 10}, {}),
+    "boolean labels": ({"labels": X[:, 0] > 0}, {}),
+    "small integer labels": ({"labels": (np.arange(30) % 3).astype(np.uint8)}, {}),
+    "bytes as labels": ({"labels": np.array([b"a", b"b"] * 15)}, {}),
+    "text ids": ({"ids": [f"p{i}" for i in range(30)]}, {}),
+    "integer ids": ({"ids": list(range(100, 130))}, {}),
+    "anchors, one measure": ({"anchors": 7}, {"measures": "continuity"}),
+    "anchors": ({"anchors": 7}, {}),
+    "coordinates only": ({}, {"measures": "procrustes_disparity"}),
+    "tests only": ({"labels": list("ab") * 15}, {"measures": None}),
+    "no intervals": ({}, {"ci": None}),
+    "no seed": ({"random_state": None}, {}),
+    "large seed": ({"random_state": 10**30}, {}),
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_round_trips_are_exact(variant: str, tmp_path: Path) -> None:
+    """Tables, points, groups, embeddings, labels, ids and recipe come back as they were, with equal summaries."""
+    setting, options = VARIANTS[variant]
+    setting = {"n_neighbors": [3, 5], "random_state": 0, **setting}
+    ev = dreval.Evaluation(X, {"e": Y, "grid": np.round(Y)}, **setting).with_embedding("bad", Y[:4])
+    results = ev.run(**{"n_resamples": 19, **options})
+    loaded = round_trip(results, tmp_path / "r.dreval")
+
+    if variant == "bytes as labels":
+        assert len(loaded.labels) == 30  # type: ignore[arg-type]
+        return
+    assert_same(results, loaded)
+    assert loaded.data is None
+
+
+@pytest.mark.parametrize("measure", [MULTI, pd.date_range("2020", periods=30), pd.Index(np.arange(30) / 4)])
+def test_row_names_of_every_kind(measure: pd.Index, tmp_path: Path) -> None:
+    """Tuples, dates and fractions as row names come back as they are shown."""
+    results = dreval.Evaluation(pd.DataFrame(X, measure=measure), {"e": Y}, n_neighbors=3, random_state=0).run()
+
+    assert_same(results, round_trip(results, tmp_path / "r.dreval"))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["007"], ["1e5", "NA", "nan", "None", "null"], ["True", "False"], ["inf"], [" padded ", 'quo"ted', "com,ma"],
+     ["größe", "嵌入", "🌍", "a=b/c", "a\\b", "-", "''", "#", "<b>&amp;"]],
+)  # fmt: skip
+def test_names_of_every_kind(names: list[str], tmp_path: Path) -> None:
+    """A name that looks like a number, a truth value or nothing is a name all the same."""
+    ev = dreval.Evaluation(X, dict.fromkeys(names, Y), n_neighbors=3, random_state=0)
+    results = ev.with_embedding("bad", Y[:3]).run(["continuity", "mrre_false"])
+    loaded = round_trip(results, tmp_path / "r.dreval")
+
+    assert_same(results, loaded)
+    assert loaded.names == [*names, "bad"]
+    assert set(loaded.groups["embedding"]) == set(names) == set(loaded.left_out)
+
+
+def test_data_sets_of_every_name(tmp_path: Path) -> None:
+    """A data set named by a number keeps its name."""
+    np.save(tmp_path / "2020.npy", X)
+    results = dreval.Evaluation(tmp_path / "2020.npy", {"e": Y}, n_neighbors=3, random_state=0).run("continuity")
+
+    assert_same(results, round_trip(results, tmp_path / "r.dreval"))
+    assert set(dreval.load_results(tmp_path / "r.dreval").tidy()["dataset"]) == {"2020"}
+
+
+@settings(max_examples=20)
+@given(pairs(min_n=4, max_n=15), st.booleans())
+def test_round_trips_of_any_cloud(tmp_path_factory: pytest.TempPathFactory, pair: Any, anchored: bool) -> None:
+    """Whatever the data and their scale, no bit is lost."""
+    cloud, image = pair
+    ev = dreval.Evaluation(cloud, {"e": image}, n_neighbors=2, anchors=2 if anchored else None, random_state=0)
+    results = ev.run("all")
+
+    assert_same(results, round_trip(results, tmp_path_factory.mktemp("r") / "r.dreval"))
+
+
+def test_equal_results_are_equal_files(tmp_path: Path) -> None:
+    """The same result saved twice, at any time, is the same file byte for byte."""
+    results = dreval.Evaluation(X, {"e": Y}, n_neighbors=3, random_state=0).run()
+    results.save(tmp_path / "a")
+    results.save(tmp_path / "b")
+
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_any_program_can_read_the_file(tmp_path: Path) -> None:
+    """The file is a zip of JSON, CSV and npy without pickles; strict JSON, and the data are not in it."""
+    results = dreval.Evaluation(X, {"e": Y}, n_neighbors=3, random_state=0).run()
+    results.save(tmp_path / "r.dreval")
+    with zipfile.ZipFile(tmp_path / "r.dreval") as archive:
+        names = [
+            "manifest.json",
+            "table.csv",
+            "groups.csv",
+            "curves.csv",
+            "nulls.csv",
+            "shepard.json",
+            "points_0.csv",
+            "left_out_0.csv",
+            "embedding_0.npy",
+        ]
+        assert archive.namelist() == names
+        manifest = json.loads(archive.read("manifest.json"), parse_constant=lambda word: pytest.fail(word))
+        table = pd.read_csv(io.BytesIO(archive.read("table.csv")))
+        stored = np.load(io.BytesIO(archive.read("embedding_0.npy")), allow_pickle=False)
+
+    assert manifest["recipe"]["data_sha256"] == results.recipe["data_sha256"]
+    assert table["value"].tolist() == pytest.approx(results.tidy()["value"].tolist(), rel=1e-12)
+    assert (stored == Y).all()
+
+
+def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
+    """A missing file, a folder, text, an empty file, another zip, and another format are refused in four parts."""
+    other = {
+        "text": b"value\n1\n",
+        "empty": b"",
+        "pickle": b"\x80\x04N.",
+        "list": _zip({"manifest.json": "[1, 2]"}),
+        "number": _zip({"manifest.json": "3"}),
+        "object": _zip({"manifest.json": "{}"}),
+        "no manifest": _zip({"a.txt": "a"}),
+        "nothing else": _zip({"manifest.json": '{"format": 1}'}),
+    }
+    for name, raw in other.items():
+        (tmp_path / name).write_bytes(raw)
+        with pytest.raises(InputError, match=r"`path` must be a file written by `Results.save`: got .*Save the result"):
+            dreval.load_results(tmp_path / name)
+    (tmp_path / "newer").write_bytes(_zip({"manifest.json": '{"format": 99}'}))
+    with pytest.raises(InputError, match=r"`path` must be of format 1: got format 99\. Upgrade dreval"):
+        dreval.load_results(tmp_path / "newer")
+    for path in (tmp_path / "nowhere", tmp_path):
+        with pytest.raises(InputError, match="`path` must be an existing file"):
+            dreval.load_results(path)
+
+
+def _zip(files: dict[str, str]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return buffer.getvalue()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The bytes of a saved result."""
+    path = tmp_path_factory.mktemp("saved") / "r.dreval"
+    dreval.Evaluation(X, {"e": Y}, labels=list("ab") * 15, n_neighbors=3, random_state=0).run().save(path)
+    return path.read_bytes()
+
+
+def refusal(path: Path) -> str | None:
+    """How the file is refused; None where it is read."""
+    try:
+        dreval.load_results(path)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_damaged_files_are_refused(saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Cut off anywhere, or with bytes changed anywhere, a file is refused or read; no other error leaves."""
+    raw = bytearray(saved)
+    if data.draw(st.booleans(), label="cut"):
+        raw = raw[: data.draw(st.integers(0, len(raw) - 1), label="length")]
+    else:
+        for place in data.draw(st.lists(st.integers(0, len(raw) - 1), min_size=1, max_size=4), label="places"):
+            raw[place] ^= data.draw(st.integers(1, 255), label="bits")
+    path = tmp_path_factory.mktemp("damaged") / "r.dreval"
+    path.write_bytes(raw)
+    said = refusal(path)
+    assert said is None or "must be a file written by" in said or "must be of format" in said
+
+
+@pytest.mark.parametrize("entry", ["table.csv", "groups.csv", "points_0.csv", "embedding_0.npy", "manifest.json"])
+@pytest.mark.parametrize("content", [None, b"", b"a,b\n1\n", b"\xff\xfe", b'{"format": 1}', b"\x93NUMPY\x01"])
+def test_entries_that_were_exchanged_are_refused(
+    saved: bytes, tmp_path: Path, entry: str, content: bytes | None
+) -> None:
+    """A zip whose entries were removed or replaced is refused; no other error leaves."""
+    path = tmp_path / "r.dreval"
+    with zipfile.ZipFile(io.BytesIO(saved)) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            if name != entry:
+                new.writestr(name, old.read(name))
+            elif content is not None:
+                new.writestr(name, content)
+    if (entry, content) == ("points_0.csv", b""):  # what an evaluation without contributions has written
+        assert refusal(path) is None
+    else:
+        assert "must be a file written by" in str(refusal(path))
+
+
+def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
+    """A missing folder and a folder in the file's place are refused in four parts."""
+    results = dreval.Evaluation(X, {"e": Y}, n_neighbors=3, random_state=0).run("continuity")
+    for path in (tmp_path / "nowhere" / "r.dreval", tmp_path):
+        with pytest.raises(InputError, match="`path` must be a place where a file can be written: got"):
+            results.save(path)
+
+
+def test_a_loaded_result_plots_and_reports(saved: bytes, tmp_path: Path) -> None:
+    """The verbs of a loaded result that need no data work as those of a fresh one."""
+    path = tmp_path / "r.dreval"
+    path.write_bytes(saved)
+    loaded = dreval.load_results(path)
+    assert loaded.report(tmp_path / "r.md").is_file()
+    assert loaded.report(tmp_path / "r.html").stat().st_size > 1000
+    assert loaded.plot("embedding") is not None

@@ -1,0 +1,149 @@
+"""New points and reconstructions: of every bundled method, of records, and of embeddings made elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+import dreval
+from dreval.errors import InputError
+from dreval.geometry.rkhs import embedding_map, reconstruction_map
+from dreval.records.embedding import Embedding
+from dreval.registry import METHODS
+
+
+def cloud(n=60):
+    rng = np.random.default_rng(0)
+    t = rng.uniform(-1, 1, size=(n, 2))
+    return np.c_[2 * t, t[:, 0] ** 2, t[:, 1] ** 2]
+
+
+@pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")  # what methods say of a cloud of 60 points
+@pytest.mark.parametrize("name", list(METHODS))
+def test_every_method_embeds_new_points_and_reconstructs(name):
+    """The maps are those of the kernel extension on the fitted data, whatever the method has of its own."""
+    X = cloud()
+    method = METHODS.get(name)(n_components=2).fit(X, np.arange(60) % 3)
+    new = X[:3] + 0.01
+    assert_allclose(method.transform(new), embedding_map(X, method.embedding_)(new))
+    places = method.embedding_[:4]
+    assert_allclose(method.inverse_transform(places), reconstruction_map(method.embedding_, X)(places))
+    with pytest.raises(InputError, match="must be fitted first"):
+        METHODS.get(name)().inverse_transform(places)
+    with pytest.raises(InputError, match="must have the 4 columns"):
+        method.transform(X[:, :2])
+
+
+def test_records_and_external_embeddings_have_them_too():
+    """``dreval.embed`` and results of any source give the same maps; options reach them, and they are made once."""
+    X = cloud()
+    record = dreval.embed(X, "isomap")
+    results = dreval.Evaluation(X, {"mine": record.coordinates}, n_neighbors=5).run("procrustes_disparity", ci=None)
+    new = X[:3] * 1.01
+    assert_allclose(results.transform("mine", new), record.transform(new))
+    assert_allclose(record.transform(X), record.coordinates - 1e-6 * record.embedding_map().weights, atol=1e-9)
+    assert_allclose(
+        results.inverse_transform("mine", record.coordinates[:2]), record.inverse_transform(record.coordinates[:2])
+    )
+    assert record.embedding_map() is record.embedding_map()
+    third = record.inverse_transform(record.coordinates, rule="theorem3")
+    assert np.abs(third - record.inverse_transform(record.coordinates)).max() > 0.01
+
+
+def test_ridge_bandwidth_and_conditioning_are_reported():
+    """The maps print what they were made with."""
+    record = dreval.embed(cloud(), "pca")
+    for made in (record.embedding_map(), record.reconstruction_map()):
+        text = str(made.summary())
+        assert all(word in text for word in ("Ridge", "Bandwidth", "Condition", "Relative error"))
+        assert made.condition >= 1
+
+
+@pytest.mark.parametrize("bandwidth", [-1, 0, float("nan"), "a"])
+def test_impossible_bandwidths_are_refused(bandwidth):
+    """A length-scale is a positive number, also where all points coincide."""
+    record = dreval.embed(cloud(), "pca")
+    for refused in (record.transform, record.inverse_transform):
+        with pytest.raises(InputError, match="`bandwidth` must be"):
+            refused(record.data[:2, : 4 if refused == record.transform else 2], bandwidth=bandwidth)
+    with pytest.raises(InputError, match="`bandwidth` must be"):
+        reconstruction_map(np.zeros((60, 2)), cloud(), bandwidth=bandwidth)
+
+
+def test_without_data_there_is_no_map():
+    """A record made by hand and a loaded result ask for the data."""
+    with pytest.raises(InputError, match="`data` must be known"):
+        Embedding(np.eye(5)[:, :2], "mine").transform(np.eye(5))
+
+
+def test_failed_embeddings_have_none():
+    """The reason of the failure is given."""
+    X = cloud()
+    results = dreval.Evaluation(X, {"ok": X, "bad": X[:5]}, n_neighbors=5).run("procrustes_disparity", ci=None)
+    with pytest.raises(InputError, match="It failed"):
+        results.transform("bad", X)
+
+
+def named(columns="abcd", X=None):
+    return pd.DataFrame(cloud() if X is None else X, columns=list(columns))
+
+
+@pytest.mark.parametrize("kind", ["result", "loaded result", "record", "map", "method", "transform"])
+def test_columns_of_a_frame_are_found_by_name(kind, tmp_path):
+    """Their order is free where both sides have names; other names, fewer and more are refused; arrays go by place."""
+    frame = named() * [1.0, 2.0, 3.0, 4.0]
+    record = dreval.embed(frame, "pca")
+    results = dreval.Evaluation(frame, {"mine": record.coordinates}, n_neighbors=5).run("procrustes_disparity", ci=None)
+    results.save(tmp_path / "r.dreval")
+    loaded = dreval.load_results(tmp_path / "r.dreval")
+    new = {
+        "result": lambda points: results.transform("mine", points),
+        "loaded result": lambda points: loaded.transform("mine", points, data=frame),
+        "record": record.transform,
+        "map": embedding_map(frame, record.coordinates),
+        "method": dreval.methods.PCA(2).fit(frame).transform,
+        "transform": dreval.methods.PCA(2).fit(frame).transform,
+    }[kind]
+    expected = new(frame.to_numpy()[:5])
+    assert_allclose(expected, record.coordinates[:5], atol=1e-2)
+    assert np.array_equal(new(frame[:5]), expected)
+    assert np.array_equal(new(frame[["d", "b", "a", "c"]][:5]), expected)
+    assert np.array_equal(new(pd.DataFrame(frame.to_numpy()[:5])), expected)
+    with pytest.raises(InputError, match="no column 'd', and 'e', which the data have not"):
+        new(frame.rename(columns={"d": "e"}))
+    with pytest.raises(InputError, match="no column 'a', 'b'"):
+        new(frame[["c", "d"]])
+    with pytest.raises(InputError, match="'e', which the data have not"):
+        new(frame.assign(e=1.0))
+    with pytest.raises(InputError, match="repeated names: a, b, c, d, a"):
+        new(pd.concat([frame, frame[["a"]]], axis=1))
+
+
+def test_methods_keep_the_names_of_the_last_fit():
+    """In the manner of scikit-learn: there is no such attribute after a fit to an array."""
+    method = dreval.methods.PCA(2).fit(named())
+    assert method.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert not hasattr(method.fit(cloud()), "feature_names_in_")
+    assert method.transform(named("dcba")).shape == (60, 2)
+
+
+def test_loaded_results_take_their_data_again(tmp_path):
+    """Maps of a loaded result need the data, the same by their hash; the message names what to pass."""
+    X = cloud()
+    results = dreval.Evaluation(X, {"mine": X[:, :2]}, n_neighbors=5).run("procrustes_disparity", ci=None)
+    results.save(tmp_path / "r.dreval")
+    loaded = dreval.load_results(tmp_path / "r.dreval")
+    assert np.array_equal(loaded.transform("mine", X[:3], data=X), results.transform("mine", X[:3]))
+    places = X[:3, :2]
+    options = {"rule": "theorem3"}
+    assert np.array_equal(
+        loaded.inverse_transform("mine", places, data=X, **options),
+        results.inverse_transform("mine", places, **options),
+    )
+    for call, points in ((loaded.transform, X), (loaded.inverse_transform, places)):
+        with pytest.raises(InputError, match="Pass data="):
+            call("mine", points)
+        with pytest.raises(InputError, match="others, by their hash"):
+            call("mine", points, data=X + 1)

@@ -1,0 +1,133 @@
+"""The record of an evaluation: its three tables, and the verbs that read them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval.errors import InputError, UnknownName
+from dreval.glossary import COLUMNS, TEXT_COLUMNS
+from dreval.records.results import groups_frame, point_column, tidy_frame
+from dreval.registry import MEASURES
+
+X = np.random.default_rng(0).normal(size=(30, 4))
+Y = X[:, :2] + 0.1
+LABELS = np.array(["a", "b", "c"] * 10)
+IDS = [f"p{i}" for i in range(30)]
+
+
+@pytest.fixture(scope="module")
+def results() -> dreval.Results:
+    ev = dreval.Evaluation(X, {"e": Y}, labels=LABELS, ids=IDS, n_neighbors=[3, 5], random_state=0)
+    return ev.with_embedding("flat", X[:, :1]).with_embedding("bad", Y[:5]).run("all")
+
+
+def test_glance_has_one_row_for_each_embedding(results: dreval.Results) -> None:
+    """One row per embedding, failed ones too; every measure at every parameter is a column with the table's values."""
+    wide, table = results.glance(), results.tidy()
+
+    assert wide["embedding"].tolist() == ["e", "flat", "bad"]
+    assert wide["n"].tolist() == [30, 30, 30]
+    assert wide["n_components"].tolist() == [2, 1, 0]
+    assert wide.columns[-2:].tolist() == ["seconds", "failed"]
+    for row in table[table["test"] == ""].to_dict("records"):
+        shares = MEASURES.card(row["measure"]).shares_neighbors
+        column = point_column(row["measure"], row["parameters"]) if shares else row["measure"]
+        cell = wide.set_index("embedding").loc[row["embedding"], column]
+        assert cell == row["value"] or (np.isnan(cell) and np.isnan(row["value"]))
+
+
+def test_augment_has_one_row_for_each_point(results: dreval.Results) -> None:
+    """One row per point: id, label, coordinates, and contributions whose mean is the value."""
+    points = results.augment("e")
+    value = results.tidy().query("embedding == 'e' and test == ''")
+
+    assert points.columns[:4].tolist() == ["id", "label", "y1", "y2"]
+    assert points["id"].tolist() == IDS
+    assert points["label"].tolist() == LABELS.tolist()
+    assert (points[["y1", "y2"]].to_numpy() == Y).all()
+    checked = 0
+    for row in value.to_dict("records"):
+        if MEASURES.card(row["measure"]).level == "point":
+            assert points[point_column(row["measure"], row["parameters"])].mean() == pytest.approx(
+                row["value"], abs=1e-14
+            )
+            checked += 1
+    assert points.shape == (30, 4 + checked)
+    assert results.augment("flat").columns[:3].tolist() == ["id", "label", "y1"]
+
+
+def test_rows_without_names_are_numbered() -> None:
+    """Without ids and labels the points are numbered from 0 and there is no column of labels."""
+    points = dreval.Evaluation(X, {"e": Y}, n_neighbors=3).run("continuity", None, None).augment("e")
+
+    assert points.columns.tolist() == ["id", "y1", "y2", "continuity(n_neighbors=3)"]
+    assert points["id"].tolist() == list(range(30))
+
+
+def test_ids_of_every_kind_are_names() -> None:
+    """Row names of a MultiIndex, dates and numbers are carried to the points, as numbers or text."""
+    kinds: dict[str, tuple[pd.Index, object]] = {
+        "pairs": (pd.MultiIndex.from_product([list("abcde"), range(6)]), "('a', 0)"),
+        "dates": (pd.date_range("2020-01-01", periods=30), "2020-01-01 00:00:00"),
+        "numbers": (pd.Index(range(100, 130)), 100),
+        "text and numbers": (pd.Index(["x", *range(29)]), "x"),
+    }
+    for kind, (measure, first) in kinds.items():
+        shuffled = pd.DataFrame(Y, index=measure).sample(frac=1, random_state=0)
+        ev = dreval.Evaluation(pd.DataFrame(X, measure=measure), {"e": shuffled}, n_neighbors=3)
+        points = ev.run("continuity", None, None).augment("e")
+
+        assert (points[["y1", "y2"]].to_numpy() == Y).all(), kind
+        assert points["id"].iloc[0] == first, kind
+
+
+def test_verbs_give_copies(results: dreval.Results) -> None:
+    """What the caller does to a table does not reach the record."""
+    for verb in (results.tidy, results.glance, lambda: results.augment("e")):
+        before, changed = verb(), verb()
+        changed["n_components" if "n_components" in changed else "y1"] = -1
+        changed["new"] = 1
+        pd.testing.assert_frame_equal(verb(), before)
+
+
+def test_unknown_embeddings_have_no_points(results: dreval.Results) -> None:
+    """A wrong name is refused with the nearest one; a failed embedding with its reason."""
+    with pytest.raises(UnknownName, match="Did you mean 'flat'"):
+        results.augment("flaat")
+    with pytest.raises(InputError, match=r"It failed: .*got 5 rows for 30 points"):
+        results.augment("bad")
+
+
+def test_results_are_records(results: dreval.Results) -> None:
+    """A result is equal to itself only, can be a key, cannot be changed, and prints its size."""
+    assert results == results
+    assert len({results, results}) == 1
+    with pytest.raises(AttributeError):
+        results.recipe = {}  # type: ignore[misc]
+    assert repr(results) == f"Results(3 embeddings of 30 points, {len(results.tidy())} rows)"
+    assert str(results) == str(results.summary())
+    assert "<table" in results._repr_html_()
+
+
+def test_tables_have_their_types_without_rows() -> None:
+    """The tidy table and the groups have the same columns and types with and without rows."""
+    tidy = tidy_frame([])
+    row = tidy_frame([{"embedding": "e", "value": 1, "n": 4}])
+
+    assert list(tidy.columns) == list(COLUMNS)
+    pd.testing.assert_series_equal(tidy.dtypes, row.dtypes)
+    assert (row[list(TEXT_COLUMNS)].iloc[0] == "").sum() == len(TEXT_COLUMNS) - 1
+    groups = groups_frame([{"embedding": "e", "measure": "i", "parameters": "", "group": 0, "value": 1}])
+    pd.testing.assert_series_equal(groups_frame([]).dtypes, groups.dtypes)
+
+
+def test_tests_alone_make_a_result() -> None:
+    """With tests and no measure the verbs answer all the same."""
+    got = dreval.Evaluation(X, {"e": Y, "bad": Y[:3]}, labels=LABELS, random_state=0).run(None, "hsic")
+
+    assert got.glance().columns.tolist() == ["embedding", "n", "n_components", "seconds", "failed"]
+    assert got.augment("e").columns.tolist() == ["id", "label", "y1", "y2"]
+    assert "Tests of independence" in str(got.summary())

@@ -1,0 +1,99 @@
+"""Every public record shows itself in a notebook, in the colors around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dreval
+
+NAME = "<b>a</b> & co"
+X = np.random.default_rng(0).normal(size=(30, 4)) * [3, 2, 1, 1]
+
+
+def evaluation() -> dreval.Evaluation:
+    labels = np.array(["one", "two"] * 15)
+    return dreval.Evaluation(X, {NAME: X[:, :2], "pca": "pca"}, n_neighbors=5, random_state=0, labels=labels)
+
+
+def results() -> dreval.Results:
+    return evaluation().run(["trustworthiness"], "hsic", n_resamples=19)
+
+
+CASES: dict[str, Callable[[], Any]] = {
+    "evaluation": evaluation,
+    "results": results,
+    "comparison": lambda: results().compare(),
+    "test": lambda: dreval.hsic_test(X[:, 0], X[:, 1], n_resamples=19, random_state=0),
+    "certificate": lambda: results().certificate("pca", n_resamples=19),
+    "measure": lambda: dreval.trustability(X, "pca", random_state=0),
+    "embedding": lambda: dreval.embed(X, "pca"),
+    "map": lambda: dreval.embed(X, "pca").embedding_map(),
+    "method": lambda: dreval.methods.Isomap(n_neighbors=5),
+    "fitted method": lambda: dreval.methods.PCA().fit(X),
+    "data set": lambda: dreval.simulate("swiss_roll", n=40, random_state=0),
+    "summary": lambda: results().summary(),
+}
+
+
+class Page(HTMLParser):
+    """Tags that close in order, with what stands in them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, Any]]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: Any) -> None:
+        self.open.append(tag)
+        self.seen.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_a_part_of_a_page(case: str) -> None:
+    """One division, headings that say what they head, no color of its own, no script and nothing of others."""
+    text = CASES[case]()._repr_html_()
+    page = Page(text)
+
+    assert page.open == []
+    assert page.seen[0] == ("div", {"class": "dreval"})
+    assert all(about.get("scope") in ("row", "col", "rowgroup") for tag, about in page.seen if tag == "th")
+    assert not {"b", "script", "img", "link"} & {tag for tag, _ in page.seen}
+    assert set(re.findall(r"color:([^;}]*)", text)) == {"inherit"}
+    assert not re.search(r"#[0-9a-f]{3,6}\b|https?:", text.replace("&#", ""))
+
+
+def test_a_notebook_says_what_an_evaluation_is() -> None:
+    """Numbers of points and columns, sources, and that nothing is computed yet."""
+    text = evaluation()._repr_html_()
+
+    for words in (
+        "Points n",
+        ">30<",
+        "Columns p",
+        ">4<",
+        "&lt;b&gt;a&lt;/b&gt; &amp; co",
+        "coordinates",
+        "pca",
+        "run()",
+    ):
+        assert words in text, words
+
+
+@pytest.mark.parametrize(("case", "words"), [("method", "not yet"), ("fitted method", "to 4 columns")])
+def test_a_method_says_whether_it_is_fitted(case: str, words: str) -> None:
+    """With its parameters."""
+    text = CASES[case]()._repr_html_()
+
+    assert words in text
+    assert "n_components" in text

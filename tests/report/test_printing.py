@@ -1,0 +1,396 @@
+"""The printed summary: it fits a terminal, says every number, and is safe in HTML, LaTeX and Markdown."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dreval
+from dreval.errors import InputError
+from dreval.glossary import terminal_width
+from dreval.report.render.short import told_apart
+from dreval.report.render.summary import (
+    Best,
+    Block,
+    Summary,
+    format_number,
+    format_p,
+    same_digits,
+    significance_stars,
+)
+
+X = np.random.default_rng(0).normal(size=(40, 4))
+Y = X[:, :2] + 0.1
+LABELS = np.array(["a", "b"] * 20)
+LONG = "an embedding whose name is a sentence, made by a tool with forty-two parameters"
+ODD = ["<script>alert(1)</script>", r"a_b & 50% $x$ #1 {y} \end{tabular} ~^", "pipe | and `tick`", "größe 嵌入"]
+
+
+def results(names: list[str], **settings: Any) -> dreval.Results:
+    images = {name: np.round(Y + i, i % 3) for i, name in enumerate(names)}
+    setting = {"labels": LABELS, "covariates": {"a covariate with a rather long name": X[:, 0]}, "random_state": 0}
+    ev = dreval.Evaluation(X, images, **{**setting, "n_neighbors": [2, 5, 9], **settings})
+    return ev.with_embedding("bad", Y[:5]).run("all", n_resamples=19)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {},
+        {"n_neighbors": 5},
+        {"anchors": 15},
+        {"n_neighbors": [1, 7, 20, 39]},
+        {"random_state": 2**63 - 1, "n_neighbors": 39},
+        {"labels": None, "covariates": None},
+    ],
+)
+@pytest.mark.parametrize("names", [["e", LONG, f"{LONG} 2"], ODD])
+def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None:
+    """No line is wider than 80 characters, whatever the names, the number of k, ties, tests and failures."""
+    text = str(results(names, **setting).summary())
+
+    assert max(map(len, text.splitlines())) <= 80
+    assert not any(line != line.rstrip() for line in text.splitlines())
+
+
+def test_long_names_are_cut_in_the_middle() -> None:
+    """Of a long name the beginning and the end are shown, so that two that differ at the end can be told apart."""
+    text = str(results([LONG, f"{LONG} 2"]).summary())
+
+    assert re.search(r"^  an em\S*.*….*eters  ", text, re.M)
+    assert re.search(r"^  an em\S*.*….*ers 2  ", text, re.M)
+
+
+@given(st.text(min_size=1, max_size=90), st.text(max_size=60))
+def test_any_name_fits(name: str, value: str) -> None:
+    """Blocks and headers of any text fit the width."""
+    block = Block("Title", ["", "value", "interval"], [[name, "0.1234", "[0.1234, 0.5678]"], ["e", "1", ""]])
+    summary = Summary("Title", [("Data", value), ("n", "3")], [block], [name])
+
+    assert max(map(len, summary.as_text().split("\n"))) <= 80
+    assert len(summary.as_text().split("\n\n")[1].split("\n")) == 5
+
+
+@given(st.text(min_size=1, max_size=90).filter(str.isprintable), st.text(max_size=200).filter(str.isprintable))
+def test_any_setting_fits(name: str, setting: str) -> None:
+    """A second column of words is shortened too, and numbers never are."""
+    block = Block("Title", ["", "", "value"], [[name, setting, "0.12345678901234"], ["e", "a=1", ""]])
+    text = Summary("Title", [], [block]).as_text()
+
+    assert max(map(len, text.split("\n"))) <= 80
+    assert "0.12345678901234" in text
+
+
+def test_settings_that_differ_stand_in_the_rows() -> None:
+    """Of a method measure with other settings for each embedding the rows have what differs, as it was run: 80 columns.
+
+    40 points of 4 columns have 160 transformations, not 200.
+    """
+    options = {"tractable_consistency": {"n_transformations": 200}, "reconstruction_error": {"n_folds": 50}}
+    found = dreval.Evaluation(X, {"few": "pca", "all": "pca"}, random_state=0).run(
+        list(options), ci=None, options=options
+    )
+    few = (found.table["embedding"] == "few") & (found.table["n_resamples"] == 160)
+    found.table.loc[few, "n_resamples"] = 5
+    found.table.loc[few, "parameters"] = found.table.loc[few, "parameters"].str.replace("=200", "=5")
+    text = str(found.summary())
+
+    assert few.sum() == 1
+    assert re.search(r"^  few +n_transformations=5 +0\.", text, re.M)
+    assert re.search(r"^  all +n_transformations=160 +0\.", text, re.M)
+    assert "amplitude=" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def numbers(text: str) -> set[str]:
+    """All decimal numbers in a text."""
+    return set(re.findall(r"\d\.\d{4,6}", text))
+
+
+def test_every_form_has_every_number() -> None:
+    """Text, HTML, LaTeX and Markdown hold the values, intervals, chances, ties and p-values of the table."""
+    found = results(["e", "f"])
+    summary, table = found.summary(), found.tidy()
+    columns = ["value", "conf_low", "conf_high", "chance", "worst", "best", "effect_size", "statistic"]
+    expected = set()
+    for column in columns:
+        scale = (table["measure"] == "k_max") & (column == "value")  # printed whole
+        for value, test in table.loc[table[column].notna() & ~scale, [column, "test"]].to_numpy():
+            expected |= numbers(format_number(value)) if not test else set()
+    for _, rows in table[table["test"] != ""].groupby("test"):
+        digits = same_digits([*rows["statistic"], *rows["chance"]])
+        expected |= numbers(" ".join([*digits, *map(format_number, rows["effect_size"])]))
+    for form in (summary.as_text(), summary.as_html(), summary.as_latex(), summary.as_markdown()):
+        assert expected <= numbers(form)
+        for title in ("Trustworthiness", "Tests of independence", "jackknife"):
+            assert title in form
+
+
+class Tags(HTMLParser):
+    """Collects tags and text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.open.append(tag)
+        self.seen.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_arguments_at_the_beginning_of_a_note_are_code() -> None:
+    """HTML sets the argument that a note speaks of as code; in a name such signs stay as they are."""
+    page = Summary("t", [], [], ["`y` holds classes.", "pca of `y` & more"]).as_html()
+
+    assert "<li><code>y</code> holds classes.</li><li>pca of `y` &amp; more</li>" in page
+
+
+def test_names_are_no_markup() -> None:
+    """A name that looks like a tag, a command or a table cell is shown as it is and does nothing."""
+    summary = results(ODD).summary()
+    tags = Tags()
+    tags.feed(summary.as_html())
+    assert tags.open == []
+    assert tags.seen == {
+        *("div", "style", "h3", "pre", "table", "caption", "thead", "tbody", "tr", "th", "td"),
+        *("strong", "ol", "li", "sub"),
+    }
+    for name in ODD:
+        assert name in tags.text
+
+    cells = "\n".join(line for line in summary.as_latex().splitlines() if not line.startswith("%"))
+    for kind in ("tabular", "longtable", "table"):
+        assert cells.count(rf"\begin{{{kind}}}") == cells.count(rf"\end{{{kind}}}")
+    assert cells.count(r"\label{") == len(summary.blocks)  # a table that is broken has one, too
+    assert not re.search(r"(?<!\\)[%#]", cells)
+    assert r"\textbackslash{}end\{tabular\}" in cells
+
+    for block in summary.as_markdown().split("### ")[1:]:
+        lines = [line for line in block.splitlines() if line.startswith("|")]
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
+    assert "<script" not in re.sub(r"^```.*?^```", "", summary.as_markdown(), flags=re.DOTALL | re.MULTILINE)
+
+
+def test_rows_of_tests_say_what_is_missing() -> None:
+    """A test that was refused says so in its row and why in a note; stars read p where nothing was adjusted."""
+    ev = dreval.Evaluation(X, {"e": Y, "spot": Y * 0}, labels=LABELS, covariates={"x": X[:, 0]}, random_state=0)
+    text = str(ev.run(None, "hsic", n_resamples=999, adjust=None).summary())
+
+    assert re.search(r"spot +labels +missing\n", text)
+    assert "spot ~ labels, x (hsic): `embeddings['spot']` must vary" in text
+    assert re.search(r"e +x .*0\.001 +\*\*\*\n", text)
+    assert "p not adjusted;" in text
+
+
+def test_notes_are_said_once() -> None:
+    """A note that many rows share is one note with the names it concerns, and ends with one full stop."""
+    text = results(["e", "f"]).summary().as_text()
+    notes = re.sub(r"\s+", " ", text.split("\nNotes\n")[1])
+
+    assert notes.count("not its method as trustability does") == 1
+    assert "procrustes_disparity of e, f:" in notes
+    assert ".." not in notes.replace("[...]", "")
+    assert re.findall(r"\[(\d+)\]", notes) == [str(i + 1) for i in range(len(re.findall(r"\[(\d+)\]", notes)))]
+
+
+def test_no_clock_is_printed() -> None:
+    """Two runs print the same text."""
+    assert str(results(["e"]).summary()) == str(results(["e"]).summary())
+
+
+@given(st.floats(allow_nan=False))
+def test_numbers_are_read_back(value: float) -> None:
+    """A printed number is the number to four places, or to four digits where it is very small or large."""
+    text = format_number(value)
+
+    assert len(text) <= 13
+    if math.isfinite(value):
+        assert float(text) == pytest.approx(value, rel=6e-4, abs=6e-5)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.12345, 4, "0.1235"), (0.0, 4, "0.0000"), (1e-5, 4, "1.000e-05"), (1234567.0, 4, "1.235e+06"),
+        (None, 4, ""), (math.nan, 4, ""), (569, 4, "569"), (12345, 4, "12,345"), (0.000123, 6, "0.000123"),
+        (math.inf, 4, "inf"), (-0.5, 2, "-0.50"),
+    ],
+)  # fmt: skip
+def test_numbers_as_printed(value: Any, digits: int, text: str) -> None:
+    """Fixed places, scientific only where it must be, nothing for what is missing."""
+    assert format_number(value, digits) == text
+
+
+def test_p_values_are_never_zero() -> None:
+    """Small p-values are bounds; R's codes mark them."""
+    assert [format_p(p) for p in (1e-9, 0.001, 0.0456, 1.0, math.nan)] == ["<.001", "0.001", "0.046", "1.000", ""]
+    assert [significance_stars(p) for p in (0.001, 0.01, 0.05, 0.1, 0.11, math.nan)] == ["***", "**", "*", ".", "", ""]
+
+
+def test_a_scale_is_printed_whole_and_without_direction() -> None:
+    """K_max is a number of neighbors, and neither way is better."""
+    text = str(dreval.Evaluation(X, {"one": Y}, random_state=0).run(["k_max"], ci=None).summary())
+
+    assert "Scale of the best agreement (K_max), no direction" in text
+    assert re.search(rf"^  one +{dreval.k_max(X, Y):.0f} +\d", text, re.MULTILINE)
+
+
+def test_several_kinds_of_intervals_say_whose_they_are() -> None:
+    """Where notes on intervals differ, each names its measures."""
+    found = dreval.Evaluation(X, {"one": Y}, anchors=20, n_neighbors=5, random_state=0)
+    notes = " ".join(found.run(["continuity", "procrustes_disparity"]).summary().notes)
+
+    assert "95 % intervals of continuity: anchors drawn without replacement, bets" in notes
+    assert "95 % intervals of procrustes_disparity: computed from all points" in notes
+    assert "95 % intervals: " in " ".join(found.run(["continuity"]).summary().notes)
+
+
+@pytest.mark.parametrize("name", ["嵌入法", "ｆｕｌｌ", "한국어 이름", "e\u0301te\u0301"])
+def test_broad_letters_keep_the_columns(name: str) -> None:
+    """A letter that takes two columns of a terminal counts as two, so that numbers stand below each other."""
+    block = Block("t", ["", "value"], [[name, "0.5"], ["pca", "0.25"]])
+    text = Summary("title", [("Data", name), ("n", "3")], [block], [f"{name} " * 40]).as_text()
+    lines = text.split("\n")
+    ends = {terminal_width(line) for line in lines if line.endswith(("0.5", "0.25"))}
+
+    assert len(ends) == 1
+    assert max(map(terminal_width, lines)) <= 80
+    assert "\x00" not in text
+    assert next(line for line in lines if line.startswith("Data:")).split()[1:] == [*name_words(name), "n:", "3"]
+
+
+def name_words(name: str) -> list[str]:
+    """The words of a name as they are printed."""
+    return unicodedata.normalize("NFC", name).split()
+
+
+@given(st.lists(st.text("ab=_", min_size=1, max_size=60), min_size=1, max_size=12), st.integers(8, 30))
+def test_short_forms_are_told_apart(names: list[str], room: int) -> None:
+    """No two names have one short form, and each form fits its room."""
+    short = told_apart(names, room)
+
+    assert len(set(short.values())) == len(set(names))
+    assert max(map(len, short.values())) <= room
+    assert all(short[name] == name for name in names if len(name) <= room and len(set(names)) == 1)
+
+
+SEEDS = [f"pbmc_umap_min_dist_0.{i}_seed_{j}" for i in (1, 5) for j in (0, 1)]
+
+
+def pairs_summary(names: list[str]) -> Summary:
+    """A table of names with room for them, and one of pairs without; in either column every name but one."""
+    numbers = ["-0.0015", "-0.05", "0.961", "1.000", "-0.015", "0.487"]
+    pairs = [[a, b, *numbers] for i, a in enumerate(names) for b in names[i + 1 :]]
+    headings = ["first", "second", "advantage", "t", "p", "p adj.", "effect", "P sup."]
+    values = Block("Values", ["", "value"], [[name, "0.5"] for name in names])
+    return Summary("Title", [], [values, Block("Pairs", headings, pairs, 2)])
+
+
+def test_a_short_form_is_one_name_wherever_it_stands() -> None:
+    """Both columns of pairs shorten alike in text and LaTeX, and a key says what each form stands for."""
+    summary = pairs_summary(SEEDS)
+    text, latex = summary.as_text(), summary.as_latex().replace(r"\_", "_").replace(r"\allowbreak{}", "")
+    key = dict(re.findall(r"^  (\S+): (\S+)$", text.partition("\nNames\n")[2], re.M))
+    shown = re.findall(r"^(\S+)  (\S+) +-0\.0015", text, re.M)
+    tex_key = dict(re.findall(r"(\S+…\S*): (\S+)\.(?= |\\par)", latex))
+    tex_shown = re.findall(r"^(\S+) & (\S+) & \$-\$0\.0015", latex, re.M)
+    expected = [(a, b) for i, a in enumerate(SEEDS) for b in SEEDS[i + 1 :]]
+
+    assert sorted(key.values()) == sorted(tex_key.values()) == sorted(SEEDS)
+    assert [(key[a], key[b]) for a, b in shown] == expected
+    assert [(tex_key[a], tex_key[b]) for a, b in tex_shown] == expected
+    assert all(re.search(rf"^{name} +0\.5$", text, re.M) for name in SEEDS)
+
+
+def test_tables_of_several_kinds_have_one_form_for_a_name() -> None:
+    """The tightest table sets the form for all that have no room."""
+    wide = [f"c{i:09d}" for i in range(4)]
+    blocks = [Block("", ["", *wide[:n]], [[name + "x" * 30, *["0.1"] * n] for name in SEEDS]) for n in (3, 4)]
+    text = Summary("t", [], blocks).as_text().partition("\nNames\n")
+    forms = re.findall(r"^(\S+) +0\.1", text[0], re.M)
+
+    assert forms[:4] == forms[4:]
+    assert len(set(forms)) == 4
+    assert "Names" not in pairs_summary(["umap", "tsne"]).as_text()
+
+
+def test_names_stay_whole_where_the_row_fits() -> None:
+    """The table of pairs has room for names of fourteen letters in 80 columns."""
+    names = ["umap_n15_seed1", "umap_n15_seed2", "umap_n50_seed1"]
+    text = pairs_summary(names).as_text()
+
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_labels_of_two_summaries_differ() -> None:
+    """A label of its own stands before the number of each table; what LaTeX would not take is refused."""
+    summary = pairs_summary(["umap", "tsne"])
+
+    assert re.findall(r"\\label\{(.*?)\}", summary.as_latex()) == ["tab:title-1", "tab:title-2"]
+    assert re.findall(r"\\label\{(.*?)\}", summary.as_latex(label="wdbc")) == ["tab:wdbc-1", "tab:wdbc-2"]
+    for bad in ("a b", "", "x_{", 3):
+        with pytest.raises(InputError, match="`label` must be letters"):
+            summary.as_latex(label=bad)  # type: ignore[arg-type]
+
+
+def test_a_table_that_is_too_wide_is_broken() -> None:
+    """Its columns stand below each other with the names before them, and no number is lost or cut."""
+    row = [f"{i}.{i}23456789012345" for i in range(9)]
+    block = Block("", ["", *(f"c{i}" for i in range(8)), ""], [["a name", *row[:8], "***"]])
+    text = Summary("t", [], [block]).as_text()
+
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(text.count(number) == 1 for number in row[:8])
+    assert len(re.findall(r"^a name", text, re.M)) == 3
+    assert re.search(rf"{row[7]}  \*\*\*$", text, re.M)
+
+
+def test_the_best_is_bold_where_there_is_bold() -> None:
+    """The best value of each measure and setting, as it is printed; none where all print alike or nothing is better."""
+    table = {"low": X[::-1, :2], "high": X[:, :2] + 1e-9, "same": X[:, :2]}
+    ev = dreval.Evaluation(X, table, n_neighbors=[3, 5], random_state=0)
+    block = ev.run(["trustworthiness", "k_max"], ci=None).summary().blocks[0]
+    best = [(row[0], row[1], str(row[2])) for row in block.cells if isinstance(row[2], Best)]
+
+    assert {row[:2] for row in best} == {(name, k) for name in ("high", "same") for k in ("k = 3", "k = 5")}
+
+
+def test_a_summary_says_call_and_components() -> None:
+    """As R's do; numbers of components that differ are all said, and a long call leaves its middle out."""
+    found = dreval.Evaluation(X, {"two": Y, "three": X[:, :3]}, n_neighbors=5, random_state=0).run("stress", ci=None)
+    many = dreval.Evaluation(X, {f"embedding {i}": Y for i in range(40)}, n_neighbors=5).run("stress", ci=None)
+
+    assert "\nCall:\n  dreval.Evaluation(data, {'two': two_coordinates" in str(found.summary())
+    assert re.search(r"Components d: +2, 3$", str(found.summary()), re.M)
+    assert str(many.summary()).partition("Call:")[2].partition("value")[0].count("\n") <= 8
+    assert "'embedding 39'" in many.summary().call
+
+
+def test_failures_alike_are_one_note() -> None:
+    """Embeddings that failed have no rows; their reason is said once, and the header counts them."""
+    ev = dreval.Evaluation(X, {"e": Y, "short": Y[:5], "brief": Y[:5]}, n_neighbors=5, random_state=0)
+    summary = ev.run("stress", ci=None).summary()
+
+    assert ("Embeddings", "1 of 3 (2 failed)") in summary.header
+    assert [row[0] for row in summary.blocks[0].cells] == ["e"]
+    assert [note for note in summary.notes if "failed" in note] == [
+        note for note in summary.notes if note.startswith("short, brief failed: `embeddings[...]` must have one row")
+    ]
+    assert sum("failed" in note for note in summary.notes) == 1

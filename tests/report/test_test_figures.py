@@ -1,0 +1,185 @@
+"""Null distributions: kept with a result, drawn beside the statistic; the points that a page can name."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+from report_cases import simulated_results
+
+import dreval
+from dreval._random import stream_seed
+from dreval.report._hover import MOST, STEPS, point_data
+from dreval.report._nulls import Bars
+from dreval.report._numbers import decisive_p, p_words
+from dreval.report._panels import place_points
+from dreval.report._reading import read_results
+from dreval.report._test_figures import _histogram, add_nulls
+from dreval.report._tested import test_groups as groups_of_tests
+
+
+class Doubled:
+    """A foreign estimator."""
+
+    def __init__(self, n_components: int = 2, factor: float = 2.0, random_state: int | None = None) -> None:
+        self.n_components, self.factor, self.random_state = n_components, factor, random_state
+
+    def get_params(self, deep: bool = True):
+        return {"n_components": self.n_components, "factor": self.factor, "random_state": self.random_state}
+
+    def set_params(self, **parameters):
+        vars(self).update(parameters)
+        return self
+
+    def fit_transform(self, X):
+        return self.factor * X[:, : self.n_components]
+
+
+def sliced(X, n_components, random_state):
+    return X[:, -n_components:]
+
+
+@pytest.fixture(scope="module")
+def results():
+    """A result with tests against labels, and one of the residual."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 60)
+    X = rng.normal(size=(60, 4)) + 2 * np.eye(4)[labels]
+    made = {"linear": "pca", "given": X[:, :2], "doubled": Doubled(factor=3.0), "sliced": sliced}
+    evaluation = dreval.Evaluation(X, made, labels=labels, n_neighbors=6, random_state=7)
+    tests = ["hsic", "dcov", "hsic:residual"]
+    return evaluation.run(["trustworthiness", "reconstruction_error"], tests, n_resamples=99)
+
+
+def test_a_null_distribution_is_kept_in_cells(results):
+    """The counts of a test are its resamples, the cells have equal width, and the mean by chance lies within them."""
+    rows = results.table[results.table["test"] != ""]
+    assert len(rows) == 12
+    for row in rows.to_dict("records"):
+        cells = results.nulls
+        for key in ("embedding", "test", "target"):
+            cells = cells[cells[key] == row[key]]
+        assert cells["count"].sum() == 99 == row["n_resamples"]
+        widths = cells["high"] - cells["low"]
+        assert widths.to_numpy() == pytest.approx(widths.mean())
+        assert cells["low"].min() < row["chance"] < cells["high"].max()
+        middle = (cells["low"] + cells["high"]) / 2
+        assert (middle * cells["count"]).sum() / 99 == pytest.approx(row["chance"], abs=widths.mean() / 2)
+
+
+def test_nulls_are_those_of_the_plain_test(results):
+    """The cells count the null distribution that the test itself gives for the same seed."""
+    seed = stream_seed(7, "test", "given", "hsic", "labels")
+    words = results.labels.astype(str)
+    null = dreval.hsic_test(results.embeddings["given"], words, n_resamples=99, random_state=seed).null_distribution
+    rows = results.nulls[(results.nulls["embedding"] == "given") & (results.nulls["test"] == "hsic")]
+    rows = rows[rows["target"] == "labels"]
+    edges = [*rows["low"], rows["high"].iloc[-1]]
+
+    assert rows["low"].iloc[0] == null.min()
+    assert rows["high"].iloc[-1] == null.max()
+    assert rows["count"].tolist() == np.histogram(null, edges)[0].tolist()
+
+
+def test_nulls_and_sources_are_saved(results, tmp_path):
+    """A loaded result draws the same page, byte by byte."""
+    loaded = dreval.load_results(results.save(tmp_path / "r.dreval"))
+
+    assert loaded.nulls.equals(results.nulls)
+    assert loaded.recipe["sources"] == results.recipe["sources"]
+    assert loaded.report(tmp_path / "a.html").read_bytes() == results.report(tmp_path / "b.html").read_bytes()
+
+
+def test_the_page_draws_every_null_and_the_certificate(results, tmp_path):
+    """A histogram for each test, those of the residual in a part of their own with the error of reconstruction."""
+    page = results.report(tmp_path / "r.html").read_text("utf-8")
+    certificate = page.partition('<section id="certificate"')[2].partition("</section>")[0]
+
+    assert len(re.findall(r"by chance [\d.e-]+ on average, adjusted p = ", page)) == 12
+    assert "line at its mean" not in page
+    assert certificate.count("<svg") == 4
+    assert "Certificate of Definition 1" in certificate
+    assert "Reconstruction error" in certificate
+    assert "train " in certificate
+    assert "residual bootstrap" in certificate
+
+
+def test_a_panel_says_the_p_that_decides(results):
+    """The panels of a page and of a figure say the adjusted p and call it so; without adjustment the p itself."""
+    reading = read_results(results)
+    groups = groups_of_tests(reading)
+    add_nulls(groups, results, reading)
+    rows = results.table[(results.table["test"] == "hsic") & (results.table["target"] == "labels")]
+    wanted = {row["embedding"]: f"adjusted {p_words(row['p_adjusted'])}" for row in rows.to_dict("records")}
+    drawn = [one for group in groups for one in group["nulls"] if one["aside"].startswith("HSIC, labels:")]
+    figure = results.plot("null", test="hsic", target="labels")
+    seen = [text.get_text().split("\n")[1] for text in figure.findobj(Text) if "observed" in text.get_text()]
+    bare = {"p_value": 0.02, "p_adjusted": math.nan}
+
+    assert {one["title"]: one["aside"].partition("; ")[2].replace("\xa0", " ") for one in drawn} == wanted
+    assert seen == [wanted[name] for name in results.names]
+    assert decisive_p(bare) == "p = .020"
+
+
+@pytest.mark.parametrize("size", [3e-7, 2e-4, 0.05, 40.0, 8e6])
+def test_numbers_of_a_null_have_room(size):
+    """Every label of the small panels lies within the drawing and beside the next one; no power stands apart."""
+    values = size * (1 + np.random.default_rng(0).gamma(3.0, size=500))
+    counts, edges = np.histogram(values, 20)
+    figure = _histogram(Bars(edges[:-1], edges[1:], counts), {"statistic": 1.3 * values.max()}, "#0a6aa6")
+    figure.draw_without_rendering()
+    ax = figure.axes[0]
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+
+    assert len(boxes) >= 2
+    assert ax.xaxis.get_offset_text().get_text() == ""
+    assert boxes[0].x0 >= 0
+    assert boxes[-1].x1 <= figure.bbox.width
+    assert min(box.y0 for box in boxes) >= 0
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+    low, high = ax.get_xlim()
+    numbers = [float(label.get_text().replace("−", "-").replace(",", "")) for label in ax.get_xticklabels()]
+    assert all(low <= number <= high for number in numbers)
+
+
+def test_parameters_are_those_of_the_run(results, tmp_path):
+    """Defaults are named too, foreign parameters and seeds as they were set, and coordinates have none."""
+    sources = results.recipe["sources"]
+    seed = sources["doubled"]["parameters"].pop("random_state")
+
+    assert sources["given"] == {"kind": "coordinates", "what": "coordinates", "parameters": {}}
+    assert sources["linear"]["what"] == "pca"
+    assert sources["linear"]["parameters"]["n_components"] == "2"
+    assert sources["doubled"]["parameters"] == {"n_components": "2", "factor": "3.0"}
+    assert seed.isdigit()
+    assert set(sources["sliced"]["parameters"]) == {"n_components", "random_state"}
+    sources["doubled"]["parameters"]["random_state"] = seed
+    page = results.report(tmp_path / "r.html").read_text("utf-8")
+    assert f"estimator Doubled: n_components=2, factor=3.0, random_state={seed}" in page
+
+
+def test_points_lie_where_they_are_drawn():
+    """Places in steps from the upper left corner, classes by their first points, values where there are any."""
+    results = simulated_results(("a", "b"))
+    reading = read_results(results)
+    values = {"a": results.points["a"]["continuity(n_neighbors=15)"].to_numpy()}
+    data = point_data(results, reading, reading.find("continuity"), values)
+    placed = place_points(results.embeddings["a"])
+
+    assert [data["classes"][code] for code in data["codes"]] == [str(label) for label in results.labels]
+    assert np.abs(np.array(data["panels"][0]["x"]) - STEPS * (placed[:, 0] + 1) / 2).max() <= 0.5
+    assert np.abs(np.array(data["panels"][0]["y"]) - STEPS * (1 - placed[:, 1]) / 2).max() <= 0.5
+    assert data["panels"][0]["v"] == pytest.approx(values["a"], rel=5e-3)
+    assert data["panels"][1]["v"] is None
+    assert data["value"] == "continuity"
+
+
+def test_too_many_points_are_not_named():
+    """Beyond the limit a page holds no names, and offers none."""
+    results = simulated_results(("a",), n=MOST + 1, tests=False)
+
+    assert point_data(results, read_results(results), None, {}) == {}

@@ -1,0 +1,209 @@
+"""HSIC of many variables, by low-rank factors and by the gamma law, each against the plain one."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import dreval
+from dreval.errors import InputError
+from dreval.geometry.kernels import center, gram_matrix
+from dreval.geometry.lowrank import TRACE_TOLERANCE
+from dreval.inference.permutation import draw_permutations
+from dreval.significance._factors import factors_suffice
+from dreval.significance._hsic_parts import exact_pair, joint_hsic, permutation_moments
+
+KERNELS = ("gaussian", "laplace", "rational_quadratic", "linear", "exponential", "binomial")
+
+
+def sample(n, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2))
+    return x, x[:, :1] ** 2 + rng.normal(size=(n, 2)), rng.normal(size=n)
+
+
+def quick(*variables, **options):
+    return dreval.hsic_test(*variables, n_resamples=1, random_state=0, **options)
+
+
+def naive_joint(matrices):
+    """DHSIC by its definition: means over all measure tuples, Pfister et al. (2018)."""
+    n, d = len(matrices[0]), len(matrices)
+    rows = range(n)
+    first = sum(math.prod(K[i, j] for K in matrices) for i in rows for j in rows) / n**2
+    second = sum(
+        math.prod(K[t[2 * k], t[2 * k + 1]] for k, K in enumerate(matrices))
+        for t in itertools.product(rows, repeat=2 * d)
+    ) / n ** (2 * d)
+    third = sum(
+        math.prod(K[i, j] for K, j in zip(matrices, js, strict=True))
+        for i in rows
+        for js in itertools.product(rows, repeat=d)
+    ) / n ** (d + 1)
+    return first + second - 2 * third
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_joint_statistic_is_its_sums_over_measures(kernel):
+    """For three variables of four rows the statistic is the sum over all measure tuples."""
+    variables = sample(4, seed=2)
+    matrices = [gram_matrix(v, "x", kernel).matrix for v in variables]
+    assert quick(*variables, kernel=kernel).statistic == pytest.approx(naive_joint(matrices), rel=1e-9, abs=1e-14)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@given(n=st.integers(4, 30), seed=st.integers(0, 1000))
+def test_joint_statistic_of_two_is_hsic(kernel, n, seed):
+    """DHSIC of two variables, its permutations too, is HSIC."""
+    x, y, _ = sample(n, seed)
+    grams = [gram_matrix(v, "x", kernel) for v in (x, y)]
+    orders = draw_permutations(n, 5, seed)
+    joint = joint_hsic(grams)[0](orders[:, None])
+    pair = exact_pair(center(grams[0].matrix.copy()), center(grams[1].matrix.copy()))
+    np.testing.assert_allclose(joint, pair.hsic(orders), rtol=1e-8, atol=1e-11)
+
+
+@pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
+def test_joint_dependence_without_pairwise():
+    """The product of two signs is independent of each of them, and not of both."""
+    rng = np.random.default_rng(0)
+    a, b = rng.choice([-1.0, 1.0], size=(2, 120))
+    found = dreval.hsic_test(a, b, a * b, random_state=0, n_resamples=199)
+    assert found.p_value == 1 / 200
+    assert dreval.hsic_test(a, a * b, random_state=0, n_resamples=199).p_value > 0.05
+    assert found.effect_size_name == "Normalized dHSIC"
+    assert "variable 3" in str(found.summary())
+    assert "others[0]" not in str(found.summary()).partition("H0:")[2]  # the call is as the function has it
+
+
+def test_effect_of_copies_is_one():
+    """Three copies of one variable have normalized dHSIC 1."""
+    x = sample(30)[0]
+    assert quick(x, x, x).effect_size == pytest.approx(1.0)
+
+
+def test_each_variable_has_a_permutation_of_its_own():
+    """The null distribution of three variables is that of rows permuted by two streams."""
+    x, y, z = sample(12)
+    found = dreval.hsic_test(x, y, z, n_resamples=4, random_state=5)
+    first, second = draw_permutations(12, 4, 5, "hsic"), draw_permutations(12, 4, 5, "hsic", "factor 1")
+    naive = [quick(x, y[p], z[q]).statistic for p, q in zip(first, second, strict=True)]
+    np.testing.assert_allclose(found.null_distribution, naive, rtol=1e-9)
+
+
+def test_three_small_variables_are_enumerated():
+    """Of four rows all (4!)^2 pairs of orders are counted."""
+    found = dreval.hsic_test(*sample(4), n_resamples=576)
+    assert len(found.null_distribution) == 576
+    assert found.p_interval[0] == found.p_interval[1]
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplace", "rational_quadratic", "linear", "binomial"])
+def test_low_rank_is_within_its_bound(kernel):
+    """The low-rank statistic is too small by no more than the reported bound; p is nearly the same."""
+    x, y, _ = sample(250)
+    exact = dreval.hsic_test(x, y, kernel=kernel, random_state=0, n_resamples=99)
+    low = dreval.hsic_test(x, y, kernel=kernel, random_state=0, n_resamples=99, method="lowrank")
+    assert -1e-12 * exact.statistic <= exact.statistic - low.statistic <= low.extra["error_bound"] + 1e-12
+    assert low.statistic == pytest.approx(exact.statistic, rel=2e-2)
+    assert abs(low.p_value - exact.p_value) <= 0.02
+
+
+def test_low_rank_is_exact_for_classes():
+    """The delta kernel has one factor for each class: nothing is left over."""
+    x, labels = np.random.default_rng(0).normal(size=90), np.repeat(list("abc"), 30)
+    exact = dreval.hsic_test(labels, x, random_state=0, n_resamples=99, kernel=("delta", "linear"))
+    low = dreval.hsic_test(labels, x, random_state=0, n_resamples=99, kernel=("delta", "linear"), method="lowrank")
+    assert low.extra["rank_x"] == 3
+    np.testing.assert_allclose(low.null_distribution, exact.null_distribution, rtol=1e-9, atol=1e-15)
+    assert low.extra["unbiased"] == pytest.approx(exact.extra["unbiased"], rel=1e-8)
+
+
+def test_auto_changes_over_beyond_two_thousand_rows():
+    """Up to 2000 rows the matrices are used; beyond, factors where they are small, with a note either way."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 2001))
+    small = dreval.hsic_test(x[:2000], y[:2000], method="auto", n_resamples=1)
+    large = dreval.hsic_test(x, y, n_resamples=1)
+    assert "rank_x" not in small.extra
+    assert large.extra["rank_x"] < 60
+    assert any("factors of rank" in note for note in large.notes)
+    assert any("at these bandwidths the statistic is too small by at most" in note for note in large.notes)
+    assert any("median over 2000 rows" in note for note in large.notes)
+    wide = dreval.hsic_test(rng.normal(size=(2001, 12)), y, n_resamples=1)
+    assert any("no small factor" in note for note in wide.notes)
+
+
+@given(n=st.integers(4, 6), seed=st.integers(0, 1000))
+def test_moments_are_those_of_all_permutations(n, seed):
+    """Mean and variance of HSIC over all n! orders, by enumeration."""
+    x, y, _ = sample(n, seed)
+    pair = exact_pair(center(gram_matrix(x, "x").matrix), center(gram_matrix(y, "y", "laplace").matrix))
+    every = pair.hsic(np.array(list(itertools.permutations(range(n))), np.uint32))
+    mean, variance = permutation_moments(pair)
+    assert mean == pytest.approx(every.mean(), rel=1e-10)
+    assert variance == pytest.approx(every.var(), rel=1e-6)
+
+
+def test_gamma_is_near_the_permutation_p():
+    """The gamma law gives scipy's tail at those moments, near the p of permutations, and says what it is."""
+    x, _, z = sample(150)
+    near = dreval.hsic_test(x, z, method="gamma")
+    sampled = dreval.hsic_test(x, z, random_state=0)
+    pair = exact_pair(center(gram_matrix(x, "x").matrix), center(gram_matrix(z, "y").matrix))
+    mean, variance = permutation_moments(pair)
+    assert near.p_value == pytest.approx(stats.gamma.sf(near.statistic, mean**2 / variance, scale=variance / mean))
+    assert near.p_value == pytest.approx(sampled.p_value, abs=0.05)
+    assert near.n_resamples == 0
+    assert np.isnan(near.p_interval).all()
+    assert "approximate" in str(near.summary())
+    assert near.plot().axes[0].get_xlabel() == "statistic"
+
+
+REFUSED = [
+    ({"method": "gama"}, "Did you mean 'gamma'"),
+    ({"method": "gamma", "permutation": "cyclic"}, "`method` must draw permutations"),
+    ({"method": "lowrank", "kernel": ("precomputed", "gaussian")}, "`method` must be 'auto' or 'exact'"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
+def test_refusals(options, message):
+    """Methods that cannot answer are refused by name."""
+    with pytest.raises((InputError, dreval.errors.UnknownName)) as refused:
+        dreval.hsic_test(np.eye(5) + 1, np.arange(5), **options)
+    assert message in str(refused.value)
+
+
+def test_methods_of_many_variables():
+    """Low rank and gamma are for two variables; settings come one for each variable."""
+    with pytest.raises(InputError, match="for more than two variables"):
+        quick(*sample(20), method="gamma")
+    with pytest.raises(InputError, match="one for each variable: got 2 values"):
+        quick(*sample(20), kernel=("linear", "linear"))
+    with pytest.raises(InputError, match=r"`others\[0\]` must have one row per point"):
+        quick(*sample(20)[:2], np.arange(19))
+
+
+@pytest.mark.parametrize("options", [{"permutation": "cyclic"}, {"blocks": np.arange(30) // 2}, {"stop_after": 5}])
+def test_gamma_draws_no_permutations(options):
+    """What restricts or stops permutations is refused by name; the note says where the law fails."""
+    x, y = np.random.default_rng(0).normal(size=(2, 30))
+    with pytest.raises(InputError, match="where `permutation`, `blocks` or `stop_after` is given: got 'gamma' and"):
+        dreval.hsic_test(x, y, method="gamma", **options)
+    assert "with heavy tails" in dreval.hsic_test(x, y, method="gamma").notes[0]
+
+
+@pytest.mark.parametrize(("columns", "enough"), [(2, True), (8, False)])
+def test_whether_factors_suffice_is_judged_on_some_rows(columns, enough):
+    """A kernel of two dimensions has a small factor, one of eight has none; classes always have."""
+    rng = np.random.default_rng(0)
+    x, classes = rng.normal(size=(3000, columns)), rng.integers(0, 5, size=3000)
+    kinds = ("gaussian", "delta")
+    assert factors_suffice((x, classes), ("x", "y"), kinds, (None, None), TRACE_TOLERANCE) == enough
