@@ -16,19 +16,19 @@ import pytest
 import dreval
 from dreval.registry import DATASETS, MEASURES, METHODS, TESTS, Registry
 
-REGISTRIES = {"measures": MEASURES, "independence": TESTS, "methods": METHODS, "datasets": DATASETS}
+REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
 THINGS = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
 SECTIONS = {
     "measures": ["Parameters", "Returns", "Raises", "Notes", "References", "Examples"],
-    "independence": ["Parameters", "Returns", "Raises", "Notes", "References", "Examples"],
+    "significance": ["Parameters", "Returns", "Raises", "Notes", "References", "Examples"],
     "methods": ["Parameters", "Attributes", "Notes", "References", "Examples"],
     "datasets": ["Returns", "Examples"],
 }
 CLOSED = {
     ("measures", "level"): {"point", "global", "pair", "algorithm"},
     ("measures", "direction"): {"higher", "lower", "zero", "none"},
-    ("independence", "variables"): {"2", "many"},
-    ("independence", "memory"): {"matrices", "factors", "columns"},
+    ("significance", "variables"): {"2", "many"},
+    ("significance", "memory"): {"matrices", "factors", "columns"},
     ("methods", "scale"): {"follows", "ignored"},
     ("methods", "rotation"): {"ignored", "read"},
     ("datasets", "kind"): {"bundled", "loader", "simulated"},
@@ -47,15 +47,15 @@ CLOSED_SETS = {
         "reconstruction",
     },
     ("measures", "invariances"): {"translation", "rotation", "scale", "monotone"},
-    ("independence", "needs"): {"kernel", "distances", "coordinates"},
-    ("independence", "null"): {"permutation", "bootstrap", "asymptotic", "chi2", "gamma"},
+    ("significance", "needs"): {"kernel", "distances", "coordinates"},
+    ("significance", "null"): {"permutation", "bootstrap", "asymptotic", "chi2", "gamma"},
 }
 # A field that may be empty, with what the emptiness says.
 MAY_BE_EMPTY = {
     ("measures", "expected"): "the chance value has no closed form in what is seen",
     ("measures", "chance"): "the measure does not depend on how points are paired",
     ("measures", "default"): "computed on request only",
-    ("independence", "tolerance"): "the test has no low-rank factors",
+    ("significance", "tolerance"): "the test has no low-rank factors",
     ("measures", "choices"): "no parameter is a word",
     ("measures", "area_of"): "it is no area under a curve",
     ("measures", "ceiling"): "the value of a perfect copy is the better bound",

@@ -43,7 +43,7 @@ VERBS = [
     "compare",
     "certificate",
     "transform",
-    "reconstruct",
+    "inverse_transform",
 ]
 
 

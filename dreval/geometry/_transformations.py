@@ -83,7 +83,7 @@ class Transformations:
         count = transform_count(count, n, p)
         columns = stream(root, "columns").permutation(p)[:count]
         rounds = -(-count // p)
-        orders = {j: stream(root, "centers", int(j)).permutation(n)[:rounds] for j in columns}
+        orders = {j: stream(root, "centres", int(j)).permutation(n)[:rounds] for j in columns}
         pairs = [(orders[j][r], j) for r in range(rounds) for j in columns]
         return np.array(pairs[:count], dtype=np.int64)
 

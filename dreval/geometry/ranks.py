@@ -14,9 +14,9 @@ from dreval.geometry.ties import joined_rows
 
 __all__ = [
     "Extremes",
-    "chance_rank_index",
+    "chance_rank_measure",
     "missed_ranks",
-    "rank_index",
+    "rank_measure",
     "rank_share",
     "tie_bounds",
     "tied_shares",
@@ -38,7 +38,7 @@ def rank_share(penalty: FloatArray, n: int, k: int) -> FloatArray:
     return np.ones(len(penalty)) if worst == 0 else 1.0 - penalty * (n / worst)
 
 
-def rank_index(total: IntArray, n: int, k: int) -> FloatArray:
+def rank_measure(total: IntArray, n: int, k: int) -> FloatArray:
     """The index 1 - total / G of some sums of penalties over all n rows; 1 where nothing can be lost."""
     worst = worst_penalty(n, k)
     return np.ones(len(total)) if worst == 0 else np.asarray(1.0 - total / worst)
@@ -58,7 +58,7 @@ def missed_ranks(ranks: npt.NDArray[np.int32], k: int) -> FloatArray:
     return np.maximum(ranks[:, :k].astype(np.int64) - k, 0).sum(axis=1).astype(np.float64)
 
 
-def chance_rank_index(n: int, k: int) -> float:
+def chance_rank_measure(n: int, k: int) -> float:
     """Trustworthiness or continuity of an embedding unrelated to the data: the expected penalty against the worst.
 
     A random neighbor has a rank uniform on 1..n-1, so a row expects k (n-1-k)(n-k) / (2 (n-1)).

@@ -156,7 +156,7 @@ class MapMethod(CostMethod):
 
     def _check_explicit(self) -> None:
         if not self._map.card.explicit:
-            cure = 'Choose mapping="linear" or another explicit one, or use transform.'
+            cure = 'Choose mapping="linear" or another explicit one, or use kernel_transform.'
             raise InputError("mapping", "must be a function of the data", repr(self.mapping), cure)
 
     def generalization_curve(self, X: Any, sizes: Any, *, n_repeats: int = 5) -> pd.DataFrame:

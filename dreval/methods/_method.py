@@ -173,7 +173,7 @@ class Method:
         """Learn and give the embedding (n, n_components); an array of the caller's own."""
         return self.fit(X, y).embedding_.copy()
 
-    def transform(self, X: Any, **options: Any) -> FloatArray:
+    def kernel_transform(self, X: Any, **options: Any) -> FloatArray:
         """Coordinates (m, d) of new rows (m, p) by the kernel extension that every embedding has.
 
         It is Theorem 2 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
@@ -183,7 +183,7 @@ class Method:
         points = self._new_points(X)
         return self._known.transform(points, **options)
 
-    def inverse_transform(self, Y: Any, **options: Any) -> FloatArray:
+    def kernel_inverse_transform(self, Y: Any, **options: Any) -> FloatArray:
         """Data (m, p) at places (m, d) of the embedding, by kernel ridge regression, or another ``rule``.
 
         That is Theorem 3 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.

@@ -17,8 +17,8 @@ from dreval.geometry.rkhs import TRANSFORMATIONS, transform_count
 from dreval.inputs._recorded import RecordedSource
 from dreval.inputs.data import Data, as_data
 from dreval.measures.tractable_consistency import tractable_consistency
-from dreval.protocol.doubts import copied_note, rounded_note
 from dreval.protocol import folder as folders
+from dreval.protocol.doubts import copied_note, rounded_note
 from dreval.protocol.returned import ProtocolStatus, status_of
 from dreval.protocol.rounds import embedding_of, first_round, put_embedding, record, second_round
 

@@ -145,20 +145,15 @@ def _read_all(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Results:
 
 
 def _curves(archive: zipfile.ZipFile) -> pd.DataFrame:
-    """The curves; results saved before there were any have none."""
-    if "curves.csv" not in archive.namelist():
-        return curves_frame([])
-    cells = _cells(archive, "curves.csv")
-    cells = cells[[name for name in curves_frame([]).columns if name in cells or not name.startswith("ci_")]]
+    """The curves."""
+    cells = _cells(archive, "curves.csv")[list(curves_frame([]).columns)]
     numbers = [name for name in cells.columns if name not in ("embedding", "measure")]
     cells[numbers] = _floats(cells[numbers])
     return curves_frame(_rows(cells))
 
 
 def _nulls(archive: zipfile.ZipFile) -> pd.DataFrame:
-    """The null distributions; results saved before there were any have none."""
-    if "nulls.csv" not in archive.namelist():
-        return nulls_frame([])
+    """The null distributions."""
     cells = _cells(archive, "nulls.csv")[list(nulls_frame([]).columns)]
     cells[["low", "high", "count"]] = _floats(cells[["low", "high", "count"]])
     return nulls_frame(_rows(cells))

@@ -129,7 +129,7 @@ class Embedding(Printed):
 
     def inverse_transform(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
         """Data (m, p) at places (m, d) of the embedding, by ``reconstruction_map(**options)``."""
-        check_parameters(options, ("rule", "ridge", "bandwidth"), "reconstruct")
+        check_parameters(options, ("rule", "ridge", "bandwidth"), "inverse_transform")
         return np.asarray(self.reconstruction_map(**options)(points))
 
     def known_data(self) -> npt.NDArray[np.float64]:

@@ -122,7 +122,7 @@ def beside_results(results: Results, reading: Reading, page: Mapping[str, Any], 
 
 def _drawings(results: Results, reading: Reading, beside: Beside) -> dict[str, Iterator[dict[str, Any]]]:
     """The figures of a result by what they show."""
-    curves = [*results.curves["measure"].unique(), *(family[0].index for family in reading.curves[:MAX_CURVES])]
+    curves = [*results.curves["measure"].unique(), *(family[0].measure for family in reading.curves[:MAX_CURVES])]
     titles = {column.measure: column.title for column in reading.columns}
     shown: dict[str, list[tuple[str, dict[str, Any]]]] = {
         "points": [("embedding", {})] if reading.computed else [],

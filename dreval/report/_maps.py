@@ -27,7 +27,7 @@ def mapped_column(results: Results, reading: Reading, measure: str | None, n_nei
             "measure", "must have values for single points", "none", "Run a measure such as trustworthiness."
         )
     if measure is None:
-        measure = "trustworthiness" if any(c.measure == "trustworthiness" for c in having) else having[0].index
+        measure = "trustworthiness" if any(c.measure == "trustworthiness" for c in having) else having[0].measure
     elif any(c.measure == measure for c in reading.columns) and not any(c.measure == measure for c in having):
         listed = ", ".join(sorted({c.measure for c in having}))
         raise InputError("measure", "must have values for single points", repr(measure), f"Those that have: {listed}.")

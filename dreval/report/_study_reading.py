@@ -85,7 +85,7 @@ def _dataset_line(whole: Column, dataset: str, rows: pd.DataFrame, methods: Sequ
     notes = rows[rows["value"].isna()].groupby("embedding")["note"].first()
     known = rows.drop_duplicates("embedding").assign(value=lambda frame: frame["embedding"].map(means))
     column = make_column(
-        whole.index, whole.parameters, known.assign(conf_low=math.nan, conf_high=math.nan).to_dict("records")
+        whole.measure, whole.parameters, known.assign(conf_low=math.nan, conf_high=math.nan).to_dict("records")
     )
     cells = []
     for method in methods:

@@ -249,7 +249,7 @@ def test_wins_are_counted_and_direction_turns_them():
 
 def test_holm_runs_over_all_pairs_and_measures_of_a_test():
     """Two measures: adjusted p-values are Holm's over all six, as counted by hand; Nemenyi's over the measures."""
-    frame = pd.concat([table(seed=0), table(seed=1).assign(index="recall")])
+    frame = pd.concat([table(seed=0), table(seed=1).assign(measure="recall")])
     found = compared(frame).pairs
     p = found.loc[found["test"] == "wilcoxon", "p_value"].to_numpy()
     order = np.argsort(p)
@@ -373,7 +373,7 @@ def test_the_paragraph_says_that_data_sets_are_too_few_for_signed_ranks():
     found = compared(table(n=4), tests=["friedman", "wilcoxon"])
     for said in (found.paragraph(), " ".join(str(found.summary()).split("Notes")[1].split())):
         assert f"{words}adjusted p below 0.38." in said  # three pairs, 3 * 2 / 2^4
-        assert not any(word in said[: said.measure(words)] for word in ("Friedman", "Mean ranks", "By "))
+        assert not any(word in said[: said.index(words)] for word in ("Friedman", "Mean ranks", "By "))
     for more in (compared(table(n=8), tests="wilcoxon"), compared(table(n=4))):
         assert "could have been" not in more.paragraph() + str(more.summary())
 
@@ -426,7 +426,7 @@ def test_letters_go_by_a_test_that_can_tell():
 def test_letters_part_what_nemenyi_parts_on_four_data_sets():
     """The same order on four data sets: signed ranks have p = 1/8 at best, Nemenyi parts the ends of four."""
     rows = [(f"data {i}", f"m{j}", 0.9 - j / 10 - i / 100) for i in range(4) for j in range(4)]
-    found = compared(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]).assign(index="accuracy"))
+    found = compared(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]).assign(measure="accuracy"))
     letters = found.standing.set_index("embedding")["letters"]
 
     assert (found.pairs.loc[found.pairs["test"] == "wilcoxon", "p_value"] == 0.125).all()
@@ -457,7 +457,7 @@ def test_letters_name_the_test_that_was_run(tests, adjust, words):
 
 def test_letters_of_several_measures_go_by_one_test():
     """One measure has five data sets and one nine: Nemenyi's test can be significant on both, signed ranks on one."""
-    frame = pd.concat([table(n=5).assign(index="few"), table(n=9).assign(index="many")])
+    frame = pd.concat([table(n=5).assign(measure="few"), table(n=9).assign(measure="many")])
     found = compared(frame)
     words = letter_words(found)
 
@@ -474,7 +474,7 @@ def test_what_is_attainable_is_counted_after_adjustment():
     The smallest p-values of the design are those of data sets that all agree.
     """
     rows = [(f"d{i}", f"m{j}", 0.9 - j / 10 - i / 100) for i in range(6) for j in range(4)]
-    frame = pd.DataFrame(rows, columns=["dataset", "embedding", "value"]).assign(index="accuracy")
+    frame = pd.DataFrame(rows, columns=["dataset", "embedding", "value"]).assign(measure="accuracy")
     for test, least in (("wilcoxon", 6 * 2 / 2**6), ("nemenyi", None)):
         found = compared(frame, tests=test)
         seen = found.pairs["p_adjusted"].min()

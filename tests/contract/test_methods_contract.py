@@ -397,7 +397,7 @@ def test_copies_of_one_point_are_one_place_or_refused(name):
 
 
 @each_method
-@pytest.mark.parametrize("ask", ["transform", "reconstruct"])
+@pytest.mark.parametrize("ask", ["kernel_transform", "kernel_inverse_transform"])
 def test_what_needs_a_fit_says_so(name, ask):
     """Every method, before its fit."""
     with pytest.raises(InputError, match="must be fitted first: got a method without a fit"):

@@ -142,7 +142,7 @@ def test_what_a_method_hands_out_is_not_what_it_keeps(name, settings):
     for attribute, value in vars(method).items():
         if attribute.endswith("_") and isinstance(value, np.ndarray):
             assert not value.flags.writeable, attribute
-    for verb in ("transform", "transform"):
+    for verb in ("transform", "kernel_transform"):
         if hasattr(method, verb):
             _overwrite(getattr(method, verb)(rows))
             assert_array_equal(rows, X[:5])

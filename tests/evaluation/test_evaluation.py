@@ -239,7 +239,7 @@ def test_names_are_refused_at_once() -> None:
         lambda: ev.run(options={"hsik": {}}),
         lambda: ev.run(options={"hsic": {"kernels": "linear"}}),
         lambda: ev.with_embedding("f", "isomp"),
-        lambda: ev.with_embedding("f", "isomap", n_neighbors=3),
+        lambda: ev.with_embedding("f", "isomap", n_neigbors=3),
     ):
         with pytest.raises(UnknownName, match="Did you mean"):
             wrong()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -104,19 +103,12 @@ def test_a_curve_that_is_not_there():
 
 
 def test_saved_and_loaded(tmp_path: Path):
-    """Curves come back to the last bit; a file from before there were any has none."""
+    """Curves come back to the last bit."""
     results = evaluation().run([*CURVES, "r_nx_auc"], options={"b_nx": {"all_k": True}})
     results.save(tmp_path / "new")
     loaded = dreval.load_results(tmp_path / "new")
     pd.testing.assert_frame_equal(loaded.curves, results.curves, check_exact=True)
     pd.testing.assert_frame_equal(loaded.curve("b_nx"), results.curve("b_nx"), check_exact=True)
-    with zipfile.ZipFile(tmp_path / "new") as new, zipfile.ZipFile(tmp_path / "old", "w") as old:
-        for name in new.namelist():
-            if name not in ("curves.csv", "shepard.json"):
-                old.writestr(name, new.read(name))
-    assert dreval.load_results(tmp_path / "old").curves.empty
-    assert dreval.load_results(tmp_path / "old").shepard == {}
-    pd.testing.assert_frame_equal(dreval.load_results(tmp_path / "old").tidy(), results.tidy())
 
 
 @pytest.mark.parametrize("name", ["q_local", "q_global"])
@@ -134,19 +126,6 @@ def test_leave_a_group_out_is_the_plain_function_on_the_rest(name):
     assert values.shape == (8, 20)
     assert row["se"] == pytest.approx(np.sqrt(np.mean(19 * values.var(axis=1))))
     assert row["conf_low"] < row["value"] < row["conf_high"]
-
-
-def test_curves_of_before_there_were_intervals_are_read(tmp_path: Path):
-    """A file whose curves have no ends of intervals gives the same values, and missing ends."""
-    results = evaluation().run("r_nx")
-    results.save(tmp_path / "new")
-    with zipfile.ZipFile(tmp_path / "new") as new, zipfile.ZipFile(tmp_path / "old", "w") as old:
-        for name in new.namelist():
-            rows = results.curves.drop(columns=["conf_low", "conf_high"]).to_csv(index=False)
-            old.writestr(name, rows if name == "curves.csv" else new.read(name))
-    loaded = dreval.load_results(tmp_path / "old").curves
-    assert loaded["value"].tolist() == results.curves["value"].tolist()
-    assert loaded[["conf_low", "conf_high"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize("name", CURVES)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import twins
 
-from dreval.geometry.ranks import chance_rank_index, missed_ranks, rank_share, worst_penalty
+from dreval.geometry.ranks import chance_rank_measure, missed_ranks, rank_share, worst_penalty
 
 N_AND_K = st.integers(4, 60).flatmap(lambda n: st.tuples(st.just(n), st.integers(1, n - 1)))
 
@@ -29,14 +29,14 @@ def test_chance_is_the_expectation_over_uniform_ranks(case):
     n, k = case
     expected = Fraction(n * k * sum(max(r - k, 0) for r in range(1, n)), n - 1)
     worst = twins.largest_penalty(n, k)
-    assert_allclose(chance_rank_index(n, k), 1 - float(expected / worst) if worst else 1.0, atol=1e-14)
+    assert_allclose(chance_rank_measure(n, k), 1 - float(expected / worst) if worst else 1.0, atol=1e-14)
 
 
 def test_chance_as_stated():
     """1 - (n-1-k)(n-k)/((n-1)(2n-3k-1)) below k = n/2: about a half for small k, not 0."""
-    assert chance_rank_index(100, 10) == pytest.approx(1 - 89 * 90 / (99 * 169), abs=1e-15)
-    assert chance_rank_index(100_000, 10) == pytest.approx(0.5, abs=1e-4)
-    assert chance_rank_index(10, 9) == 1.0
+    assert chance_rank_measure(100, 10) == pytest.approx(1 - 89 * 90 / (99 * 169), abs=1e-15)
+    assert chance_rank_measure(100_000, 10) == pytest.approx(0.5, abs=1e-4)
+    assert chance_rank_measure(10, 9) == 1.0
 
 
 @given(case=N_AND_K, seed=st.integers(0, 99))

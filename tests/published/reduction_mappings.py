@@ -80,7 +80,7 @@ def tables(options: argparse.Namespace) -> Tables:
     curves = {(name, method): [mean.loc[method, f"{name}({k})"] for k in KS] for name in "QB" for method in METHODS}
     return {
         BESIDE: beside(rows_of(found)),
-        f"Q and B over K, means over {len(draws)} draws": pd.DataFrame(curves, measure=pd.Index(KS, name="K")),
+        f"Q and B over K, means over {len(draws)} draws": pd.DataFrame(curves, index=pd.Index(KS, name="K")),
     }
 
 

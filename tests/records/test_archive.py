@@ -92,10 +92,10 @@ def test_round_trips_are_exact(variant: str, tmp_path: Path) -> None:
     assert loaded.data is None
 
 
-@pytest.mark.parametrize("measure", [MULTI, pd.date_range("2020", periods=30), pd.Index(np.arange(30) / 4)])
-def test_row_names_of_every_kind(measure: pd.Index, tmp_path: Path) -> None:
+@pytest.mark.parametrize("index", [MULTI, pd.date_range("2020", periods=30), pd.Index(np.arange(30) / 4)])
+def test_row_names_of_every_kind(index: pd.Index, tmp_path: Path) -> None:
     """Tuples, dates and fractions as row names come back as they are shown."""
-    results = dreval.Evaluation(pd.DataFrame(X, measure=measure), {"e": Y}, n_neighbors=3, random_state=0).run()
+    results = dreval.Evaluation(pd.DataFrame(X, index=index), {"e": Y}, n_neighbors=3, random_state=0).run()
 
     assert_same(results, round_trip(results, tmp_path / "r.dreval"))
 

@@ -27,13 +27,13 @@ def test_every_method_embeds_new_points_and_reconstructs(name):
     X = cloud()
     method = METHODS.get(name)(n_components=2).fit(X, np.arange(60) % 3)
     new = X[:3] + 0.01
-    assert_allclose(method.transform(new), embedding_map(X, method.embedding_)(new))
+    assert_allclose(method.kernel_transform(new), embedding_map(X, method.embedding_)(new))
     places = method.embedding_[:4]
-    assert_allclose(method.inverse_transform(places), reconstruction_map(method.embedding_, X)(places))
+    assert_allclose(method.kernel_inverse_transform(places), reconstruction_map(method.embedding_, X)(places))
     with pytest.raises(InputError, match="must be fitted first"):
-        METHODS.get(name)().inverse_transform(places)
+        METHODS.get(name)().kernel_inverse_transform(places)
     with pytest.raises(InputError, match="must have the 4 columns"):
-        method.transform(X[:, :2])
+        method.kernel_transform(X[:, :2])
 
 
 def test_records_and_external_embeddings_have_them_too():

@@ -75,9 +75,9 @@ def test_ids_of_every_kind_are_names() -> None:
         "numbers": (pd.Index(range(100, 130)), 100),
         "text and numbers": (pd.Index(["x", *range(29)]), "x"),
     }
-    for kind, (measure, first) in kinds.items():
-        shuffled = pd.DataFrame(Y, index=measure).sample(frac=1, random_state=0)
-        ev = dreval.Evaluation(pd.DataFrame(X, measure=measure), {"e": shuffled}, n_neighbors=3)
+    for kind, (index, first) in kinds.items():
+        shuffled = pd.DataFrame(Y, index=index).sample(frac=1, random_state=0)
+        ev = dreval.Evaluation(pd.DataFrame(X, index=index), {"e": shuffled}, n_neighbors=3)
         points = ev.run("continuity", None, None).augment("e")
 
         assert (points[["y1", "y2"]].to_numpy() == Y).all(), kind

@@ -257,7 +257,7 @@ SOURCES: dict[str, Case] = {
     "None as source": lambda: as_source(None, "e", DATA),
     "function of the data only": lambda: as_source(only_data, "e", DATA),
     "a bound fit_transform": lambda: as_source(PCA().fit_transform, "e", DATA),
-    "unknown option": lambda: as_source("isomap", "e", DATA, n_neighbors=5),
+    "unknown option": lambda: as_source("isomap", "e", DATA, n_neigbors=5),
     "option of an estimator": lambda: as_source(Fragile(), "e", DATA, perplexity=5),
     "option of a function": lambda: as_source(fail, "e", DATA, perplexity=5),
     "option of coordinates": lambda: as_source(X[:, :2], "e", DATA, n_neighbors=5),

@@ -84,7 +84,7 @@ def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
         raw(f'<div class="maps two">{"".join(figures)}</div>'),
         title("Reference", "-"),
         f".. autoclass:: dreval.methods.{card.class_name}",
-        "What all methods have in common (``fit``, ``transform``, ``reconstruct``, parameters by name): :doc:`common`.",
+        "What all methods have in common (``fit``, ``kernel_transform``, ``kernel_inverse_transform``, parameters by name): :doc:`common`.",
     )
 
 

@@ -19,7 +19,7 @@ __all__ = ["draw"]
 def draw(results: Results, reading: Reading, names: list[str], *, measure: str | None = None) -> Figure:
     """One measure against the number of neighbors."""
     places = {name: reading.names.index(name) for name in names}
-    families = {family[0].index: family for family in reading.curves}
+    families = {family[0].measure: family for family in reading.curves}
     whole = scale_curves(results, reading)
     if measure in whole or (measure is None and whole and not families):
         return draw_scales(whole[measure] if measure is not None else next(iter(whole.values())), places)
