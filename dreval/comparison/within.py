@@ -19,13 +19,13 @@ from dreval.comparison.record import Comparison
 from dreval.errors import InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
-from dreval.inference.bounded import betting_p
 from dreval.inference.intervals import (
     METHODS,
     ROUNDING,
     TARGETS,
     Interval,
     anchor_test,
+    betting_p,
     beyond_rounding,
     halves_interval,
     jackknife_interval,

@@ -13,8 +13,7 @@ from dreval._parallel import n_threads
 from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.glossary import block, filled
-from dreval.inference._schemes import SCHEMES, Scheme, make_scheme, split_scheme
-from dreval.inference.permutation import PermutationNull, permutation_null
+from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
 from dreval.inputs._arrays import as_numpy
 from dreval.records.independence_test import IndependenceTest
 from dreval.significance._rows import in_own_order, matched_rows, refuse_path

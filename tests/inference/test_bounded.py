@@ -12,9 +12,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dreval._random import stream
-from dreval.inference import bounded
-from dreval.inference.bounded import BETS, betting_ends, betting_p, unseen_ends
-from dreval.inference.intervals import anchor_interval, anchor_test, bounded_interval, many_carry
+from dreval.inference import intervals
+from dreval.inference.intervals import (
+    BETS,
+    anchor_interval,
+    anchor_test,
+    betting_ends,
+    betting_p,
+    bounded_interval,
+    many_carry,
+    unseen_ends,
+)
 
 SEEDS = st.integers(0, 2**32 - 1)
 CONFSEQ = {0.45: 41.574712262649584, 0.55: 3.7285664424962732, 0.62: 1.2988681571665321, 0.7: 0.5916054795455464}
@@ -35,9 +43,9 @@ def test_capital_is_what_bets_win_draw_by_draw(seed, m):
     """The mean over orders and stakes of the product of the gains; ten naive lines agree."""
     rng = np.random.default_rng(seed)
     values, mean = rng.uniform(size=m), rng.uniform(0.45, 0.9)
-    orders, before = bounded._prepared(values, 0.0, 1.0, 3)
+    orders, before = intervals._prepared(values, 0.0, 1.0, 3)
     each = [capital_by_hand(order, 20, mean, bet) for order in orders for bet in BETS]
-    assert bounded._capital(orders, before, 20, mean) == pytest.approx(np.mean(each), rel=1e-9)
+    assert intervals._capital(orders, before, 20, mean) == pytest.approx(np.mean(each), rel=1e-9)
     permuted = [values[stream(3, "order of bets", b).permutation(m)] for b in range(len(orders))]
     np.testing.assert_array_equal(orders, permuted)
 
@@ -47,7 +55,7 @@ def test_bets_on_the_true_mean_win_nothing_on_average():
     numbers = np.array([0.0, 0.1, 0.5, 0.5, 0.9, 1.0])
     samples = np.array(list(itertools.permutations(numbers, 3)))
     before = np.cumsum(samples, axis=1) - samples
-    capitals = [bounded._capital(s[None], b[None], 6, numbers.mean()) for s, b in zip(samples, before, strict=True)]
+    capitals = [intervals._capital(s[None], b[None], 6, numbers.mean()) for s, b in zip(samples, before, strict=True)]
     assert np.mean(capitals) == pytest.approx(1, rel=1e-12)
 
 
@@ -58,10 +66,10 @@ def test_capital_equals_that_of_confseq(monkeypatch):
     lambda = g / mu_t, g = 1/11, ..., 10/11.
     """
     x = np.abs(np.sin(1.7 * np.arange(1, 13)))
-    monkeypatch.setattr(bounded, "BETS", np.arange(1, 11) / 11)
+    monkeypatch.setattr(intervals, "BETS", np.arange(1, 11) / 11)
     before = (np.cumsum(x) - x)[None]
     for mean, expected in CONFSEQ.items():
-        assert bounded._capital(x[None], before, 30, mean) == pytest.approx(expected, rel=1e-9)
+        assert intervals._capital(x[None], before, 30, mean) == pytest.approx(expected, rel=1e-9)
 
 
 @given(seed=SEEDS, m=st.integers(2, 40), more=st.integers(1, 100))

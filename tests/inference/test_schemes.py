@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dreval.errors import InputError
-from dreval.inference._schemes import make_scheme, split_scheme
-from dreval.inference.permutation import clopper_pearson, permutation_null
+from dreval.inference.permutation import clopper_pearson, make_scheme, permutation_null, split_scheme
 
 KEY = np.uint64(12345)
 BLOCKS = np.array([0, 1, 0, 1, 2, 2])
