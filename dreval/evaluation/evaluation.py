@@ -12,10 +12,16 @@ import numpy.typing as npt
 from dreval._check import check_int, check_k, check_one_of, check_random_state, nearest_name
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, InputError, UnknownName
-from dreval.evaluation.algorithms import evaluate_algorithms
-from dreval.evaluation.intervals import Intervals, plan_intervals
-from dreval.evaluation.labels import evaluate_where_labeled
-from dreval.evaluation.plan import MeasureTask, TestTask, check_targets, listed, plan_measures, plan_tests
+from dreval.evaluation.plan import (
+    Intervals,
+    MeasureTask,
+    TestTask,
+    check_targets,
+    listed,
+    plan_intervals,
+    plan_measures,
+    plan_tests,
+)
 from dreval.evaluation.preview import shown_evaluation
 from dreval.evaluation.recipe import (
     Refused,
@@ -28,9 +34,8 @@ from dreval.evaluation.recipe import (
     written_call,
 )
 from dreval.evaluation.resampling import Again, repeatable
-from dreval.evaluation.rows import Found, missing_row
+from dreval.evaluation.rows import Found, evaluate_algorithms, evaluate_where_labeled, make_views, missing_row, reading
 from dreval.evaluation.tests import evaluate_tests, missing_test, null_cells
-from dreval.evaluation.views import make_views, reading
 from dreval.geometry.blocks import View, n_blocks
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inputs._makers import BUNDLED

@@ -17,7 +17,7 @@ from dreval._check import AUTO, check_one_of, describe
 from dreval._parallel import open_progress
 from dreval._random import stream_seed
 from dreval.errors import DrevalError, InputError
-from dreval.evaluation.intervals import CI_OPTIONS
+from dreval.evaluation.plan import CI_OPTIONS
 from dreval.inference.adjustment import adjust_p_values
 from dreval.inputs._identity import ADDRESS
 from dreval.inputs._makers import BUNDLED, stored_key

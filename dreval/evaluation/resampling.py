@@ -12,11 +12,8 @@ import numpy.typing as npt
 
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
-from dreval.evaluation.intervals import Intervals
-from dreval.evaluation.labels import seen_by
-from dreval.evaluation.plan import MeasureTask
-from dreval.evaluation.rows import Found, add_note, chance_size, set_band, set_interval
-from dreval.evaluation.views import make_views
+from dreval.evaluation.plan import Intervals, MeasureTask
+from dreval.evaluation.rows import Found, add_note, chance_size, make_views, seen_by, set_band, set_interval
 from dreval.geometry.blocks import View, leave_out, random_groups
 from dreval.geometry.coranking import share_coranking
 from dreval.geometry.metrics import take

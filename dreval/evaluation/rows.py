@@ -1,9 +1,9 @@
-"""The rows of an evaluation: one embedding's measures with their intervals, each as a row of the tidy table."""
+"""The rows of measures: the views they read, values with their intervals, labels known in part, and methods asked."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask
-from dreval.geometry.blocks import View
+from dreval.geometry.blocks import Groups, View, sweep
+from dreval.geometry.labeled import labeled
+from dreval.geometry.metrics import take
 from dreval.geometry.shepard import shepard
 from dreval.inference.intervals import (
     METHODS,
@@ -24,13 +26,30 @@ from dreval.inference.intervals import (
     jackknife_variance,
     student_interval,
 )
+from dreval.inputs.data import Data
+from dreval.inputs.source import CoordinateSource, Source
 from dreval.measures._chance import chance_curve, chance_value
 from dreval.measures._measure import Answer, answer, curve_values, tie_values
 from dreval.records.results import point_column
 from dreval.records.shepard import Shepard
 
-__all__ = ["Found", "add_note", "chance_size", "evaluate_measures", "missing_row", "set_band", "set_interval"]
+__all__ = [
+    "Found",
+    "add_note",
+    "chance_size",
+    "evaluate_algorithms",
+    "evaluate_measures",
+    "evaluate_where_labeled",
+    "make_views",
+    "missing_row",
+    "reading",
+    "seen_by",
+    "set_band",
+    "set_interval",
+]
 
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 WIDE = 0.05  # between the worst and the best order of equal distances
 CURVE_POINTS = 75  # of which about 60 are different numbers of neighbors
 
@@ -255,3 +274,149 @@ def _keep_groups(row: dict[str, Any], task: MeasureTask, values: npt.NDArray[np.
     """Keep the values behind an interval, so that embeddings can be compared by them in pairs."""
     key = {"embedding": row["embedding"], "measure": task.name, "parameters": task.words}
     found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(values)]
+
+
+def reading(tasks: Sequence[MeasureTask]) -> list[MeasureTask]:
+    """The tasks that read neighbors or ranks, for which there is a pass; coordinates alone need none."""
+    return [task for task in tasks if task.sweeps]
+
+
+def make_views(
+    data: Data,
+    embedded: Mapping[str, FloatArray],
+    tasks: Sequence[MeasureTask],
+    *,
+    seed: int,
+    n_jobs: int | None,
+    part: IntArray | None = None,
+    rows: IntArray | None = None,
+    groups: Groups | None = None,
+    leave_one: Sequence[int] = (),
+    advance: Callable[[int], Any] | None = None,
+) -> dict[str, View]:
+    """One pass over the data, or over the points of ``part``, and all embeddings of the same points."""
+    X = data.X if part is None else take(data.X, part, data.metric)
+    reads, seen = reading(tasks), np.arange(X.shape[0]) if rows is None else rows
+    views = sweep(
+        X,
+        embedded,
+        k=max((task.k for task in reads), default=1),
+        ranks=any("ranks" in task.card.needs for task in reads),
+        rows=seen if reads else seen[:0],
+        groups=groups,
+        leave_one=leave_one,
+        n_jobs=n_jobs,
+        advance=advance,
+        metric=data.metric,
+    )
+    labels = None if data.labels is None else data.labels.codes
+    more: dict[str, Any] = {"labels": labels, "latent": data.latent}
+    if part is not None:
+        more = {name: None if known is None else known[part] for name, known in more.items()}
+    more |= {} if reads else {"rows": seen, "ambiguous": np.zeros(len(seen), np.bool_)}
+    return {name: replace(view, seed=seed, **more) for name, view in views.items()}
+
+
+def seen_by(task: MeasureTask, view: View) -> View:
+    """The view that a measure reads: of labels that of the labeled points, more than its neighbors."""
+    if "labels" not in task.card.needs:
+        return view
+    seen = labeled(view)
+    if seen is not view and not task.parameters.get("n_neighbors", 0) < seen.n:
+        got = f"{task.parameters['n_neighbors']} with {seen.n} of them"
+        rule, cure = "must be smaller than the number of labeled points", f"Choose at most {seen.n - 1}."
+        raise UndefinedMeasure("n_neighbors", rule, got, cure if seen.n > 1 else "Label more points.")
+    return seen
+
+
+def evaluate_where_labeled(name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int) -> Found:
+    """Every measure of one embedding, as ``evaluate_measures``; those of labels on the labeled points, with a note."""
+    if view.labels is None or bool((view.labels >= 0).all()):
+        return evaluate_measures(name, view, tasks, ci, root)
+    found = evaluate_measures(name, view, [task for task in tasks if "labels" not in task.card.needs], ci, root)
+    own: list[MeasureTask] = []
+    for task in tasks:
+        if "labels" in task.card.needs:
+            try:
+                seen_by(task, view)
+                own.append(task)
+            except UndefinedMeasure as reason:
+                found.rows.append(missing_row(name, task, str(reason)))
+    if own:
+        _join_labeled(found, evaluate_measures(name, labeled(view), own, ci, root), view.labels >= 0)
+    place = {(task.name, task.words): at for at, task in enumerate(tasks)}
+    found.rows.sort(key=lambda row: place[row["measure"], row["parameters"]])
+    return found
+
+
+def _join_labeled(found: Found, part: Found, known: npt.NDArray[np.bool_]) -> None:
+    """Join what the labeled points gave, with a note; without one of the other points a value is as it was."""
+    values_of = {point_column(row["measure"], row["parameters"]): row.get("value", np.nan) for row in part.rows}
+    for column, without in part.left_out.items():
+        found.left_out[column] = np.full(len(known), values_of[column])
+        found.left_out[column][known] = without
+    for row in part.rows:
+        add_note(row, f"on the {known.sum()} labeled of {len(known)} points, evaluated by themselves")
+    found.rows += part.rows
+    found.groups += part.groups
+    for column, values in part.points.items():
+        found.points[column] = np.full(len(known), np.nan)
+        found.points[column][known] = values
+
+
+def evaluate_algorithms(
+    found: Found,
+    plan: Sequence[MeasureTask],
+    source: Source,
+    data: Data,
+    Y: npt.NDArray[np.float64],
+    root: int,
+    n_jobs: int | None,
+    bar: Any,
+) -> None:
+    """Add a row for each measure of methods, and bring all rows into the order of the plan.
+
+    All have the seed of the evaluation itself: transformations, folds and exchanges are common to all embeddings, so
+    that comparisons are paired, and the numbers are those of the plain functions. What only needs coordinates reads
+    those that are there.
+    """
+    tasks = [task for task in plan if task.card.level == "algorithm"]
+    if not tasks:
+        return
+    shown = CoordinateSource(source.name, Y)
+    for task in tasks:
+        bar.set_description(f"{task.name} of {source.name}")
+        asked = source if "method" in task.card.needs else shown
+        found.rows.append(_algorithm_row(task, asked, data, Y.shape[1], root, n_jobs))
+    places = {task.name: place for place, task in reversed(list(enumerate(plan)))}
+    found.rows.sort(key=lambda row: places[row["measure"]])
+
+
+def _algorithm_row(
+    task: MeasureTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None
+) -> dict[str, Any]:
+    """One row; what cannot be answered is missing with its reason."""
+    task = _as_recorded(task, source)
+    options = dict(task.parameters)
+    if "n_components" in task.card.parameters:
+        options.setdefault("n_components", d)
+    if "n_jobs" in task.thing.__wrapped__.__kwdefaults__:  # type: ignore[attr-defined]
+        options.setdefault("n_jobs", n_jobs)
+    try:
+        task.card.check_metric(data.metric)
+        got = task.thing(data, source, random_state=root, **options)
+    except DrevalError as error:
+        if error.argument in options and error.argument != "n_components":  # of which a method may have a limit
+            raise
+        return missing_row(source.name, task, str(error))
+    words = [got.words, *(note.rstrip(".") for note in got.notes), task.card.metric_note(data.metric)]
+    row = missing_row(source.name, task, "; ".join(filter(None, words)))
+    row.update(value=got.value, chance=got.chance, n_resamples=got.n_resamples)
+    return row
+
+
+def _as_recorded(task: MeasureTask, source: Source) -> MeasureTask:
+    """The task with the settings of a recorded source in place of the measure's own defaults."""
+    usual, made = task.card.parameters, {} if source.recording is None else source.recording.settings
+    said = {key: made.get(key, value) if value == usual.get(key) else value for key, value in task.parameters.items()}
+    return MeasureTask(task.name, task.thing, said)
