@@ -1,9 +1,9 @@
-"""What methods that minimize a cost over a mapping share: starts, the descent, and what an explicit mapping gives."""
+"""The one driver: a cost of embeddings, minimized over the parameters of a mapping by L-BFGS."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,15 +14,53 @@ from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.metrics import power_of_two
 from dreval.geometry.neighbors import nearest
-from dreval.methods._costs import COSTS
-from dreval.methods._costs._cost import Cost
-from dreval.methods._costs._quotient import Quotient
-from dreval.methods._descent import Descent, descend
-from dreval.methods._mappings import MAPPINGS
-from dreval.methods._mappings._mapping import FeatureMapping, Mapping
+from dreval.methods._costs import COSTS, Cost, Quotient
+from dreval.methods._mappings import MAPPINGS, FeatureMapping, Mapping
 from dreval.methods._method import FloatArray, Method, fix_signs
 
-__all__ = ["CostMethod", "MapMethod"]
+__all__ = ["CostMethod", "Descent", "MapMethod", "descend"]
+
+MEMORY = 20  # past steps from which L-BFGS makes its matrix
+USED_UP = 1  # status of a search that ran out of iterations or evaluations; 2: no step lowers the cost any more
+TRIES = 2  # evaluations allowed per iteration, on average
+
+
+class Descent(NamedTuple):
+    """Parameters, their embedding (n, d), its cost, iterations over all stages, and whether the last one converged."""
+
+    theta: FloatArray
+    embedding: FloatArray
+    value: float
+    n_iter: int
+    converged: bool
+
+
+def descend(cost: Cost, mapping: Mapping, theta: FloatArray, max_iter: int, tol: float) -> Descent:
+    """Minimize the cost of the mapping's embedding from ``theta``.
+
+    A stage ends when an iteration lowers the cost by less than ``tol``, or its own tolerance, times the larger of its
+    size and 1, or no step along the gradient lowers it at all; or after ``max_iter`` iterations, or a number of its
+    own.
+    """
+    from scipy.optimize import minimize
+
+    total, converged = 0, False
+    for energy, own, close in cost.stages():
+
+        def value(at: FloatArray, energy=energy) -> tuple[float, FloatArray]:  # type: ignore[no-untyped-def]
+            embedding, pullback = mapping.forward(at)
+            number, gradient = energy(embedding)
+            return number, pullback(gradient)
+
+        steps = max_iter if own is None else min(own, max_iter)
+        options = {"maxiter": steps, "maxfun": TRIES * steps + 20, "maxcor": MEMORY, "gtol": 0.0}
+        options["ftol"] = tol if close is None else close
+        found = minimize(value, theta, jac=True, method="L-BFGS-B", options=options)
+        theta, total = np.asarray(found.x), total + int(found.nit)
+        converged = found.status != USED_UP and bool(np.isfinite(found.fun))
+    embedding = np.array(mapping.forward(theta)[0])
+    return Descent(theta, embedding, cost(embedding)[0], total, converged)
+
 
 STARTS = ("pca", "random")
 JITTER = 0.01  # of the size of a small start, so that no symmetry of the start is a trap
@@ -52,12 +90,13 @@ class CostMethod(Method):
         return {}
 
     def _make_cost(self, Z: FloatArray) -> Cost:
-        made: Cost = COSTS.get(self.cost, "cost")(Z, **self._cost_options())
+        made: Cost = COSTS[check_one_of(self.cost, COSTS, "cost")](Z, **self._cost_options())
         return made
 
     def _make_mapping(self, Z: FloatArray, rng: np.random.Generator) -> Mapping:
-        made: Mapping = MAPPINGS.get(self.mapping, "mapping")(Z, self.n_components, rng, **self._mapping_options())
-        return made
+        made = MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping")]
+        built: Mapping = made(Z, self.n_components, rng, **self._mapping_options())
+        return built
 
     def _normal(self, X: FloatArray) -> FloatArray:
         return (X - self._center) * self._unit

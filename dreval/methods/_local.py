@@ -1,4 +1,4 @@
-"""What locally linear methods share: weights, the alignment of neighborhoods, and the null space of the result."""
+"""What locally linear methods share: weights, tangents, alignment of neighborhoods, and the null space."""
 
 from __future__ import annotations
 
@@ -6,15 +6,28 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_matrix, csr_matrix
+from scipy.sparse import coo_matrix, csr_matrix, identity
 
-from dreval._check import check_bool, check_one_of
+from dreval._check import check_bool, check_float, check_one_of
+from dreval.errors import InputError
 from dreval.geometry.graphs import IntArray, neighborhoods
+from dreval.geometry.neighbors import nearest
 from dreval.methods._graph import GraphMethod
 from dreval.methods._method import FloatArray
 from dreval.methods._spectral import NORMALIZE, bottom_eigenpairs, scale_columns
 
-__all__ = ["LocalMethod", "TangentMethod", "aligned", "barycenter_weights", "blocks_of", "far_apart", "tangents"]
+__all__ = [
+    "BarycenterMethod",
+    "LocalMethod",
+    "TangentMethod",
+    "aligned",
+    "barycenter_matrix",
+    "barycenter_weights",
+    "blocks_of",
+    "check_reg",
+    "far_apart",
+    "tangents",
+]
 
 Groups = list[tuple[IntArray, IntArray]]
 CHUNK = 1_000_000  # numbers in the neighborhoods that are worked on at a time
@@ -135,3 +148,43 @@ def far_apart(X: FloatArray, count: int) -> IntArray:
         nearest = np.minimum(nearest, ((X - X[chosen[-1]]) ** 2).sum(axis=1))
         chosen.append(int(nearest.argmax()))
     return np.array(chosen)
+
+
+def check_reg(value: Any) -> float:
+    """A positive ridge."""
+    if check_float(value, "reg", low=0.0) == 0.0:
+        cure = "Choose a small positive number, such as 1e-3."
+        raise InputError("reg", "must be above 0, since weights are not unique where k > p", "0", cure)
+    return float(value)
+
+
+def barycenter_matrix(X: FloatArray, groups: Groups, reg: Any) -> csr_matrix:
+    """(I - W)'(I - W), W the weights with ridge ``reg`` by which neighbors combine to their points."""
+    n, reg = len(X), check_reg(reg)
+    rows, columns, values = [], [], []
+    for own, members in blocks_of(X, groups):
+        rows.append(np.repeat(own, members.shape[1]))
+        columns.append(members.ravel())
+        values.append(barycenter_weights(X[members] - X[own, None], reg).ravel())
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    missed = identity(n, format="csr") - csr_matrix(entries, shape=(n, n))
+    return (missed.T @ missed).tocsr()
+
+
+class BarycenterMethod(LocalMethod):
+    """A method on the weights that combine neighbors to their points, with the ridge ``reg``."""
+
+    reg: float
+
+    def _matrix(self, X: FloatArray, groups: Groups) -> csr_matrix:
+        return barycenter_matrix(X, groups, self.reg)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Coordinates (m, d) of new rows (m, p), combined from those of their k nearest fitted points."""
+
+        def place(fitted: Any, points: FloatArray) -> FloatArray:
+            neighbors = nearest(fitted._points, fitted.n_neighbors, points)[0]
+            weights = barycenter_weights(fitted._points[neighbors] - points[:, None], fitted.reg)
+            return np.einsum("mk,mkd->md", weights, fitted.embedding_[neighbors])
+
+        return self._place(X, place)

@@ -1,30 +1,29 @@
-"""What spectral methods share: leading eigenpairs, principal coordinates, and Gower's formula for new points."""
+"""Coordinates from eigenvectors and distances: eigenpairs, classical and metric scaling, Gower's formula."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dreval._random import stream
 from dreval.errors import DegenerateDataWarning
-from dreval.methods._method import fix_signs
+from dreval.methods._method import FloatArray, fix_signs
 
 __all__ = [
     "NORMALIZE",
+    "Scaling",
     "add_by_gower",
     "bottom_eigenpairs",
     "factorized",
+    "metric_scaling",
     "principal_coordinates",
     "scale_columns",
     "scaled_eigenvectors",
     "start_vector",
     "top_eigenpairs",
 ]
-
-FloatArray = npt.NDArray[np.float64]
 
 DENSE_ROWS = 400  # up to here the dense solver is as fast as Lanczos
 NULL_SHIFT = -1e-12  # below a spectrum that begins at 0, relative to the largest entry of the diagonal
@@ -148,3 +147,29 @@ def factorized(A: Any) -> Any:
     from scipy.sparse.linalg import splu
 
     return splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+
+
+class Scaling(NamedTuple):
+    """Places (n, d), the steps that led there, and whether the next would have lowered the stress by too little."""
+
+    places: FloatArray
+    n_iter: int
+    converged: bool
+
+
+def metric_scaling(distances: FloatArray, d: int, name: str, max_iter: int = 300, tol: float = 1e-8) -> Scaling:
+    """Places (n, d) that minimize the sum of (q_ij - |y_i - y_j|)^2, from the start of classical scaling.
+
+    Each step (de Leeuw, 1977) lowers it; it ends when the fall is below ``tol`` times the sum of squares of q.
+    """
+    from dreval.geometry._loops.majorization import majorized
+
+    Y = principal_coordinates(distances**2, min(d, len(distances) - 1), name)[0]
+    Y = np.pad(Y, ((0, 0), (0, d - Y.shape[1])))
+    total, last, steps, converged = float(np.sum(distances**2)) / 2, np.inf, 0, False
+    while steps < max_iter and not converged:
+        stress, following = majorized(distances, Y)
+        converged = last - stress <= tol * total
+        if not converged:
+            last, Y, steps = stress, following, steps + 1
+    return Scaling(Y - Y.mean(axis=0), steps, converged)

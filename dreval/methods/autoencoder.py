@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dreval.methods._encoders import Encoder
-from dreval.methods._mappings import _layers
 from dreval.methods._method import FloatArray, method
+from dreval.methods._networks import Encoder, backward, forward
 
 
 @method(
@@ -78,9 +77,9 @@ class Autoencoder(Encoder):
 
     def _loss(self, theta: FloatArray, rows: FloatArray, _: np.random.Generator) -> tuple[float, FloatArray]:
         encoder, decoder, _ = self._parts(theta)
-        down = _layers.forward(encoder, rows, self._widths[0])
-        up = _layers.forward(decoder, down[-1], self._widths[1])
+        down = forward(encoder, rows, self._widths[0])
+        up = forward(decoder, down[-1], self._widths[1])
         miss = up[-1] - rows
-        in_decoder, in_codes = _layers.backward(decoder, up, miss / miss.size, self._widths[1])
-        in_encoder, _ = _layers.backward(encoder, down, in_codes, self._widths[0])
+        in_decoder, in_codes = backward(decoder, up, miss / miss.size, self._widths[1])
+        in_encoder, _ = backward(encoder, down, in_codes, self._widths[0])
         return float(0.5 * np.mean(miss**2)), np.concatenate([in_encoder, in_decoder])

@@ -12,8 +12,7 @@ from dreval._check import check_int
 from dreval._parallel import few_blas_threads
 from dreval.errors import ApproximationWarning
 from dreval.geometry.graphs import IntArray, neighborhoods
-from dreval.methods._barycenter import BarycenterMethod
-from dreval.methods._local import Groups, blocks_of
+from dreval.methods._local import BarycenterMethod, Groups, blocks_of
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import bottom_eigenpairs
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_parameters
+from dreval._check import check_one_of, check_parameters
 from dreval.methods._cost_method import MapMethod
 from dreval.methods._costs import COSTS
-from dreval.methods._mappings import MAPPINGS
-from dreval.methods._mappings._mapping import options_of
+from dreval.methods._mappings import MAPPINGS, options_of
 from dreval.methods._method import method
 
 
@@ -131,10 +130,12 @@ class CostMapping(MapMethod):
 
     def _cost_options(self) -> dict[str, Any]:
         options = dict(self.cost_options or {})
-        check_parameters(options, options_of(COSTS.get(self.cost, "cost")), f"{self.cost} cost")
+        known = options_of(COSTS[check_one_of(self.cost, COSTS, "cost")])
+        check_parameters(options, known, f"{self.cost} cost")
         return options
 
     def _mapping_options(self) -> dict[str, Any]:
         options = dict(self.mapping_options or {})
-        check_parameters(options, options_of(MAPPINGS.get(self.mapping, "mapping")), f"{self.mapping} mapping")
+        known = options_of(MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping")])
+        check_parameters(options, known, f"{self.mapping} mapping")
         return options

@@ -13,8 +13,8 @@ from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
+from dreval.methods._latent import Scaled, principal_scores
 from dreval.methods._method import FloatArray, Method, fix_signs, method
-from dreval.methods._scaled import Scaled, principal_scores
 
 START = (0.0, np.log(0.1))  # logarithms of signal and noise variance, for data in units of variance 1
 BOUND = 7.0  # of both logarithms

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry._kernel_ridge import KernelRidge
-from dreval.methods._kernel import check_positive, kept_spectrum
-from dreval.methods._kernel_scores import KernelScores
+from dreval.methods._kernel import KernelScores, check_positive, kept_spectrum
 from dreval.methods._method import FloatArray, method
 from dreval.methods._supervised import leading
 

@@ -12,9 +12,8 @@ from dreval._parallel import few_blas_threads
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
-from dreval.methods._lattices import lattice, on_plane, per_axis
+from dreval.methods._latent import Scaled, lattice, on_plane, per_axis, principal_scores
 from dreval.methods._method import FloatArray, Method, method
-from dreval.methods._scaled import Scaled, principal_scores
 
 LEAST_VARIANCE = 1e-6  # of the noise, in mean variances of a column
 

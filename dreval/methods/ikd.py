@@ -12,10 +12,144 @@ from scipy.sparse import csr_matrix
 from dreval._check import check_float, check_int, check_k, check_one_of
 from dreval.errors import ApproximationWarning, DegenerateDataWarning, InputError
 from dreval.geometry.graphs import IntArray, geodesics
-from dreval.methods._cliques import laid_by_cliques
-from dreval.methods._inverse_kernel import INVERSE_KERNELS, inverse_kernel
 from dreval.methods._method import FloatArray, Method, fix_signs, method
+from dreval.methods._procrustes import moved
 from dreval.methods._spectral import scaled_eigenvectors
+
+INVERSE_KERNELS = ("gamma_exponential", "matern", "rational_quadratic", "squared_exponential")
+TABLE = np.linspace(np.log(1e-3), np.log(800.0), 600)  # arguments of the Bessel function, as logarithms
+NEWTON_STEPS = 4
+
+
+def inverse_kernel(kernel: str, alpha: float, gamma: float, nu: float) -> Callable[[FloatArray], FloatArray]:
+    """The function that gives squared distances for correlations above 0 and at most 1 (Li and Wu, Table 1)."""
+    if kernel == "rational_quadratic":
+        shape = _shape(alpha, "alpha", None)
+        return lambda rho: 2.0 * shape * np.expm1(-np.log(rho) / shape)
+    if kernel == "gamma_exponential":
+        power = 2.0 / _shape(gamma, "gamma", 2.0)
+        return lambda rho: (-np.log(rho)) ** power
+    if kernel == "matern":
+        order = _shape(nu, "nu", 50.0)
+        return lambda rho: _inverse_matern(rho, order)
+    return lambda rho: -2.0 * np.log(rho)
+
+
+def _shape(value: float, argument: str, high: float | None) -> float:
+    """A shape of a kernel: at least 0.05, below which correlations have no digits left."""
+    if check_float(value, argument, low=0.0, high=high) < 0.05:
+        cure = "Choose a number of the order of 1."
+        raise InputError(argument, "must be at least 0.05", f"{value}", cure)
+    return float(value)
+
+
+def matern(squared: FloatArray, nu: float) -> FloatArray:
+    """Matern correlation at squared distances above 0, in units of the length scale."""
+    return np.exp(-_decay(0.5 * np.log(2.0 * nu * squared), nu))
+
+
+def _decay(u: FloatArray, nu: float) -> FloatArray:
+    """-ln of the Matern correlation at t = exp(u), t = sqrt(2 nu d)."""
+    from scipy.special import gammaln, kve
+
+    t = np.exp(u)
+    return np.asarray((nu - 1.0) * np.log(2.0) + gammaln(nu) - nu * u - np.log(kve(nu, t)) + t)
+
+
+def _slope(u: FloatArray, nu: float) -> FloatArray:
+    """Derivative of ``_decay``, t K_{nu-1}(t) / K_nu(t)."""
+    from scipy.special import kve
+
+    t = np.exp(u)
+    return np.asarray(t * kve(nu - 1.0, t) / kve(nu, t))
+
+
+def _inverse_matern(rho: FloatArray, nu: float) -> FloatArray:
+    """Newton's method on logarithms, where the curve is nearly straight, from a table; below it a power law."""
+    wanted = -np.log(rho)
+    knots = _decay(TABLE, nu)
+    usable = np.isfinite(knots) & (knots > 1e-12)
+    grid, knots = TABLE[usable], np.log(knots[usable])
+    with np.errstate(divide="ignore"):
+        target = np.log(wanted)
+    u = np.interp(target, knots, grid)
+    inside = (target >= knots[0]) & (target <= knots[-1])
+    for _ in range(NEWTON_STEPS):
+        decay = _decay(u[inside], nu)
+        u[inside] -= (np.log(decay) - target[inside]) * decay / _slope(u[inside], nu)
+    below, above = target < knots[0], target > knots[-1]
+    u[below] = grid[0] + (target[below] - knots[0]) * (grid[1] - grid[0]) / (knots[1] - knots[0])
+    u[above] = target[above]
+    return np.exp(2.0 * u) / (2.0 * nu)
+
+
+BoolArray = npt.NDArray[np.bool_]
+GAP = 1.0  # between parts that are set side by side, in length scales
+
+
+def laid_by_cliques(
+    joined: BoolArray, embedding: Callable[[IntArray], FloatArray], d: int
+) -> tuple[FloatArray, list[IntArray]]:
+    """Places (n, d) of all points, and the cliques in the order in which they were laid.
+
+    ``joined`` (n, n) says which pairs belong together; ``embedding(members)`` gives the places of a clique. Of the
+    points that have no place the one with the most neighbors that have one is next; its clique is begun with these.
+    """
+    n = len(joined)
+    joined = joined & ~np.eye(n, dtype=bool)
+    degree = joined.sum(axis=1)
+    Y, placed, known = np.zeros((n, d)), np.zeros(n, bool), np.zeros(n, np.int64)
+    cliques: list[IntArray] = []
+    parts, loose = 0, 0
+    while not placed.all():
+        seed = int(np.lexsort((-degree, -known, placed))[0])
+        clique = _maximal_clique(joined, seed, placed, 2 * (d + 1))
+        places, shared = embedding(clique), placed[clique]
+        if shared.any():
+            loose += int(shared.sum() <= d)
+            places = moved(places[shared], Y[clique[shared]], places)
+        elif placed.any():
+            parts += 1
+            places = places - [places[:, 0].min() - Y[placed, 0].max() - GAP, *places[:, 1:].mean(axis=0)]
+        new = clique[~shared]
+        Y[new], placed[new] = places[~shared], True
+        known += joined[:, new].sum(axis=1)
+        cliques.append(clique)
+    _say(parts, loose, len(cliques), d)
+    return Y, cliques
+
+
+def _maximal_clique(joined: BoolArray, seed: int, placed: BoolArray, first: int) -> IntArray:
+    """A clique around the seed that no point can join: up to ``first`` placed points, then whatever keeps it widest.
+
+    The next member is the one with the most neighbors among those that can still join.
+    """
+    members, open_ = [seed], joined[seed].copy()
+    while open_.any():
+        wanted = open_ & placed if len(members) <= first and (open_ & placed).any() else open_
+        candidates = np.flatnonzero(wanted)
+        best = int(candidates[np.argmax(joined[np.ix_(candidates, np.flatnonzero(open_))].sum(axis=1))])
+        members.append(best)
+        open_ &= joined[best]
+    return np.sort(np.array(members, dtype=np.int64))
+
+
+def _say(parts: int, loose: int, cliques: int, d: int) -> None:
+    if parts:
+        warnings.warn(
+            f"The correlations above the threshold leave {parts + 1} parts that share no point. They were set side by "
+            "side; their places beside one another say nothing.",
+            ApproximationWarning,
+            stacklevel=4,
+        )
+    if loose:
+        warnings.warn(
+            f"{loose} of {cliques} cliques share no more than {d} points with what lay before, which leaves their "
+            "position open.",
+            ApproximationWarning,
+            stacklevel=4,
+        )
+
 
 SOLUTIONS = ("blockwise", "geodesic", "max_product")
 VARIANCES = ("each", "mean")

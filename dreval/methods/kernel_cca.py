@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.errors import InputError
-from dreval.methods._kernel import check_positive, kept_spectrum
-from dreval.methods._kernel_scores import KernelScores
+from dreval.methods._kernel import KernelScores, check_positive, kept_spectrum
 from dreval.methods._method import FloatArray, method
 
 

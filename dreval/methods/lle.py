@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dreval.methods._barycenter import BarycenterMethod
+from dreval.methods._local import BarycenterMethod
 from dreval.methods._method import method
 
 

@@ -10,7 +10,7 @@ from dreval._check import check_float, check_int, check_one_of
 from dreval.geometry.distances import pairwise_squared
 from dreval.methods._cost_method import CostMethod
 from dreval.methods._method import FloatArray, fix_signs, method
-from dreval.methods._stress import metric_scaling
+from dreval.methods._spectral import metric_scaling
 
 SOLVERS = ("gradient", "smacof")
 

@@ -12,9 +12,8 @@ from dreval._check import check_float, check_int, check_one_of
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.geometry.distances import block_rows, pairwise_squared
-from dreval.methods._lattices import lattice, on_plane, sides
+from dreval.methods._latent import Scaled, lattice, on_plane, principal_scores, sides
 from dreval.methods._method import FloatArray, Method, method
-from dreval.methods._scaled import Scaled, principal_scores
 
 GRIDS = ("rectangular", "hexagonal")
 ALGORITHMS = ("batch", "online")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dreval.methods._encoders import Encoder
-from dreval.methods._mappings import _layers
 from dreval.methods._method import FloatArray, method
+from dreval.methods._networks import Encoder, backward, forward
 
 LEAST_VARIANCE = 1e-6  # of the noise, in mean variances of a column
 SMALL = 10.0  # bound of the logarithm of the variance of a code, by 10 tanh(u / 10)
@@ -91,18 +90,18 @@ class VAE(Encoder):
     def _loss(self, theta: FloatArray, rows: FloatArray, rng: np.random.Generator) -> tuple[float, FloatArray]:
         (n, p), d = rows.shape, self.n_components
         encoder, decoder, extra = self._parts(theta)
-        down = _layers.forward(encoder, rows, self._widths[0])
+        down = forward(encoder, rows, self._widths[0])
         means, squashed = down[-1][:, :d], np.tanh(down[-1][:, d:] / SMALL)
         draws = rng.standard_normal((n, d)) * np.exp(0.5 * SMALL * squashed)
-        up = _layers.forward(decoder, means + draws, self._widths[1])
+        up = forward(decoder, means + draws, self._widths[1])
         miss, (noise, share) = up[-1] - rows, _noise(extra[0])
         missed, variances = np.sum(miss**2) / n, np.exp(SMALL * squashed)
         prior = 0.5 * np.sum(means**2 + variances - SMALL * squashed - 1.0) / n
         value = 0.5 * (p * np.log(2.0 * np.pi * noise) + missed / noise) + prior
-        in_decoder, in_codes = _layers.backward(decoder, up, miss / (n * noise), self._widths[1])
+        in_decoder, in_codes = backward(decoder, up, miss / (n * noise), self._widths[1])
         in_logs = (0.5 * in_codes * draws + 0.5 * (variances - 1.0) / n) * (1.0 - squashed**2)
         in_means = in_codes + means / n
-        in_encoder, _ = _layers.backward(encoder, down, np.hstack([in_means, in_logs]), self._widths[0])
+        in_encoder, _ = backward(encoder, down, np.hstack([in_means, in_logs]), self._widths[0])
         in_noise = 0.5 * (p - missed / noise) * share
         return float(value), np.concatenate([in_encoder, in_decoder, [in_noise]])
 

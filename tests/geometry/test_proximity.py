@@ -14,7 +14,7 @@ from strategies import clouds, tie_free_clouds
 
 from dreval.geometry.graphs import connected_parts
 from dreval.geometry.proximity import beta_skeleton, chunks_of, delaunay, flattened, simplex_edges, spanning_tree
-from dreval.methods._approximating_graph import symmetric
+from dreval.methods.lsdr import symmetric
 
 
 def _set(edges):

@@ -14,7 +14,7 @@ from scipy.stats import multivariate_normal, norm
 import dreval
 from dreval.errors import InputError, MethodFailed
 from dreval.methods import PCA, VAE, Autoencoder
-from dreval.methods._encoders import adam_step
+from dreval.methods._networks import adam_step
 
 BOTH = [Autoencoder, VAE]
 each = pytest.mark.parametrize("cls", BOTH)

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 import dreval
 from dreval.errors import ApproximationWarning, DegenerateDataWarning, InputError, UnknownName
 from dreval.methods import IKD
-from dreval.methods._inverse_kernel import inverse_kernel, matern
+from dreval.methods.ikd import inverse_kernel, matern
 
 FORMULAS = {
     "squared_exponential": lambda d: np.exp(-d / 2),

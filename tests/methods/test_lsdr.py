@@ -20,8 +20,8 @@ from dreval.errors import ApproximationWarning, InputError, UnknownName
 from dreval.geometry._loops.majorization import majorized
 from dreval.geometry.proximity import simplex_edges, spanning_tree
 from dreval.methods import LSDR
-from dreval.methods._approximating_graph import boundary_of, long_edges, proximity_graph
-from dreval.methods._stress import metric_scaling
+from dreval.methods._spectral import metric_scaling
+from dreval.methods.lsdr import boundary_of, long_edges, proximity_graph
 
 LOUD = pytest.mark.filterwarnings("ignore::dreval.errors.ApproximationWarning")
 

@@ -15,7 +15,7 @@ from scipy.spatial import procrustes
 
 from dreval.errors import ApproximationWarning, MethodFailed, UnknownName
 from dreval.methods import MVU, PCA
-from dreval.methods._semidefinite import unfold
+from dreval.methods.mvu import unfold
 
 CASES = json.loads((Path(__file__).parent.parent / "oracles" / "mvu.json").read_text())["cases"]
 # Where distances are kept the dual has no optimum, and Clarabel ends at a gap near 1e-5: the variance agrees to that,

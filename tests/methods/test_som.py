@@ -14,7 +14,7 @@ import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.geometry._loops import units
 from dreval.methods import SOM
-from dreval.methods._lattices import lattice, on_plane, sides
+from dreval.methods._latent import lattice, on_plane, sides
 
 ORACLE = read("minisom")
 

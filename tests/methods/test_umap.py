@@ -14,7 +14,7 @@ import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.geometry._loops import layouts
 from dreval.methods import UMAP
-from dreval.methods._fuzzy import curve_parameters, due_every, fuzzy_graph, fuzzy_weights, spectral_start
+from dreval.methods.umap import curve_parameters, due_every, fuzzy_graph, fuzzy_weights, spectral_start
 
 ORACLE = read("umap_learn")
 

@@ -36,7 +36,7 @@ from tables import BESIDE, Tables, beside, claim, collect, main, timed
 import dreval
 from dreval.geometry.distances import pairwise_squared
 from dreval.methods import GPLVM, IKD, PCA
-from dreval.methods._inverse_kernel import matern
+from dreval.methods.ikd import matern
 
 LENGTH_SCALE = 0.5
 KERNELS = {

@@ -1,8 +1,13 @@
-"""What autoencoders share: two networks that mirror each other, trained by Adam on batches of rows."""
+"""Multilayer perceptrons: values, the backward pass, derivatives, and the training of autoencoders by Adam.
+
+A network is given by its widths ``(p, h_1, ..., d)`` and one vector ``theta`` that holds, layer by layer, the weights
+(width_in, width_out) and then the offsets (width_out,). Hidden layers end in tanh, the last layer is affine.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,11 +16,77 @@ from dreval._check import check_float, check_int
 from dreval._parallel import few_blas_threads
 from dreval._random import root_seed, stream
 from dreval.errors import InputError, MethodFailed
-from dreval.methods._mappings import _layers
+from dreval.methods._latent import Scaled
 from dreval.methods._method import FloatArray, Method
-from dreval.methods._scaled import Scaled
 
-__all__ = ["Encoder", "adam_step"]
+__all__ = ["Encoder", "adam_step", "backward", "forward", "initial", "input_jacobian", "n_parameters", "unpack"]
+
+
+def n_parameters(widths: Sequence[int]) -> int:
+    """Number of weights and offsets.
+
+    Examples
+    --------
+    >>> n_parameters((3, 5, 2))
+    32
+    """
+    return sum((a + 1) * b for a, b in pairwise(widths))
+
+
+def initial(widths: Sequence[int], rng: np.random.Generator) -> FloatArray:
+    """Random weights of variance 2 / (width_in + width_out) (Glorot and Bengio, 2010, Eq. 16), and offsets 0."""
+    parts = []
+    for a, b in pairwise(widths):
+        parts += [rng.normal(0.0, np.sqrt(2.0 / (a + b)), size=a * b), np.zeros(b)]
+    return np.concatenate(parts)
+
+
+def unpack(theta: FloatArray, widths: Sequence[int]) -> list[tuple[FloatArray, FloatArray]]:
+    """Views of the weights (a, b) and offsets (b,) of each layer."""
+    layers, at = [], 0
+    for a, b in pairwise(widths):
+        layers.append((theta[at : at + a * b].reshape(a, b), theta[at + a * b : at + (a + 1) * b]))
+        at += (a + 1) * b
+    return layers
+
+
+def forward(theta: FloatArray, X: FloatArray, widths: Sequence[int]) -> list[FloatArray]:
+    """Inputs (n, p), what each hidden layer gives, and the outputs (n, d), which come last."""
+    layers = unpack(theta, widths)
+    values = [X]
+    for weights, offsets in layers[:-1]:
+        values.append(np.tanh(values[-1] @ weights + offsets))
+    weights, offsets = layers[-1]
+    return [*values, values[-1] @ weights + offsets]
+
+
+def backward(
+    theta: FloatArray, values: Sequence[FloatArray], G: FloatArray, widths: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """Vector-Jacobian products of the network at what ``forward`` gave.
+
+    ``G`` (n, d) is the gradient of a number in the outputs; its gradients in ``theta`` and in the inputs (n, p) come
+    back. O(n x number of weights) time, twice that of ``forward``.
+    """
+    layers, out = unpack(theta, widths), np.empty_like(theta)
+    slopes = unpack(out, widths)
+    for at in range(len(layers) - 1, -1, -1):
+        slopes[at][0][:] = values[at].T @ G
+        slopes[at][1][:] = G.sum(axis=0)
+        G = G @ layers[at][0].T
+        if at > 0:
+            G *= 1.0 - values[at] ** 2
+    return out, G
+
+
+def input_jacobian(theta: FloatArray, values: Sequence[FloatArray], widths: Sequence[int]) -> FloatArray:
+    """Derivatives (n, d, p) of the outputs by the inputs."""
+    layers = unpack(theta, widths)
+    J = np.broadcast_to(layers[-1][0].T, (len(values[0]), *layers[-1][0].T.shape))
+    for at in range(len(layers) - 2, -1, -1):
+        J = (J * (1.0 - values[at + 1] ** 2)[:, None, :]) @ layers[at][0].T
+    return np.ascontiguousarray(J)
+
 
 DECAYS = (0.9, 0.999)  # of the means of gradients and of their squares
 TINY = 1e-8  # beside the root of the mean square
@@ -73,7 +144,7 @@ class Encoder(Method):
         self._scaled = Scaled.of(X)
         p, d = X.shape[1], self.n_components
         self._widths = ((p, *hidden, self._codes * d), (d, *hidden[::-1], p))
-        self._cut = _layers.n_parameters(self._widths[0])
+        self._cut = n_parameters(self._widths[0])
         with few_blas_threads(-(-len(X) // batches)):
             self._train(self._scaled.to(X), batches)
         self.embedding_ = self._encode(self._scaled.to(X))
@@ -88,7 +159,7 @@ class Encoder(Method):
     def _train(self, data: FloatArray, batches: int) -> None:
         """Rounds over the rows in random batches, with steps that shrink to 0 along half a cosine."""
         seed, name = root_seed(self.random_state), self.card.name
-        weights = [_layers.initial(widths, stream(seed, name, "start", str(widths))) for widths in self._widths]
+        weights = [initial(widths, stream(seed, name, "start", str(widths))) for widths in self._widths]
         theta = np.concatenate([*weights, self._extra])
         rng, means, count = stream(seed, name, "rounds"), np.zeros((2, len(theta))), 0
         self.loss_ = np.zeros(self.n_epochs_)
@@ -111,7 +182,7 @@ class Encoder(Method):
 
     def _encode(self, rows: FloatArray) -> FloatArray:
         """The first d outputs of the encoder."""
-        outputs = _layers.forward(self._parts(self._theta)[0], rows, self._widths[0])[-1]
+        outputs = forward(self._parts(self._theta)[0], rows, self._widths[0])[-1]
         return np.ascontiguousarray(outputs[:, : self.n_components])
 
     def transform(self, X: Any) -> FloatArray:
@@ -122,5 +193,5 @@ class Encoder(Method):
     def inverse_transform(self, Y: Any) -> FloatArray:
         """What the decoder gives (m, p) for places Y (m, d)."""
         places = self._scores(Y)
-        decoded = _layers.forward(self._parts(self._theta)[1], places, self._widths[1])[-1]
+        decoded = forward(self._parts(self._theta)[1], places, self._widths[1])[-1]
         return self._scaled.back(decoded)

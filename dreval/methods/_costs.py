@@ -1,0 +1,567 @@
+"""Costs E(Y) of an embedding of given data: one class is one cost, found by its name in ``COSTS``.
+
+A cost is made of data X (n, p), from which it takes what it needs once (distances, affinities, weights). It is then a
+function of an embedding Y (n, d) that gives a number and its gradient (n, d), and knows nothing of how Y was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix, diags, triu
+from scipy.special import xlogy
+
+from dreval._check import check_float, check_int, check_one_of, check_width
+from dreval.geometry.affinities import MOST_COLUMNS, Listed, allowed_perplexity, conditional_affinities, lattice_sum
+from dreval.geometry.graphs import connected_graph, geodesics, join_components, knn_graph, neighborhoods
+from dreval.geometry.pairs import condensed_distances
+from dreval.methods._local import barycenter_matrix
+from dreval.methods._method import FloatArray
+from dreval.methods._spectral import principal_coordinates
+
+__all__ = ["COSTS", "Cost", "CostCard", "NeighborCost", "Quotient", "Stage", "Stress", "cost"]
+
+COSTS: dict[str, type[Any]] = {}  # every cost by its name
+
+
+class Stage(NamedTuple):
+    """What is minimized, with a number of iterations and a tolerance of its own; None stands for the user's."""
+
+    energy: Callable[[FloatArray], tuple[float, FloatArray]]
+    steps: int | None = None
+    tol: float | None = None
+
+
+@dataclass(frozen=True)
+class CostCard:
+    """What is known of a cost.
+
+    ``scale`` says whether the unit of the embedding "follows" that of the data or is "ignored" (fixed by the cost);
+    ``invariance`` which maps of the embedding leave the cost as it is: "rotation" (with shifts and reflections) or
+    "affine".
+    """
+
+    name: str
+    title: str
+    formula: str
+    scale: str
+    invariance: str
+    reference: str
+
+
+def cost(**fields: Any) -> Callable[[type[Any]], type[Any]]:
+    """Attach the card to a class and enter the class in ``COSTS``."""
+
+    def attach(cls: type[Any]) -> type[Any]:
+        cls.card = CostCard(**fields)
+        COSTS[cls.card.name] = cls
+        return cls
+
+    return attach
+
+
+class Cost:
+    """A cost on embeddings of the rows X (n, p); a subclass has keyword options and defines ``__call__``."""
+
+    card: ClassVar[CostCard]
+    start_size: float | None = None  # root mean square of the first column to start from; None where the data say it
+
+    def __init__(self, X: FloatArray) -> None:
+        self.n = len(X)
+
+    def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """The cost of an embedding (n, d) and its gradient (n, d)."""
+        raise TypeError(f"{type(self).__name__} must define __call__")
+
+    def start(self, d: int) -> FloatArray | None:
+        """An embedding (n, d) to start from, better for this cost than principal scores, or None."""
+        return None
+
+    def normal_form(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The map Y A + b, one that the cost does not see, to an embedding that is centered and along its own axes."""
+        center = Y.mean(axis=0)
+        _, _, axes = np.linalg.svd(Y - center, full_matrices=False)
+        A = np.linalg.qr(axes.T, mode="complete")[0] if len(axes) < Y.shape[1] else axes.T
+        return A, -center @ A
+
+    def stages(self) -> list[Stage]:
+        """What is minimized one after the other."""
+        return [Stage(self)]
+
+
+class Stress(Cost):
+    r"""Squared misfits :math:`\frac1c \sum_{i<j} w_{ij} (\delta_{ij} - |y_i - y_j|)^2` of wanted distances.
+
+    With equal weights c is the sum of squares of the wanted distances, so that the cost is Kruskal's raw stress in
+    units of the data; with ``inverse`` the weights are 1 / delta where delta > 0, else 0, and c is the sum of delta.
+    """
+
+    inverse: ClassVar[bool] = False
+
+    def __init__(self, X: FloatArray, wanted: FloatArray) -> None:
+        super().__init__(X)
+        self.wanted = wanted
+        self._total = float(wanted.sum() if self.inverse else np.sum(wanted**2)) or 1.0
+
+    def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """The stress and its gradient; at equal places, where it has none, 0 stands for it."""
+        from dreval.geometry._loops import pair_costs as loops
+
+        columns = np.ascontiguousarray(Y.T)
+        gradient = np.zeros_like(columns)
+        value = loops.stress(columns, self.wanted, self.inverse, gradient)
+        return value / self._total, gradient.T / self._total
+
+
+@cost(
+    name="metric_mds",
+    title="Stress of metric scaling",
+    formula="sum_{i<j} (|x_i - x_j| - |y_i - y_j|)^2 / sum_{i<j} |x_i - x_j|^2",
+    scale="follows",
+    invariance="rotation",
+    reference="Kruskal, J. B. (1964). Multidimensional scaling by optimizing goodness of fit to a nonmetric "
+    "hypothesis. Psychometrika 29, 1-27.",
+)
+class MetricMDS(Stress):
+    """All distances count alike. 4 n^2 bytes for the distances."""
+
+    def __init__(self, X: FloatArray) -> None:
+        super().__init__(X, condensed_distances(X))
+
+
+@cost(
+    name="sammon",
+    title="Sammon's stress",
+    formula="sum_{i<j} (|x_i - x_j| - |y_i - y_j|)^2 / |x_i - x_j| / sum_{i<j} |x_i - x_j|",
+    scale="follows",
+    invariance="rotation",
+    reference="Sammon, J. W. (1969). A nonlinear mapping for data structure analysis. IEEE Transactions on Computers "
+    "C-18, 401-409.",
+)
+class Sammon(Stress):
+    """Small distances count more; pairs of duplicates are left out."""
+
+    inverse: ClassVar[bool] = True
+
+    def __init__(self, X: FloatArray) -> None:
+        super().__init__(X, condensed_distances(X))
+
+
+@cost(
+    name="isomap",
+    title="Stress of path lengths",
+    formula="sum_{i<j} (g_ij - |y_i - y_j|)^2 / sum_{i<j} g_ij^2, g the shortest paths in the graph of neighbors",
+    scale="follows",
+    invariance="rotation",
+    reference="Hammer, B., Bunte, K., Biehl, M. (2010), Table 2, after Tenenbaum, J. B., de Silva, V., Langford, J. C. "
+    "(2000). A global geometric framework for nonlinear dimensionality reduction. Science 290, 2319-2323.",
+)
+class Isomap(Stress):
+    """Metric scaling of geodesics. ``components`` is "error" or "connect", for a graph in parts."""
+
+    def __init__(self, X: FloatArray, *, n_neighbors: int = 15, components: str = "error") -> None:
+        from scipy.spatial.distance import squareform
+
+        paths = geodesics(connected_graph(X, n_neighbors, components))
+        super().__init__(X, squareform(paths, checks=False))
+
+    def start(self, d: int) -> FloatArray:
+        """Isomap: classical scaling of the paths."""
+        from scipy.spatial.distance import squareform
+
+        return principal_coordinates(squareform(self.wanted) ** 2, d, "isomap cost")[0]
+
+
+@cost(
+    name="mvu",
+    title="Variance, with a penalty on changed edges",
+    formula="penalty sum_e (|y_i - y_j|^2 - |x_i - x_j|^2)^2 / sum_e |x_i - x_j|^4 - sum_i |y_i - mean|^2 / "
+    "sum_i |x_i - mean|^2",
+    scale="follows",
+    invariance="rotation",
+    reference="Weinberger, K. Q., Saul, L. K. (2006). An introduction to nonlinear dimensionality reduction by maximum "
+    "variance unfolding. AAAI, 1683-1686.",
+)
+class MVU(Cost):
+    """Edges e of the graph of nearest neighbors keep their squared lengths up to what the penalty lets pass.
+
+    The larger ``penalty``, the less they stretch and the harder is the search; the graph must be connected, or the cost
+    has no minimum.
+    """
+
+    def __init__(
+        self, X: FloatArray, *, n_neighbors: int = 5, penalty: float = 100.0, components: str = "error"
+    ) -> None:
+        super().__init__(X)
+        self.penalty = check_float(penalty, "penalty", low=0.0)
+        self._graph = connected_graph(X, n_neighbors, components)
+        edges = triu(self._graph, format="coo")
+        self._ends, self._wanted = edges.coords, edges.data**2
+        self._edges = float(np.sum(self._wanted**2)) or 1.0
+        self._variance = float(np.sum((X - X.mean(axis=0)) ** 2)) or 1.0
+
+    def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """The cost and its gradient."""
+        i, j = self._ends
+        steps, centered = Y[i] - Y[j], Y - Y.mean(axis=0)
+        gaps = np.sum(steps**2, axis=1) - self._wanted
+        pulls = csr_matrix((4.0 * self.penalty / self._edges * gaps, (i, j)), shape=(self.n, self.n))
+        pulls = pulls + pulls.T
+        gradient = np.asarray(pulls.sum(axis=1)) * Y - pulls @ Y - 2.0 / self._variance * centered
+        value = self.penalty * float(gaps @ gaps) / self._edges - float(np.sum(centered**2)) / self._variance
+        return value, gradient
+
+    def start(self, d: int) -> FloatArray:
+        """Isomap on the same graph."""
+        return principal_coordinates(geodesics(self._graph) ** 2, d, "mvu cost")[0]
+
+
+UNSEEN = 1e-10  # singular values of the embedding below this, relative to the largest, are none
+
+
+@cost(
+    name="reconstruction",
+    title="Reconstruction by the best linear function of the embedding",
+    formula="min_B sum_i |x_i - mean - B'(y_i - mean)|^2 / sum_i |x_i - mean|^2",
+    scale="follows",
+    invariance="affine",
+    reference="Hammer, B., Bunte, K., Biehl, M. (2010), Section 4, with f^-1 linear and at its optimum.",
+)
+class Reconstruction(Cost):
+    """A share in [0, 1]. The linear decoder is solved for, so that the cost is a function of the embedding alone.
+
+    Over free points and over linear maps the minimum is that of PCA.
+    """
+
+    def __init__(self, X: FloatArray) -> None:
+        super().__init__(X)
+        self._data = X - X.mean(axis=0)
+        self._total = float(np.sum(self._data**2)) or 1.0
+
+    def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """The share and its gradient -2 R B' / total, R what is left: by the envelope theorem B does not move."""
+        Yc = Y - Y.mean(axis=0)
+        B = np.linalg.lstsq(Yc, self._data, rcond=UNSEEN)[0]
+        left = self._data - Yc @ B
+        return float(np.sum(left**2)) / self._total, -2.0 * (left @ B.T) / self._total
+
+    def normal_form(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The affine map to the scores of the fitted data on their principal axes: those of PCA, at its optimum."""
+        Yc = Y - Y.mean(axis=0)
+        B = np.linalg.lstsq(Yc, self._data, rcond=UNSEEN)[0]
+        axes = np.linalg.svd(Yc @ B, full_matrices=False)[2][: Y.shape[1]]
+        A = np.pad(B @ axes.T, ((0, 0), (0, Y.shape[1] - len(axes))))
+        return A, -Y.mean(axis=0) @ A
+
+
+NULL = 1e-12  # weighted scatter below this, relative to the largest, is none
+
+
+class Quotient(Cost):
+    r"""The sum of Rayleigh quotients :math:`\mathrm{tr}\,(Y_c' D Y_c)^{-1} Y' M Y`, for M with M 1 = 0.
+
+    :math:`Y_c` is Y less its mean as D weighs it. A spectral method minimizes tr Y'MY under Y'DY = I and Y'D1 = 0. This
+    cost has the constraint in it: it does not change when Y is multiplied by an invertible matrix or shifted, and where
+    the constraint holds it is the method's own. So a minimum over any mappings that stay in their class under affine
+    maps of the embedding, which all here do, is the minimum under the constraint; ``normal_form`` then takes Y there.
+    """
+
+    def __init__(self, X: FloatArray, M: Any, weights: FloatArray) -> None:
+        super().__init__(X)
+        self.M, self.weights = M, weights
+
+    def _centered(self, Y: FloatArray) -> FloatArray:
+        return Y - self.weights @ Y / self.weights.sum()
+
+    def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """The sum of quotients and its gradient 2 (M Y - D Yc S^-1 T) S^-1; directions without scatter do not count."""
+        Yc = self._centered(Y)
+        weighted, pulled = self.weights[:, None] * Yc, np.asarray(self.M @ Yc)
+        inverse = np.linalg.pinv(Yc.T @ weighted, rcond=NULL, hermitian=True)
+        quotients = inverse @ (Yc.T @ pulled)
+        return float(np.trace(quotients)), 2.0 * (pulled - weighted @ quotients) @ inverse
+
+    def normal_form(self, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The affine map Y A + b to an embedding with Y'DY = sum(D) I whose columns are ordered by their quotients."""
+        from scipy.linalg import eigh
+
+        center, Yc = self.weights @ Y / self.weights.sum(), self._centered(Y)
+        values, vectors = eigh(Yc.T @ (self.weights[:, None] * Yc) / self.weights.sum())
+        kept = values > NULL * values[-1]
+        whiten = vectors[:, kept] / np.sqrt(values[kept])
+        white = Yc @ whiten
+        turn = eigh(white.T @ (self.M @ white))[1]
+        A = np.pad(whiten @ turn, ((0, 0), (0, Y.shape[1] - turn.shape[1])))
+        return A, -center @ A
+
+    def solve(self, basis: FloatArray | None, d: int) -> FloatArray:
+        """The best embedding (n, d) of the form ``basis @ G``, or of any form: a generalized eigenproblem, exact."""
+        from scipy.linalg import eigh
+
+        if basis is None:
+            basis = np.eye(self.n)[:, 1:]
+        white = self._centered(basis)
+        inner = white.T @ (self.weights[:, None] * white)
+        found = eigh(white.T @ (self.M @ white), inner, subset_by_index=(0, min(d, white.shape[1]) - 1))[1]
+        return np.pad(white @ found, ((0, 0), (0, d - found.shape[1])))
+
+
+@cost(
+    name="laplacian",
+    title="Variation along the edges of the graph of neighbors",
+    formula="tr (Yc'DYc)^-1 Y'(D - W)Y: sum_{i<j} w_ij |y_i - y_j|^2 under Y'DY = I, Y'D1 = 0",
+    scale="ignored",
+    invariance="affine",
+    reference="Belkin, M., Niyogi, P. (2003). Laplacian eigenmaps for dimensionality reduction and data "
+    "representation. Neural Computation 15, 1373-1396.",
+)
+class Laplacian(Quotient):
+    """W is 1 on edges, or exp(-|x_i - x_j|^2 / bandwidth); D holds its row sums."""
+
+    def __init__(
+        self, X: FloatArray, *, n_neighbors: int = 15, bandwidth: float | None = None, components: str = "error"
+    ) -> None:
+        W = join_components(knn_graph(X, n_neighbors), X, n_neighbors, components)[0]
+        W.data = (
+            np.ones_like(W.data) if bandwidth is None else np.exp(-(W.data**2) / check_width(bandwidth, "bandwidth"))
+        )
+        degrees = np.asarray(W.sum(axis=1)).ravel()
+        super().__init__(X, (diags(degrees) - W).tocsr(), degrees)
+
+
+@cost(
+    name="lle",
+    title="Reconstruction of points from their neighbors",
+    formula="tr (Yc'Yc)^-1 Y'(I - W)'(I - W)Y: sum_i |y_i - sum_j w_ij y_j|^2 under Y'Y = I, Y'1 = 0",
+    scale="ignored",
+    invariance="affine",
+    reference="Roweis, S. T., Saul, L. K. (2000). Nonlinear dimensionality reduction by locally linear embedding. "
+    "Science 290, 2323-2326.",
+)
+class LLE(Quotient):
+    """W holds the weights, with ridge ``reg``, by which k neighbors combine to each point."""
+
+    def __init__(self, X: FloatArray, *, n_neighbors: int = 15, reg: float = 1e-3, components: str = "error") -> None:
+        links = join_components(knn_graph(X, n_neighbors), X, n_neighbors, components)[1]
+        M = barycenter_matrix(X, neighborhoods(X, n_neighbors, links), reg)
+        super().__init__(X, M, np.ones(len(X)))
+
+
+FLAT = 20  # iterations that may gain little
+
+
+class NeighborCost(Cost):
+    """A cost on conditional affinities, which hold the list of attracting pairs in ``attracting``.
+
+    The start is small, so that no point has to pass through others.
+    """
+
+    start_size: float | None = 1e-4
+
+    def __init__(self, X: FloatArray, perplexity: float, n_affinities: int | None) -> None:
+        super().__init__(X)
+        self.perplexity = allowed_perplexity(perplexity, self.n)
+        conditional = conditional_affinities(X, self.perplexity, n_affinities)
+        self.attracting = Listed.of(conditional / self.divisor())
+        self.entropy = self.negative_entropy(conditional)
+
+    def stages(self) -> list[Stage]:
+        """The cost for some iterations whatever they gain, since it is flat about a small start, then to the end."""
+        return [Stage(self, FLAT, 0.0), Stage(self)]
+
+    def divisor(self) -> float:
+        """What conditional affinities are divided by: n, so that each pair i < j has p_ij + p_ji of joint ones."""
+        return float(self.n)
+
+    def negative_entropy(self, conditional: csr_matrix) -> float:
+        """Sum of p log p over ordered pairs, the part of a divergence that the embedding does not change."""
+        p = 0.5 * self.attracting.values
+        return float(2.0 * np.sum(xlogy(p, p)))  # half of the least number above 0 is 0
+
+
+@cost(
+    name="sne",
+    title="Divergences of neighbor probabilities",
+    formula="sum_i sum_j p_{j|i} log(p_{j|i} / q_{j|i}), q_{j|i} proportional to exp(-|y_i - y_j|^2)",
+    scale="ignored",
+    invariance="rotation",
+    reference="Hinton, G., Roweis, S. (2003). Stochastic neighbor embedding. NIPS 15, 833-840.",
+)
+class SNE(NeighborCost):
+    """The sum over points of Kullback-Leibler divergences of conditional probabilities."""
+
+    def __init__(self, X: FloatArray, *, perplexity: float = 30.0, n_affinities: int | None = None) -> None:
+        super().__init__(X, perplexity, n_affinities)
+
+    def divisor(self) -> float:
+        """1: probabilities are conditional."""
+        return 1.0
+
+    def negative_entropy(self, conditional: csr_matrix) -> float:
+        """Sum of p_{j|i} log p_{j|i}."""
+        p = conditional.data[conditional.data > 0]
+        return float(np.sum(p * np.log(p)))
+
+    def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """The sum of divergences and its gradient."""
+        from dreval.geometry._loops import pair_costs as loops
+
+        columns = np.ascontiguousarray(Y.T)
+        repulsion = np.zeros_like(columns)
+        logs = loops.gaussian_log_sums(columns, repulsion)
+        gradient = np.ascontiguousarray(repulsion.T)
+        return self.entropy + self.attracting.attract(Y, 0.0, gradient) + logs, gradient
+
+
+@cost(
+    name="symmetric_sne",
+    title="Divergence of pair probabilities, Gaussian",
+    formula="sum_{i != j} p_ij log(p_ij / q_ij), q_ij proportional to exp(-|y_i - y_j|^2), sum 1 over all pairs",
+    scale="ignored",
+    invariance="rotation",
+    reference="van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. JMLR 9, 2579-2605, Section 3.1.",
+)
+class SymmetricSNE(NeighborCost):
+    """One Kullback-Leibler divergence of the joint probabilities p_ij = (p_{j|i} + p_{i|j}) / 2n."""
+
+    def __init__(self, X: FloatArray, *, perplexity: float = 30.0, n_affinities: int | None = None) -> None:
+        super().__init__(X, perplexity, n_affinities)
+
+    def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """The divergence and its gradient."""
+        from dreval.geometry._loops import pair_costs as loops
+
+        columns = np.ascontiguousarray(Y.T)
+        repulsion = np.zeros_like(columns)
+        log_sum = loops.gaussian_log_sum(columns, repulsion) + np.log(2.0)
+        gradient = np.ascontiguousarray(repulsion.T)
+        return self.entropy + self.attracting.attract(Y, 0.0, gradient) + log_sum, gradient
+
+
+REPULSIONS = ("auto", "exact", "lattice")
+LOWERED = ((1.0, 0.5), (0.5, 0.3), (0.25, 0.2))  # powers of the exaggeration, and their shares of its iterations
+ENOUGH = 1e-5  # relative gain of an iteration with exaggeration; what follows only drives clusters apart
+EXACT_POINTS = 5000  # up to here "auto" goes over all pairs
+NODE = 20.0  # beyond, it does so where the lattice has more nodes than pairs over this: a node costs as much time
+
+
+@cost(
+    name="tsne",
+    title="Divergence of pair probabilities, Student's t",
+    formula="sum_{i != j} p_ij log(p_ij / q_ij), q_ij proportional to (1 + |y_i - y_j|^2 / dof)^(-(dof + 1) / 2)",
+    scale="ignored",
+    invariance="rotation",
+    reference="van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. JMLR 9, 2579-2605.",
+)
+class TSNE(NeighborCost):
+    """One divergence of joint probabilities, with heavy tails in the embedding.
+
+    In the first ``exaggeration_iter`` iterations the affinities, not their normalization, are multiplied by
+    ``exaggeration`` (half of them), its square root, and the root of that: a search that finds the minimum under the
+    full factor leaves clusters as points, from which no force leads out. ``repulsion`` is "exact", "lattice" (see
+    ``_lattice``; one or two columns), or "auto": exact up to 5000 points.
+    """
+
+    def __init__(
+        self,
+        X: FloatArray,
+        *,
+        perplexity: float = 30.0,
+        dof: float = 1.0,
+        exaggeration: float = 12.0,
+        exaggeration_iter: int = 100,
+        repulsion: str = "auto",
+        n_affinities: int | None = None,
+    ) -> None:
+        self.dof = check_float(dof, "dof", low=1e-3)
+        self.exaggeration = check_float(exaggeration, "exaggeration", low=1.0)
+        self.exaggeration_iter = check_int(exaggeration_iter, "exaggeration_iter", low=0)
+        self.repulsion = check_one_of(repulsion, REPULSIONS, "repulsion")
+        super().__init__(X, perplexity, n_affinities)
+
+    def stages(self) -> list[Stage]:
+        """With exaggerated affinities, less and less so, then as they are."""
+        if self.exaggeration == 1.0:
+            return super().stages()
+        early = []
+        for at, (power, share) in enumerate(LOWERED):
+            factor, steps = self.exaggeration**power, int(share * self.exaggeration_iter)
+            first = min(steps, FLAT) if at == 0 else 0
+            plan = (first, 0.0), (steps - first, ENOUGH)
+            early += [Stage(lambda Y, f=factor: self._value(Y, f), count, tol) for count, tol in plan if count]
+        return early + super().stages()
+
+    def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """The divergence and its gradient."""
+        return self._value(Y, 1.0)
+
+    def _value(self, Y: FloatArray, factor: float) -> tuple[float, FloatArray]:
+        total, slope = self._repulsion(Y)
+        gradient = slope / (factor * total)
+        attraction = self.attracting.attract(Y, self.dof, gradient)
+        return factor * (self.entropy + attraction) + np.log(2.0 * total), factor * gradient
+
+    def _repulsion(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """Sum over pairs of the weights of Student's t, and its gradient (n, d)."""
+        from dreval.geometry._loops import pair_costs as loops
+
+        most = {"exact": 0.0, "lattice": np.inf, "auto": self.n**2 / NODE if self.n > EXACT_POINTS else 0.0}[
+            self.repulsion
+        ]
+        if most > 0.0 and Y.shape[1] <= MOST_COLUMNS:
+            found = lattice_sum(Y, self.dof, most)
+            if found is not None:
+                return found
+        columns = np.ascontiguousarray(Y.T)
+        gradient = np.zeros_like(columns)
+        return loops.student_sum(columns, self.dof, gradient), np.ascontiguousarray(gradient.T)
+
+
+FIRST, ROUNDS = 1e-3, 20  # repulsion to start with, relative to the wanted one, and iterations of each step up
+
+
+@cost(
+    name="elastic_embedding",
+    title="Elastic embedding",
+    formula="sum_{i != j} p_ij |y_i - y_j|^2 + lambda sum_{i != j} v_ij exp(-|y_i - y_j|^2), v_ij proportional to "
+    "|x_i - x_j|^2 with sum 1",
+    scale="ignored",
+    invariance="rotation",
+    reference="Carreira-Perpinan, M. A. (2010). The elastic embedding algorithm for dimensionality reduction. ICML, "
+    "167-174, Eq. 5.",
+)
+class ElasticEmbedding(NeighborCost):
+    """Springs between neighbors, and a repulsion that grows with the distance of the data.
+
+    The attracting weights are the joint affinities of t-SNE; ``repulsion`` is lambda, between weights that sum to 1.
+    The repulsion is raised to lambda in steps of ten, as the paper follows its path.
+    """
+
+    def __init__(
+        self, X: FloatArray, *, perplexity: float = 30.0, repulsion: float = 100.0, n_affinities: int | None = None
+    ) -> None:
+        super().__init__(X, perplexity, n_affinities)
+        self.repulsion = check_float(repulsion, "repulsion", low=0.0)
+        weights = condensed_distances(X) ** 2
+        self._weights = weights / (weights.sum() or 1.0)
+
+    def stages(self) -> list[Stage]:
+        """A thousandth of the repulsion, a hundredth, a tenth, all of it."""
+        early = [self.repulsion * FIRST * 10.0**step for step in range(3)]
+        return [Stage(lambda Y, share=share: self._value(Y, share), ROUNDS, 0.0) for share in early] + [Stage(self)]
+
+    def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
+        """The cost and its gradient."""
+        return self._value(Y, self.repulsion)
+
+    def _value(self, Y: FloatArray, repulsion: float) -> tuple[float, FloatArray]:
+        from dreval.geometry._loops import pair_costs as loops
+
+        columns = np.ascontiguousarray(Y.T)
+        slope = np.zeros_like(columns)
+        pushed = loops.weighted_gaussians(columns, self._weights, slope)
+        gradient = repulsion * np.ascontiguousarray(slope.T)
+        return self.attracting.attract(Y, 0.0, gradient) + repulsion * pushed, gradient

@@ -1,0 +1,388 @@
+"""Mappings f(X; theta) from data to embeddings: one class is one mapping, found by its name in ``MAPPINGS``.
+
+A mapping is a family of functions f(x; theta). Made on rows X (n, p) it knows its image of them for any ``theta``, and
+pulls a gradient in the image back to one in ``theta``; costs know nothing of mappings, and mappings nothing of costs.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_int, check_width
+from dreval.geometry.bandwidth import median_rule
+from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.kernels import radial_values
+from dreval.methods._method import FloatArray
+from dreval.methods._networks import backward, forward, initial, input_jacobian, unpack
+
+__all__ = [
+    "MAPPINGS",
+    "FeatureMapping",
+    "Mapping",
+    "MappingCard",
+    "Pullback",
+    "backward",
+    "forward",
+    "initial",
+    "input_jacobian",
+    "mapping",
+    "options_of",
+    "unpack",
+]
+
+Pullback = Callable[[FloatArray], FloatArray]
+MAPPINGS: dict[str, type[Any]] = {}  # every mapping by its name
+RANK = 1e-10  # singular values of features below this, relative to the largest, are 0
+
+
+@dataclass(frozen=True)
+class MappingCard:
+    """What is known of a mapping; ``explicit`` says whether it is defined at new points."""
+
+    name: str
+    title: str
+    formula: str
+    explicit: bool
+    reference: str
+
+
+def mapping(**fields: Any) -> Callable[[type[Any]], type[Any]]:
+    """Attach the card to a class and enter the class in ``MAPPINGS``."""
+
+    def attach(cls: type[Any]) -> type[Any]:
+        cls.card = MappingCard(**fields)
+        MAPPINGS[cls.card.name] = cls
+        return cls
+
+    return attach
+
+
+def options_of(thing: Callable[..., Any]) -> list[str]:
+    """The keyword parameters of a mapping or cost, which are its options."""
+    parameters = inspect.signature(thing).parameters.values()
+    return [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+
+
+class Mapping:
+    """Functions of the rows X (n, p) with d values; a subclass has keyword options and the methods below."""
+
+    card: ClassVar[MappingCard]
+
+    def __init__(self, X: FloatArray, d: int, rng: np.random.Generator) -> None:
+        self.X, self.d = X, d
+
+    def start(self, Y: FloatArray) -> FloatArray:
+        """Parameters whose image comes near the embedding Y (n, d)."""
+        raise TypeError(f"{type(self).__name__} must define start")
+
+    def forward(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
+        """The image (n, d) of X, and the function that takes gradients in it (n, d) to gradients in ``theta``."""
+        raise TypeError(f"{type(self).__name__} must define forward")
+
+    def at(self, theta: FloatArray, points: FloatArray) -> FloatArray:
+        """The image (m, d) of other points (m, p)."""
+        raise TypeError(f"{type(self).__name__} must define at")
+
+    def jacobian(self, theta: FloatArray, points: FloatArray) -> FloatArray:
+        """Derivatives (m, d, p) of f at points (m, p)."""
+        raise TypeError(f"{type(self).__name__} must define jacobian")
+
+    def compose(self, theta: FloatArray, A: FloatArray, b: FloatArray) -> FloatArray:
+        """Parameters of x -> f(x) A + b, with A (d, d) and b (d,)."""
+        raise TypeError(f"{type(self).__name__} must define compose")
+
+
+class FeatureMapping(Mapping):
+    r"""A mapping that is linear in its parameters: :math:`f(x) = (\phi(x) - \bar\phi)' V S^{-1} \Gamma + b`.
+
+    With the thin singular value decomposition :math:`U S V'` of the centered features, whose small values are left out,
+    the image of X is :math:`U \Gamma + b`: parameters of one size, whatever the units and the correlation of features.
+    A subclass defines ``features`` (m, q) and ``feature_jacobian`` (m, q, p), and may lower ``rank``.
+    """
+
+    rank: ClassVar[float] = RANK
+    basis: FloatArray
+
+    def features(self, points: FloatArray) -> FloatArray:
+        """The features (m, q) of points (m, p)."""
+        raise TypeError(f"{type(self).__name__} must define features")
+
+    def feature_jacobian(self, points: FloatArray) -> FloatArray:
+        """Derivatives (m, q, p) of the features."""
+        raise TypeError(f"{type(self).__name__} must define feature_jacobian")
+
+    def _prepare(self) -> None:
+        """The orthonormal basis of the centered features; to be called at the end of ``__init__``."""
+        from scipy.linalg import svd
+
+        phi = self.features(self.X)
+        self._mean = phi.mean(axis=0)
+        U, values, axes = svd(phi - self._mean, full_matrices=False)
+        kept = values > max(self.rank, len(phi) * np.finfo(float).eps) * values[0]
+        root = np.sqrt(len(phi))
+        self.basis = root * U[:, kept]
+        self._weights = axes[kept].T / values[kept] * root
+
+    def _split(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        blocks = theta.reshape(-1, self.d)
+        return blocks[:-1], blocks[-1]
+
+    def start(self, Y: FloatArray) -> FloatArray:
+        """Least squares."""
+        return np.vstack([self.basis.T @ Y / len(Y), Y.mean(axis=0)]).ravel()
+
+    def forward(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
+        """U Gamma + b, and its transpose."""
+        gamma, b = self._split(theta)
+        return self.basis @ gamma + b, lambda G: np.vstack([self.basis.T @ G, G.sum(axis=0)]).ravel()
+
+    def coefficients(self, theta: FloatArray) -> FloatArray:
+        """Coefficients (q, d) of the features."""
+        return self._weights @ self._split(theta)[0]
+
+    def at(self, theta: FloatArray, points: FloatArray) -> FloatArray:
+        """The image of other points."""
+        return (self.features(points) - self._mean) @ self.coefficients(theta) + self._split(theta)[1]
+
+    def jacobian(self, theta: FloatArray, points: FloatArray) -> FloatArray:
+        """Derivatives (m, d, p)."""
+        return np.einsum("mqp,qd->mdp", self.feature_jacobian(points), self.coefficients(theta))
+
+    def compose(self, theta: FloatArray, A: FloatArray, b: FloatArray) -> FloatArray:
+        """Gamma A, and the offset b' A + b."""
+        gamma, own = self._split(theta)
+        return np.vstack([gamma @ A, own @ A + b]).ravel()
+
+
+@mapping(
+    name="free_points",
+    title="Free points",
+    formula="y_i = theta_i",
+    explicit=False,
+    reference="Hammer, B., Bunte, K., Biehl, M. (2010), Section 2.",
+)
+class FreePoints(Mapping):
+    """Every point has its own place: n d parameters, and nothing is said of other points."""
+
+    def start(self, Y: FloatArray) -> FloatArray:
+        """The embedding itself."""
+        return np.array(Y, np.float64).ravel()
+
+    def forward(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
+        """The parameters as an embedding; gradients stay as they are."""
+        return theta.reshape(-1, self.d), lambda G: G.ravel()
+
+    def compose(self, theta: FloatArray, A: FloatArray, b: FloatArray) -> FloatArray:
+        """Every place moved."""
+        return (theta.reshape(-1, self.d) @ A + b).ravel()
+
+
+@mapping(
+    name="linear",
+    title="Linear map",
+    formula="f(x) = A x + b",
+    explicit=True,
+    reference="Hammer, B., Bunte, K., Biehl, M. (2010), Section 3, f_W(x) = A x.",
+)
+class Linear(FeatureMapping):
+    """d p parameters. The columns of the data are the features."""
+
+    def __init__(self, X: FloatArray, d: int, rng: np.random.Generator) -> None:
+        super().__init__(X, d, rng)
+        self._prepare()
+
+    def features(self, points: FloatArray) -> FloatArray:
+        """The points."""
+        return points
+
+    def feature_jacobian(self, points: FloatArray) -> FloatArray:
+        """The identity."""
+        p = points.shape[1]
+        return np.broadcast_to(np.eye(p), (len(points), p, p))
+
+
+@mapping(
+    name="kernel_expansion",
+    title="Kernel expansion",
+    formula="f(x) = sum_l a_l exp(-|x - c_l|^2 / (2 sigma^2)) + b",
+    explicit=True,
+    reference="Gisbrecht, A., Schulz, A., Hammer, B. (2015). Parametric nonlinear dimensionality reduction using "
+    "kernel t-SNE. Neurocomputing 147, 71-82.",
+)
+class KernelExpansion(FeatureMapping):
+    """``n_centers`` rows drawn without replacement are the centers; sigma is half the median of their distances."""
+
+    rank: ClassVar[float] = 1e-6  # directions that nearly vanish on the data would be free to explode elsewhere
+
+    def __init__(
+        self,
+        X: FloatArray,
+        d: int,
+        rng: np.random.Generator,
+        *,
+        n_centers: int = 100,
+        bandwidth: float | None = None,
+    ) -> None:
+        super().__init__(X, d, rng)
+        count = min(check_int(n_centers, "n_centers", low=2), len(X))
+        self.centers = X[np.sort(rng.choice(len(X), count, replace=False))]
+        self.bandwidth = self._bandwidth() if bandwidth is None else check_width(bandwidth, "bandwidth")
+        self._prepare()
+
+    def _bandwidth(self) -> float:
+        squared = pairwise_squared(self.centers)[np.triu_indices(len(self.centers), 1)]
+        return 0.5 * median_rule(squared, "X")[0] if squared.any() else 1.0
+
+    def features(self, points: FloatArray) -> FloatArray:
+        """Kernel values (m, number of centers)."""
+        return radial_values(pairwise_squared(points, self.centers), "gaussian", self.bandwidth)
+
+    def feature_jacobian(self, points: FloatArray) -> FloatArray:
+        """Each kernel value times (c_l - x) / sigma^2."""
+        steps = self.centers[None] - points[:, None]
+        return self.features(points)[:, :, None] * steps / self.bandwidth**2
+
+
+ROUNDS = 100  # of Lloyd's algorithm
+
+
+@mapping(
+    name="locally_linear",
+    title="Locally linear map",
+    formula="f(x) = sum_k r_k(x) (A_k V_k' (x - c_k) + b_k), r_k(x) proportional to exp(-|x - c_k|^2 / (2 s^2))",
+    explicit=True,
+    reference="Teh, Y. W., Roweis, S. (2003). Automatic alignment of local representations. NIPS 15, 841-848, Eq. 2.",
+)
+class LocallyLinear(FeatureMapping):
+    """Affine maps of the local principal coordinates of ``n_pieces`` pieces.
+
+    The centers c_k are those of k-means, s^2 is the mean squared distance of the points to the nearest center, and V_k
+    (p, q) are the ``local_components`` leading principal axes about c_k with the responsibilities r_k as weights. The
+    features are r_k and r_k V_k'(x - c_k).
+    """
+
+    def __init__(
+        self,
+        X: FloatArray,
+        d: int,
+        rng: np.random.Generator,
+        *,
+        n_pieces: int = 10,
+        local_components: int | None = None,
+    ) -> None:
+        super().__init__(X, d, rng)
+        count = min(check_int(n_pieces, "n_pieces", low=1), max(1, len(X) // 2), len(np.unique(X, axis=0)))
+        wanted = d if local_components is None else check_int(local_components, "local_components", low=1)
+        self.centers, squared = _means(X, count, rng)
+        self.variance = squared or 1.0
+        shares = self.responsibilities(X)
+        self.axes = np.stack([self._axes(shares[:, k], k, min(wanted, X.shape[1])) for k in range(count)])
+        self._prepare()
+
+    def _axes(self, share: FloatArray, k: int, count: int) -> FloatArray:
+        """Leading principal axes (p, q) about a center, the points weighed by their shares."""
+        steps = (self.X - self.centers[k]) * np.sqrt(share)[:, None]
+        return np.linalg.eigh(steps.T @ steps)[1][:, ::-1][:, :count]
+
+    def responsibilities(self, points: FloatArray) -> FloatArray:
+        """The shares r_k(x) (m, number of pieces), which sum to 1."""
+        from scipy.special import softmax
+
+        return np.asarray(softmax(-0.5 * pairwise_squared(points, self.centers) / self.variance, axis=1))
+
+    def _local(self, points: FloatArray) -> FloatArray:
+        """Coordinates (m, k, 1 + q) of points in each piece, a 1 before."""
+        steps = points[:, None] - self.centers
+        return np.concatenate([np.ones((*steps.shape[:2], 1)), np.einsum("mkp,kpq->mkq", steps, self.axes)], axis=2)
+
+    def features(self, points: FloatArray) -> FloatArray:
+        """Shares, and shares times local coordinates (m, k (1 + q))."""
+        return (self.responsibilities(points)[:, :, None] * self._local(points)).reshape(len(points), -1)
+
+    def feature_jacobian(self, points: FloatArray) -> FloatArray:
+        """By the product rule; the derivative of r_k is r_k (c_k - sum_l r_l c_l) / s^2."""
+        shares, local = self.responsibilities(points), self._local(points)
+        pulls = shares[:, :, None] * (self.centers - (shares @ self.centers)[:, None]) / self.variance
+        slopes = local[:, :, :, None] * pulls[:, :, None, :]
+        slopes[:, :, 1:] += shares[:, :, None, None] * self.axes.transpose(0, 2, 1)
+        return slopes.reshape(len(points), -1, points.shape[1])
+
+
+def _means(X: FloatArray, count: int, rng: np.random.Generator) -> tuple[FloatArray, float]:
+    """Centers (count, p) of k-means by Lloyd's algorithm from k-means++, and the mean squared distance to them."""
+    from scipy.cluster.vq import kmeans2
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # an empty cluster keeps its center, and has a share all the same
+        centers, labels = kmeans2(X, count, iter=ROUNDS, minit="++", missing="warn", seed=rng)
+    return centers, float(np.mean(np.sum((X - centers[labels]) ** 2, axis=1)))
+
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@mapping(
+    name="multilayer_perceptron",
+    title="Multilayer perceptron",
+    formula="f(x) = W_L tanh(... tanh(W_1 x + b_1) ...) + b_L",
+    explicit=True,
+    reference="van der Maaten, L. J. P. (2009). Learning a parametric embedding by preserving local structure. "
+    "AISTATS, 384-391.",
+)
+class MultilayerPerceptron(Mapping):
+    """Layers of ``hidden`` widths that end in tanh, then an affine one.
+
+    Inputs are centered and divided by one number, so that their root mean square is 1. The start has random weights;
+    the last layer is the least squares fit to the embedding to start from.
+    """
+
+    def __init__(
+        self, X: FloatArray, d: int, rng: np.random.Generator, *, hidden: int | Sequence[int] = (50, 50)
+    ) -> None:
+        super().__init__(X, d, rng)
+        widths = [hidden] if isinstance(hidden, int | np.integer) else list(hidden)
+        self.widths = (X.shape[1], *(check_int(width, "hidden", low=1) for width in widths), d)
+        self._mean = X.mean(axis=0)
+        self._size = float(np.sqrt(np.mean((X - self._mean) ** 2))) or 1.0
+        self._inputs, self._first = self._normal(X), initial(self.widths, rng)
+
+    def _normal(self, points: FloatArray) -> FloatArray:
+        return (points - self._mean) / self._size
+
+    def start(self, Y: FloatArray) -> FloatArray:
+        """Random weights, and the last layer by least squares."""
+        theta = self._first.copy()
+        last = forward(theta, self._inputs, self.widths)[-2]
+        weights, offsets = unpack(theta, self.widths)[-1]
+        center = last.mean(axis=0)
+        weights[:] = np.linalg.lstsq(last - center, Y - Y.mean(axis=0), rcond=1e-6)[0]
+        offsets[:] = Y.mean(axis=0) - center @ weights
+        return theta
+
+    def forward(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
+        """Outputs, and back-propagation."""
+        values = forward(theta, self._inputs, self.widths)
+        return values[-1], lambda G: backward(theta, values, G, self.widths)[0]
+
+    def at(self, theta: FloatArray, points: FloatArray) -> FloatArray:
+        """Outputs at other points."""
+        return forward(theta, self._normal(points), self.widths)[-1]
+
+    def jacobian(self, theta: FloatArray, points: FloatArray) -> FloatArray:
+        """Derivatives (m, d, p)."""
+        values = forward(theta, self._normal(points), self.widths)
+        return input_jacobian(theta, values, self.widths) / self._size
+
+    def compose(self, theta: FloatArray, A: FloatArray, b: FloatArray) -> FloatArray:
+        """The last layer followed by the affine map."""
+        theta = theta.copy()
+        weights, offsets = unpack(theta, self.widths)[-1]
+        weights[:], offsets[:] = weights @ A, offsets @ A + b
+        return theta
