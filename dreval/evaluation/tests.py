@@ -16,8 +16,8 @@ from dreval.evaluation.plan import TestTask
 from dreval.geometry._refit import Refit
 from dreval.inputs.data import Data
 from dreval.registry import TESTS
-from dreval.significance._factors import factors_suffice
-from dreval.significance._residual import RULE, Shown, fitted, residual_tests, shown
+from dreval.significance._certificate import RULE, Shown, fitted, residual_tests, shown
+from dreval.significance._kernels import factors_suffice
 
 __all__ = ["TEST_POINTS", "evaluate_tests", "missing_test", "null_cells"]
 

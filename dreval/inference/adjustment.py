@@ -25,9 +25,9 @@ def check_adjustment(adjust: str | None) -> str | None:
 def adjust_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ()) -> Any:
     """Fill ``p_adjusted`` over each ``family`` of the table; rows without a family are in no adjustment.
 
-    A p-value that must be small (an embedding against its own data) asks nothing, and as a member of a family it would
-    make the others larger. The p-values of the families ``at_once`` (Nemenyi's) hold for all pairs of a measure at once:
-    these are adjusted over their measures only.
+    A p-value that is small by construction (an embedding against its own data) is in no family: it would only make the
+    others larger. The p-values of the families ``at_once`` (Nemenyi's) hold for all pairs of a measure simultaneously,
+    so they are adjusted over the measures only.
     """
     rows = table["p_value"].notna() & (table["family"] != "")
     if adjust is None or not rows.any():

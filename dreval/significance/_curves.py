@@ -14,7 +14,7 @@ from dreval.errors import InputError
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.sweep import Sensitivity
 from dreval.registry import TESTS
-from dreval.significance._test import gather
+from dreval.significance._variables import gather
 
 __all__ = ["bandwidth_curve", "kappa_curve"]
 

@@ -11,7 +11,7 @@ import pandas as pd
 from dreval._check import check_int, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
-from dreval.significance._rows import matched_rows, refuse_path
+from dreval.significance._variables import matched_rows, refuse_path
 
 __all__ = ["dependence_ranking"]
 

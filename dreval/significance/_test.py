@@ -8,32 +8,48 @@ from typing import Any, ClassVar, ParamSpec, Protocol, cast
 
 import numpy as np
 
-from dreval._check import check_int, check_one_of, check_rows, check_unmasked
+from dreval._check import check_int, check_one_of
 from dreval._parallel import n_threads
 from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
-from dreval.inputs._arrays import as_numpy
 from dreval.records.independence_test import IndependenceTest
-from dreval.significance._rows import in_own_order, matched_rows, refuse_path
-from dreval.significance._words import WORDS
+from dreval.significance._variables import matched_rows, refuse_path
 
 __all__ = [
     "Resampling",
     "TestCard",
-    "Variables",
-    "count_rows",
-    "gather",
     "make_record",
     "named",
-    "per_variable",
-    "refuse_sparse",
     "test",
 ]
 
 P = ParamSpec("P")
 
+# What the docstrings of several tests have in common: a line ``%(name)s`` of a docstring stands for the entry.
+WORDS: dict[str, str] = {
+    "coinciding_rows": """\
+DegenerateDataWarning
+    More than half of the pairs of rows coincide, so that the median of the distances is 0.""",
+    "permutations": """\
+permutation : {"free", "within", "blocks", "cyclic"}
+    Which rows may be exchanged under the null hypothesis: all; those of the same block; whole ``blocks`` of equal
+    size; or all by a cyclic shift, for a stationary time series.
+blocks : (n,) array of classes, optional
+    The block of each row, for ``permutation="within"`` and ``"blocks"``; a series follows the row names of ``x``.
+n_resamples : int
+    Number B of permutations. When there are at most B different ones (n! <= B), all of them are enumerated and p
+    is exact.""",
+    "draws": """\
+stop_after : int, optional
+    Stop as soon as this many permuted statistics have reached the observed one (Besag & Clifford 1991): fewer
+    permutations where p is large, and still a valid p.
+random_state : int, numpy Generator or None
+    Seed; permutation b depends on the seed and b only.
+n_jobs : int, optional
+    Number of threads, all cores by default; the numbers do not depend on it.""",
+}
 HYPOTHESES = {"variable": "the variables are independent", "groups": "both samples come from one law"}
 
 
@@ -197,87 +213,6 @@ class Resampling:
 def _without_rounding(values: Any, resolution: float, floor: float) -> Any:
     """Values that are negative by rounding only as 0, without a sign."""
     return np.where((values < 0) & ((values >= -resolution) | (values < floor)), 0.0, values) + 0.0
-
-
-@dataclass(frozen=True)
-class Variables:
-    """Variables with the same rows in the same order.
-
-    ``names`` are those of the arguments, ``labels`` what the variables are called in print (the name of a series),
-    ``kinds`` the kernel or metric of each.
-    """
-
-    values: tuple[Any, ...]
-    names: tuple[str, ...]
-    labels: tuple[str, ...]
-    kinds: tuple[Any, ...]
-    n: int
-    notes: tuple[str, ...]
-
-
-def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kernel") -> Variables:
-    """All variables in the order of the first one's rows; their numbers of rows are read before any work is done.
-
-    ``kind`` is the kernel or the metric, one for all or one each: what is "precomputed" has rows twice.
-    """
-    names = ("x", "y", *(f"others[{i}]" for i in range(len(others))))
-    given = [as_numpy(value, name) for value, name in zip((x, y, *others), names, strict=True)]
-    n = check_same_rows(given, names)
-    kinds = per_variable(kind, names, argument)
-    squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
-    values, notes = [], list[str]()
-    for value, name, square in zip(given, names, squares, strict=True):
-        own = in_own_order(value, name) if square else value
-        ordered, note = matched_rows(x, own, name, square=square) if values else (own, ())
-        values.append(ordered)
-        notes += note
-    labels = [_label(value, name, i + 1) for i, (value, name) in enumerate(zip(given, names, strict=True))]
-    usual = labels if len(set(labels)) == len(labels) else names
-    return Variables(tuple(values), names, tuple(usual), kinds, n, tuple(notes))
-
-
-def _label(value: Any, name: str, place: int) -> str:
-    """What a variable is called in print: the name of a series, else that of its argument."""
-    own = getattr(value, "name", None) if getattr(value, "ndim", 0) == 1 else None
-    return own if isinstance(own, str) and own else name if place < 3 else f"variable {place}"
-
-
-def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
-    """The common number of rows of the variables, read from their shapes."""
-    for value, argument in zip(values, names, strict=True):
-        check_rows(count_rows(value, argument), len(values[0]), argument)
-    return len(values[0])
-
-
-def count_rows(value: Any, argument: str) -> int:
-    """The number of rows of a variable; paths, sparse and masked matrices and what has no rows are refused."""
-    refuse_path(value, argument)
-    refuse_sparse(value, argument)
-    check_unmasked(value, argument)
-    try:
-        shape = () if isinstance(value, type) else np.shape(value)
-    except ValueError:
-        raise InputError(argument, "must have rows of one length", "ragged rows", "Pass an (n, p) array.") from None
-    if shape == ():
-        raise InputError(argument, "must have rows", type(value).__name__, "Pass an (n,) or (n, p) array.")
-    return int(shape[0])
-
-
-def refuse_sparse(value: Any, argument: str) -> None:
-    """Refuse a sparse matrix: the tests need dense variables."""
-    if hasattr(value, "tocsr"):
-        cure = f"Pass {argument}.toarray(), or a few columns or components of it."
-        raise InputError(argument, "must be dense", f"a sparse matrix of shape {tuple(value.shape)}", cure)
-
-
-def per_variable(value: Any, names: Sequence[str], argument: str) -> tuple[Any, ...]:
-    """One setting per variable: as many as there are variables as they are, anything else for all."""
-    if not isinstance(value, tuple | list | np.ndarray):
-        return (value,) * len(names)
-    if len(value) != len(names):
-        rule = "must be one value or a pair" if len(names) == 2 else "must be one value or one for each variable"
-        raise InputError(argument, rule, f"{len(value)} values", f"Give one each for {', '.join(names)}.")
-    return tuple(value)
 
 
 def named(key: str, values: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:

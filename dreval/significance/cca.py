@@ -12,7 +12,8 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import delta_codes, is_classes, unit_scaled
 from dreval.inference.permutation import PermutationNull
 from dreval.records.independence_test import IndependenceTest
-from dreval.significance._test import Resampling, gather, make_record, named, test
+from dreval.significance._test import Resampling, make_record, named, test
+from dreval.significance._variables import gather
 
 FloatArray = npt.NDArray[np.float64]
 

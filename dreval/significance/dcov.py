@@ -12,8 +12,9 @@ from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
 from dreval.records.independence_test import IndependenceTest
-from dreval.significance._hsic_parts import exact_pair, unbiased_inner
-from dreval.significance._test import Resampling, gather, make_record, named, test
+from dreval.significance._kernels import exact_pair, unbiased_inner
+from dreval.significance._test import Resampling, make_record, named, test
+from dreval.significance._variables import gather
 
 FloatArray = npt.NDArray[np.float64]
 METRICS = ("euclidean", "precomputed")

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dreval._check import check_one_of
 from dreval.errors import InputError
-from dreval.geometry.kernels import gram_matrix
-from dreval.geometry.lowrank import TRACE_TOLERANCE
+from dreval.geometry.kernels import Gram, center, gram_matrix
+from dreval.geometry.lowrank import TRACE_TOLERANCE, LowRank
+from dreval.inference.permutation import PermutationNull
 from dreval.records.independence_test import IndependenceTest
-from dreval.significance._factors import EXACT_ROWS, chosen_factors
-from dreval.significance._hsic_parts import Pair, centered_pair, gamma_null, joint_hsic, low_rank_pair, unbiased_inner
-from dreval.significance._test import Resampling, Variables, gather, make_record, named, per_variable, test
+from dreval.significance._kernels import EXACT_ROWS, Pair, Side, Statistic, chosen_factors, exact_pair, unbiased_inner
+from dreval.significance._test import Resampling, make_record, named, test
+from dreval.significance._variables import Variables, gather, per_variable
 
+FloatArray = npt.NDArray[np.float64]
 METHODS = ("auto", "exact", "lowrank", "gamma")
 GAMMA_NOTE = (
     "p is an approximation: a gamma law with the mean and variance of all permutations. Of independent normal "
@@ -192,7 +196,7 @@ def _measured(
         notes = tuple(note for gram in grams for note in gram.notes)
         if variables.n > EXACT_ROWS and method != "exact":
             notes = (*notes, f"The kernels have no small factor: all {variables.n} x {variables.n} values were used.")
-        return centered_pair(grams), extra, notes
+        return exact_pair(center(grams[0].matrix), center(grams[1].matrix)), extra, notes
     pair, bound = low_rank_pair(*factors)
     ranks = [factor.factor.shape[1] for factor in factors]
     extra = {"error_bound": bound, **named("kernel", [f.kernel for f in factors], names)}
@@ -203,6 +207,55 @@ def _measured(
         f"their traces: at these bandwidths the statistic is too small by at most {bound:.2g}."
     )
     return pair, extra, (*(note for factor in factors for note in factor.notes), note)
+
+
+def low_rank_pair(x: LowRank, y: LowRank) -> tuple[Pair, float]:
+    """From two centered factors, and a bound on what HSIC of the whole kernels exceeds theirs by.
+
+    With K = LL' + E and M = NN' + F, E and F positive semi-definite, 0 <= <K, M> - <LL', NN'> is at most
+    tr E (|NN'| + tr F) + tr F |LL'|, in spectral norms.
+    """
+    factors, sides, norms = (x.factor, y.factor), [], []
+    for factor in factors:
+        square = factor.T @ factor
+        sides.append(Side(np.einsum("ij,ij->i", factor, factor), float(np.vdot(square, square))))
+        norms.append(float(np.linalg.norm(square, 2)))
+    left, right = np.ascontiguousarray(factors[0].T), factors[1]
+    bound = x.left * (norms[1] + y.left) + y.left * norms[0]
+
+    def inner(permutations: Any) -> FloatArray:
+        products = (left @ right[p] for p in permutations)
+        return np.array([float(np.vdot(product, product)) for product in products])
+
+    return Pair(inner, (sides[0], sides[1])), bound / len(left.T) ** 2
+
+
+def gamma_null(pair: Pair) -> tuple[PermutationNull, dict[str, float]]:
+    """A gamma law with the exact mean and variance of HSIC over all permutations (Kazi-Aoual et al. 1995).
+
+    With its mean and standard deviation.
+    """
+    from scipy.special import gammaincc
+
+    observed = float(pair.hsic(np.arange(pair.n, dtype=np.uint32)[None])[0])
+    mean, variance = permutation_moments(pair)
+    p = float(gammaincc(mean**2 / variance, max(observed, 0.0) * mean / variance))
+    p = max(p, np.finfo(float).tiny)
+    found = PermutationNull(max(observed, 0.0), np.empty(0), p, (np.nan, np.nan), "approximate")
+    return found, {"null_mean": mean, "null_sd": float(np.sqrt(variance))}
+
+
+def permutation_moments(pair: Pair) -> tuple[float, float]:
+    """Mean and variance of HSIC over all permutations of the rows."""
+    n = pair.n
+    traces = [float(side.diagonal.sum()) for side in pair.sides]
+    squares = [side.square for side in pair.sides]
+    diagonals = [float(side.diagonal @ side.diagonal) for side in pair.sides]
+    spread = [(n - 1) * s - t**2 for t, s in zip(traces, squares, strict=True)]
+    shape = [n * (n + 1) * d - (n - 1) * (t**2 + 2 * s) for t, s, d in zip(traces, squares, diagonals, strict=True)]
+    variance = 2 * spread[0] * spread[1] / ((n + 1) * (n - 1) ** 2 * (n - 2))
+    variance += shape[0] * shape[1] / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
+    return traces[0] * traces[1] / (n - 1) / n**2, variance / n**4
 
 
 def _joint(
@@ -237,3 +290,27 @@ def _joint(
         labels=variables.labels,
         effect_size_name="Normalized dHSIC",
     )
+
+
+def joint_hsic(grams: Sequence[Gram]) -> tuple[Statistic, float, float]:
+    """DHSIC of three or more kernels under permutations of all but the first, its resolution, and its scale.
+
+    The scale is the geometric mean over the variables of dHSIC of that many copies of one of them.
+    """
+    from dreval.geometry._loops.permutations import permuted_products
+
+    kernels = np.stack([gram.matrix for gram in grams])
+    d, n = len(kernels), len(kernels[0])
+    means = kernels.mean(axis=2)
+    fixed = float(np.prod(means.mean(axis=1)))
+
+    def statistic(permutations: Any) -> FloatArray:
+        first = permuted_products(kernels, permutations) / n**2
+        rows = np.broadcast_to(means[0], (len(permutations), n)).copy()
+        for k in range(1, d):
+            rows *= means[k][permutations[:, k - 1]]
+        return first + fixed - 2 * rows.mean(axis=1)
+
+    copies = [float(np.mean(K**d) + np.mean(m) ** d - 2 * np.mean(m**d)) for K, m in zip(kernels, means, strict=True)]
+    terms = float(np.prod([np.abs(K).max() for K in kernels]))
+    return statistic, 1e-14 * terms, float(np.exp(np.mean(np.log(np.maximum(copies, np.finfo(float).tiny)))))

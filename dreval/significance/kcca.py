@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dreval._check import check_float, check_one_of
 from dreval.errors import InputError
-from dreval.geometry.kernels import gram_matrix
-from dreval.geometry.lowrank import MEDIAN_ROWS
+from dreval.geometry.kernels import Gram, center, gram_matrix
+from dreval.geometry.lowrank import MEDIAN_ROWS, LowRank
 from dreval.records.independence_test import IndependenceTest
-from dreval.significance._factors import MOST_EXACT_ROWS, chosen_factors
-from dreval.significance._kcca_parts import (
-    EXACT_ROWS,
-    LEADING,
-    TRACE_TOLERANCE,
-    Spectrum,
-    canonical_statistic,
-    spectrum_of_factor,
-    spectrum_of_matrix,
-)
-from dreval.significance._test import Resampling, Variables, gather, make_record, named, per_variable, test
+from dreval.significance._kernels import MOST_EXACT_ROWS, chosen_factors
+from dreval.significance._test import Resampling, make_record, named, test
+from dreval.significance._variables import Variables, gather, per_variable
 
+FloatArray = npt.NDArray[np.float64]
+
+EXACT_ROWS = 300  # up to here the kernel matrices are decomposed
+TRACE_TOLERANCE = 1e-6  # of low-rank factors: what is left over divided by n kappa / 2 bounds the error of rho
+LEADING = 128  # directions of each variable that the permutations use
+SMALLEST = 1e-6  # directions with w / (w + k) below add less than its square over rho
 PAIRWISE = "the variables are independent, against pairwise dependence"
 PAIRWISE_NOTE = "Only pairwise dependence is seen: hsic_test is for joint dependence of three and more variables."
 
@@ -192,3 +192,71 @@ def _spectra(
     extra |= named("kernel", [spectrum.kernel for spectrum in spectra], names)
     extra |= named("bandwidth", [spectrum.bandwidth for spectrum in spectra], names)
     return spectra, extra | named("directions", [spectrum.factor.shape[1] for spectrum in spectra], names)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """F = U diag(w / (w + k)) of one variable, largest w first."""
+
+    factor: FloatArray
+    kernel: str
+    bandwidth: float | None
+    notes: tuple[str, ...]
+
+    def leading(self, most: int) -> Spectrum:
+        """The same variable with at most so many directions."""
+        return self if self.factor.shape[1] <= most else replace(self, factor=self.factor[:, :most])
+
+
+def spectrum_of_matrix(gram: Gram, ridge: float) -> Spectrum:
+    """From the kernel matrix, which is centered in place."""
+    values, vectors = np.linalg.eigh(center(gram.matrix))
+    return _kept(values, vectors, ridge, gram)
+
+
+def spectrum_of_factor(low: LowRank, ridge: float) -> Spectrum:
+    """From a centered factor, by its singular vectors."""
+    vectors, singular, _ = np.linalg.svd(low.factor, full_matrices=False)
+    return _kept(singular[::-1] ** 2, vectors[:, ::-1], ridge, low)
+
+
+def _kept(values: FloatArray, vectors: FloatArray, ridge: float, made: Gram | LowRank) -> Spectrum:
+    """The directions that matter, from eigenvalues in rising order."""
+    scale = values[::-1] / (values[::-1] + ridge)
+    rounding = len(vectors) * np.finfo(float).eps * float(values[-1])
+    kept = int(np.count_nonzero(values > max(SMALLEST * ridge, rounding)))
+    factor = vectors[:, ::-1][:, :kept] * scale[:kept]
+    return Spectrum(np.ascontiguousarray(factor), made.kernel, made.bandwidth, made.notes)
+
+
+def canonical_statistic(spectra: Sequence[Spectrum]) -> Callable[[Any], FloatArray]:
+    """(lambda_max - 1) / (M - 1) under permutations of all variables but the first: (m, n), or (m, M - 1, n)."""
+    first, *others = (spectrum.factor for spectrum in spectra)
+    n = len(first)
+
+    def statistic(permutations: Any) -> FloatArray:
+        sets = np.asarray(permutations).reshape(-1, len(others), n)
+        return np.array([_largest([first, *(f[p] for f, p in zip(others, orders, strict=True))]) for orders in sets])
+
+    return statistic
+
+
+def _largest(factors: Sequence[FloatArray]) -> float:
+    """Largest eigenvalue of the matrix with blocks F_i' F_j off the diagonal and 0 on it, over M - 1."""
+    from scipy.linalg import eigh
+
+    if len(factors) == 2:
+        product = factors[0].T @ factors[1]
+        square = product @ product.T if product.shape[0] <= product.shape[1] else product.T @ product
+    else:
+        whole = np.concatenate(factors, axis=1)
+        square = whole.T @ whole
+        start = 0
+        for factor in factors:
+            stop = start + factor.shape[1]
+            square[start:stop, start:stop] = 0.0
+            start = stop
+    last = len(square) - 1
+    top = float(eigh(square, eigvals_only=True, subset_by_index=[last, last], check_finite=False)[0])
+    top = max(top, 0.0)
+    return float(np.sqrt(top)) if len(factors) == 2 else top / (len(factors) - 1)

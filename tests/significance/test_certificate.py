@@ -70,7 +70,7 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
 
 
 def test_an_unrelated_embedding_meets_the_definition_and_tells_nothing():
-    """Held-out points of an unrelated embedding have error 1; f is constant, so that is no objection, but it is said."""
+    """Held-out points of an unrelated embedding have error 1; f is constant: no objection, but the verdict says so."""
     _, X = latents_and_data()
     found = certificate(np.random.default_rng(9).normal(size=(80, 2)), X)
     assert found.held_out == pytest.approx(1.0, abs=0.05)
@@ -155,7 +155,7 @@ def test_options_that_are_none_are_named():
         results.certificate("sheet", folds=3)
     with pytest.raises(dreval.errors.UnknownName, match=r"`transform parameter`.*Known: bandwidth, ridge"):
         results.embedding("sheet").transform(X, sigma=3)
-    with pytest.raises(dreval.errors.UnknownName, match=r"`reconstruct parameter`"):
+    with pytest.raises(dreval.errors.UnknownName, match=r"`inverse_transform parameter`"):
         results.embedding("sheet").inverse_transform(Y, sigma=3)
 
 

@@ -16,8 +16,8 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.geometry.lowrank import TRACE_TOLERANCE
 from dreval.inference.permutation import draw_permutations
-from dreval.significance._factors import factors_suffice
-from dreval.significance._hsic_parts import exact_pair, joint_hsic, permutation_moments
+from dreval.significance._kernels import exact_pair, factors_suffice
+from dreval.significance.hsic import joint_hsic, permutation_moments
 
 KERNELS = ("gaussian", "laplace", "rational_quadratic", "linear", "exponential", "binomial")
 

@@ -13,7 +13,7 @@ import dreval
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.geometry.lowrank import low_rank_kernel
-from dreval.significance._kcca_parts import canonical_statistic, spectrum_of_factor
+from dreval.significance.kcca import canonical_statistic, spectrum_of_factor
 
 pytestmark = pytest.mark.filterwarnings("ignore::dreval.errors.DegenerateDataWarning")
 KERNELS = ("gaussian", "laplace", "rational_quadratic", "binomial", "linear")  # far points make "exponential" singular

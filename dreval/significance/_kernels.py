@@ -1,15 +1,31 @@
-"""Whether the kernels of a test are held whole or as low-rank factors."""
+"""Kernels of several tests: whole or as low-rank factors, and the inner product of two of them under permutations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from dreval.errors import InputError
 from dreval.geometry.lowrank import MEDIAN_ROWS, TRACE_TOLERANCE, LowRank, low_rank_kernel, some_rows
 
-__all__ = ["EXACT_ROWS", "MOST_EXACT_ROWS", "chosen_factors", "factors_suffice"]
+__all__ = [
+    "EXACT_ROWS",
+    "MOST_EXACT_ROWS",
+    "Pair",
+    "Side",
+    "Statistic",
+    "chosen_factors",
+    "exact_pair",
+    "factors_suffice",
+    "unbiased_inner",
+]
 
+FloatArray = npt.NDArray[np.float64]
+Statistic = Callable[[Any], FloatArray]
 EXACT_ROWS = 2000  # up to here matrices are held whole
 MOST_EXACT_ROWS = 10_000  # up to here they are where no small factor is near enough
 
@@ -69,3 +85,53 @@ def factors_suffice(
         if factor.left > tolerance * factor.trace:
             return False
     return True
+
+
+@dataclass(frozen=True)
+class Side:
+    """Of a centered kernel matrix: its diagonal and the sum of its squares."""
+
+    diagonal: FloatArray
+    square: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two centered kernels: ``inner`` gives <A, B[p, p]> for rows of permutations p."""
+
+    inner: Statistic
+    sides: tuple[Side, Side]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.sides[0].diagonal)
+
+    @property
+    def size(self) -> float:
+        """The largest value that HSIC can take by Cauchy and Schwarz."""
+        return float(np.sqrt(self.sides[0].square) * np.sqrt(self.sides[1].square)) / self.n**2
+
+    def hsic(self, permutations: Any) -> FloatArray:
+        """The V-statistic under permutations."""
+        return self.inner(permutations) / self.n**2
+
+
+def exact_pair(a: FloatArray, b: FloatArray) -> Pair:
+    """From two centered kernel matrices."""
+    from dreval.geometry._loops.permutations import permuted_inner_products
+
+    sides = [Side(np.diagonal(m).copy(), float(np.linalg.norm(m)) ** 2) for m in (a, b)]
+    return Pair(lambda permutations: permuted_inner_products(a, b, permutations), (sides[0], sides[1]))
+
+
+def unbiased_inner(inner: float, sides: tuple[Side, Side]) -> float:
+    """HSIC_1 of Song et al. (2012) from <A, B> of centered matrices.
+
+    Adding r_i + r_j off the diagonal cancels, so that centered kernels give the same; their rows without the diagonal
+    sum to minus the diagonal.
+    """
+    a, b = sides[0].diagonal, sides[1].diagonal
+    n = len(a)
+    total = float(a.sum() * b.sum()) / ((n - 1) * (n - 2))
+    return (inner - float(a @ b) + total - 2 / (n - 2) * float(a @ b)) / (n * (n - 3))

@@ -1,0 +1,178 @@
+"""The variables of a test: arrays, frames and series in normal form, with their rows (and columns) in one order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval._check import check_classes, check_rows, check_unmasked
+from dreval.errors import InputError
+from dreval.inputs._align import Rows, align
+from dreval.inputs._arrays import as_numpy
+from dreval.inputs._forms import counting, row_names
+
+__all__ = [
+    "Variables",
+    "check_groups",
+    "count_rows",
+    "gather",
+    "in_own_order",
+    "matched_columns",
+    "matched_rows",
+    "per_variable",
+    "refuse_path",
+]
+
+FRAMED = (pd.DataFrame, pd.Series)
+
+
+@dataclass(frozen=True)
+class Variables:
+    """Variables with the same rows in the same order.
+
+    ``names`` are those of the arguments, ``labels`` what the variables are called in print (the name of a series),
+    ``kinds`` the kernel or metric of each.
+    """
+
+    values: tuple[Any, ...]
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    kinds: tuple[Any, ...]
+    n: int
+    notes: tuple[str, ...]
+
+
+def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kernel") -> Variables:
+    """All variables in the order of the first one's rows; their numbers of rows are read before any work is done.
+
+    ``kind`` is the kernel or the metric, one for all or one each: what is "precomputed" has rows twice.
+    """
+    names = ("x", "y", *(f"others[{i}]" for i in range(len(others))))
+    given = [as_numpy(value, name) for value, name in zip((x, y, *others), names, strict=True)]
+    n = check_same_rows(given, names)
+    kinds = per_variable(kind, names, argument)
+    squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
+    values, notes = [], list[str]()
+    for value, name, square in zip(given, names, squares, strict=True):
+        own = in_own_order(value, name) if square else value
+        ordered, note = matched_rows(x, own, name, square=square) if values else (own, ())
+        values.append(ordered)
+        notes += note
+    labels = [_label(value, name, i + 1) for i, (value, name) in enumerate(zip(given, names, strict=True))]
+    usual = labels if len(set(labels)) == len(labels) else names
+    return Variables(tuple(values), names, tuple(usual), kinds, n, tuple(notes))
+
+
+def _label(value: Any, name: str, place: int) -> str:
+    """What a variable is called in print: the name of a series, else that of its argument."""
+    own = getattr(value, "name", None) if getattr(value, "ndim", 0) == 1 else None
+    return own if isinstance(own, str) and own else name if place < 3 else f"variable {place}"
+
+
+def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
+    """The common number of rows of the variables, read from their shapes."""
+    for value, argument in zip(values, names, strict=True):
+        check_rows(count_rows(value, argument), len(values[0]), argument)
+    return len(values[0])
+
+
+def count_rows(value: Any, argument: str) -> int:
+    """The number of rows of a variable; paths, sparse and masked matrices and what has no rows are refused."""
+    refuse_path(value, argument)
+    refuse_sparse(value, argument)
+    check_unmasked(value, argument)
+    try:
+        shape = () if isinstance(value, type) else np.shape(value)
+    except ValueError:
+        raise InputError(argument, "must have rows of one length", "ragged rows", "Pass an (n, p) array.") from None
+    if shape == ():
+        raise InputError(argument, "must have rows", type(value).__name__, "Pass an (n,) or (n, p) array.")
+    return int(shape[0])
+
+
+def refuse_sparse(value: Any, argument: str) -> None:
+    """Refuse a sparse matrix: the tests need dense variables."""
+    if hasattr(value, "tocsr"):
+        cure = f"Pass {argument}.toarray(), or a few columns or components of it."
+        raise InputError(argument, "must be dense", f"a sparse matrix of shape {tuple(value.shape)}", cure)
+
+
+def per_variable(value: Any, names: Sequence[str], argument: str) -> tuple[Any, ...]:
+    """One setting per variable: as many as there are variables as they are, anything else for all."""
+    if not isinstance(value, tuple | list | np.ndarray):
+        return (value,) * len(names)
+    if len(value) != len(names):
+        rule = "must be one value or a pair" if len(names) == 2 else "must be one value or one for each variable"
+        raise InputError(argument, rule, f"{len(value)} values", f"Give one each for {', '.join(names)}.")
+    return tuple(value)
+
+
+def refuse_path(value: Any, argument: str) -> None:
+    """Refuse a path: the tests read no files."""
+    if isinstance(value, str | os.PathLike):
+        cure = "Read it first: pandas.read_csv(path, index_col=0), whose row names are then matched."
+        raise InputError(argument, "must be an array, a frame or a series", f"the text {os.fspath(value)!r}", cure)
+
+
+def matched_rows(x: Any, y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, tuple[str, ...]]:
+    """``y`` in the order of ``x`` where both are frames or series with the same row names, with a note; else as it is.
+
+    Row names that agree in part only are refused. Of a ``square`` frame the columns follow the rows.
+    """
+    if not (isinstance(x, FRAMED) and isinstance(y, FRAMED)):
+        return y, ()
+    return matched_to(x.index, y, name, square=square)
+
+
+def matched_to(index: pd.Index[Any], y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, tuple[str, ...]]:
+    """A frame or series in the order of row names, as ``matched_rows``."""
+    rows = Rows(len(index), row_names(index), reserve=counting(index))
+    order, note = align(len(y), row_names(y.index), rows, name, reserve=counting(y.index))
+    if order is not None:
+        y = y.iloc[order, order] if square else y.iloc[order]
+    return y, (() if note is None else (note.replace("the data", "`x`"),))
+
+
+def in_own_order(matrix: Any, name: str) -> Any:
+    """A square frame with its columns in the order of its rows, by name; anything else, or without names, as it is."""
+    if not isinstance(matrix, pd.DataFrame) or matrix.shape[0] != matrix.shape[1]:
+        return matrix
+    rows, columns = ([str(key) for key in index] for index in (matrix.index, matrix.columns))
+    if rows == columns:
+        return matrix
+    if len(set(rows)) == len(rows) and sorted(rows) == sorted(columns):
+        return matrix.iloc[:, pd.Index(columns).get_indexer(pd.Index(rows))]
+    if row_names(matrix.index) is None or row_names(matrix.columns) is None:
+        return matrix
+    lost = sorted(set(rows).symmetric_difference(columns)) or ["a name that occurs twice"]
+    cure = "Name rows and columns alike, or pass a plain array."
+    raise InputError(name, "must have the same names in rows and columns", f"{lost[0]!r} in one of them only", cure)
+
+
+def matched_columns(x: Any, y: Any) -> Any:
+    """The frame ``y`` with its columns in the order of those of ``x``, by name; anything else as it is."""
+    if not (isinstance(x, pd.DataFrame) and isinstance(y, pd.DataFrame)) or x.shape[1] != y.shape[1]:
+        return y
+    unnamed = [row_names(frame.columns) is None for frame in (x, y)]
+    if list(x.columns) == list(y.columns) or (
+        any(unnamed) and isinstance((x, y)[unnamed.index(True)].columns, pd.RangeIndex)
+    ):
+        return y
+    if x.columns.is_unique and set(x.columns) == set(y.columns):
+        return y[list(x.columns)]
+    other = [str(key) for key in y.columns if key not in set(x.columns)] or ["a column twice"]
+    cure = "Name the columns of both samples alike, or pass plain arrays."
+    raise InputError("y", "must have the columns of `x`", f"{other[0]!r}, which `x` has not", cure)
+
+
+def check_groups(value: Any, n: int, argument: str, cure: str) -> Any:
+    """Codes and names of classes as ``check_classes``; numbers that are no integers are refused with this cure."""
+    if np.asarray(value).dtype.kind in "fc":
+        got = f"dtype {np.asarray(value).dtype}"
+        raise InputError(argument, "must be classes (text, booleans or integers)", got, cure)
+    return check_classes(value, n, argument)
