@@ -16,8 +16,8 @@ VIGNETTES = README.parent / "vignettes"
 LEVELS = {  # of measures: what they are computed from
     "point": "measures with a value for every point, and a map",
     "pair": "measures of distances of pairs",
-    "global": "measures of the picture as a whole, and curves over all k",
-    "algorithm": "measures of the method: run again, or read back",
+    "global": "measures of the embedding as a whole, and curves over all k",
+    "algorithm": "measures of the method, which is re-run or inverted",
 }
 
 

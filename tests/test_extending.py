@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "vignettes" / "extending.md"
-SUITES = ["test_indices_contract.py", "test_methods_contract.py", "test_independence_contract.py"]
+SUITES = ["test_measures_contract.py", "test_methods_contract.py", "test_independence_contract.py"]
 ADDED = "reciprocal_rank or widest_columns or (independence_contract and rv)"
 
 
@@ -35,7 +35,7 @@ def test_the_files_of_the_page_meet_their_contracts(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=few, capture_output=True, text=True)
 
     passed = re.search(r"(\d+) passed", done.stdout)
-    assert sorted(Path(place).parent.name for place in files) == ["independence", "measures", "methods"]
+    assert sorted(Path(place).parent.name for place in files) == ["measures", "methods", "significance"]
     assert done.returncode == 0, done.stdout[-3000:]
     assert passed is not None
     assert int(passed[1]) >= 60

@@ -14,7 +14,7 @@ from readme_tables import VIGNETTES, site_module
 from dreval import glossary
 from dreval.registry import MEASURES, METHODS, TESTS
 
-ALTERNATIVES, DRAWING, TEXT, LISTING = map(site_module, ("_alternatives", "_drawing", "_text", "_vignettes"))
+DRAWING, TEXT, SECTIONS = map(site_module, ("_drawing", "_text", "_vignettes"))
 CARDS = [*MEASURES.cards(), *METHODS.cards(), *TESTS.cards()]
 
 
@@ -44,7 +44,7 @@ def test_card_fields_say_what_the_card_prints(card: object) -> None:
 )
 def test_figures_are_described_by_the_call_that_drew_them(code: str, words: str) -> None:
     """What is shown last, or what made it; no name of a file."""
-    assert ALTERNATIVES.figure_words(code) == words
+    assert TEXT.figure_words(code) == words
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_figures_are_described_by_the_call_that_drew_them(code: str, words: str)
     ],
 )
 def test_formulas_are_set(text: str, pieces: list[tuple[str, str]]) -> None:
-    """A measure stands low, a power high, a sign is one letter, and nothing else changes."""
+    """A subscript stands low, a power high, a sign is one letter, and nothing else changes."""
     assert TEXT.formula_pieces(text) == pieces
 
 
@@ -85,7 +85,7 @@ def test_docstrings_keep_examples_and_formulas() -> None:
         "e_",
     ]
 
-    site_module("_docstrings").keep_plain("autodoc", lines)
+    TEXT.keep_plain("autodoc", lines)
 
     assert lines == [
         r"\|a & b\| of mean\_ and ``|c|``", ".. math:: |x_i|", "   |y|", "", r"Then \|d\|.", ">>> a | b_", "| c |", "",
@@ -94,8 +94,8 @@ def test_docstrings_keep_examples_and_formulas() -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3, 5])
-def test_scatter_draws_every_point_within_the_embedding(columns: int) -> None:
-    """An embedding has one mark for each point, in its color, and is valid XML with a description."""
+def test_scatter_draws_every_point_within_the_drawing(columns: int) -> None:
+    """A drawing has one mark for each point, in its color, and is valid XML with a description."""
     points = np.random.default_rng(0).normal(size=(30, columns)) * 1e6
     colors = ["#111111"] * 10 + ["#222222"] * 20
 
@@ -122,22 +122,21 @@ def test_colors_run_from_worse_to_better() -> None:
 
 def test_family_has_a_perfect_copy_and_one_without_relation() -> None:
     """The six embeddings have the points of the sheet: the first is the data, the last has rows exchanged."""
-    family = site_module("_family")
+    family = site_module("_measures")
 
     data, latent, labels = family.sheet()
     found = family.embeddings()
 
-    assert list(found) == list(family.WORDS)
+    assert list(found) == list(family.EMBEDDINGS)
     assert np.array_equal(found["copy"], data)
     assert np.array_equal(np.sort(found["random"], axis=0), np.sort(latent, axis=0))
     assert all(len(points) == len(labels) for points in found.values())
 
 
-def test_command_page_has_every_option_of_the_parser(tmp_path: Path) -> None:
+def test_command_page_has_every_option_of_the_parser() -> None:
     """Every command and every option of the command line is on its page."""
-    commands = site_module("_commands")
-    commands.write_commands(tmp_path)
-    text = (tmp_path / "commands.rst").read_text("utf-8")
+    commands = site_module("_reference")
+    text = commands._commands()
 
     leaves = list(commands._leaves(commands._parser()))
     assert len(leaves) > 8
@@ -164,7 +163,7 @@ def test_vignettes_are_ordered_by_their_line(tmp_path: Path) -> None:
     _vignette(tmp_path, "_site/e.md")
     (tmp_path / "index.md").write_text("# No notebook\n")
 
-    names = {section: [text.name for text in LISTING.vignettes(tmp_path, section)] for section in LISTING.SECTIONS}
+    names = {section: [text.name for text in SECTIONS.vignettes(tmp_path, section)] for section in SECTIONS.SECTIONS}
 
     assert names == {"start": [], "task": ["b", "a", "c"], "papers": ["papers/d"]}
 
@@ -173,7 +172,7 @@ def test_vignette_gives_its_title_and_first_sentences(tmp_path: Path) -> None:
     """Headings in code are no titles, and a list shows two sentences."""
     body = "```{code-cell} python\n# a comment\n```\n\n# The title\n\nOne is\nfirst. Is two second? Three.\n"
 
-    found = LISTING.read_vignette(_vignette(tmp_path, "a.md", body=body), tmp_path)
+    found = SECTIONS.read_vignette(_vignette(tmp_path, "a.md", body=body), tmp_path)
 
     assert (found.title, found.opening) == ("The title", "One is first. Is two second?")
 
@@ -183,16 +182,16 @@ def test_unknown_section_is_refused(tmp_path: Path) -> None:
     path = _vignette(tmp_path, "a.md", "dreval: {section: tasks}\n")
 
     with pytest.raises(ValueError, match=r"must be one of start, task, papers: got 'tasks'"):
-        LISTING.read_vignette(path, tmp_path)
+        SECTIONS.read_vignette(path, tmp_path)
 
 
 def test_sections_of_the_vignettes_have_no_ties() -> None:
     """Every vignette says where it belongs, and no two of a section claim one place."""
-    for section in LISTING.SECTIONS:
-        orders = [text.order for text in LISTING.vignettes(VIGNETTES, section)]
+    for section in SECTIONS.SECTIONS:
+        orders = [text.order for text in SECTIONS.vignettes(VIGNETTES, section)]
         assert orders
         assert len(set(orders)) == len(orders)
-        assert max(orders) < LISTING.LAST
+        assert max(orders) < SECTIONS.LAST
 
 
 def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,7 +202,7 @@ def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (tmp_path / "_static" / "template.html").write_text('<a href="{{ x }}">x</a>')
     (tmp_path / "index.html").write_text(
         '<h1 id="a">x</h1><a href="#a">1</a><a href="sub/b.html#c%20d">2</a><a href="https://x.org/y">3</a>'
-        '<a href="sub/">no measure</a><a href="#b">no place</a><img src="gone.png"><a href="../outside.html">out</a>'
+        '<a href="sub/">no index</a><a href="#b">no place</a><img src="gone.png"><a href="../outside.html">out</a>'
     )
     (tmp_path / "sub" / "b.html").write_text('<p id="c d"></p><a href="../index.html">up</a>')
     (tmp_path.parent / "outside.html").write_text("")

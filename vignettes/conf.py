@@ -20,7 +20,7 @@ extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb", "_site"]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}
 exclude_patterns = ["_*", "**/_*", "**/.*"]
 
-if hasattr(KernelManager, "transport_encryption"):  # newer kernels warn where they are spoken to in plain text
+if hasattr(KernelManager, "transport_encryption"):  # newer kernels warn about unencrypted connections
     KernelManager.transport_encryption.default_value = "auto"
 # Every vignette is executed at every build, in a folder of its own; what fails, warns or writes to stderr ends it.
 nb_execution_mode = "force"
@@ -49,7 +49,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-html_sidebars = {name: [] for name in ("measure", "dreval", "reference/gallery", "news", "contributing")}
+html_sidebars = {name: [] for name in ("index", "dreval", "reference/gallery", "news", "contributing")}
 html_theme_options = {
     "header_links_before_dropdown": 6,
     "logo": {"text": "dreval"},

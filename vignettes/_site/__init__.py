@@ -1,4 +1,4 @@
-"""What the site adds to sphinx: pages from the registries, lists of vignettes, formulas as MathML, links from code."""
+"""The site's extension of sphinx: pages from the registries, lists of vignettes, MathML, links from code."""
 
 from __future__ import annotations
 
@@ -13,16 +13,11 @@ DARK_PAGE = 'html[data-theme="dark"]'
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Join the build. What needs sphinx is imported here, so that the tests can read the rest without it."""
-    from _site._alternatives import describe_figures
-    from _site._docstrings import keep_plain
-    from _site._formulas import Formulas
-    from _site._links import CodeLinks
-    from _site._listing import VignetteList
-    from _site._mathml import add_renderer
-    from _site._tables import PaperTables
+    """Register with sphinx. Modules that need sphinx are imported here; the tests use the others without it."""
+    from _site._extension import CodeLinks, Formulas, PaperTables, VignetteList, describe_figures, render_formulas
+    from _site._text import keep_plain
 
-    add_renderer(app)
+    render_formulas(app)
     app.add_directive("vignettes", VignetteList)
     app.add_directive("paper-tables", PaperTables)
     app.add_post_transform(CodeLinks)

@@ -1,4 +1,4 @@
-"""Small pictures of points and curves as SVG in the colors of a page, a kilobyte or two each."""
+"""Small drawings of points and curves as SVG in the colors of a page, a kilobyte or two each."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _flat(points: FloatArray) -> FloatArray:
 
 
 def _placed(points: FloatArray) -> FloatArray:
-    """Points within the picture, with one unit for both axes, upwards being up."""
+    """Points within the drawing, with one unit for both axes, upwards being up."""
     low, high = points.min(axis=0), points.max(axis=0)
     unit = (SIDE - 2 * EDGE) / max(float((high - low).max()), 1e-300)
     middle = SIDE / 2
@@ -56,7 +56,7 @@ def _placed(points: FloatArray) -> FloatArray:
 
 
 def scatter(points: FloatArray, colors: Sequence[str], label: str, size: float = 3.4) -> str:
-    """Points in their colors; what is shown is said in ``label`` for those who do not see it."""
+    """Points in their colors; ``label`` describes the drawing to readers who cannot see it."""
     places = _placed(_flat(np.asarray(points, dtype=np.float64)))
     strokes: dict[str, list[str]] = {}
     for (x, y), color in zip(places, colors, strict=True):
@@ -84,7 +84,7 @@ def _svg(inside: str, label: str, height: float = SIDE) -> str:
     return f'<svg viewBox="0 0 {SIDE:g} {height:g}" role="img" aria-label="{escape(label, quote=True)}">{inside}</svg>'
 
 
-def figure(picture: str, caption: str, small: str = "") -> str:
-    """A picture with its caption, both HTML."""
+def figure(svg: str, caption: str, small: str = "") -> str:
+    """A drawing with its caption, as HTML."""
     below = f"<small>{small}</small>" if small else ""
-    return f"<figure>{picture}<figcaption>{caption}{below}</figcaption></figure>"
+    return f"<figure>{svg}<figcaption>{caption}{below}</figcaption></figure>"

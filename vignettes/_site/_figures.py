@@ -1,4 +1,4 @@
-"""The page of figures: every kind that a result or a comparison can draw, each drawn from a small evaluation."""
+"""The page of figures: every kind of figure of a result or a comparison, drawn from a small evaluation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 import dreval
-from _site._family import embeddings, evaluated, sheet
+from _site._measures import embeddings, evaluated, sheet
 from _site._text import page, raw, title, write
 from dreval.report._svg import inline_svg
 from dreval.report.plot import kinds
@@ -22,13 +22,13 @@ SETS = ("swiss_roll", "cylinder", "hemisphere", "sphere", "s3", "s4", "trefoil")
 METHODS = ("pca", "isomap", "classical_mds", "laplacian_eigenmaps")
 
 WORDS = (
-    "``Results.plot(kind)`` and ``Comparison.plot(kind)`` give a matplotlib figure: a notebook shows it, "
-    "``savefig(path)`` keeps it. A result and a study are compared first where a kind needs that."
+    "``Results.plot(kind)`` and ``Comparison.plot(kind)`` return a matplotlib figure. A notebook displays it; "
+    "``savefig(path)`` saves it. If a kind needs a comparison, results and studies are compared first."
 )
 
 
-def write_figures(folder: Path) -> list[str]:
-    """Write the page; its name below the folder."""
+def write_figures(folder: Path) -> None:
+    """Write the page."""
     pieces = [
         title("Figures"),
         WORDS,
@@ -38,7 +38,6 @@ def write_figures(folder: Path) -> list[str]:
         pieces += [title(card.name, "-"), _sentence(card.sentence), _options(card)]
         pieces.append(raw(f'<div class="drawn">{drawn}</div>'))
     write(folder / "figures.rst", page(*pieces))
-    return ["figures"]
 
 
 def _sentence(words: str) -> str:

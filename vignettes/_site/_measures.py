@@ -1,61 +1,75 @@
-"""A page for each measure, and the gallery in which all are seen on the same six embeddings."""
+"""A page for each measure, and the gallery: every measure for the same six embeddings of one bent sheet."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+import dreval
 from _site import _drawing as draw
-from _site._family import METHODS, WORDS, embeddings, evaluated, evaluated_methods, sheet
 from _site._text import card_fields, fields, page, plain, raw, symbol_html, title, toctree, write
 from dreval.glossary import DIRECTIONS
-from dreval.records.results import point_column
+from dreval.records.results import Results, point_column
 from dreval.registry import MEASURES
 
+FloatArray = npt.NDArray[np.float64]
+N = 180
+TURN = 1.5 * np.pi  # of a whole turn that the sheet is bent by
+SEED = 0
+
+EMBEDDINGS = {
+    "copy": "the data themselves, in all three dimensions",
+    "unrolled": "the sheet laid flat",
+    "PCA": "a projection: two principal components",
+    "torn": "laid flat, cut in the middle, the halves swapped",
+    "crushed": "laid flat, one side compressed to a twentieth",
+    "random": "laid flat, the rows permuted",
+}
 LEVELS = {
-    "point": "Point by point",
-    "pair": "By pairs of points",
-    "global": "The embedding as a whole",
-    "algorithm": "Asked of the method",
+    "point": "Measures of single points",
+    "pair": "Measures of pairs of points",
+    "global": "Measures of the whole embedding",
+    "algorithm": "Measures of the method",
 }
 EXPLAINED = {
-    "point": "The value is the mean of contributions of points, so that there is a map of where the embedding fails.",
-    "pair": "The value is a statistic of distances of pairs of points.",
-    "global": "The value, or the curve over all numbers of neighbors, speaks of the embedding as a whole.",
-    "algorithm": "The value is asked of what made the embedding, which is run or fitted again.",
+    "point": "The value is the mean of the contributions of the points, so a map shows where the embedding fails.",
+    "pair": "The value is a statistic of the distances between pairs of points.",
+    "global": "The value, or the curve over all numbers of neighbors, describes the embedding as a whole.",
+    "algorithm": "The value describes the method that made the embedding; the method is re-run or fitted to new data.",
 }
 
-WORDS_ABOVE = (
-    "One bent sheet in three dimensions, and six embeddings of it. Every measure of an embedding sees the same six, in the "
-    "same order; the two that are asked of a method see five methods instead, on pages of their own. Each finds "
-    "some faults and is blind to others: read a column to see which measure notices the tear, a row to see what one "
-    "measure cares for. The better of a row, the darker the cell."
+INTRODUCTION = (
+    "The data are one bent sheet in three dimensions. Every measure of an embedding is computed for the same six "
+    "embeddings of it, in the same order. The measures of a method are computed for five methods instead, on their own "
+    "pages. Each measure detects some faults and misses others: read a column to see which measures detect the tear, "
+    "and a row to see what one measure responds to. The better the value in its row, the darker the cell."
 )
 
 
-def write_measures(folder: Path) -> list[str]:
-    """Write all pages; their names below the folder."""
+def write_measures(folder: Path) -> None:
+    """Write the page of each measure, and the gallery."""
     cards = MEASURES.cards()
     for card in cards:
         write(folder / "measures" / f"{card.name}.rst", measure_page(card))
     write(folder / "gallery.rst", _gallery(cards))
-    return [f"measures/{card.name}" for card in cards]
 
 
 def measure_page(card: Any) -> str:
-    """The page of one measure: its question, what is known of it, embeddings, its documentation."""
+    """The page of one measure: its question, its card, its values for the embeddings, its docstring."""
     known = card_fields(card, "name", "question")
     return page(
         title(plain(card.title)),
         f".. rst-class:: question\n\n{plain(card.question)}",
         fields({"function": f"``dreval.{card.name}``", "symbol": plain(card.symbol)} | known),
-        title("Seen on the same embeddings", "-"),
+        title("Values for the same embeddings", "-"),
         raw(_maps(card)),
         title("Reference", "-"),
         f".. autofunction:: dreval.{card.name}",
@@ -76,9 +90,9 @@ def _maps(card: Any) -> str:
     plain_colors = draw.by_class(labels) if "labels" in card.needs else draw.along(latent[:, 0])
     figures = []
     for name, points in embeddings().items():
-        drawn = draw.scatter(points, colors.get(name, plain_colors), f"{name}: {WORDS[name]}")
+        drawn = draw.scatter(points, colors.get(name, plain_colors), f"{name}: {EMBEDDINGS[name]}")
         value = _curve(card, name) if card.curve else f"<b>{number(rows.value[name], _counts(rows))}</b>"
-        figures.append(draw.figure(drawn, f"{escape(name)} {value}", escape(WORDS[name])))
+        figures.append(draw.figure(drawn, f"{escape(name)} {value}", escape(EMBEDDINGS[name])))
     return f'<div class="maps">{"".join(figures)}</div>\n<p class="key">{_key(card, rows, bool(colors))}</p>'
 
 
@@ -104,7 +118,7 @@ def _curve(card: Any, name: str) -> str:
 
 
 def _key(card: Any, rows: pd.DataFrame, mapped: bool) -> str:
-    """What the embeddings show, and by which value they are to be read."""
+    """The legend below the embeddings: colors, direction, chance level."""
     said = []
     if mapped:
         said.append("Points are colored by what they contribute, from worse (orange) to better (blue).")
@@ -116,7 +130,7 @@ def _key(card: Any, rows: pd.DataFrame, mapped: bool) -> str:
         said.append("Under each embedding the curve over all K, with K on a log scale; 0 is dashed.")
     else:
         chance = rows.chance.drop("copy", errors="ignore").median()
-        said.append(f"{_direction(card)}." + (f" By chance: {number(chance)}." if math.isfinite(chance) else ""))
+        said.append(f"{_direction(card)}." + (f" Chance level: {number(chance)}." if math.isfinite(chance) else ""))
     if card.shares_neighbors:
         said.append("Here k = 15.")
     return " ".join(said)
@@ -127,20 +141,20 @@ def _direction(card: Any) -> str:
 
 
 def _methods(card: Any) -> str:
-    """The embeddings that methods make of the sheet, with the value of each method."""
+    """The embeddings of the sheet by each method, with the value of the method."""
     rows, (_, latent, _) = _rows(card), sheet()
     made = evaluated_methods().embeddings
     figures = []
     for name, (_, words) in METHODS.items():
         drawn = draw.scatter(np.asarray(made[name], dtype=float), draw.along(latent[:, 0]), f"{name}: {words}")
         figures.append(draw.figure(drawn, f"{escape(name)} <b>{number(rows.value[name])}</b>", escape(words)))
-    chance = f" By chance: {number(rows.chance.median())}." if math.isfinite(rows.chance.median()) else ""
-    key = f"Five methods, each run again on other data. Colors run along the bend of the sheet. {_direction(card)}."
+    chance = f" Chance level: {number(rows.chance.median())}." if math.isfinite(rows.chance.median()) else ""
+    key = f"Five methods, each re-run on other data. Colors run along the bend of the sheet. {_direction(card)}."
     return f'<div class="maps">{"".join(figures)}</div>\n<p class="key">{key}{chance}</p>'
 
 
 def number(value: float, whole: bool = False) -> str:
-    """Three digits behind the point, none of counts and large numbers; a dash for no number."""
+    """Three decimals, none for counts and large numbers; a dash for a missing number."""
     if not math.isfinite(value):
         return "–"
     return f"{value:.0f}" if whole or abs(value) >= 10 else f"{value:.3f}"
@@ -155,7 +169,7 @@ def _gallery(cards: Iterable[Any]) -> str:
     kinds = {level: [card for card in cards if card.level == level] for level in LEVELS}
     pieces = [
         title("Gallery"),
-        WORDS_ABOVE,
+        INTRODUCTION,
         raw(_head()),
     ]
     for level, found in kinds.items():
@@ -173,14 +187,14 @@ def _head() -> str:
     _, latent, _ = sheet()
     colors = draw.along(latent[:, 0])
     figures = (
-        draw.figure(draw.scatter(points, colors, f"{name}: {WORDS[name]}"), escape(name), escape(WORDS[name]))
+        draw.figure(draw.scatter(points, colors, f"{name}: {EMBEDDINGS[name]}"), escape(name), escape(EMBEDDINGS[name]))
         for name, points in embeddings().items()
     )
     return f'<div class="maps">{"".join(figures)}</div>'
 
 
 def _gallery_head() -> str:
-    names = "".join(f"<th>{escape(name)}</th>" for name in WORDS)
+    names = "".join(f"<th>{escape(name)}</th>" for name in EMBEDDINGS)
     return f"<thead><tr><th>measure</th>{names}<th>chance</th></tr></thead>"
 
 
@@ -190,10 +204,10 @@ def _gallery_row(card: Any) -> str:
     )
     head = f"<th>{link}<small>{escape(card.question)}</small></th>"
     if card.curve:
-        cells = "".join(f"<td>{_curve(card, name)}</td>" for name in WORDS)
+        cells = "".join(f"<td>{_curve(card, name)}</td>" for name in EMBEDDINGS)
         return f"<tr>{head}{cells}<td></td></tr>"
     rows = _rows(card)
-    values = rows.value[list(WORDS)]
+    values = rows.value[list(EMBEDDINGS)]
     shares = _goodness(values.to_numpy(dtype=float), card.direction)
     cells = "".join(
         f'<td style="--q:{share:.2f}">{number(value, _counts(rows))}</td>'
@@ -210,3 +224,76 @@ def _goodness(values: np.ndarray[Any, np.dtype[np.float64]], direction: str) -> 
     if np.ptp(signed) > 5:
         signed = np.argsort(np.argsort(signed, kind="stable"), kind="stable").astype(float)
     return (signed - signed.min()) / (np.ptp(signed) or 1.0)
+
+
+@cache
+def sheet() -> tuple[FloatArray, FloatArray, npt.NDArray[np.str_]]:
+    """The data (n, 3), their latent variables (n, 2), and three classes along the bend."""
+    rng = np.random.default_rng(SEED)
+    latent = np.column_stack([rng.uniform(0, TURN, N), rng.uniform(0, 3, N)])
+    data = np.column_stack([np.cos(latent[:, 0]), np.sin(latent[:, 0]), latent[:, 1]])
+    return data, latent, np.array(["a", "b", "c"])[np.digitize(latent[:, 0], [TURN / 3, 2 * TURN / 3])]
+
+
+@cache
+def embeddings() -> dict[str, FloatArray]:
+    """The six embeddings by name, from a perfect copy to one without any relation to the data."""
+    data, latent, _ = sheet()
+    along, across = latent.T
+    cut = np.where(along < TURN / 2, along + TURN / 2 + 3.5, along - TURN / 2)
+    found = {
+        "copy": data,
+        "unrolled": latent,
+        "PCA": _principal(data, 2),
+        "torn": np.column_stack([cut, across]),
+        "crushed": latent * [1.0, 0.05],
+        "random": latent[np.random.default_rng(SEED).permutation(N)],
+    }
+    return {name: found[name] for name in EMBEDDINGS}
+
+
+def _principal(X: FloatArray, n_components: int) -> FloatArray:
+    centered = X - X.mean(axis=0)
+    return centered @ np.linalg.svd(centered, full_matrices=False)[2][:n_components].T
+
+
+@cache
+def evaluated() -> Results:
+    """Every measure of an embedding, for all six."""
+    data, latent, labels = sheet()
+    names = [card.name for card in MEASURES.cards() if "method" not in card.needs]
+    evaluation = dreval.Evaluation(data, dict(embeddings()), labels=labels, latent=latent, random_state=SEED)
+    return evaluation.run(names, tests=None, ci=None)
+
+
+def _crush(X: FloatArray, n_components: int) -> FloatArray:
+    Y = _principal(X, n_components)
+    return np.column_stack([Y[:, :1], 0.05 * Y[:, 1:]])
+
+
+def _tear(X: FloatArray, n_components: int) -> FloatArray:
+    Y = _principal(X, n_components)
+    return Y + np.where(Y[:, :1] > 0, -2.0, 2.0) * np.ptp(Y[:, 0]) * np.eye(n_components)[0]
+
+
+def _forget(X: FloatArray, n_components: int, random_state: Any = None) -> FloatArray:
+    return np.random.default_rng(random_state).normal(size=(len(X), n_components))
+
+
+# Methods with the same faults as the embeddings, for the measures of a method.
+METHODS: dict[str, tuple[Any, str]] = {
+    "PCA": ("pca", "principal components"),
+    "isomap": ("isomap", "lays the sheet flat"),
+    "torn": (_tear, "principal components, cut in the middle, the halves swapped"),
+    "crushed": (_crush, "principal components, all but the first compressed to a twentieth"),
+    "random": (_forget, "random coordinates that ignore the data"),
+}
+
+
+@cache
+def evaluated_methods() -> Results:
+    """Every measure that re-runs a method, for the five methods."""
+    data, _, _ = sheet()
+    names = [card.name for card in MEASURES.cards() if "method" in card.needs]
+    sources = {name: source for name, (source, _) in METHODS.items()}
+    return dreval.Evaluation(data, sources, random_state=SEED).run(names, tests=None, ci=None)

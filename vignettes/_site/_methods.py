@@ -1,4 +1,4 @@
-"""A page for each method: what is known of it, and what it makes of the rolled sheet."""
+"""A page for each method: its card, its docstring, and its embedding of the rolled sheet."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ from dreval.registry import METHODS
 N, NEIGHBORS, SEED = 300, 8, 0
 
 
-def write_methods(folder: Path) -> list[str]:
-    """Write all pages and their overview; the names below the folder."""
+def write_methods(folder: Path) -> None:
+    """Write all pages and their overview."""
     cards = METHODS.cards()
     made = {card.name: embedding(card.name) for card in cards}
     for card in cards:
         write(folder / "methods" / f"{card.name}.rst", method_page(card, made[card.name]))
-    write(folder / "methods" / "measure.rst", _overview(cards, made))
+    write(folder / "methods" / "index.rst", _overview(cards, made))
     write(folder / "methods" / "common.rst", _common())
-    return ["methods/index"]
 
 
 @cache
 def roll() -> Dataset:
-    """The sheet that all methods are shown on: half of the usual one, so that few points are dense enough."""
+    """The rolled sheet that every method embeds: half of the usual width, so that few points are dense enough."""
     whole = dreval.simulate("swiss_roll", n=2 * N, random_state=SEED)
     half = np.sort(np.argsort(whole.latent[:, 1])[:N])
     return replace(whole, data=whole.data[half], latent=whole.latent[half], labels=None)
@@ -49,10 +48,9 @@ def bands() -> list[str]:
 
 @cache
 def embedding(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """What the method makes of it; supervised ones are told in which band along the roll a point lies.
+    """The method's embedding of the sheet; supervised methods get the band along the roll of each point.
 
-    What a method warns of (weakly connected points, an optimization that was stopped) is part of its page's data, not
-    of the build.
+    Warnings of a method (weakly connected points, an optimization that stopped early) must not stop the build.
     """
     cls = METHODS.get(name)
     method = cls(n_components=2)
@@ -71,12 +69,10 @@ def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
     if "n_neighbors" in inspect.signature(METHODS.get(card.name)).parameters:
         told = f"with {NEIGHBORS} neighbors, else by its defaults"
     if card.supervised:
-        told += ", told in which of six bands along the roll each point lies"
+        told += ", given the band (of six) along the roll of each point"
     figures = [
-        draw.figure(
-            draw.scatter(roll().data, colors, "The data: a rolled sheet"), "The data", f"a rolled sheet, n = {N}"
-        ),
-        draw.figure(draw.scatter(Y, colors, f"What {card.title} makes of it"), escape(card.title), told),
+        draw.figure(draw.scatter(roll().data, colors, "Data: a rolled sheet"), "The data", f"a rolled sheet, n = {N}"),
+        draw.figure(draw.scatter(Y, colors, f"The embedding by {card.title}"), escape(card.title), told),
     ]
     return page(
         title(plain(card.title)),
@@ -84,7 +80,7 @@ def method_page(card: Any, Y: np.ndarray[Any, np.dtype[np.float64]]) -> str:
         raw(f'<div class="maps two">{"".join(figures)}</div>'),
         title("Reference", "-"),
         f".. autoclass:: dreval.methods.{card.class_name}",
-        "What all methods have in common (``fit``, ``kernel_transform``, ``kernel_inverse_transform``, parameters by name): :doc:`common`.",
+        "What all methods share (``fit``, ``transform``, ``inverse_transform``, parameters by name): :doc:`common`.",
     )
 
 
@@ -92,7 +88,7 @@ def _overview(cards: list[Any], made: dict[str, Any]) -> str:
     colors = draw.along(roll().latent[:, 0])
     figures = "".join(
         draw.figure(
-            draw.scatter(made[card.name], colors, f"What {card.title} makes of a rolled sheet"),
+            draw.scatter(made[card.name], colors, f"The embedding of a rolled sheet by {card.title}"),
             f'<a href="{card.name}.html">{escape(card.title)}</a>',
             escape(card.family),
         )
@@ -100,9 +96,9 @@ def _overview(cards: list[Any], made: dict[str, Any]) -> str:
     )
     return page(
         title("Methods"),
-        "Reference implementations of the literature, as baselines to compare with. All are shown on the same rolled "
-        f"sheet of {N} points with their defaults, those on graphs with {NEIGHBORS} neighbors. What lays it flat here "
-        "may fail on data of another shape.",
+        "Reference implementations of methods from the literature, as baselines for comparison. Every method embeds "
+        f"the same rolled sheet of {N} points with its defaults; methods on graphs use {NEIGHBORS} neighbors. A method "
+        "that unrolls this sheet may fail on data of another shape.",
         raw(f'<div class="maps many">{figures}</div>'),
         toctree(["common", *(card.name for card in cards)], "hidden:"),
     )
@@ -110,7 +106,7 @@ def _overview(cards: list[Any], made: dict[str, Any]) -> str:
 
 def _common() -> str:
     return page(
-        title("What all methods have in common"),
+        title("What all methods share"),
         "Every method is a source of an Evaluation by its name, and an object in the manner of scikit-learn.",
         ".. autoclass:: dreval.methods._method.Method",
     )

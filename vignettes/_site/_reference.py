@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import inspect
+import warnings
+from collections.abc import Iterator
+from html import escape
 from pathlib import Path
-from time import perf_counter
+from typing import Any
 
-from sphinx.util import logging
+import numpy as np
 
 import dreval
-from _site._citation import write_citation
-from _site._classes import first_sentence, public_names, records, write_classes
-from _site._commands import write_commands
+from _site import _drawing as draw
 from _site._figures import write_figures
 from _site._measures import write_measures
 from _site._methods import write_methods
 from _site._tests import write_tests
-from _site._text import page, table, title, toctree, write
+from _site._text import code, keep_plain, page, plain, raw, table, title, toctree, write
+from dreval import errors, glossary
+from dreval.cli._main import _parser
+from dreval.registry import DATASETS, MEASURES, TESTS
 
-PARTS = (write_citation, write_classes, write_commands, write_figures, write_measures, write_methods, write_tests)
+CITATION = Path(__file__).resolve().parents[2] / "CITATION.cff"
+# The records that functions return; users never construct them.
+RECORDS = (
+    "dreval.comparison.record.Comparison",
+    "dreval.records.certificate.Certificate",
+    "dreval.records.measure_record.MeasureRecord",
+    "dreval.records.embedding.Embedding",
+    "dreval.datasets._dataset.Dataset",
+)
+EXIT_CODES = (
+    "The names and defaults are those of the Python functions. ``dreval`` exits with 0 on success, with 1 if some "
+    "embedding failed (the others are still evaluated), with 2 if the input is invalid, with 3 after a defect in "
+    "dreval, and with 130 after Ctrl-C. Every error message says which input is wrong, why, and what to do."
+)
 
 
 def write_reference(folder: Path) -> None:
-    """Write every page of the reference, and say how long each part took."""
-    for part in PARTS:
-        start = perf_counter()
-        part(folder)
-        logging.getLogger(__name__).info("%s: %.1f s", part.__name__, perf_counter() - start)
+    """Write every page of the reference."""
+    for write_part in (write_classes, write_figures, write_measures, write_methods, write_tests):
+        write_part(folder)
+    write(folder / "commands.rst", _commands())
+    write(folder / "citation.rst", _citation())
     write(folder / "index.rst", _overview())
 
 
@@ -36,13 +55,13 @@ def _overview() -> str:
     functions = [name for name in names if name not in classes]
     return page(
         title("Reference"),
-        "Every page below is written from the code: from the cards of measures, tests and methods, and from what the "
-        "functions say of themselves.",
+        "Every page below is generated from the code: from the cards of measures, tests and methods, and from the "
+        "docstrings.",
         title("By kind", "-"),
         table(
-            ["what", "where"],
+            ["topic", "page"],
             [
-                ("Measures of quality, each on the same six embeddings", ":doc:`gallery`"),
+                ("Measures of quality, each for the same six embeddings", ":doc:`gallery`"),
                 ("Tests of independence, with their error rates", ":doc:`tests/index`"),
                 ("Methods of dimensionality reduction, on a rolled sheet", ":doc:`methods/index`"),
                 ("Data, bundled and simulated", ":doc:`datasets`"),
@@ -54,11 +73,11 @@ def _overview() -> str:
             ],
         ),
         title("Classes", "-"),
-        table(["class", "what it is"], _listed(classes)),
-        title("What they give back", "-"),
-        table(["record", "what it is"], [(f":doc:`records/{name}`", words) for name, words in records()]),
+        table(["class", "purpose"], _listed(classes)),
+        title("Records that they return", "-"),
+        table(["record", "content"], [(f":doc:`records/{name}`", words) for name, words in records()]),
         title("Functions", "-"),
-        table(["function", "what it does"], _listed(functions)),
+        table(["function", "purpose"], _listed(functions)),
         toctree(
             [
                 *("tests/index", "methods/index", "datasets", "figures", "columns", "errors", "commands", "citation"),
@@ -72,3 +91,182 @@ def _overview() -> str:
 
 def _listed(names: list[str]) -> list[tuple[str, str]]:
     return [(f":doc:`names/{name}`", first_sentence(getattr(dreval, name))) for name in names]
+
+
+def public_names() -> list[str]:
+    """The public names of ``dreval`` other than measures, tests and folders."""
+    own = {*MEASURES.names(), *TESTS.public_names()}
+    return [name for name in dir(dreval) if not name.startswith("_") and name not in own and not _is_folder(name)]
+
+
+def _is_folder(name: str) -> bool:
+    return inspect.ismodule(getattr(dreval, name))
+
+
+def write_classes(folder: Path) -> None:
+    """Write the pages of names and records, errors, columns and data."""
+    for name in public_names():
+        thing = getattr(dreval, name)
+        write(folder / "names" / f"{name}.rst", _page(f"dreval.{name}", name, thing))
+    for name, place, thing in _records():
+        write(folder / "records" / f"{name}.rst", _page(place, name, thing))
+    write(folder / "errors.rst", _errors())
+    write(folder / "columns.rst", _columns())
+    write(folder / "datasets.rst", _datasets())
+
+
+def _page(place: str, name: str, thing: Any) -> str:
+    directive = "autoclass" if inspect.isclass(thing) else "autofunction"
+    return page(title(name), f".. {directive}:: {place}")
+
+
+def first_sentence(thing: Any) -> str:
+    """The first paragraph of a documentation."""
+    lines = (inspect.getdoc(thing) or "").split("\n\n")[0].splitlines()
+    keep_plain(lines)
+    return " ".join(lines)
+
+
+def records() -> list[tuple[str, str]]:
+    """Names of the records, each with its first sentence."""
+    return [(name, first_sentence(thing)) for name, _, thing in _records()]
+
+
+def _records() -> Iterator[tuple[str, str, Any]]:
+    """Name, place and class of each record."""
+    for place in RECORDS:
+        module, _, name = place.rpartition(".")
+        yield name, place, getattr(importlib.import_module(module), name)
+
+
+def _errors() -> str:
+    names = [name for name in errors.__all__ if inspect.isclass(getattr(errors, name))]
+    return page(
+        title("Errors and warnings"),
+        "An error names the argument, the rule, the value it got, and the remedy. A result that rests on an assumption "
+        "comes with a warning that states the assumption. Harmless events become notes of the result.",
+        *(f".. autoexception:: dreval.errors.{name}" for name in names),
+    )
+
+
+def _columns() -> str:
+    parts = {
+        "Results.tidy()": ("one row for each embedding, measure and parameter", glossary.COLUMNS),
+        "Comparison.tidy()": ("one row for each pair of embeddings, measure and test", glossary.PAIR_COLUMNS),
+        "Comparison.overall": ("one row for each measure and test of all embeddings", glossary.OVERALL_COLUMNS),
+        "Comparison.standing": ("one row for each embedding and measure", glossary.STANDING_COLUMNS),
+    }
+    pieces = [title("Columns of the tables"), "This list is complete: no table has any other column."]
+    for name, (words, columns) in parts.items():
+        rows = ((f"``{column}``", plain(said)) for column, said in columns.items())
+        pieces += [title(name, "-"), words.capitalize() + ".", table(["column", "meaning"], rows, "22 78")]
+    return page(*pieces)
+
+
+def _datasets() -> str:
+    cards = DATASETS.cards()
+    kinds = {"bundled": "Bundled", "simulated": "Simulated", "loader": "Read from a file of yours"}
+    how = {
+        "bundled": "``dreval.load_dataset(name)`` loads them; they come with the package.",
+        "simulated": "``dreval.simulate(name, n=..., random_state=...)`` simulates them, with these parameters.",
+        "loader": "``dreval.read_raw(path)`` reads the authors' files, which may not be given away with the package.",
+    }
+    pieces = [title("Data")]
+    for kind, words in kinds.items():
+        found = [card for card in cards if card.kind == kind]
+        pieces += [title(words, "-"), how[kind], raw(_panels(found)) if kind == "simulated" else ""]
+        rows = ((f"``{c.name}``", _described(c), f"{c.n} x {c.p}", plain(c.reference)) for c in found)
+        pieces.append(table(["name", "title", "n x p", "reference"], rows, "18 34 12 36"))
+    return page(*pieces)
+
+
+def _described(card: Any) -> str:
+    """Title of a data set, with the parameters of a simulation."""
+    return ", ".join([plain(card.title), *(f"``{name}={value!r}``" for name, value in card.parameters.items())])
+
+
+def _panels(cards: list[Any]) -> str:
+    figures = []
+    for card in cards:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", errors.DrevalWarning)
+            made = dreval.simulate(card.name, random_state=0)
+        label = f"Simulated data: {card.title}"
+        figures.append(draw.figure(draw.scatter(_seen(made.data), _colors(made), label), escape(card.name)))
+    return f'<div class="maps many">{"".join(figures)}</div>'
+
+
+def _seen(X: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
+    """Up to three columns as they are; of more the two leading principal components."""
+    if X.shape[1] <= 3:
+        return X
+    centered = X - X.mean(axis=0)
+    return centered @ np.linalg.svd(centered, full_matrices=False)[2][:2].T
+
+
+def _colors(made: Any) -> list[str]:
+    if made.labels is not None:
+        return draw.by_class(made.labels)
+    return draw.along(made.data[:, 0] if made.latent is None else made.latent[:, 0])
+
+
+def _commands() -> str:
+    """The page of the command line, from the parser."""
+    pieces = [
+        title("Command line"),
+        EXIT_CODES,
+    ]
+    for parser in _leaves(_parser()):
+        pieces += [title(parser.prog, "-"), plain(parser.description or "")]
+        rows = [(_named(action), plain(_help(action))) for action in parser._actions if action.dest != "help"]
+        pieces.append(table(["argument", "meaning"], rows, "32 68"))
+        if parser.epilog:
+            pieces.append(".. code-block:: sh\n\n" + "\n".join(f"    {line}" for line in parser.epilog.splitlines()))
+    return page(*pieces)
+
+
+def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parsers of single commands, below those that only choose one."""
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not groups:
+        yield parser
+    for group in groups:
+        for below in group.choices.values():
+            yield from _leaves(below)
+
+
+def _named(action: argparse.Action) -> str:
+    """An argument as it is typed."""
+    if action.nargs == 0:
+        return ", ".join(code(option) for option in action.option_strings)
+    value = action.metavar or ("{" + ",".join(map(str, action.choices)) + "}" if action.choices else action.dest)
+    value = value if isinstance(value, str) else " ".join(value)
+    if not action.option_strings:
+        return code(value)
+    shown = value if action.metavar or action.choices else value.upper()
+    return ", ".join(code(f"{option} {shown}") for option in action.option_strings)
+
+
+def _help(action: argparse.Action) -> str:
+    """The help text of an argument, with its percent signs filled in."""
+    return (action.help or "") % {**vars(action), "prog": "dreval"} if action.help else ""
+
+
+def _citation() -> str:
+    """The page that says how to cite, from ``CITATION.cff``."""
+    import yaml
+
+    metadata = yaml.safe_load(CITATION.read_text("utf-8"))
+    entry = {
+        "title": f"{{{metadata['title']}}}",
+        "author": f"{{{' and '.join(author['name'] for author in metadata['authors'])}}}",
+        "version": f"{{{metadata['version']}}}",
+        "license": f"{{{metadata['license']}}}",
+    }
+    lines = ["@software{dreval,", *(f"  {name} = {value}," for name, value in entry.items()), "}"]
+    words = (
+        "Please cite the package, and the paper of every measure and method that you report. The paper is the last "
+        "line of each card (``dreval.card(name).reference``), and stands in the section References of each page."
+    )
+    block = ".. code-block:: bibtex\n\n" + "\n".join(f"   {line}" for line in lines)
+    return page(title("How to cite"), words, block, plain(metadata["abstract"]))

@@ -1,4 +1,4 @@
-"""A page for each independence test: one example against its null distribution, how often it errs, what it sees."""
+"""A page for each test of independence: one example with its null distribution, its size and its power."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _samples(change: Callable[[FloatArray], FloatArray]) -> Draw:
     return draw
 
 
-# What is simulated, by what the second argument of a test is; the first case of each has nothing to be found.
+# The simulated cases, by the kind of the second argument of a test; the null hypothesis holds in the first of each.
 CASES: dict[str, dict[str, Draw]] = {
     "variable": {
         "independent": _shape("independent", 0.0),
@@ -46,21 +46,20 @@ CASES: dict[str, dict[str, Draw]] = {
         "the spread alone": _shape("variance", 0.1),
     },
     "groups": {
-        "two samples of one normal law": _samples(lambda values: values),
+        "two samples of one normal distribution": _samples(lambda values: values),
         "means one standard deviation apart": _samples(lambda values: values + 1.0),
         "three times the standard deviation": _samples(lambda values: 3.0 * values),
     },
 }
 
 
-def write_tests(folder: Path) -> list[str]:
-    """Write all pages and their overview; the names below the folder."""
+def write_tests(folder: Path) -> None:
+    """Write all pages and their overview."""
     names = TESTS.public_names()
     rates = {name: rejections(TESTS.get(name.removesuffix(TESTS.suffix))) for name in names}
     for name, card in zip(names, TESTS.cards(), strict=True):
         write(folder / "tests" / f"{name}.rst", test_page(name, card, rates[name]))
-    write(folder / "tests" / "measure.rst", _overview(names, rates))
-    return ["tests/index"]
+    write(folder / "tests" / "index.rst", _overview(names, rates))
 
 
 def rejections(test: Any) -> dict[str, int]:
@@ -86,9 +85,9 @@ def test_page(name: str, card: Any, rates: dict[str, int]) -> str:
         title("One example", "-"),
         f"{N} rows: {words}. The observed statistic beside those of 499 permutations (p = {found.p_value:.3f}).",
         raw(f'<div class="histogram">{inline_svg(found.plot(), card.name, label)}</div>'),
-        title("How often it rejects", "-"),
-        f"Of {RUNS} simulations with {N} rows each, those rejected at the level 0.05 by {RESAMPLES} permutations. The "
-        "first line is the size, where 5 are to be expected, the others are powers.",
+        title("Size and power", "-"),
+        f"Rejections at the level 0.05 by {RESAMPLES} permutations, of {RUNS} simulations with {N} rows each. "
+        "The first line is the size, with 5 rejections expected; the others are the power.",
         raw(_bars(rates)),
         title("Reference", "-"),
         f".. autofunction:: dreval.{name}",
@@ -107,7 +106,7 @@ def _bars(rates: dict[str, int]) -> str:
 def _overview(names: list[str], rates: dict[str, dict[str, int]]) -> str:
     cards = TESTS.cards()
     listed = table(
-        ["test", "what it is", "p-value by", "needs"],
+        ["test", "title", "p-value by", "needs"],
         (
             (f":doc:`{name}`", plain(card.title), ", ".join(card.null), ", ".join(card.needs))
             for name, card in zip(names, cards, strict=True)
@@ -115,16 +114,16 @@ def _overview(names: list[str], rates: dict[str, dict[str, int]]) -> str:
     )
     first = [name for name, card in zip(names, cards, strict=True) if card.second == "variable"]
     powers = table(
-        ["what is simulated", *(f"``{name}``" for name in first)],
+        ["simulated data", *(f"``{name}``" for name in first)],
         ([plain(case), *(str(rates[name][case]) for name in first)] for case in CASES["variable"]),
     )
     return page(
         title("Tests of independence"),
-        "Does one variable, of any dimension or kind, know anything of another? p-values are (b + 1)/(m + 1) for m "
-        "permutations, never 0; the effect size comes first.",
+        "Does one variable, of any dimension or kind, depend on another? p-values are (b + 1)/(m + 1) for m "
+        "permutations, never 0. Read the effect size first.",
         listed,
-        f"How often they reject at the level 0.05, of {RUNS} simulations of {N} rows. On the first line nothing is to "
-        "be found: 5 are to be expected there.",
+        f"Rejections at the level 0.05, of {RUNS} simulations of {N} rows. In the first line the variables are "
+        "independent, and 5 rejections are expected.",
         powers,
         toctree(names, "hidden:"),
     )

@@ -1,11 +1,13 @@
-"""Words as reStructuredText: titles, tables, raw pieces of a page, and files that change only when their text does."""
+"""Text of the reference pages: reStructuredText, docstrings kept from being read as markup, figures described."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from dreval.glossary import COLUMNS
 from dreval.registry import MEASURES, METHODS, TESTS
@@ -18,27 +20,30 @@ _PIECE = re.compile(
     r"|(?P<sign>>=|<=|!=|\bsum(?= ))"
 )
 _INSIDE = {"<=": "≤", ">=": "≥", "!=": "≠", " in ": " ∈ "}
+_CODE = re.compile(r"(``.*?``|:[a-z]+:`[^`]*`|`[^`]*`_*)")
+_UNDERSCORE = re.compile(r"(?<=\w)_(?=$|[\s.,;:)\]'])")
+_ABOVE = "Figure drawn by the code above"
 _SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", "sum": "∑", "prod": "∏"}
 
 
 def plain(text: str) -> str:
-    """Text of a card on one line, no letter of which is read as markup."""
+    """Text of a card on one line, with its markup characters escaped."""
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))
 
 
 def code(text: str) -> str:
-    """Text as it is typed."""
+    """Text as inline code."""
     return f"``{text}``"
 
 
 def symbol_html(symbol: str) -> str:
-    """A symbol such as R_N,opt with its measure set low."""
-    head, low, measure = symbol.partition("_")
-    return f"<i>{head}</i><sub>{measure}</sub>" if low else f"<i>{head}</i>"
+    """A symbol such as R_N,opt with its subscript set low."""
+    head, low, subscript = symbol.partition("_")
+    return f"<i>{head}</i><sub>{subscript}</sub>" if low else f"<i>{head}</i>"
 
 
 def card_fields(card: object, *left_out: str) -> dict[str, str]:
-    """What a card says of a thing, name by name, read off the lines that it prints."""
+    """The fields of a card, by name, from the lines that it prints."""
     entries: dict[str, str] = {}
     name = ""
     for line in repr(card).splitlines()[1:]:
@@ -56,12 +61,12 @@ def title(text: str, mark: str = "=") -> str:
 
 
 def fields(entries: Mapping[str, str]) -> str:
-    """A list of names and what they are; empty ones are left out."""
+    """A field list; empty fields are left out."""
     return "\n".join(f":{name}: {text}" for name, text in entries.items() if text) + "\n"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], widths: str = "auto") -> str:
-    """A table of cells that are markup already."""
+    """A table whose cells are markup already."""
     lines = [".. list-table::", "   :header-rows: 1", f"   :widths: {widths}", ""]
     for row in (columns, *rows):
         lines += [f"   {'*' if place == 0 else ' '} - {cell}" for place, cell in enumerate(row)]
@@ -69,7 +74,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], widths: str = "
 
 
 def raw(html: str) -> str:
-    """A piece of a page that is HTML already."""
+    """A part of a page that is HTML already."""
     return ".. raw:: html\n\n" + "\n".join(f"   {line}" for line in html.splitlines()) + "\n"
 
 
@@ -79,12 +84,12 @@ def toctree(pages: Iterable[str], option: str) -> str:
 
 
 def page(*pieces: str) -> str:
-    """Pieces with an empty line between."""
+    """Parts of a page, with an empty line between."""
     return "\n\n".join(piece.strip("\n") for piece in pieces if piece) + "\n"
 
 
 def write(path: Path, text: str) -> Path:
-    """Write a page unless it says the same already."""
+    """Write a page unless the file holds the same text."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text("utf-8") != text:
         path.write_text(text, "utf-8")
@@ -93,17 +98,17 @@ def write(path: Path, text: str) -> Path:
 
 @cache
 def _names() -> frozenset[str]:
-    """What looks like a formula and is a name, as ``r_nx`` or ``k_max``."""
+    """Names that look like formulas, such as ``r_nx`` or ``k_max``."""
     return frozenset((*MEASURES, *METHODS, *TESTS, *COLUMNS))
 
 
 def _inside(low: str) -> str:
-    """What stands low, with its own signs."""
+    """The text of a subscript, with mathematical signs."""
     return re.sub("|".join(_INSIDE), lambda sign: _INSIDE[sign[0]], low.strip("{}"))
 
 
 def formula_pieces(text: str) -> list[tuple[str, str]]:
-    """Plain text in pieces: ``("low", ...)`` for a measure, ``("high", ...)`` for a power, and ``("", ...)``.
+    """Plain text in pieces: ``("low", ...)`` is a subscript, ``("high", ...)`` a power, ``("", ...)`` neither.
 
     Examples
     --------
@@ -124,3 +129,44 @@ def formula_pieces(text: str) -> list[tuple[str, str]]:
             found += [("", _SIGNS.get(piece["base"], piece["base"])), ("low", _inside(piece["low"]))]
         end = piece.end()
     return [(kind, part) for kind, part in [*found, ("", text[end:])] if part]
+
+
+def keep_plain(*event: Any) -> None:
+    """Escape what is not markup in every line of prose of a docstring, which is written for a terminal.
+
+    A formula such as ``|N_k(i) & M_k(i)| / k``, or the name of a fitted attribute such as ``mean_``, is plain text in
+    ``help()``; in reStructuredText the bars would be a substitution and the underscore a link. Examples, which end at
+    an empty line, and blocks under a directive or a double colon stay as they are.
+    """
+    lines: list[str] = event[-1]
+    example, block = False, None
+    for place, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
+        example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
+        if example or (block is not None and (not line.strip() or indent > block)):
+            continue
+        directive = line.lstrip().startswith(".. ")
+        block = indent if directive or line.rstrip().endswith("::") else None
+        if not directive:
+            lines[place] = "".join(part if _CODE.fullmatch(part) else _escaped(part) for part in _CODE.split(line))
+
+
+def _escaped(text: str) -> str:
+    return _UNDERSCORE.sub(r"\\_", text.replace("|", "\\|"))
+
+
+def figure_words(code: str) -> str:
+    """Alternative text of a cell's figure: the call on the last line, or the one that made what that line names.
+
+    >>> figure_words("figure = results.plot('map')\\nfigure.savefig('map.pdf')\\nfigure")
+    "Figure drawn by results.plot('map')"
+    """
+    try:
+        lines = ast.parse(code).body
+    except SyntaxError:
+        return _ABOVE
+    shown: ast.AST | None = lines[-1].value if lines and isinstance(lines[-1], ast.Expr) else None
+    if isinstance(shown, ast.Name):
+        made = [line for line in lines if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == shown.id]
+        shown = made[-1].value if made else None
+    return f"Figure drawn by {ast.unparse(shown)}" if isinstance(shown, ast.Call) else _ABOVE

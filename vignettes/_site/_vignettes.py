@@ -1,7 +1,7 @@
-"""The vignettes by section: each is found by its file and says in its head where it belongs.
+"""The vignettes by section; the front matter of each file states its section.
 
 A line ``dreval: {section: task, order: 3}`` in the front matter of a vignette puts it third among the tasks. Sections
-are ``start``, ``task`` and ``papers``; without a line a vignette is a task, one in the folder ``papers`` is a paper's.
+are ``start``, ``task`` and ``papers``. Without such a line a vignette is a task; in the folder ``papers``, a paper's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FENCED = re.compile(r"^(`{3,}|:{3,}).*?^\1$", flags=re.DOTALL | re.MULTILINE)
 
 @dataclass(frozen=True)
 class Vignette:
-    """One text: its document's name, where it belongs, its title and its first sentences."""
+    """One vignette: document name, section, order, title, first sentences."""
 
     name: str
     section: str
@@ -32,7 +32,7 @@ class Vignette:
 
 
 def read_vignette(path: Path, root: Path) -> Vignette:
-    """What the site must know of a vignette; a word that is no section is refused."""
+    """Section, order, title and first sentences of a vignette; an unknown section is an error."""
     text = path.read_text("utf-8")
     head = _HEAD.match(text)
     said = _PLACE.search(head[1]) if head else None
@@ -51,7 +51,7 @@ def read_vignette(path: Path, root: Path) -> Vignette:
 
 
 def vignettes(root: Path, section: str) -> list[Vignette]:
-    """The vignettes of one section in their order; notebooks are told by the head that makes them ones."""
+    """The vignettes of one section, in order; a vignette begins with the front matter of a notebook."""
     paths = [path for path in sorted(root.rglob("*.md")) if not _hidden(path, root)]
     texts = [read_vignette(path, root) for path in paths if path.read_text("utf-8").startswith("---\njupytext:")]
     return sorted((text for text in texts if text.section == section), key=lambda text: (text.order, text.name))

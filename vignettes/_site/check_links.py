@@ -1,4 +1,4 @@
-"""Every link within the built site leads somewhere: ``python vignettes/_site/check_links.py _build/site``."""
+"""Check every link within the built site: ``python vignettes/_site/check_links.py _build/site``."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def broken_links(root: Path) -> Iterator[str]:
 
 
 def main(folder: str) -> int:
-    """Say which links are broken; 1 where there are any or no page is found."""
+    """Print the broken links; 1 if there are any, or if there is no page."""
     pages, found = _pages(Path(folder)), list(broken_links(Path(folder)))
     print("\n".join(found) or f"{len(pages)} pages, and no link within the site is broken.")
     return int(bool(found) or not pages)

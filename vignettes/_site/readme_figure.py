@@ -1,4 +1,4 @@
-"""The figure of the README: ``python vignettes/_site/readme_figure.py`` draws it anew."""
+"""The figure of the README: ``python vignettes/_site/readme_figure.py`` redraws it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import dreval
 
-PICTURE = Path(__file__).resolve().parent.parent / "_static" / "map.png"
+IMAGE = Path(__file__).resolve().parent.parent / "_static" / "map.png"
 
 
-def main(path: Path = PICTURE) -> Path:
+def main(path: Path = IMAGE) -> Path:
     """Where three embeddings of the handwritten digits can be trusted."""
     digits = dreval.load_dataset("digits")
     methods = {"PCA": "pca", "Isomap": "isomap", "t-SNE": "tsne"}
