@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dreval.errors import InputError
-from dreval.inputs._paths import SUFFIXES, split_member
+from dreval.inputs.files import SUFFIXES, split_member
 
 __all__ = [
     "BROKEN",

@@ -10,7 +10,7 @@ from typing import Any
 from dreval._check import check_one_of
 from dreval.cli._arguments import Verb, numbers, words
 from dreval.errors import InputError
-from dreval.inputs.metric import METRICS
+from dreval.inputs.features import METRICS
 from dreval.registry import MEASURES, METHODS
 
 __all__ = ["add_plan", "planned"]

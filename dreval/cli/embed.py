@@ -46,8 +46,7 @@ def _embed(options: Any, say: Say) -> int:
     """Embed, write the coordinates, and say where they are."""
     import numpy as np
 
-    from dreval.inputs._makers import BUNDLED
-    from dreval.inputs.source import data_and_response, embed
+    from dreval.inputs.source import BUNDLED, data_and_response, embed
 
     check_output(options.output, "output", [options.data, options.labels], (".csv", ".npy"))
     options.method = options.method.removeprefix(BUNDLED)

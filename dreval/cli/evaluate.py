@@ -28,8 +28,8 @@ from dreval.cli._arguments import (
 )
 from dreval.errors import InputError
 from dreval.inference.intervals import CI_WORDS
-from dreval.inputs._paths import split_member
-from dreval.inputs.metric import METRICS
+from dreval.inputs.features import METRICS
+from dreval.inputs.files import split_member
 from dreval.registry import MEASURES, METHODS, TESTS
 
 __all__ = ["add_evaluate"]
@@ -114,7 +114,7 @@ def _add_questions(verb: Verb) -> None:
 
 def _named_source(text: str) -> tuple[str, str]:
     """NAME=SOURCE, or a source that gives its own name (a method's, or a file's without its ending)."""
-    from dreval.inputs._makers import BUNDLED
+    from dreval.inputs.source import BUNDLED
 
     name, equals, source = text.partition("=")
     if equals and name and source and not os.path.exists(split_member(text)[0]):

@@ -13,7 +13,7 @@ import pandas as pd
 
 from dreval._check import check_numeric, describe
 from dreval.errors import InputError
-from dreval.inputs.read import read_table
+from dreval.inputs.files import read_table
 from dreval.journal.study_file import is_study, read_study_table
 from dreval.records.archive import load_results
 from dreval.records.results import Results

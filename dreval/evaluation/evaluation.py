@@ -38,10 +38,9 @@ from dreval.evaluation.rows import Found, evaluate_algorithms, evaluate_where_la
 from dreval.evaluation.tests import evaluate_tests, missing_test, null_cells
 from dreval.geometry.blocks import View, n_blocks
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
-from dreval.inputs._makers import BUNDLED
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.metric import METRICS
-from dreval.inputs.source import Source, as_source
+from dreval.inputs.features import METRICS
+from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.records.results import Results, curves_frame, groups_frame, nulls_frame, tidy_frame
 
 __all__ = ["Evaluation"]

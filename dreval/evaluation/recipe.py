@@ -19,11 +19,10 @@ from dreval._random import stream_seed
 from dreval.errors import DrevalError, InputError
 from dreval.evaluation.plan import CI_OPTIONS
 from dreval.inference.adjustment import adjust_p_values
-from dreval.inputs._identity import ADDRESS
-from dreval.inputs._makers import BUNDLED, stored_key
-from dreval.inputs._source import seed_of
 from dreval.inputs.data import Data
-from dreval.inputs.source import CoordinateSource, Source
+from dreval.inputs.identity import ADDRESS
+from dreval.inputs.source import BUNDLED, CoordinateSource, Source, stored_key
+from dreval.inputs.source_kinds import seed_of
 from dreval.registry import MEASURES, TESTS
 
 __all__ = [

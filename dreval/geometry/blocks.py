@@ -19,7 +19,7 @@ from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.metrics import take
 from dreval.geometry.orders import orders
-from dreval.inputs.sparse import densify, is_sparse
+from dreval.inputs.features import densify, is_sparse
 
 __all__ = ["Groups", "View", "leave_out", "n_blocks", "random_groups", "sweep"]
 

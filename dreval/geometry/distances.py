@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dreval._parallel import run_blocks
 from dreval.geometry.metrics import compact, scaled
-from dreval.inputs.sparse import is_sparse
+from dreval.inputs.features import is_sparse
 
 __all__ = ["DIRECT_COLUMNS", "Space", "SpaceArrays", "block_rows", "pairwise_squared"]
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval.errors import UndefinedMeasure
-from dreval.inputs.sparse import is_sparse
+from dreval.inputs.features import is_sparse
 
 __all__ = ["compact", "gather", "group_width", "held", "power_of_two", "scaled", "spread", "take", "unit_rows"]
 

@@ -14,15 +14,19 @@ import pandas as pd
 
 from dreval._check import MIN_POINTS, check_finite, nearest_name
 from dreval.errors import InputError, InputWarning, UnknownName, caller_level
-from dreval.inputs._align import Rows, align, as_ids
-from dreval.inputs._forms import Raw, is_path, unpack
-from dreval.inputs._notes import describe_columns, describe_distances
-from dreval.inputs._numbers import frame_numbers
-from dreval.inputs._paths import nearest_file, split_member
-from dreval.inputs._variables import LabelVector, Taken, as_covariates, as_label_vector, as_latent
-from dreval.inputs.metric import fit_metric, like_distances
-from dreval.inputs.read import has_column
-from dreval.inputs.sparse import densify, describe_sparse, is_sparse
+from dreval.inputs.features import (
+    densify,
+    describe_columns,
+    describe_distances,
+    describe_sparse,
+    fit_metric,
+    frame_numbers,
+    is_sparse,
+    like_distances,
+)
+from dreval.inputs.files import has_column, nearest_file, split_member
+from dreval.inputs.tables import Raw, is_path, unpack
+from dreval.inputs.variables import LabelVector, Rows, Taken, align, as_covariates, as_ids, as_label_vector, as_latent
 
 __all__ = ["Data", "LabelVector", "align", "as_data"]
 
@@ -156,7 +160,7 @@ def as_data(
         What of an AnnData object is used in place of ``X``: a layer, "raw" (``raw.X``), or "obsm:key". Of a file it can
         also be named behind the path: ``"cells.h5ad:obsm:X_pca"``.
     metric : str
-        One of ``dreval.inputs.metric.METRICS``, the distance in the data space. "precomputed": the data are the
+        One of ``dreval.inputs.features.METRICS``, the distance in the data space. "precomputed": the data are the
         symmetric (n, n) matrix of distances, and nothing is a feature; the columns of a frame follow its rows by name.
 
     Returns

@@ -19,7 +19,7 @@ from dreval.geometry.blocks import View, sweep
 from dreval.geometry.metrics import take
 from dreval.geometry.pairs import Estimate
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.metric import METRICS
+from dreval.inputs.features import METRICS
 from dreval.inputs.source import as_source
 from dreval.measures._page import described, docstring, signature
 

@@ -16,10 +16,9 @@ from dreval._random import root_seed, stream
 from dreval.errors import DrevalError, MethodFailed, UndefinedMeasure
 from dreval.geometry.metrics import power_of_two
 from dreval.geometry.procrustes import disparity
-from dreval.inputs._makers import bundled_first
-from dreval.inputs._source import Source, seed_of
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.source import as_source
+from dreval.inputs.source import as_source, bundled_first
+from dreval.inputs.source_kinds import Source, seed_of
 from dreval.measures._measure import MeasureCard
 from dreval.records.measure_record import MeasureRecord
 

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from dreval.glossary import DIRECTIONS, block
-from dreval.inputs.metric import METRICS
+from dreval.inputs.features import METRICS
 
 __all__ = ["described", "docstring", "signature"]
 

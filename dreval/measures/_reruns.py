@@ -16,7 +16,7 @@ from dreval._parallel import open_progress
 from dreval._random import stream_seed
 from dreval.errors import DrevalError
 from dreval.geometry.rkhs import Transformations
-from dreval.inputs._identity import digest, identity
+from dreval.inputs.identity import digest, identity
 from dreval.journal.store import Store
 from dreval.measures._of_methods import Case, embed_case, embedding_disparity, is_constant, total_square
 

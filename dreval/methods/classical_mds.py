@@ -8,7 +8,7 @@ import numpy as np
 
 from dreval._check import check_one_of
 from dreval.geometry.distances import pairwise_squared
-from dreval.inputs.metric import check_distances
+from dreval.inputs.features import check_distances
 from dreval.methods._method import FloatArray, Method, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dreval.inputs._recorded import Run
+from dreval.inputs.recording import Run
 
 __all__ = ["copied_note", "placed_note", "rounded_note", "wide_note"]
 

@@ -16,10 +16,10 @@ import pandas as pd
 
 from dreval._check import check_one_of, check_path
 from dreval.errors import InputError, ProtocolError
-from dreval.inputs._identity import digest
-from dreval.inputs._recorded import sketch
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.read import read_table
+from dreval.inputs.files import read_table
+from dreval.inputs.identity import digest
+from dreval.inputs.recording import sketch
 
 __all__ = [
     "FORMATS",

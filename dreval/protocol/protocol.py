@@ -14,8 +14,8 @@ from dreval.errors import ProtocolError
 from dreval.geometry._transformations import check_amplitude
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.rkhs import TRANSFORMATIONS, transform_count
-from dreval.inputs._recorded import RecordedSource
 from dreval.inputs.data import Data, as_data
+from dreval.inputs.recording import RecordedSource
 from dreval.measures.tractable_consistency import tractable_consistency
 from dreval.protocol import folder as folders
 from dreval.protocol.doubts import copied_note, rounded_note

@@ -13,9 +13,9 @@ import pandas as pd
 
 from dreval._check import check_finite, nearest_name
 from dreval.errors import DrevalError, ProtocolError
-from dreval.inputs._align import Rows, align, as_ids
-from dreval.inputs._numbers import frame_numbers
-from dreval.inputs.read import read_table
+from dreval.inputs.features import frame_numbers
+from dreval.inputs.files import read_table
+from dreval.inputs.variables import Rows, align, as_ids
 from dreval.protocol.doubts import placed_note, wide_note
 from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash
 from dreval.report.render.summary import Block, Printed, Summary

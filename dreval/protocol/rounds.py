@@ -13,10 +13,10 @@ import pandas as pd
 
 from dreval.errors import InputError, ProtocolError
 from dreval.geometry.rkhs import make_transformations
-from dreval.inputs._recorded import Recording, Run
-from dreval.inputs._source import seed_of
 from dreval.inputs.data import Data
+from dreval.inputs.recording import Recording, Run
 from dreval.inputs.source import as_source
+from dreval.inputs.source_kinds import seed_of
 from dreval.measures._reruns import reseed
 from dreval.measures.trustability import full_components
 from dreval.protocol import folder as folders

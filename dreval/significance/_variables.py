@@ -12,9 +12,8 @@ import pandas as pd
 
 from dreval._check import check_classes, check_rows, check_unmasked
 from dreval.errors import InputError
-from dreval.inputs._align import Rows, align
-from dreval.inputs._arrays import as_numpy
-from dreval.inputs._forms import counting, row_names
+from dreval.inputs.tables import as_numpy, counting, row_names
+from dreval.inputs.variables import Rows, align
 
 __all__ = [
     "Variables",

@@ -11,7 +11,7 @@ import pandas as pd
 from dreval._check import check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
-from dreval.inputs._forms import row_names
+from dreval.inputs.tables import row_names
 from dreval.records.independence_test import IndependenceTest
 from dreval.significance._test import Resampling, make_record, test
 from dreval.significance._variables import check_groups, count_rows, in_own_order, matched_columns, matched_rows

@@ -16,9 +16,9 @@ from dreval.errors import DrevalError
 from dreval.evaluation.evaluation import Evaluation
 from dreval.evaluation.plan import plan_measures
 from dreval.evaluation.rows import missing_row
-from dreval.inputs._output import Foreign
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import Source
+from dreval.inputs.source_kinds import Foreign
 from dreval.journal.study_file import Cell
 from dreval.records.results import Results
 from dreval.study.settings import Settings, seen_points

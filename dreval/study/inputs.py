@@ -12,12 +12,11 @@ from dreval._check import check_one_of, check_parameters, describe
 from dreval.datasets._dataset import load_dataset, simulate
 from dreval.errors import DrevalError, InputError
 from dreval.evaluation.recipe import check_name
-from dreval.inputs._forms import is_path
-from dreval.inputs._identity import digest, identity
-from dreval.inputs._makers import BUNDLED
-from dreval.inputs._paths import stem_of
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.source import Source, as_source
+from dreval.inputs.files import stem_of
+from dreval.inputs.identity import digest, identity
+from dreval.inputs.source import BUNDLED, Source, as_source
+from dreval.inputs.tables import is_path
 from dreval.registry import DATASETS, METHODS
 
 __all__ = ["about_data", "about_method", "make_datasets", "make_methods"]

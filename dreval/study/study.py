@@ -15,7 +15,7 @@ from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.evaluation.recipe import open_progress, versions
 from dreval.inputs.data import Data
-from dreval.inputs.metric import METRICS
+from dreval.inputs.features import METRICS
 from dreval.inputs.source import Source
 from dreval.journal.study_file import DATASETS, METHODS, Cell, StudyFile, is_new, is_study, no_states, with_waiting
 from dreval.study.cells import Job

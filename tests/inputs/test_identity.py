@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from dreval.inputs._identity import digest, identity
 from dreval.inputs.data import as_data
+from dreval.inputs.identity import digest, identity
 from dreval.inputs.source import as_source
 
 DATA = as_data(np.random.default_rng(0).normal(size=(10, 3)))

@@ -21,7 +21,6 @@ from strategies import clouds
 
 import dreval
 from dreval.errors import DrevalError, MethodFailed, UndefinedMeasure, UnknownName
-from dreval.inputs import _makers
 from dreval.inputs import source as source_module
 from dreval.inputs.data import as_data
 from dreval.inputs.source import Source, as_source, embed
@@ -87,8 +86,7 @@ class Shelf(dict):
 @pytest.fixture
 def shelf(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two stand-ins in place of the bundled methods."""
-    for module in (_makers, source_module):
-        monkeypatch.setattr(module, "METHODS", Shelf(noise=Method, guided=Supervised))
+    monkeypatch.setattr(source_module, "METHODS", Shelf(noise=Method, guided=Supervised))
 
 
 @given(cloud=clouds())

@@ -21,9 +21,9 @@ from sklearn.decomposition import PCA
 from snapshot import Snapshots
 
 from dreval.errors import DrevalError
-from dreval.inputs import _makers, source
+from dreval.inputs import source
 from dreval.inputs.data import as_data
-from dreval.inputs.read import read_table
+from dreval.inputs.files import read_table
 from dreval.inputs.source import as_source, embed
 
 X = np.arange(24.0).reshape(6, 4) ** 2
@@ -305,8 +305,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez(tmp_path / "several.npz", train=X, test=X)
     np.savez(tmp_path / "likely.npz", X=X, Y=X)
     monkeypatch.chdir(tmp_path)
-    for module in (_makers, source):
-        monkeypatch.setattr(module, "METHODS", Shelf(isomap=Method))
+    monkeypatch.setattr(source, "METHODS", Shelf(isomap=Method))
     return tmp_path
 
 

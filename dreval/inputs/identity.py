@@ -1,4 +1,4 @@
-"""What a source is, in words that change when it changes: the key under which its finished runs are kept."""
+"""Kind, parameters and code of a source: the key under which its finished runs are kept."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval.inputs._source import Source
-from dreval.inputs._sources import CallableSource, EstimatorSource, MethodSource
+from dreval.inputs.source_kinds import CallableSource, EstimatorSource, MethodSource, Source
 
 __all__ = ["ADDRESS", "digest", "identity"]
 

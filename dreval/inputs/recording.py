@@ -12,9 +12,9 @@ import numpy as np
 
 from dreval._random import stream
 from dreval.errors import ProtocolError, UndefinedMeasure
-from dreval.inputs._identity import digest
-from dreval.inputs._source import FloatArray, Seed, Source, seed_of
 from dreval.inputs.data import Data
+from dreval.inputs.identity import digest
+from dreval.inputs.source_kinds import FloatArray, Seed, Source, seed_of
 
 __all__ = ["RecordedSource", "Recording", "Run", "sketch"]
 

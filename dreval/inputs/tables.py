@@ -14,16 +14,181 @@ import pandas as pd
 
 from dreval._check import check_numeric, check_unmasked, describe, nearest_name
 from dreval.errors import InputError, UnknownName
-from dreval.inputs._anndata import annotated, is_anndata, stored_anndata
-from dreval.inputs._arrays import as_numpy, as_pandas, is_table
-from dreval.inputs._binary import read_h5ad
-from dreval.inputs._paths import has_suffix, locate, stem_of
-from dreval.inputs.read import Table, find_column, is_unnamed, read_table
-from dreval.inputs.sparse import as_csr, check_real, densify, is_sparse
+from dreval.inputs.features import as_csr, check_real, densify, is_sparse
+from dreval.inputs.files import (
+    Table,
+    find_column,
+    has_suffix,
+    is_unnamed,
+    locate,
+    read_h5ad,
+    read_table,
+    split_member,
+    stem_of,
+)
 from dreval.records.embedding import Embedding
 from dreval.registry import DATASETS
 
-__all__ = ["Raw", "counting", "is_path", "row_names", "take_column", "unpack", "unpack_table"]
+__all__ = [
+    "Annotated",
+    "Raw",
+    "annotated",
+    "as_numpy",
+    "as_pandas",
+    "counting",
+    "is_anndata",
+    "is_path",
+    "is_table",
+    "row_names",
+    "stored_anndata",
+    "take_column",
+    "unpack",
+    "unpack_table",
+]
+
+MAIN = (1, 3, 11, 13)  # devices of DLPack that numpy reads: main memory, and what CUDA and ROCm pin or manage in it
+_REFUSED = (TypeError, ValueError, RuntimeError, NotImplementedError, BufferError, AttributeError)
+
+
+def as_numpy(value: Any, argument: str) -> Any:
+    """A tensor, or an array of another library, as numpy has it; a sparse tensor as scipy has it; all else as it is.
+
+    Gradients are left behind, tensors of torch are copied from their device, half precision (bfloat16 and float8, which
+    numpy has not) is widened exactly. What cannot be brought to main memory is refused.
+    """
+    if isinstance(value, np.ndarray | list | tuple | pd.Series | pd.DataFrame | pd.Index):
+        return value
+    try:
+        if hasattr(value, "detach") and hasattr(value, "numpy"):
+            return _from_tensor(value)
+        if hasattr(value, "__dlpack_device__"):
+            return _from_dlpack(value)
+    except _REFUSED as error:
+        why = " ".join(str(error).split())[:100]
+        cure = "Copy it to main memory as a plain array first, for instance with .cpu() or .to_dense()."
+        raise InputError(argument, "must become an array of numpy", f"{describe(value)} ({why})", cure) from error
+    return value
+
+
+def _from_tensor(value: Any) -> Any:
+    """A tensor of torch."""
+    value = value.detach()
+    if getattr(value, "is_quantized", False):
+        value = value.dequantize()
+    if getattr(value, "is_sparse", False) or str(getattr(value, "layout", "")).startswith("torch.sparse"):
+        return _sparse_tensor(value.to_sparse().coalesce())
+    value = value.cpu()
+    for view in ("resolve_conj", "resolve_neg"):
+        value = getattr(value, view)() if hasattr(value, view) else value
+    narrow = "float8" in str(getattr(value, "dtype", "")) or "bfloat16" in str(getattr(value, "dtype", ""))
+    return (value.float() if narrow else value).numpy()
+
+
+def _sparse_tensor(value: Any) -> Any:
+    """A sparse tensor by its places, as a matrix of scipy."""
+    from scipy.sparse import coo_array
+
+    return coo_array((_from_tensor(value.values()), tuple(_from_tensor(value.indices()))), shape=tuple(value.shape))
+
+
+def _from_dlpack(value: Any) -> Any:
+    """An array that others may read in place, by its own conversion where it has one."""
+    device = int(value.__dlpack_device__()[0])
+    if device not in MAIN:
+        raise BufferError(f"it lies on a device of DLPack's type {device}, not in main memory")
+    array = np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
+    return array.astype(np.float32) if array.dtype.kind == "V" and "float" in array.dtype.name else array
+
+
+def is_table(value: Any) -> bool:
+    """Whether a value looks like a table of polars or Arrow, or one of their columns."""
+    return (hasattr(value, "to_pandas") or _is_lazy(value)) and not isinstance(value, np.ndarray)
+
+
+def _is_lazy(value: Any) -> bool:
+    """Whether a value is a query of polars that has not been run."""
+    return type(value).__name__ == "LazyFrame" and hasattr(value, "collect")
+
+
+def as_pandas(value: Any, argument: str) -> Any:
+    """A table of polars or Arrow as pandas has it, a column as a series; both need pyarrow."""
+    if _is_lazy(value):
+        raise InputError(argument, "must be a table", "a query that has not been run", "Pass frame.collect().")
+    try:
+        return value.to_pandas()
+    except ImportError as error:
+        got, cure = f"{type(value).__name__} without pyarrow installed", 'Run: pip install "dreval[parquet]"'
+        raise InputError(argument, "needs pyarrow to read such a table", got, cure) from error
+    except (TypeError, ValueError) as error:
+        why = " ".join(str(error).split())[:100]
+        cure = "Pass an array or a DataFrame with a row for each point."
+        raise InputError(argument, "must be a table of rows and columns", f"{describe(value)} ({why})", cure) from error
+
+
+OBSM = "obsm:"
+
+
+@dataclass(frozen=True, eq=False)
+class Annotated:
+    """A matrix of an AnnData object, the names of its columns, and what is known of its rows."""
+
+    matrix: Any
+    columns: Any
+    names: pd.Index[Any]
+    obs: pd.DataFrame
+    obsm: Mapping[str, Any]
+
+
+def is_anndata(value: Any) -> bool:
+    """Whether a value looks like an AnnData object."""
+    return all(hasattr(value, name) for name in ("X", "obs", "obsm", "obs_names"))
+
+
+def stored_anndata(value: object) -> bool:
+    """Whether a value is the path of a .h5ad file, with or without what is named in it."""
+    return isinstance(value, str | os.PathLike) and split_member(os.fspath(value))[0].lower().endswith(".h5ad")
+
+
+def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
+    """The matrix that ``layer`` names: None is X, "raw" is ``raw.X``, "obsm:key" an array of obsm, else a layer."""
+    matrix, columns = _meant(value, argument, layer)
+    if hasattr(matrix, "to_memory"):  # a sparse matrix that still lies in its file
+        matrix = matrix.to_memory()
+    if not isinstance(matrix, pd.DataFrame) and not hasattr(matrix, "tocsr"):
+        matrix = np.asarray(
+            check_unmasked(matrix, argument)
+        )  # also of views, and of arrays that still lie in their file
+    return Annotated(matrix, columns, pd.Index(value.obs_names), pd.DataFrame(value.obs), dict(value.obsm))
+
+
+def _meant(value: Any, argument: str, layer: str | None) -> tuple[Any, Any]:
+    """The matrix meant, and the names of its columns where they are features by name."""
+    layers, raw = dict(getattr(value, "layers", None) or {}), getattr(value, "raw", None)
+    names = getattr(value, "var_names", None)
+    if layer is None and value.X is None:
+        cure = f"Name one: {_spelled(value, layers)}."
+        raise InputError(argument, "must have values in X", "an AnnData object without X", cure)
+    if layer is None or layer in layers:
+        return (value.X if layer is None else layers[layer]), names
+    if layer == "raw" and raw is not None:
+        return raw.X, raw.var_names
+    if layer.startswith(OBSM) and layer.removeprefix(OBSM) in value.obsm:
+        return value.obsm[layer.removeprefix(OBSM)], None
+    raise _unknown(value, layers, layer)
+
+
+def _spelled(value: Any, layers: Mapping[str, Any]) -> str:
+    """All that ``layer`` may name."""
+    known = [*sorted(layers), *(["raw"] if getattr(value, "raw", None) is not None else [])]
+    return ", ".join(f"layer={name!r}" for name in [*known, *(f"{OBSM}{key}" for key in sorted(value.obsm))]) or "none"
+
+
+def _unknown(value: Any, layers: Mapping[str, Any], layer: str) -> UnknownName:
+    """The error for a name of nothing; a key of obsm is written with its word before it."""
+    options = [*layers, *(f"{OBSM}{key}" for key in value.obsm)]
+    near = f"{OBSM}{layer}" if layer in value.obsm else nearest_name(layer, options)
+    cure = (f"Did you mean {near!r}? " if near else "") + f"Known: {_spelled(value, layers)}."
+    return UnknownName("layer", "must be a layer of the AnnData object, 'raw' or 'obsm:key'", repr(layer), cure)
 
 
 @dataclass(frozen=True, eq=False)

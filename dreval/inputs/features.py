@@ -1,0 +1,339 @@
+"""The matrix of features or distances: columns as float64, sparse normal form, notable properties, the metric."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dreval._check import check_exact, check_spread, check_unmasked, describe
+from dreval.errors import InputError
+
+__all__ = [
+    "DENSE_LIMIT",
+    "METRICS",
+    "as_csr",
+    "check_distances",
+    "densify",
+    "describe_columns",
+    "describe_distances",
+    "describe_sparse",
+    "fit_metric",
+    "frame_numbers",
+    "is_sparse",
+    "like_distances",
+]
+
+_COMMA = re.compile(r"\s*[+-]?\d+,\d+(e[+-]?\d+)?\s*", re.I)
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*")
+
+
+def frame_numbers(frame: pd.DataFrame, argument: str, cure: str) -> npt.NDArray[np.float64]:
+    """The cells of a frame as a C-ordered (n, p) float64 copy; missing cells become NaN.
+
+    ``cure`` is what to do with a column of text; it may hold ``{column}``.
+    """
+    out = np.empty(frame.shape, dtype=np.float64)
+    if frame.shape[1] and all(isinstance(t, np.dtype) and t.kind in "biuf" for t in frame.dtypes):
+        for kind in {t for t in frame.dtypes if t.kind in "iu"}:
+            check_exact(frame.loc[:, (frame.dtypes == kind).to_numpy()].to_numpy(), argument)
+        with np.errstate(over="ignore"):
+            out[:] = frame.to_numpy()
+        return out
+    for j in range(frame.shape[1]):
+        column = frame.iloc[:, j]
+        if not _is_numeric(column):
+            check_unmasked(column.to_list(), argument)
+            raise _refusal(frame, j, argument, cure)
+        out[:, j] = _values(column)
+    return out
+
+
+def _values(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
+    """The numbers of one column; missing ones are NaN."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
+        with np.errstate(over="ignore"):
+            return np.asarray(column.to_numpy().astype(np.float64))
+    if isinstance(column.dtype, np.dtype):
+        column = column.astype(object).where(column.notna(), np.nan)
+    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _is_numeric(column: pd.Series[Any]) -> bool:
+    """Whether a column holds real numbers or truth values only."""
+    kind = column.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        return False
+    if kind.kind == "O" and isinstance(kind, np.dtype):
+        inferred = pd.api.types.infer_dtype(column, skipna=True)
+        return inferred in ("integer", "floating", "mixed-integer-float", "boolean", "decimal")
+    if pd.api.types.is_complex_dtype(kind):
+        return False
+    return bool(pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind))
+
+
+def _refusal(frame: pd.DataFrame, j: int, argument: str, cure: str) -> InputError:
+    """The error for one column that is not numeric."""
+    column, name = frame.iloc[:, j], str(frame.columns[j])
+    others = sum(not _is_numeric(frame.iloc[:, i]) for i in range(frame.shape[1])) - 1
+    more = f", and {others} more such column{'s' if others > 1 else ''}" if others else ""
+    rule = "must hold numbers in every column"
+    if pd.api.types.is_complex_dtype(column.dtype):
+        split = "Pass the real and imaginary parts as separate columns."
+        return InputError(argument, rule, f"complex numbers in column {name!r}{more}", split)
+    cells = column.dropna().astype(str)
+    if len(cells) and _decimal_commas(cells):
+        return InputError(
+            argument,
+            rule,
+            f"numbers with decimal commas in column {name!r} ({cells.iloc[0]!r}){more}",
+            "Write them with decimal points, or read the file with pandas.read_csv(path, sep=';', decimal=',').",
+        )
+    stray = np.flatnonzero(pd.to_numeric(column.astype(object), errors="coerce").isna() & column.notna())
+    if not isinstance(column.dtype, pd.CategoricalDtype) and 0 < len(stray) < 0.5 * len(column):
+        return InputError(
+            argument,
+            rule,
+            f"{str(column.iloc[stray[0]])!r} in row {stray[0]} of column {name!r}, {len(stray)} such in all{more}",
+            "Repair these cells; write missing values as NA, and drop or impute them.",
+        )
+    return InputError(argument, rule, f"{_kind(column)} in column {name!r}{more}", cure.format(column=name))
+
+
+def _decimal_commas(cells: pd.Series[Any]) -> bool:
+    """Whether every cell is a number once its comma is a point."""
+    commas = cells.map(lambda cell: _COMMA.fullmatch(cell) is not None)
+    return bool(commas.any() and cells[~commas].map(lambda cell: _WHOLE.fullmatch(cell) is not None).all())
+
+
+def _kind(column: pd.Series[Any]) -> str:
+    """What a column holds, with up to three of its values."""
+    values = ", ".join(repr(str(value)) for value in column.dropna().astype(str).unique()[:3])
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return f"categories ({values})"
+    if column.dtype.kind in "mM":
+        return f"dates or times ({values})"
+    if not values:
+        return f"no value at all (dtype {column.dtype})"
+    other = next((value for value in column.dropna() if not isinstance(value, str)), None)
+    return f"text ({values})" if other is None else f"objects such as {describe(other)}"
+
+
+FloatArray = npt.NDArray[np.float64]
+DENSE_LIMIT = 8 * 2**30
+
+
+def is_sparse(value: Any) -> bool:
+    """Whether a value is a sparse matrix or array in the manner of scipy."""
+    return hasattr(value, "tocsr") and hasattr(value, "toarray")
+
+
+def densify(matrix: Any, argument: str) -> tuple[npt.NDArray[Any], str]:
+    """A sparse matrix as a dense array, with a note; one that needs more than 8 GiB is refused."""
+    rows, columns = matrix.shape
+    needed = rows * columns * 8
+    size = f"{needed / 2**30:.1f} GiB" if needed >= 2**30 else f"{max(needed / 2**20, 0.1):.1f} MiB"
+    if needed > DENSE_LIMIT:
+        raise InputError(
+            argument,
+            "must fit into memory when made dense",
+            f"a sparse matrix of {rows} x {columns} that needs {size}",
+            "Select columns or reduce the data first, for instance to 50 principal components.",
+        )
+    return np.asarray(matrix.toarray()), f"A sparse matrix of {rows} x {columns} was made dense."
+
+
+def check_real(matrix: Any, argument: str) -> None:
+    """Refuse a sparse matrix that does not hold real numbers."""
+    if matrix.dtype.kind not in "biuf":
+        raise InputError(argument, "must hold real numbers", describe(matrix), "Convert it with .astype(float).")
+
+
+def as_csr(matrix: Any, argument: str) -> Any:
+    """A float64 ``csr_array`` of its own, columns in order, each cell once, no zero stored."""
+    from scipy.sparse import csr_array
+
+    check_real(matrix, argument)
+    check_exact(np.asarray(matrix.data if hasattr(matrix, "indptr") else matrix.tocoo().data), argument)
+    own = csr_array(matrix, dtype=np.float64, copy=True)
+    own.sum_duplicates()
+    own.eliminate_zeros()
+    own.sort_indices()
+    return own
+
+
+def describe_sparse(X: Any, columns: tuple[str, ...] | None) -> list[str]:
+    """Notes on constant columns, a column that carries most of the variance, and repeated rows; O(entries + p)."""
+    n, p = X.shape
+    notes = []
+    counts = np.bincount(X.indices, minlength=p)
+    constant = np.flatnonzero((counts == 0) | _full_and_equal(X, counts))
+    if len(constant):
+        shown = ", ".join(repr(columns[j] if columns else str(j)) for j in constant[:3])
+        notes.append(f"{len(constant)} of {p} columns are constant ({shown}{', ...' if len(constant) > 3 else ''}).")
+    share = _sparse_shares(X, counts)
+    top = int(np.argmax(share))
+    if p > 2 and share[top] > 0.5 + 1e-9:
+        name = columns[top] if columns else str(top)
+        notes.append(f"Column {name!r} carries {100 * share[top]:.1f} % of the total variance; data are never scaled.")
+    repeated = n - _distinct_sparse_rows(X)
+    if repeated:
+        notes.append(f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} an earlier one.")
+    return notes
+
+
+def _full_and_equal(X: Any, counts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Columns without a zero whose cells are all equal."""
+    low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+    np.minimum.at(low, X.indices, X.data)
+    np.maximum.at(high, X.indices, X.data)
+    return np.asarray((counts == X.shape[0]) & (low == high))
+
+
+def _sparse_shares(X: Any, counts: npt.NDArray[Any]) -> FloatArray:
+    """The part of the total variance in each column: stored cells and zeros around the column's mean."""
+    n, p = X.shape
+    values = X.data / (np.abs(X.data).max(initial=0.0) or 1.0)
+    means = np.bincount(X.indices, values, p) / n
+    variance = np.bincount(X.indices, (values - means[X.indices]) ** 2, p) + (n - counts) * means**2
+    return np.asarray(variance / (variance.sum() or 1.0))
+
+
+def _distinct_sparse_rows(X: Any) -> int:
+    """Number of different rows, by a 64-bit hash of the stored cells of each."""
+    weights = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    terms = pd.util.hash_array(X.data) * weights[X.indices]
+    sums = np.r_[np.uint64(0), np.cumsum(terms, dtype=np.uint64)]
+    return len(np.unique(sums[X.indptr[1:]] - sums[X.indptr[:-1]]))
+
+
+_ID_NAMES = frozenset({"id", "ids", "index", "cell", "cell_id", "row", "rowid", "sample", "sample_id"})
+
+
+def describe_columns(X: FloatArray, columns: tuple[str, ...] | None) -> list[str]:
+    """Notes on constant columns, columns that carry most of the variance or look like ids, and repeated rows."""
+    names = columns or tuple(str(j) for j in range(X.shape[1]))
+    notes = []
+    constant = np.flatnonzero((X == X[0]).all(axis=0))
+    if len(constant):
+        shown = ", ".join(repr(names[j]) for j in constant[:3]) + (", ..." if len(constant) > 3 else "")
+        notes.append(f"{len(constant)} of {len(names)} columns are constant ({shown}).")
+    share = _variance_shares(X)
+    top = int(np.argmax(share))
+    if len(names) > 2 and share[top] > 0.5 + 1e-9:  # one of two always has half
+        percent = f"{100 * share[top]:.1f} %"
+        notes.append(f"Column {names[top]!r} carries {percent} of the total variance; data are never scaled.")
+    notes += [
+        f"Column {name!r} looks like row ids and is used as a feature; name it as ids={name!r}."
+        for name, x in zip(names, X.T, strict=True)
+        if looks_like_ids(name, x)
+    ]
+    repeated = len(X) - _distinct_rows(X)
+    if repeated:
+        notes.append(f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} an earlier one.")
+    return notes
+
+
+def describe_distances(D: FloatArray) -> list[str]:
+    """A note on points that coincide by their distances; columns mean nothing here."""
+    pairs = (np.count_nonzero(D == 0) - len(D)) // 2
+    if not pairs:
+        return []
+    return [f"{pairs} pair{'s' if pairs > 1 else ''} of points {'are' if pairs > 1 else 'is'} at distance 0."]
+
+
+def looks_like_ids(name: object, values: FloatArray) -> bool:
+    """Whether a column is called like row ids and holds a different whole number in each row."""
+    named = str(name).lower() in _ID_NAMES
+    return named and bool((np.mod(values, 1) == 0).all()) and len(np.unique(values)) == len(values)
+
+
+def _variance_shares(X: FloatArray) -> FloatArray:
+    """The part of the total variance in each column, safe for numbers of any size."""
+    scaled = X / np.abs(X).max()
+    spread = scaled - scaled.mean(axis=0)
+    largest = np.abs(spread).max()
+    if largest == 0:
+        return np.zeros(X.shape[1])
+    spread /= largest
+    variance = np.einsum("ij,ij->j", spread, spread)
+    return np.asarray(variance / variance.sum())
+
+
+def _distinct_rows(X: FloatArray) -> int:
+    """Number of different rows, by a 64-bit hash of each: two different rows in 10^6 share one with odds of 3e-8."""
+    weights = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    keys = np.empty(len(X), np.uint64)
+    for at in range(0, len(X), 2**14):
+        part = X[at : at + 2**14] + 0.0  # no negative zeros
+        hashed = pd.util.hash_array(part.ravel()).reshape(part.shape)
+        keys[at : at + 2**14] = (hashed * weights).sum(axis=1)
+    return len(np.unique(keys))
+
+
+METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")
+NOTHING = 1e-12  # of the largest distance: smaller entries are rounding of 0, as 1 - cos of equal rows has it
+SYMMETRY = 1e-8  # entries (i, j) and (j, i) may differ by rounding of single precision at most
+
+
+def check_distances(D: FloatArray, argument: str) -> FloatArray:
+    """A symmetric matrix of non-negative numbers with a zero diagonal, made symmetric to the last bit; or a refusal.
+
+    Entries below 1e-12 of the largest become 0: what is computed as 1 - cos or from products is no more exact, and as
+    distances of their own they would carry every relative error.
+    """
+    rule, cure = "must be a symmetric matrix of distances with a zero diagonal", "Pass all pairwise distances (n, n)"
+    points = (1 + math.isqrt(1 + 8 * len(D))) // 2
+    if D.shape[1] == 1 and points * (points - 1) // 2 == len(D):
+        how = "Make it square: scipy.spatial.distance.squareform(data)"
+        raise InputError(argument, rule, f"a vector of {len(D)}, as of all pairs of {points} points", f"{how}.")
+    if D.shape[0] != D.shape[1]:
+        raise InputError(argument, rule, f"shape {D.shape}", f'{cure}, or metric="euclidean" for points.')
+    if (D < 0).any() or np.diag(D).any():
+        raise InputError(argument, rule, "a negative entry, or one not 0 on the diagonal", f"{cure}, not similarities.")
+    if np.abs(D - D.T).max() > SYMMETRY * D.max():
+        raise InputError(argument, rule, "entries (i, j) and (j, i) that differ", f"{cure}, for example (D + D.T) / 2.")
+    both = np.ascontiguousarray(0.5 * D + 0.5 * D.T)
+    both[both < NOTHING * both.max(initial=0.0)] = 0.0
+    return both
+
+
+def like_distances(X: Any) -> bool:
+    """Whether features look like the distances of points: square, not negative, 0 on the diagonal, and symmetric.
+
+    O(n) time for most data that are square by chance, O(n^2) or linear in the entries for the others.
+    """
+    if X.shape[0] != X.shape[1] or X.diagonal().any():
+        return False
+    if hasattr(X, "indptr"):
+        return bool((X.data >= 0).all()) and abs(X - X.T).max() <= SYMMETRY * X.max()
+    return bool((X >= 0).all()) and bool(np.abs(X - X.T).max() <= SYMMETRY * X.max())
+
+
+def fit_metric(X: Any, metric: str, argument: str) -> Any:
+    """The data as the metric reads them; rows for which it has no value, and what is no distance, are refused."""
+    if metric == "precomputed":
+        return check_distances(X, argument)
+    if metric == "euclidean":
+        check_spread(X, argument)
+    if metric == "cosine":
+        empty = X.count_nonzero(axis=1) == 0 if hasattr(X, "indptr") else ~X.any(axis=1)
+        _refuse_row(empty, "must have no row of zeros with metric='cosine'", argument)
+    if metric == "correlation":
+        constant = (X == X[:, :1]).all(axis=1)
+        _refuse_row(constant, "must have no constant row with metric='correlation'", argument)
+    return X
+
+
+def _refuse_row(bad: npt.NDArray[np.bool_], rule: str, argument: str) -> None:
+    """Name the first row for which a metric is not defined."""
+    if bad.any():
+        count = int(bad.sum())
+        more = f", and {count - 1} more such row{'s' if count > 2 else ''}" if count > 1 else ""
+        raise InputError(
+            argument, rule, f"row {int(np.argmax(bad))}{more}", "Drop such rows, or use metric='euclidean'."
+        )
