@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from dreval.geometry.blocks import View
-from dreval.geometry.pairs import n_pairs
+from dreval._random import stream
+from dreval.geometry.blocks import View, sweep
+from dreval.geometry.distances import Space
+from dreval.geometry.metrics import take
+from dreval.geometry.pairs import n_pairs, remember_data
+from dreval.geometry.ties import tied_ranks
 from dreval.measures._measure import FloatArray, MeasureCard, answer, curve_values
-from dreval.measures._permuted_rows import exchanged, ties_of
 
-__all__ = ["Chance", "chance_curve", "chance_value"]
+__all__ = ["Chance", "chance_curve", "chance_value", "permuted", "ties_of"]
 
 DRAWS, POINTS, PAIRS = 20, 200_000, 12_500_000
 ROWS = 100  # rows from which ranks are seen in one draw, or n / 20, so that all draws cost no more than a pass
+TIE_ROWS = 200  # rows in which ties are looked for; ties that so many rows do not meet cannot move a mean over rows
 
 
 class Chance(NamedTuple):
@@ -46,7 +52,7 @@ def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, An
             return Chance(card.expected(view, *parameters.values()))
         known: Any = card.chance
         return Chance(float(known(view.n, parameters["n_neighbors"]) if callable(known) else known))
-    draws = [answer(thing, seen, parameters).value for seen in _exchanged_views(card, view, parameters, root)]
+    draws = [answer(thing, seen, parameters).value for seen in _permuted_views(card, view, parameters, root)]
     se = float(np.std(draws, ddof=1)) / math.sqrt(len(draws)) if len(draws) > 1 else math.nan
     return Chance(float(np.mean(draws)), se, len(draws))
 
@@ -55,7 +61,7 @@ def chance_curve(thing: Callable[..., Any], view: View, root: int) -> FloatArray
     """The chance value of a curve at every K, by the rule of ``chance_value`` and from the same draws."""
     card: MeasureCard = thing.card  # type: ignore[attr-defined]
     if not _is_stated(card, view, {}):
-        return np.mean([curve_values(thing, seen)[0] for seen in _exchanged_views(card, view, {}, root)], axis=0)
+        return np.mean([curve_values(thing, seen)[0] for seen in _permuted_views(card, view, {}, root)], axis=0)
     known, ks = card.chance, np.arange(1, len(curve_values(thing, view)[0]) + 1)
     return np.array([known(view.n, k) for k in ks]) if callable(known) else np.full(len(ks), known, np.float64)
 
@@ -69,7 +75,7 @@ def _is_stated(card: MeasureCard, view: View, parameters: dict[str, Any]) -> boo
     return not ties_of(view)[counted].any()
 
 
-def _exchanged_views(card: MeasureCard, view: View, parameters: dict[str, Any], root: int) -> list[View]:
+def _permuted_views(card: MeasureCard, view: View, parameters: dict[str, Any], root: int) -> list[View]:
     """The views whose mean is the chance value, each from so many rows that all together cost about one pass."""
     draws, rows, k = DRAWS, POINTS // DRAWS, 0
     if card.level == "pair":
@@ -80,4 +86,54 @@ def _exchanged_views(card: MeasureCard, view: View, parameters: dict[str, Any], 
     elif "ranks" in card.needs:
         rows = max(ROWS, view.n // DRAWS)
         k = view.nearest_embedding.shape[1] if "n_neighbors" in parameters else 1  # the same for all of an evaluation
-    return [exchanged(view, root, b, k, rows) for b in range(draws)]
+    return [permuted(view, root, b, k, rows) for b in range(draws)]
+
+
+def permuted(view: View, root: int, b: int, k: int = 0, rows: int | None = None) -> View:
+    """The b-th view with exchanged points, the same for all measures of an embedding; with ranks up to k if k > 0.
+
+    Seen from as many rows, drawn anew for every b, so that draws are independent; from all of them by default.
+    """
+    made: View = view.once(("permuted", root, b), lambda: view.shuffled(stream(root, "chance", b)))
+    remember_data(made, view)
+    if rows is not None and rows < len(view.rows):
+        made = made.once(("seen from", rows), lambda: _seen_from(made, rows, b))
+    if not k:
+        return made
+    ranked: View = made.once(("ranked", k), lambda: _with_ranks(made, k))
+    return ranked
+
+
+def ties_of(view: View) -> npt.NDArray[np.bool_]:
+    """Whether the r-th and the next nearest point of the embedding are ever equally far, for r = 1, ..., n - 2.
+
+    Seen from up to 200 random points. Where they never are, the ranks of exchanged points are a uniform draw however
+    the data are tied, and the closed form of a chance value is exact. It is a fact of the embedding alone, not of how
+    its points are paired.
+    """
+
+    def look() -> npt.NDArray[np.bool_]:
+        rows = np.arange(view.n)
+        if view.n > TIE_ROWS:
+            rows = np.sort(stream(view.seed, "rows for ties").choice(view.n, TIE_ROWS, replace=False))
+        return tied_ranks(Space.of(view.Y[view.population]), rows)
+
+    found: npt.NDArray[np.bool_] = view.once("equal distances in the embedding", look)
+    return found
+
+
+def _seen_from(view: View, count: int, b: int) -> View:
+    """The view from some random rows of it."""
+    chosen = np.sort(stream(view.seed, "rows for chance", b).choice(len(view.rows), count, replace=False))
+    near = view.nearest_data[chosen] if len(view.nearest_data) else view.nearest_data  # there may have been no pass
+    return replace(view, rows=view.rows[chosen], nearest_data=near, ambiguous=view.ambiguous[chosen], _kept={})
+
+
+def _with_ranks(view: View, k: int) -> View:
+    """A pass over the points that count, from the rows of the view; O(m n (p + d)) time for m rows."""
+    stay = view.population
+    places = np.searchsorted(stay, view.rows)
+    X = take(view.X, stay, view.metric)
+    again = sweep(X, {"": view.Y[stay]}, k=k, rows=places, metric=view.metric, n_jobs=view.n_jobs)[""]
+    labels, latent = (None if known is None else known[stay] for known in (view.labels, view.latent))
+    return replace(again, labels=labels, latent=latent, seed=view.seed)

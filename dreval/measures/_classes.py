@@ -11,10 +11,12 @@ from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.ranks import rank_share
 
-__all__ = ["PAIRS_OF_CLASSES", "Members", "as_near", "matchings", "members", "pair_matching"]
+__all__ = ["PAIRS_OF_CLASSES", "Members", "as_near", "class_aware_share", "matchings", "members", "pair_matching"]
 
 FloatArray = npt.NDArray[np.float64]
+Lists = npt.NDArray[np.int32]
 IntArray = npt.NDArray[np.int64]
 ROWS = 4096  # rows of points whose distances to all centroids are held at once
 
@@ -99,3 +101,15 @@ PAIRS_OF_CLASSES: dict[str, Any] = {  # what the cards of label-trustworthiness 
         "matching, rescaled to 2 s - 1 as in the authors' program (ZADU leaves the rescaling out)."
     ),
 }
+
+
+def class_aware_share(view: View, nearest: Lists, ranks: Lists, k: int, same: bool) -> FloatArray:
+    """Contributions 1 - penalty n / G, where only neighbors of the same class (or only of the others) are penalized.
+
+    ``nearest`` and ``ranks`` are the neighbors in one space and their ranks in the other.
+    """
+    if view.labels is None:
+        raise RuntimeError("this view was made without labels")
+    alike = view.labels[nearest[:, :k]] == view.labels[view.rows][:, None]
+    excess = np.maximum(ranks[:, :k].astype(np.int64) - k, 0)
+    return rank_share(np.where(alike == same, excess, 0).sum(axis=1).astype(np.float64), view.n, k)

@@ -21,7 +21,7 @@ from dreval.geometry.pairs import Estimate
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import METRICS
 from dreval.inputs.source import as_source
-from dreval.measures._page import described, docstring, signature
+from dreval.measures._docstring import described, docstring, signature
 
 __all__ = ["Answer", "MeasureCard", "answer", "curve_values", "measure", "tie_values"]
 
@@ -213,7 +213,7 @@ def measure(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def _ruled(thing: Callable[..., Any], view: View, **parameters: Any) -> Any:
-    """What the rule of a measure gives; an exception that is a defect of the rule says in which measure it was raised."""
+    """What the rule of a measure gives; an exception that is a defect of the rule names the measure."""
     try:
         return thing.rule(view, **parameters)  # type: ignore[attr-defined]
     except DrevalError:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
-from dreval.measures._coranking import CURVE
 from dreval.measures._measure import FloatArray, measure
+from dreval.measures._ranks import CURVE
 
 
 @measure(

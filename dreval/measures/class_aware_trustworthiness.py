@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.measures._class_ranks import class_aware_share
+from dreval.measures._classes import class_aware_share
 from dreval.measures._measure import FloatArray, measure
 
 

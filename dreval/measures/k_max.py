@@ -6,8 +6,8 @@ import math
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
-from dreval.measures._coranking import CORANKING
 from dreval.measures._measure import measure
+from dreval.measures._ranks import CORANKING
 
 
 @measure(

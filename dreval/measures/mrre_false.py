@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.measures._measure import FloatArray, measure
-from dreval.measures._relative_errors import CARD, relative_errors
+from dreval.measures._ranks import RELATIVE_ERROR, relative_errors
 
 
 @measure(
     symbol="MRRE_F",
     title="Relative rank error, neighbors shown",
     question="How far are the ranks of the neighbors shown from those in the data, near ones first?",
-    **CARD,
+    **RELATIVE_ERROR,
     counted="first",
 )
 def mrre_false(view: View, n_neighbors: int = 15) -> FloatArray:

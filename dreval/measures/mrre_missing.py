@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.measures._measure import FloatArray, measure
-from dreval.measures._relative_errors import CARD, relative_errors
+from dreval.measures._ranks import RELATIVE_ERROR, relative_errors
 
 
 @measure(
     symbol="MRRE_M",
     title="Relative rank error, neighbors in the data",
     question="How far are the ranks of the data's neighbors from those in the embedding, near ones first?",
-    **CARD,
+    **RELATIVE_ERROR,
 )
 def mrre_missing(view: View, n_neighbors: int = 15) -> FloatArray:
     """How far the ranks of the neighbors in the data are from those in the embedding, relative to the rank in the data.

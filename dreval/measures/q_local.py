@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
-from dreval.measures._coranking import CORANKING, note_of
 from dreval.measures._measure import measure
+from dreval.measures._ranks import CORANKING, note_of
 
 
 @measure(

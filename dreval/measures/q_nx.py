@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import Coranking, coranking, coranking_without
-from dreval.measures._coranking import CURVE, over_ties
 from dreval.measures._measure import FloatArray, measure
+from dreval.measures._ranks import CURVE, over_ties
 
 
 def _chance(n: int, k: int) -> float:

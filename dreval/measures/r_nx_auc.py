@@ -6,8 +6,8 @@ import numpy as np
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking, coranking_without
-from dreval.measures._coranking import CORANKING, over_ties
 from dreval.measures._measure import FloatArray, measure
+from dreval.measures._ranks import CORANKING, over_ties
 
 
 def _limits(n: int) -> tuple[float, float]:

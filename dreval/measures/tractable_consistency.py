@@ -13,24 +13,23 @@ import pandas as pd
 from dreval._check import check_int
 from dreval.errors import MethodFailed
 from dreval.geometry.kernels import RADIAL_KERNELS
+from dreval.geometry.metrics import power_of_two
 from dreval.geometry.rkhs import TRANSFORMATIONS, Transformations, make_transformations, transform_count
-from dreval.measures._of_methods import (
-    Case,
+from dreval.inference.reruns import Found, Reruns, open_case, runnable
+from dreval.measures._method_measure import (
     FloatArray,
     chance_disparity,
+    embedding_disparity,
     is_constant,
     make_record,
     method_measure,
     narrow_note,
-    open_case,
-    runnable,
+    total_square,
 )
-from dreval.measures._pca_path import pca_disparities
-from dreval.measures._reruns import Found, Reruns
 from dreval.records.measure_record import MeasureRecord
-from dreval.report.render.summary import format_number
 
 CHANCE_DRAWS = 200
+BATCH_BYTES = 8_000_000  # covariance matrices that the exact path of PCA holds at once
 EXACT_ALL = 20_000  # transformations that the exact path tries besides those that were asked for
 
 
@@ -167,24 +166,80 @@ def tractable_consistency(
     d = check_int(n_components, "n_components", low=1)
     check_int(n_reseeds, "n_reseeds", low=0)
     n_jobs = n_jobs if n_jobs in (None, -1) else check_int(n_jobs, "n_jobs", low=1)
-    count = transform_count(n_transformations, case.data.n, case.data.p)
+    n, p, card, seedless = case.data.n, case.data.p, case.source.card, case.source.reseed_reason
+    count = transform_count(n_transformations, n, p)
     recipe = {"transformation": transformation, "amplitude": amplitude, "kernel": kernel}
-    with Reruns(case, d, {"measure": "tractable_consistency", **recipe}, store, n_jobs, progress) as runs:
+    with Reruns(case, d, {"measure": "tractable_consistency", **recipe}, _movement, store, n_jobs, progress) as runs:
         base = runs.base()
         made = make_transformations(case.data.X, base, transformation, amplitude, kernel)
         pairs = made.choose(count, case.root)
-        reseeds = [] if case.source.reseed_reason else runs.reseeds(base, n_reseeds)
-        drift = runs.again(base)["u"] if n_reseeds and _may_drift(case) else math.nan
-        exact = _is_pca(case) and not is_constant(base)
-        found = _exact(made, pairs, d) if exact else runs.transformed(base, made, pairs)
-    table = _table(case, pairs, found)
-    u = table["u"].to_numpy()
-    if np.isnan(u).all():
-        raise _none_came(case, table)
-    parts = {**_parts(table), **_baseline([] if _indifferent(reseeds) else reseeds)}
+        reseeds = [] if seedless else runs.reseeds(base, n_reseeds)
+        drift = math.nan  # of a method that takes no seed and may still draw random numbers
+        if n_reseeds and seedless and case.source.recording is None and not getattr(card, "deterministic", False):
+            drift = runs.again(base).get("u", math.nan)
+        exact = getattr(card, "name", "") == "pca" and p <= n and not is_constant(base)
+        if exact:
+            u, sizes = pca_disparities(made, pairs, d)
+            found = [
+                {"u": a, "s_per_n": b, "seconds": 0.0, "reason": ""} for a, b in zip(u, u * sizes / n, strict=True)
+            ]
+        else:
+            places = {f"{i},{j}": (int(i), int(j)) for i, j in pairs}
+            found = runs.altered("transformations", list(places), lambda name: made.data(*places[name]), base)
+
+    names = case.data.columns or tuple(range(p))
+    table = pd.DataFrame({"point": pairs[:, 0], "column": [names[j] for j in pairs[:, 1]]})
+    for name in ("u", "s_per_n", "seconds"):
+        table[name] = np.array([row.get(name, math.nan) for row in found], dtype=np.float64)
+    table["note"] = [row["reason"] for row in found]
+    u, failures = table["u"].to_numpy(), [row["reason"] for row in found if row["reason"]]
+    if len(failures) == len(found):
+        if case.source.recording is not None:
+            got, cure = f"none of {len(found)} runs has come back", "Run the tool on the rest of the folder's tasks."
+            raise MethodFailed(case.source.argument, "must have been run on transformed data", got, cure)
+        cure = "Run the method alone on the data with a small bump added to one column to see where."
+        got = f"{len(failures)} failures, the first: {failures[0].rstrip('.')}"
+        raise MethodFailed(case.source.argument, "must embed transformed data", got, cure)
+
+    came = [row for row in reseeds if not row["reason"]]
+    indifferent = bool(came) and all(row["same"] for row in came)  # every other seed gave the same embedding
+    other = np.array([] if indifferent else [row["u"] for row in came])
+    parts = {
+        "median": float(np.nanmedian(u)),
+        "s_per_n": float(np.nanmax(table["s_per_n"].to_numpy())),
+        "tried": len(found),
+        "failed": len(failures),
+        "reseed_median": float(np.median(other)) if len(other) else math.nan,
+        "reseed_max": float(other.max()) if len(other) else math.nan,
+    }
     parts |= {"run_to_run": drift} if drift > 0 else {}
     parts |= {"amplitude": made.amplitude} if made.kind == "perturbation" else {}
-    parts |= _max_of_all(made, pairs, u, d) if exact and case.data.X.size <= EXACT_ALL else {}
+    if exact and n * p <= EXACT_ALL:
+        every = np.stack(np.meshgrid(np.arange(n), np.arange(p), indexing="ij"), axis=-1).reshape(-1, 2)
+        parts["max_of_all"] = float((u if len(found) == n * p else pca_disparities(made, every, d)[0]).max())
+
+    notes = [f"More dimensions were asked for ({d}) than the data have columns ({p})."] if d > p else []
+    notes += [*narrow_note(base.shape[1], d), *made.notes]
+    if len(found) < n * p:
+        notes.append(f"{len(found)} of {n * p} transformations were tried, spread evenly over the columns.")
+    if failures:
+        notes.append(f"{len(failures)} of {len(found)} runs failed; the first: {failures[0]}")
+    lost = [row["reason"] for row in reseeds if row["reason"]]
+    if lost:
+        notes.append(f"{len(lost)} of {len(reseeds)} runs with other seeds failed; the first: {lost[0]}")
+    if seedless:
+        notes.append(f"No reseed baseline: {seedless}.")
+        if drift > 0:
+            size = f"u = {drift:.4f}" if drift >= 1e-4 else f"u = {drift:.3e}"
+            what = f"The embedding of {case.source.what} differs from run to run by {size} on the same data"
+            notes.append(f"{what}; give it a random_state argument.")
+    elif indifferent:
+        notes.append(f"No reseed baseline: {case.source.what} gives the same embedding for every seed.")
+    elif not reseeds:
+        notes.append("No reseed baseline: none was asked for.")
+    if is_constant(base):
+        notes.append("Transformed data whose embedding is constant as well have u = 0.")
+
     asked = {key: value for key, value in recipe.items() if key != "amplitude" or made.kind == "perturbation"}
     asked["n_transformations"] = n_transformations if n_transformations == "all" else count
     asked["n_reseeds"] = len(reseeds)
@@ -198,116 +253,61 @@ def tractable_consistency(
         chance=float(chance),
         table=table,
         n_resamples=count,
-        notes=(*_width_notes(base, d, case.data.p), *_notes(case, made, base, table, reseeds, drift)),
+        notes=tuple(notes),
     )
 
 
-def _none_came(case: Case, table: pd.DataFrame) -> MethodFailed:
-    """The error where no transformed data have an embedding."""
-    if case.source.recording is not None:
-        got, cure = f"none of {len(table)} runs has come back", "Run the tool on the rest of the folder's tasks."
-        return MethodFailed(case.source.argument, "must have been run on transformed data", got, cure)
-    cure = "Run the method alone on the data with a small bump added to one column to see where."
-    got = f"{len(table)} failures, the first: {table['note'][0].rstrip('.')}"
-    return MethodFailed(case.source.argument, "must embed transformed data", got, cure)
+def _movement(base: FloatArray, Y: FloatArray) -> Found:
+    """Disparity u of an embedding against ``base``, its residual S / n, and whether it is ``base`` to the last bit."""
+    u = 0.0 if is_constant(Y) and is_constant(base) else embedding_disparity(base, Y)
+    return {"u": u, "s_per_n": u * total_square(Y) / len(Y) if u else 0.0, "same": np.array_equal(base, Y)}
 
 
-def _is_pca(case: Case) -> bool:
-    """Whether the source is the bundled PCA, on data whose covariance is smaller than they are."""
-    return getattr(case.source.card, "name", "") == "pca" and case.data.p <= case.data.n
+def pca_disparities(made: Transformations, pairs: npt.NDArray[np.int64], d: int) -> tuple[FloatArray, FloatArray]:
+    """Disparity u and size tr S_Y~Y~ of the principal components of every transformed data set, without running PCA.
+
+    A transformation adds a bump to one column, X~ = B + k e_j', so that its covariance is that of B plus a matrix of
+    rank 2, S~ = B'B + (B'k) e_j' + e_j (B'k)' + (k'k) e_j e_j', and the product with the first embedding Y = XV is
+    Y'Y~ = V'(X'B + (X'k) e_j') V~. All of it is p x p, whatever the number of points is; O(p^3) time for each.
+    """
+    from threadpoolctl import threadpool_limits
+
+    X, base = (points - points.mean(axis=0) for points in (made.X, made.base))
+    unit = power_of_two(X)  # no product of them overflows or vanishes
+    X, base = X * unit, base * unit
+    products = {}
+    for i in np.unique(pairs[:, 0]):
+        bump = made.bump(int(i)) * unit
+        bump = bump - bump.mean()
+        products[int(i)] = X.T @ bump, base.T @ bump, float(bump @ bump)
+    cross, own = X.T @ base, base.T @ base
+    values, axes = np.linalg.eigh(X.T @ X)
+    V, size = axes[:, -d:], float(values[-d:].sum())
+    step = max(1, BATCH_BYTES // (8 * own.size))
+    with threadpool_limits(limits=1):  # threads on matrices this small wait for each other: 28 times the time, measured
+        parts = [_batch(pairs[at : at + step], products, cross, own, V, size) for at in range(0, len(pairs), step)]
+    with np.errstate(over="ignore", under="ignore"):  # a size is in squares of the data's unit, which may have none
+        return np.concatenate([u for u, _ in parts]), np.concatenate([s for _, s in parts]) / unit / unit
 
 
-def _exact(made: Transformations, pairs: npt.NDArray[np.int64], d: int) -> list[Found]:
-    """The answers of PCA without running it."""
-    u, sizes = pca_disparities(made, pairs, d)
-    rows = zip(u, u * sizes / len(made.X), strict=True)
-    return [{"u": float(a), "s_per_n": float(b), "seconds": 0.0, "reason": ""} for a, b in rows]
-
-
-def _max_of_all(made: Transformations, pairs: npt.NDArray[np.int64], u: FloatArray, d: int) -> dict[str, float]:
-    """The largest u over all n p transformations."""
-    n, p = made.X.shape
-    if len(pairs) == n * p:
-        return {"max_of_all": float(u.max())}
-    every = np.stack(np.meshgrid(np.arange(n), np.arange(p), indexing="ij"), axis=-1).reshape(-1, 2)
-    return {"max_of_all": float(pca_disparities(made, every, d)[0].max())}
-
-
-def _table(case: Case, pairs: npt.NDArray[np.int64], found: list[Found]) -> pd.DataFrame:
-    """One row per transformation: its center and column, u, S / n, seconds, and why it failed."""
-    names = case.data.columns or tuple(range(case.data.p))
-    table = pd.DataFrame({"point": pairs[:, 0], "column": [names[j] for j in pairs[:, 1]]})
-    for name in ("u", "s_per_n", "seconds"):
-        table[name] = np.array([row[name] for row in found], dtype=np.float64)
-    table["note"] = [row["reason"] for row in found]
-    return table
-
-
-def _parts(table: pd.DataFrame) -> dict[str, Any]:
-    u = table["u"].to_numpy()
-    return {
-        "median": float(np.nanmedian(u)),
-        "s_per_n": float(np.nanmax(table["s_per_n"].to_numpy())),
-        "tried": len(u),
-        "failed": int(np.isnan(u).sum()),
-    }
-
-
-def _baseline(reseeds: list[Found]) -> dict[str, float]:
-    """Median and largest u of the runs with other seeds."""
-    u = np.array([row["u"] for row in reseeds], dtype=np.float64)
-    known: FloatArray = u[~np.isnan(u)]
-    return {
-        "reseed_median": float(np.median(known)) if len(known) else math.nan,
-        "reseed_max": float(known.max()) if len(known) else math.nan,
-    }
-
-
-def _width_notes(base: FloatArray, d: int, p: int) -> tuple[str, ...]:
-    """What must be known of the number of columns."""
-    wide = (f"More dimensions were asked for ({d}) than the data have columns ({p}).",) if d > p else ()
-    return (*wide, *narrow_note(base.shape[1], d))
-
-
-def _may_drift(case: Case) -> bool:
-    """Whether a method that takes no seed could still draw numbers of its own."""
-    known = case.source.recording is not None or getattr(case.source.card, "deterministic", False)
-    return case.source.reseed_reason is not None and not known
-
-
-def _drift_note(case: Case, drift: float) -> str:
-    """What is said of a method that takes no seed and is random."""
-    what = f"The embedding of {case.source.what} differs from run to run by u = {format_number(drift)} on the same data"
-    return f"{what}; give it a random_state argument."
-
-
-def _indifferent(reseeds: list[Found]) -> bool:
-    """Whether every other seed gave the same embedding, to the last bit."""
-    came = [row for row in reseeds if not row["reason"]]
-    return bool(came) and all(row.get("same", False) for row in came)
-
-
-def _notes(
-    case: Case, made: Transformations, base: FloatArray, table: pd.DataFrame, reseeds: list[Found], drift: float
-) -> tuple[str, ...]:
-    """What must be known to read the value."""
-    n_all, tried, failed = case.data.X.size, len(table), table[table["note"] != ""]
-    constant = is_constant(base)
-    notes = [note for note in made.notes if not (constant and "one place" in note)]  # said below
-    if tried < n_all:
-        notes.append(f"{tried} of {n_all} transformations were tried, spread evenly over the columns.")
-    if len(failed):
-        notes.append(f"{len(failed)} of {tried} runs failed; the first: {failed['note'].iloc[0]}")
-    lost = [row["reason"] for row in reseeds if row["reason"]]
-    if lost:
-        notes.append(f"{len(lost)} of {len(reseeds)} runs with other seeds failed; the first: {lost[0]}")
-    if case.source.reseed_reason:
-        notes.append(f"No reseed baseline: {case.source.reseed_reason}.")
-        notes += [_drift_note(case, drift)] if drift > 0 else []
-    elif _indifferent(reseeds):
-        notes.append(f"No reseed baseline: {case.source.what} gives the same embedding for every seed.")
-    elif not reseeds:
-        notes.append("No reseed baseline: none was asked for.")
-    if constant:
-        notes.append("The method puts all points in one place; where it does so again u is 0.")
-    return tuple(notes)
+def _batch(
+    pairs: npt.NDArray[np.int64],
+    products: dict[int, tuple[FloatArray, FloatArray, float]],
+    cross: FloatArray,
+    own: FloatArray,
+    V: FloatArray,
+    size: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Disparities and sizes of some transformations at once."""
+    m, every = len(pairs), np.arange(len(pairs))
+    mixed, inner, squares = (np.array(part) for part in zip(*(products[int(i)] for i in pairs[:, 0]), strict=True))
+    column = pairs[:, 1]
+    covariance = np.repeat(own[None], m, axis=0)
+    covariance[every, :, column] += inner
+    covariance[every, column, :] += inner
+    covariance[every, column, column] += squares
+    values, axes = np.linalg.eigh(covariance)
+    W, sizes = axes[:, :, -V.shape[1] :], np.maximum(values[:, -V.shape[1] :], 0.0).sum(axis=1)
+    together = V.T @ cross @ W + (mixed @ V)[:, :, None] * W[every, column][:, None, :]
+    nuclear = np.linalg.svd(together, compute_uv=False).sum(axis=1)
+    return np.clip(1.0 - nuclear**2 / (size * sizes), 0.0, 1.0), sizes

@@ -7,18 +7,15 @@ from typing import Any
 import numpy as np
 
 from dreval.errors import MethodFailed
-from dreval.measures._of_methods import (
-    Case,
+from dreval.inference.reruns import Case, at_most, open_case, runnable
+from dreval.measures._method_measure import (
     FloatArray,
-    at_most,
     chance_disparity,
     embedding_disparity,
     is_constant,
     make_record,
     method_measure,
     narrow_note,
-    open_case,
-    runnable,
     total_square,
 )
 from dreval.records.measure_record import MeasureRecord

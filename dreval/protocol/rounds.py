@@ -13,11 +13,11 @@ import pandas as pd
 
 from dreval.errors import InputError, ProtocolError
 from dreval.geometry.rkhs import make_transformations
+from dreval.inference.reruns import reseed
 from dreval.inputs.data import Data
 from dreval.inputs.recording import Recording, Run
 from dreval.inputs.source import as_source
 from dreval.inputs.source_kinds import seed_of
-from dreval.measures._reruns import reseed
 from dreval.measures.trustability import full_components
 from dreval.protocol import folder as folders
 from dreval.protocol.returned import check_base, missing, read_returned, status_of

@@ -17,7 +17,7 @@ from scipy.spatial import procrustes as their_procrustes
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure
 from dreval.geometry.rkhs import make_transformations
-from dreval.measures._pca_path import pca_disparities
+from dreval.measures.tractable_consistency import pca_disparities
 
 
 def cloud(n=60, p=3, seed=0):
@@ -203,7 +203,7 @@ def test_a_reduced_amplitude_has_its_true_reason():
 
 
 def test_methods_whose_answer_is_known():
-    """One embedding whatever the data: 0. A random embedding: near 1, as by chance. All in one place: 0, with a note."""
+    """One embedding whatever the data: 0. A random embedding: near 1, the chance level. A constant one: 0, with a note."""
     X, rng = cloud(n=300), np.random.default_rng(0)
     Y = X[:, :2]
     assert float(tci(X, same_embedding(Y))) < 1e-12

@@ -4,55 +4,34 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_random_state
-from dreval._random import root_seed, stream
-from dreval.errors import DrevalError, MethodFailed, UndefinedMeasure
+from dreval._random import stream
+from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.geometry.metrics import power_of_two
 from dreval.geometry.procrustes import disparity
-from dreval.inputs.data import Data, as_data
-from dreval.inputs.source import as_source, bundled_first
-from dreval.inputs.source_kinds import Source, seed_of
+from dreval.inference.reruns import Case
+from dreval.inputs.source_kinds import Source
 from dreval.measures._measure import MeasureCard
 from dreval.records.measure_record import MeasureRecord
 
 __all__ = [
-    "Case",
-    "at_most",
     "chance_disparity",
-    "embed_case",
     "embedding_disparity",
     "is_constant",
     "make_record",
     "method_measure",
     "narrow_note",
-    "open_case",
-    "runnable",
     "total_square",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 OUTSIDE = ("labels", "ids", "store", "random_state", "n_jobs", "progress")  # what changes no question: not on the card
 ROUNDING = 1e-14  # a disparity below is that of two equal embeddings
-CURE = (
-    "Pass the estimator, a function (X, n_components) or the name of a bundled method in place of coordinates; for a "
-    "tool outside Python exchange files with dreval.Protocol."
-)
-
-
-class Case(NamedTuple):
-    """Data and source in normal form, with the seed of everything and that of the method."""
-
-    data: Data
-    source: Source
-    root: int
-    seed: int | None
 
 
 def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Callable[..., MeasureRecord]]:
@@ -116,43 +95,6 @@ def _in_words_of_the_caller(error: DrevalError) -> DrevalError:
 def _said(text: str) -> str:
     """Words that speak of ``source``, as the caller does."""
     return text.replace("embeddings['source']", "source")
-
-
-def open_case(X: Any, source: Any, labels: Any, ids: Any, random_state: Any, *, reruns: bool = True) -> Case:
-    """Data and source as users or an evaluation pass them.
-
-    The seed is that of the recording where runs are recorded; a measure that runs nothing again (``reruns=False``)
-    takes it only where it was given none.
-    """
-    data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids)
-    data = replace(data, X=data.dense()) if data.sparse else data
-    made = source if isinstance(source, Source) else as_source(bundled_first(source), "source", data)
-    own = made.own_seed if made.recording is None else None
-    checked = check_random_state(own if random_state is None else random_state)
-    recording = made.recording if reruns or random_state is None else None
-    root = root_seed(checked) if recording is None else recording.root
-    return Case(data, made, root, seed_of(root))
-
-
-def runnable(case: Case) -> None:
-    """Refuse what cannot be run on other data."""
-    if not case.source.can_embed:
-        rule = "must be able to embed other data"
-        raise UndefinedMeasure(case.source.argument, rule, str(case.source.reason), CURE)
-
-
-def embed_case(case: Case, X: FloatArray, d: int, seed: int | None) -> FloatArray:
-    """One run of the method that gives at most d columns; what it gives beyond is refused."""
-    return at_most(case, case.source.embed(X, d, seed, case.data.labels), d)
-
-
-def at_most(case: Case, Y: FloatArray, d: int) -> FloatArray:
-    """An embedding, refused where it has more than d columns."""
-    if Y.shape[1] > d:
-        rule = f"must return at most the {d} column{'s' * (d > 1)} asked for"
-        cure = "Return n_components columns: a function is called with their number, (X, n_components)."
-        raise MethodFailed(case.source.argument, rule, f"{Y.shape[1]} columns", cure)
-    return Y
 
 
 def narrow_note(given: int, d: int) -> tuple[str, ...]:

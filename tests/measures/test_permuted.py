@@ -1,4 +1,4 @@
-"""Views whose points are exchanged: other draws, the same points, and what belongs to the data stays with them."""
+"""Views whose rows are permuted: other draws, the same points, and what belongs to the data stays with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.measures._permuted_rows import exchanged
+from dreval.measures._chance import permuted
 
 
 def test_without_a_group_everything_stays_beside_its_point():
@@ -18,7 +18,7 @@ def test_without_a_group_everything_stays_beside_its_point():
     view = sweep(X, {"": Y}, k=5, groups=random_groups(60, 4, rng))[""]
     left = leave_out(replace(view, labels=labels, latent=X[:, :1]), 1, 4)
     stay = left.population
-    seen = exchanged(left, 0, 0, 4)
+    seen = permuted(left, 0, 0, 4)
     near = np.argsort(np.linalg.norm(X[stay][:, None] - X[stay], axis=2), axis=1)[:, 1]
     far = np.argsort(np.linalg.norm(seen.Y[:, None] - seen.Y, axis=2), axis=1)
     ranks = [np.flatnonzero(order == j)[0] for order, j in zip(far, near, strict=True)]
@@ -37,7 +37,7 @@ def test_every_draw_is_another_one_and_always_the_same():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
     orders = [
-        exchanged(sweep(X, {"": Y}, k=3)[""], root, b, k).Y
+        permuted(sweep(X, {"": Y}, k=3)[""], root, b, k).Y
         for root, b, k in ((0, 0, 0), (0, 0, 3), (0, 1, 3), (1, 0, 3))
     ]
 

@@ -1,0 +1,190 @@
+"""One method run again on altered data: in parallel, with a progress bar, each run kept in the journal at once.
+
+A ``Case`` is data and a source in normal form. ``Reruns`` runs the source on the data themselves, with other seeds, and
+on altered data, and compares each embedding with that of the data.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._check import check_random_state
+from dreval._parallel import open_progress
+from dreval._random import root_seed, stream_seed
+from dreval.errors import DrevalError, MethodFailed, UndefinedMeasure
+from dreval.inputs.data import Data, as_data
+from dreval.inputs.identity import digest, identity
+from dreval.inputs.source import as_source, bundled_first
+from dreval.inputs.source_kinds import Source, seed_of
+from dreval.journal.store import Store
+
+__all__ = ["Case", "Found", "Reruns", "at_most", "open_case", "reseed", "runnable"]
+
+FloatArray = npt.NDArray[np.float64]
+Found = dict[str, Any]
+Compare = Callable[[FloatArray, FloatArray], Found]
+CURE = (
+    "Pass the estimator, a function (X, n_components) or the name of a bundled method in place of coordinates; for a "
+    "tool outside Python exchange files with dreval.Protocol."
+)
+
+
+class Case(NamedTuple):
+    """Data and source in normal form, with the seed of everything and that of the method."""
+
+    data: Data
+    source: Source
+    root: int
+    seed: int | None
+
+
+def open_case(X: Any, source: Any, labels: Any, ids: Any, random_state: Any, *, reruns: bool = True) -> Case:
+    """Data and source as users or an evaluation pass them.
+
+    The seed is that of the recording where runs are recorded; a measure that runs nothing again (``reruns=False``)
+    takes it only where it was given none.
+    """
+    data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids)
+    data = replace(data, X=data.dense()) if data.sparse else data
+    made = source if isinstance(source, Source) else as_source(bundled_first(source), "source", data)
+    own = made.own_seed if made.recording is None else None
+    checked = check_random_state(own if random_state is None else random_state)
+    recording = made.recording if reruns or random_state is None else None
+    root = root_seed(checked) if recording is None else recording.root
+    return Case(data, made, root, seed_of(root))
+
+
+def runnable(case: Case) -> None:
+    """Refuse what cannot be run on other data."""
+    if not case.source.can_embed:
+        rule = "must be able to embed other data"
+        raise UndefinedMeasure(case.source.argument, rule, str(case.source.reason), CURE)
+
+
+def at_most(case: Case, Y: FloatArray, d: int) -> FloatArray:
+    """An embedding, refused where it has more than d columns."""
+    if Y.shape[1] > d:
+        rule = f"must return at most the {d} column{'s' * (d > 1)} asked for"
+        cure = "Return n_components columns: a function is called with their number, (X, n_components)."
+        raise MethodFailed(case.source.argument, rule, f"{Y.shape[1]} columns", cure)
+    return Y
+
+
+def reseed(root: int, r: int) -> int:
+    """Seed of the method in run r of the reseed baseline."""
+    return stream_seed(root, "reseed", r)
+
+
+@dataclass
+class Reruns:
+    """The runs of one method on one data set; runs that are in the journal already are read from it.
+
+    ``recipe`` says what the runs depend on besides data and method. ``compare(base, Y)`` gives the answer of a run, a
+    dict of plain numbers, from the embedding of the data and that of the run; it is called in the worker process. An
+    answer also has ``seconds`` and ``reason``, which is empty for a run that succeeded and else says why it failed.
+    """
+
+    case: Case
+    n_components: int
+    recipe: dict[str, Any]
+    compare: Compare
+    store: Any = None
+    n_jobs: int | None = None
+    progress: bool | None = None
+
+    def __enter__(self) -> Reruns:
+        from dreval import __version__
+
+        self._stack = ExitStack()
+        self._db = None if self.store is None else self._stack.enter_context(Store(self.store))
+        if self._db is not None:
+            labels = self.case.data.labels if self.case.source.supervised else None
+            key = {
+                **self.recipe,
+                "data": digest(self.case.data.X),
+                "labels": None if labels is None else digest(labels.codes),
+                "source": identity(self.case.source),
+                "n_components": self.n_components,
+                "seed": self.case.root,
+                "versions": {"dreval": __version__, "numpy": np.__version__},
+            }
+            self._run = self._db.open_run(key)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def base(self) -> FloatArray:
+        """The embedding of the data themselves."""
+        kept = self._db.get(self._run, "base") if self._db else None
+        if kept is not None and kept[1] is not None:
+            return np.asarray(kept[1])
+        Y = _embed(self.case, self.case.data.X, self.n_components, self.case.seed)
+        if self._db:
+            self._db.put(self._run, "base", array=Y)
+        return Y
+
+    def reseeds(self, base: FloatArray, count: int) -> list[Found]:
+        """The same data with other seeds, against ``base``."""
+        seeds = {f"reseed {r}": reseed(self.case.root, r) for r in range(count)}
+        X = self.case.data.X
+        return self._all("other seeds", list(seeds), lambda name: (X, seeds[name]), base)
+
+    def again(self, base: FloatArray) -> Found:
+        """The same data with the same seed a second time, against ``base``: the method's own unseeded randomness."""
+        return self._all("a second run", ["again"], lambda _: (self.case.data.X, self.case.seed), base)[0]
+
+    def altered(
+        self, what: str, names: Sequence[str], data: Callable[[str], FloatArray], base: FloatArray
+    ) -> list[Found]:
+        """Altered data, one set for each name, with the same seed, against ``base``."""
+        return self._all(what, names, lambda name: (data(name), self.case.seed), base)
+
+    def _all(
+        self, what: str, names: Sequence[str], task: Callable[[str], tuple[FloatArray, int | None]], base: FloatArray
+    ) -> list[Found]:
+        """The answers in the order of their names; a failed run has a reason and is not kept in the journal."""
+        from joblib import Parallel, delayed
+
+        known = self._db.cells(self._run) if self._db else {}
+        found = {name: known[name][0] for name in names if name in known}
+        arguments = (self.case, self.n_components, base, self.compare)
+        calls = (delayed(_answer)(name, *arguments, *task(name)) for name in names if name not in found)
+        with open_progress(self.progress) as bar:
+            bar.set_description(f"{what} of {self.case.source.name}")
+            bar.reset(total=len(names))
+            bar.update(len(found))
+            answers: Iterator[tuple[str, Found]] = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")(calls)
+            for name, answer in answers:
+                found[name] = answer
+                if self._db and not answer["reason"]:
+                    self._db.put(self._run, name, answer)
+                bar.update(1)
+        return [found[name] for name in names]
+
+
+def _embed(case: Case, X: FloatArray, d: int, seed: int | None) -> FloatArray:
+    """One run, with at most d columns, in one thread, so that no number depends on how many run at once."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        return at_most(case, case.source.embed(X, d, seed, case.data.labels), d)
+
+
+def _answer(
+    name: str, case: Case, d: int, base: FloatArray, compare: Compare, X: FloatArray, seed: int | None
+) -> tuple[str, Found]:
+    """The answer of one run; a failed run has only its seconds and the reason."""
+    began = time.perf_counter()
+    try:
+        found = compare(base, _embed(case, X, d, seed))
+    except DrevalError as error:
+        return name, {"seconds": time.perf_counter() - began, "reason": str(error)}
+    return name, {**found, "seconds": time.perf_counter() - began, "reason": ""}

@@ -1,0 +1,72 @@
+"""What the measures of the co-ranking share: most of their cards, and the bounds of the curves over ties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.geometry.blocks import View
+from dreval.geometry.coranking import Coranking, tied_corankings
+from dreval.measures._measure import FloatArray
+
+__all__ = ["CORANKING", "CURVE", "RELATIVE_ERROR", "note_of", "over_ties", "relative_errors"]
+
+CORANKING: dict[str, Any] = {
+    "needs": ("full_ranks",),
+    "quadratic": True,
+    "invariances": frozenset({"translation", "rotation", "scale"}),
+    "cost": "O(n^2 (p + d + log n)) time, O(n) memory.",
+}
+CURVE: dict[str, Any] = {**CORANKING, "level": "global", "curve": True}
+
+
+def over_ties(read: Callable[[Coranking], FloatArray]) -> Callable[[View], tuple[FloatArray, FloatArray]]:
+    """The tie rule of what is read from a co-ranking and grows with the number of common neighbors at every K."""
+
+    def ties(view: View) -> tuple[FloatArray, FloatArray]:
+        worst, best = tied_corankings(view)
+        return read(worst), read(best)
+
+    return ties
+
+
+def note_of(found: Coranking, view: View) -> str:
+    """What ties, and anchors that choose K_max, have to do with a mean up to it or beyond."""
+    low = "on average a little low: the anchors also choose K_max" if len(view.rows) < view.n else ""
+    return "; ".join(filter(None, [found.note(), low]))
+
+
+def _norm(n: int, k: int) -> float:
+    """Lee and Verleysen's normalization c = sum_{t<=k} |n - 2t + 1| / t."""
+    t = np.arange(1, k + 1)
+    return float(np.sum(np.abs(n - 2 * t + 1) / t))
+
+
+def relative_errors(ranks: npt.NDArray[np.int32], n: int, k: int) -> FloatArray:
+    """Sum over the first k listed neighbors of |rank there - rank here| / rank here, divided by c; one for each row."""
+    here = np.arange(1, k + 1)
+    return np.asarray((np.abs(ranks[:, :k] - here) / here).sum(axis=1) / _norm(n, k))
+
+
+def _chance(n: int, k: int) -> float:
+    """Expected error when the ranks r there are uniform on 1..n-1: E|r - t| = (t(t-1) + (n-t)(n-1-t)) / (2(n-1))."""
+    t = np.arange(1, k + 1)
+    return float(np.sum((t * (t - 1) + (n - t) * (n - 1 - t)) / (2 * (n - 1) * t)) / _norm(n, k))
+
+
+RELATIVE_ERROR: dict[str, Any] = {
+    "level": "point",
+    "needs": ("ranks",),
+    "direction": "lower",
+    "bounds": (0.0, 1.0),
+    "chance": _chance,
+    "invariances": frozenset({"translation", "rotation", "scale"}),
+    "cost": "O(n^2 (p + d)) time, O(n k) memory.",
+    "reference": (
+        "Lee & Verleysen (2007), Nonlinear Dimensionality Reduction, Springer; (2009) Neurocomputing 72. Programs\n"
+        "that return 1 - error, or take |n - 2t| for |n - 2t + 1|, have other numbers."
+    ),
+}
