@@ -12,6 +12,7 @@ __all__ = [
     "DATA_CAVEAT",
     "DIRECTIONS",
     "MARK",
+    "METRICS",
     "NUMERIC_COLUMNS",
     "OVERALL_COLUMNS",
     "PAIR_COLUMNS",
@@ -23,6 +24,8 @@ __all__ = [
     "spread",
     "terminal_width",
 ]
+
+METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")  # distances in the data space
 
 MARK = "\x00"  # stands behind a letter that takes two columns of a terminal, so that lengths are widths
 WIDTH = 80

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dreval.cli._arguments import (
+from dreval.cli._main import (
     DONE,
     FIGURES,
     Say,
@@ -23,7 +23,7 @@ from dreval.cli._arguments import (
 )
 from dreval.errors import InputError
 
-__all__ = ["add_compare"]
+__all__ = ["add_verb"]
 
 FORMS = ("text", "markdown", "latex")
 EPILOG = """examples:
@@ -38,7 +38,7 @@ with the columns dataset, embedding and value, across data sets.
 exit codes: 0 done, 2 refused"""
 
 
-def add_compare(add: Callable[..., Verb]) -> None:
+def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
     verb = add("compare", _compare, "Compare embeddings on one data set, or across data sets.", EPILOG)
     verb.add_argument("results", nargs="+", help="saved results and studies (.dreval), tables (.csv .tsv .parquet)")

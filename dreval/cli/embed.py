@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dreval.cli._arguments import DATA, DONE, Say, Verb, add_answer, check_output, json_text, words
+from dreval.cli._main import DATA, DONE, Say, Verb, add_answer, check_output, json_text, words
 from dreval.registry import METHODS
 
-__all__ = ["add_embed"]
+__all__ = ["add_verb"]
 
 EPILOG = """examples:
   dreval embed data.csv isomap isomap.csv --n-neighbors 10
@@ -21,7 +21,7 @@ The parameters of methods beyond these are those of Python: dreval.embed.
 exit codes: 0 done, 2 refused"""
 
 
-def add_embed(add: Callable[..., Verb]) -> None:
+def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
     verb = add("embed", _embed, "Embed a data file by a bundled method.", EPILOG)
     verb.add_argument("data", help=DATA)

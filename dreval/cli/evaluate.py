@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dreval.cli._arguments import (
+from dreval.cli._main import (
     DATA,
     DONE,
     FIGURES,
@@ -27,12 +27,12 @@ from dreval.cli._arguments import (
     write_files,
 )
 from dreval.errors import InputError
+from dreval.glossary import METRICS
 from dreval.inference.intervals import CI_WORDS
-from dreval.inputs.features import METRICS
-from dreval.inputs.files import split_member
+from dreval.inputs.paths import split_member
 from dreval.registry import MEASURES, METHODS, TESTS
 
-__all__ = ["add_evaluate"]
+__all__ = ["add_verb"]
 
 EPILOG = """examples:
   dreval evaluate data.csv -e umap=umap.csv -e pca --labels labels.csv
@@ -46,7 +46,7 @@ What is saved is read by dreval compare and by dreval.load_results.
 exit codes: 0 done, 1 some embedding failed, 2 refused"""
 
 
-def add_evaluate(add: Callable[..., Verb]) -> None:
+def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
     verb = add("evaluate", _evaluate, "Judge embeddings of a data file.", EPILOG)
     verb.add_argument("data", help=DATA)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dreval.cli._arguments import DONE, Say, Verb, add_answer, json_text
+from dreval.cli._main import DONE, Say, Verb, add_answer, json_text
 from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
 
-__all__ = ["add_list"]
+__all__ = ["add_verb"]
 
 REGISTRIES = {"measures": MEASURES, "methods": METHODS, "tests": TESTS, "datasets": DATASETS}
 EPILOG = """examples:
@@ -21,7 +21,7 @@ In Python, dreval.card(name) has all that is known of a measure.
 exit codes: 0 done, 2 refused"""
 
 
-def add_list(add: Callable[..., Verb]) -> None:
+def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
     verb = add("list", _list, "List what there is.", EPILOG)
     verb.add_argument("kind", choices=sorted(REGISTRIES), help="what to list")

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dreval.cli._arguments import DATA, DONE, NOT_ALL, Say, Verb, add_answer, json_text
+from dreval.cli._main import DATA, DONE, NOT_ALL, Say, Verb, add_answer, json_text
 from dreval.errors import DrevalError
 from dreval.registry import MEASURES
 
-__all__ = ["add_protocol"]
+__all__ = ["add_verb"]
 
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
 METHOD_MEASURES = ("trustability", "tractable_consistency")
@@ -40,11 +40,11 @@ COLLECT = """examples:
   dreval protocol collect umap
   dreval protocol collect umap --partial --json
 
-exit codes: 0 done, 1 some measure could not be computed or some run has not come
-back (--partial), 2 refused"""
+exit codes: 0 done, 1 some measure has no value or some run has not come back
+(--partial), 2 refused"""
 
 
-def add_protocol(add: Callable[..., Verb]) -> None:
+def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
     step = add("protocol", None, ABOUT, STEPS).steps("STEP")
     _add_export(step("export", _export, "Write what the tool is to be run on next.", EXPORT))

@@ -37,9 +37,9 @@ from dreval.evaluation.resampling import Again, repeatable
 from dreval.evaluation.rows import Found, evaluate_algorithms, evaluate_where_labeled, make_views, missing_row, reading
 from dreval.evaluation.tests import evaluate_tests, missing_test, null_cells
 from dreval.geometry.blocks import View, n_blocks
+from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.features import METRICS
 from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.records.results import Results, curves_frame, groups_frame, nulls_frame, tidy_frame
 

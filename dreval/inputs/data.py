@@ -24,7 +24,8 @@ from dreval.inputs.features import (
     is_sparse,
     like_distances,
 )
-from dreval.inputs.files import has_column, nearest_file, split_member
+from dreval.inputs.files import has_column
+from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.tables import Raw, is_path, unpack
 from dreval.inputs.variables import LabelVector, Rows, Taken, align, as_covariates, as_ids, as_label_vector, as_latent
 
@@ -160,7 +161,7 @@ def as_data(
         What of an AnnData object is used in place of ``X``: a layer, "raw" (``raw.X``), or "obsm:key". Of a file it can
         also be named behind the path: ``"cells.h5ad:obsm:X_pca"``.
     metric : str
-        One of ``dreval.inputs.features.METRICS``, the distance in the data space. "precomputed": the data are the
+        One of ``dreval.glossary.METRICS``, the distance in the data space. "precomputed": the data are the
         symmetric (n, n) matrix of distances, and nothing is a feature; the columns of a frame follow its rows by name.
 
     Returns

@@ -15,7 +15,6 @@ from dreval.errors import InputError
 
 __all__ = [
     "DENSE_LIMIT",
-    "METRICS",
     "as_csr",
     "check_distances",
     "densify",
@@ -275,7 +274,6 @@ def _distinct_rows(X: FloatArray) -> int:
     return len(np.unique(keys))
 
 
-METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")
 NOTHING = 1e-12  # of the largest distance: smaller entries are rounding of 0, as 1 - cos of equal rows has it
 SYMMETRY = 1e-8  # entries (i, j) and (j, i) may differ by rounding of single precision at most
 

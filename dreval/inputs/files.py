@@ -1,11 +1,10 @@
-"""Files as tables: paths as users write them, and one refusal for each way in which a file can be wrong."""
+"""Files as tables: .csv .tsv (also .gz) .npy .npz .parquet .mtx .h5ad, and one error for each way to be wrong."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import os
-import re
 import struct
 import tokenize
 import warnings
@@ -21,115 +20,19 @@ import pandas as pd
 from dreval._check import nearest_name
 from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.inputs._text import read_text
+from dreval.inputs.paths import Located, locate
 
 __all__ = [
-    "SUFFIXES",
-    "Located",
     "Table",
     "find_column",
     "has_column",
-    "has_suffix",
     "is_unnamed",
-    "locate",
-    "nearest_file",
     "read_h5ad",
     "read_matrix_market",
     "read_numpy",
     "read_parquet",
     "read_table",
-    "split_member",
 ]
-
-SUFFIXES = (".csv", ".csv.gz", ".h5ad", ".mtx", ".npy", ".npz", ".parquet", ".tsv", ".tsv.gz")
-_MEMBER = re.compile(
-    r"(?P<path>.+?\.(?:csv\.gz|tsv\.gz|csv|tsv|npz|parquet|npy|mtx|h5ad)):(?P<member>[^/\\].*)", re.I | re.S
-)
-ALIKE = 0.7  # of a word that need not be meant as a file at all: one letter of four may differ
-_WEB = re.compile(r"[a-z][a-z0-9+.-]+://", re.I)
-
-
-@dataclass(frozen=True)
-class Located:
-    """An existing file, its suffix in small letters, and what was named within it."""
-
-    path: Path
-    suffix: str
-    member: str | None
-
-
-def split_member(path: str) -> tuple[str, str | None]:
-    """``"labels.csv:species"`` as file and column; a drive letter or a file that has this very name is not split."""
-    found = None if os.path.exists(path) else _MEMBER.fullmatch(path)
-    return (found["path"], found["member"]) if found else (path, None)
-
-
-def suffix_of(path: str) -> str:
-    """The known suffix of a path in small letters, or whatever its last suffix is."""
-    small = path.lower()
-    known = [suffix for suffix in SUFFIXES if small.endswith(suffix)]
-    return max(known, key=len) if known else os.path.splitext(small)[1]
-
-
-def stem_of(path: str | os.PathLike[str]) -> str:
-    """The file's name without folder, member and known suffix: ``"a/my.v2.csv.gz"`` is ``my.v2``."""
-    name = os.path.basename(split_member(os.fspath(path))[0])
-    return name[: len(name) - len(suffix_of(name))] or name
-
-
-def has_suffix(text: str) -> bool:
-    """Whether a string is written like a table file (with or without a member)."""
-    return suffix_of(split_member(text)[0]) in SUFFIXES
-
-
-def nearest_file(path: str) -> str | None:
-    """The existing name in the same folder that is most like the path's (with or without its suffix), or None."""
-    folder, name = os.path.split(path)
-    try:
-        entries = sorted(os.listdir(folder or "."))
-    except (OSError, ValueError):
-        return None
-    if has_suffix(name):
-        return nearest_name(name, entries)
-    stems = {entry.split(".")[0]: entry for entry in entries if has_suffix(entry)}
-    return stems.get(nearest_name(name, stems, ALIKE) or "")
-
-
-def locate(path: str | os.PathLike[str], argument: str) -> Located:
-    """The file meant, or the reason why there is none."""
-    text = os.path.expanduser(os.fspath(path))
-    if _WEB.match(text):
-        raise InputError(
-            argument, "must be a local file", repr(text), "Download it first and pass the path of the copy."
-        )
-    if "\0" in text:
-        raise InputError(argument, "must be a path", repr(text), "Remove the null character.")
-    name, member = split_member(text)
-    if not os.path.exists(name):
-        raise _missing(name, argument)
-    if os.path.isdir(name):
-        raise InputError(argument, "must be a file", f"the folder {name!r}", "Name a file within it.")
-    suffix = suffix_of(name)
-    if suffix not in SUFFIXES:
-        listed = ", ".join(SUFFIXES)
-        cure = f"Known: {listed}. Save the table as one of them, or load it yourself and pass the array."
-        raise InputError(argument, "must be a table file of a known kind", f"{name!r}", cure)
-    if os.path.getsize(name) == 0:
-        raise InputError(argument, "must not be empty", f"{name!r} of 0 bytes", "Write the file again.")
-    return Located(Path(name), suffix, member)
-
-
-def _missing(name: str, argument: str) -> UnknownName:
-    """The error for a file that does not exist."""
-    folder = os.path.dirname(name)
-    near = nearest_file(name)
-    if folder and not os.path.isdir(folder):
-        cure = f"The folder {folder!r} does not exist either."
-    elif near:
-        cure = f"Did you mean {os.path.join(folder, near)!r}?"
-    else:
-        cure = f"No file in {folder or os.curdir!r} has a similar name."
-    return UnknownName(argument, "must be an existing file", repr(name), cure)
-
 
 _PREFERRED = ("X", "data", "Y", "embedding")
 _BROKEN = (

@@ -27,7 +27,7 @@ from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import frame_numbers, looks_like_ids
-from dreval.inputs.files import nearest_file, split_member
+from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.source_kinds import (
     CallableSource,
     CoordinateSource,

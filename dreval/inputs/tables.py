@@ -15,17 +15,8 @@ import pandas as pd
 from dreval._check import check_numeric, check_unmasked, describe, nearest_name
 from dreval.errors import InputError, UnknownName
 from dreval.inputs.features import as_csr, check_real, densify, is_sparse
-from dreval.inputs.files import (
-    Table,
-    find_column,
-    has_suffix,
-    is_unnamed,
-    locate,
-    read_h5ad,
-    read_table,
-    split_member,
-    stem_of,
-)
+from dreval.inputs.files import Table, find_column, is_unnamed, read_h5ad, read_table
+from dreval.inputs.paths import has_suffix, locate, split_member, stem_of
 from dreval.records.embedding import Embedding
 from dreval.registry import DATASETS
 

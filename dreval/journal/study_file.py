@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy.typing as npt
 
 from dreval.errors import InputError
-from dreval.journal.claims import Claims, running
-from dreval.journal.store import Store, is_journal
+from dreval.journal.store import Claims, Store, is_journal, running
 from dreval.records.results import tidy_frame
 
 if TYPE_CHECKING:

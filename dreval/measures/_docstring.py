@@ -6,8 +6,7 @@ import inspect
 import math
 from typing import Any
 
-from dreval.glossary import DIRECTIONS, block
-from dreval.inputs.features import METRICS
+from dreval.glossary import DIRECTIONS, METRICS, block
 
 __all__ = ["described", "docstring", "signature"]
 

@@ -18,8 +18,8 @@ from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWa
 from dreval.geometry.blocks import View, sweep
 from dreval.geometry.metrics import take
 from dreval.geometry.pairs import Estimate
+from dreval.glossary import METRICS
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.features import METRICS
 from dreval.inputs.source import as_source
 from dreval.measures._docstring import described, docstring, signature
 

@@ -18,8 +18,7 @@ from dreval.inputs.data import Data, as_data
 from dreval.inputs.recording import RecordedSource
 from dreval.measures.tractable_consistency import tractable_consistency
 from dreval.protocol import folder as folders
-from dreval.protocol.doubts import copied_note, rounded_note
-from dreval.protocol.returned import ProtocolStatus, status_of
+from dreval.protocol.returned import ProtocolStatus, copied_note, rounded_note, status_of
 from dreval.protocol.rounds import embedding_of, first_round, put_embedding, record, second_round
 
 __all__ = ["Protocol"]

@@ -20,8 +20,8 @@ from dreval.inputs.source import as_source
 from dreval.inputs.source_kinds import seed_of
 from dreval.measures.trustability import full_components
 from dreval.protocol import folder as folders
+from dreval.protocol.folder import write_texts
 from dreval.protocol.returned import check_base, missing, read_returned, status_of
-from dreval.protocol.texts import write_texts
 
 __all__ = ["embedding_of", "first_round", "put_embedding", "record", "second_round"]
 

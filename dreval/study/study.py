@@ -14,14 +14,12 @@ from dreval._check import check_bool, check_int, check_k, check_one_of, check_pa
 from dreval._random import root_seed
 from dreval.errors import InputError
 from dreval.evaluation.recipe import open_progress, versions
+from dreval.glossary import METRICS
 from dreval.inputs.data import Data
-from dreval.inputs.features import METRICS
 from dreval.inputs.source import Source
 from dreval.journal.study_file import DATASETS, METHODS, Cell, StudyFile, is_new, is_study, no_states, with_waiting
-from dreval.study.cells import Job
-from dreval.study.inputs import about_data, about_method, make_datasets, make_methods
-from dreval.study.run import Round
-from dreval.study.settings import Settings, check_fit, make_settings
+from dreval.study.cells import Job, Round
+from dreval.study.parts import Settings, about_data, about_method, check_fit, make_datasets, make_methods, make_settings
 from dreval.study.status import StudyStatus, why_missing
 
 if TYPE_CHECKING:

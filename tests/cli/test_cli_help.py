@@ -16,8 +16,7 @@ from cli_runs import EVALUATE, KINDS, X, Y
 from protocol_runs import play, projection
 
 import dreval
-from dreval.cli._arguments import Verb, json_text
-from dreval.cli._main import _parser, main
+from dreval.cli._main import Verb, _parser, json_text, main
 
 
 def parsers(parser: Verb, name: str = "dreval") -> Iterator[tuple[str, Verb]]:
@@ -42,7 +41,7 @@ def examples(name: str) -> list[list[str]]:
 def test_six_verbs() -> None:
     """The verbs are those of the design, and each step below them answers."""
     assert [name.split()[1] for name in VERBS if len(name.split()) == 2] == [
-        "evaluate", "embed", "compare", "study", "protocol", "list",
+        "compare", "embed", "evaluate", "list", "protocol", "study",
     ]  # fmt: skip
     assert len(ANSWERS) == 4 + 3 + 3
 
@@ -86,7 +85,7 @@ def prepare(words: list[str]) -> list[str]:
     """The files that an example takes for granted, and a cheaper way to ask the same."""
     verb = " ".join(words[:3] if words[1] in ("study", "protocol") else words[:2])
     if "study.toml" in words:
-        Path("study.toml").write_text('datasets = ["data.csv"]\nmethods = ["pca"]\nindices = "stress"\n', "utf-8")
+        Path("study.toml").write_text('datasets = ["data.csv"]\nmethods = ["pca"]\nmeasures = "stress"\n', "utf-8")
     if words[1] == "compare":
         save()
     if verb in ("dreval study status", "dreval study report") or (verb == "dreval compare" and "study.dreval" in words):
@@ -246,7 +245,8 @@ def test_long_lists_are_not_poured_out(run: Any) -> None:
 def test_help_loads_nothing_heavy() -> None:
     """--help of a verb needs neither pandas nor scipy nor matplotlib, so that it comes at once."""
     code = (
-        "import sys\nfrom dreval.cli._main import main\ntry:\n    main(['study', 'run', '--help'])\nexcept SystemExit:\n"
+        "import sys\nfrom dreval.cli._main import main\n"
+        "try:\n    main(['study', 'run', '--help'])\nexcept SystemExit:\n"
         "    pass\nprint(*sorted({'pandas', 'scipy', 'matplotlib', 'numba', 'jinja2'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -25,12 +25,12 @@ def table(run: Any, *arguments: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize("names", ["words", "pandas", "R"])
 def test_shuffled_files_give_what_files_in_order_give(names: str, run: Any, folder: Path) -> None:
-    """Embedding, labels and covariates in another order than the data; row names of words, and those that only count."""
-    measure = {"words": IDS, "pandas": range(40), "R": range(1, 41)}[names]
+    """Embedding, labels and covariates in another order than the data; row names of text, and row numbers."""
+    index = {"words": IDS, "pandas": range(40), "R": range(1, 41)}[names]
     embedding = pd.DataFrame(Y, columns=["u", "v"])
     for name, frame in {"log": TABLE, "pca": embedding, "known": MORE}.items():
-        frame.set_axis(list(measure)).to_csv(folder / f"{name}.csv")
-        frame.set_axis(list(measure)).iloc[ORDER].to_csv(folder / f"{name}_shuf.csv")
+        frame.set_axis(list(index)).to_csv(folder / f"{name}.csv")
+        frame.set_axis(list(index)).iloc[ORDER].to_csv(folder / f"{name}_shuf.csv")
     asked = ("--measures", "trustworthiness,knn_accuracy", "--tests", "hsic")
     tables = [
         table(run, "log.csv", "-e", f"e=pca{s}.csv", "--labels", f"known{s}.csv:type", "--covariates", spelled, *asked)

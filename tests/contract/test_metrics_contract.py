@@ -16,7 +16,7 @@ from dreval._random import stream
 from dreval.cli._main import main
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import random_groups
-from dreval.inputs.features import METRICS
+from dreval.glossary import METRICS
 from dreval.registry import MEASURES
 
 METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]

@@ -18,7 +18,8 @@ from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.distances import Space
 from dreval.geometry.metrics import gather, take, unit_rows
 from dreval.geometry.procrustes import disparity
-from dreval.inputs.features import METRICS, fit_metric
+from dreval.glossary import METRICS
+from dreval.inputs.features import fit_metric
 
 NAMED = [name for name in METRICS if name != "precomputed"]
 SPARSE = ["euclidean", "cosine", "manhattan", "hamming"]

@@ -16,7 +16,8 @@ from scipy import sparse
 from scipy.io import mmwrite
 
 from dreval.errors import DrevalError
-from dreval.inputs.files import read_table, split_member
+from dreval.inputs.files import read_table
+from dreval.inputs.paths import split_member
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=64)
 TABLES = arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=NUMBERS)

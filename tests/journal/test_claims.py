@@ -13,13 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from dreval.journal import claims as module
-from dreval.journal.claims import BEAT_SECONDS, LEASE_SECONDS, Claims, Owner, running
-from dreval.journal.store import Store
+from dreval.journal import store as module
+from dreval.journal.store import BEAT_SECONDS, LEASE_SECONDS, Claims, Owner, Store, running
 
 CLAIMER = """
 import sys
-from dreval.journal.claims import Claims
+from dreval.journal.store import Claims
 from dreval.journal.store import Store
 with Store(sys.argv[1]) as store, Claims(store, "run") as claims:
     for i in range(60):
@@ -29,7 +28,7 @@ with Store(sys.argv[1]) as store, Claims(store, "run") as claims:
 """
 HOLDER = """
 import sys, time
-from dreval.journal.claims import Claims
+from dreval.journal.store import Claims
 from dreval.journal.store import Store
 with Store(sys.argv[1]) as store, Claims(store, "run") as claims:
     print(claims.claim("held"), flush=True)

@@ -18,7 +18,7 @@ from scipy.spatial import procrustes
 import dreval
 from dreval.errors import ProtocolError
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 UWOT = HERE / "oracles" / "uwot"
 # Called with INPUT OUTPUT N_COMPONENTS SEED; fails where the file FAIL names the task.
 TOOL = """

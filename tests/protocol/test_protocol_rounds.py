@@ -115,7 +115,7 @@ def test_what_is_missing_in_the_second_round_is_said(folder: Path) -> None:
 
 
 def test_what_looks_odd_is_noted(folder: Path, tmp_path: Path) -> None:
-    """Rounded embeddings, copies of the embedding of the data, one place, and more columns than there are: noted, kept."""
+    """Rounded embeddings, copies of the embedding of the data, one place, and too many columns are noted and kept."""
     both_rounds(folder, projection)
     assert dreval.Protocol.collect(folder).notes == ()
     returned = folder / "returned"

@@ -412,8 +412,8 @@ def test_compare_speaks_of_one_number_of_components(make):
 
     for same in (one.table(), one.path, [str(one.path)]):
         assert_frame_equal(found.pairs, dreval.compare(same, tests="wilcoxon").pairs)
-    assert split.indices == [f"trustworthiness(n_neighbors=3, n_components={d})" for d in (1, 2)]
-    assert_frame_equal(split.families[split.indices[1]].cells, found.families["trustworthiness(n_neighbors=3)"].cells)
+    assert split.measures == [f"trustworthiness(n_neighbors=3, n_components={d})" for d in (1, 2)]
+    assert_frame_equal(split.families[split.measures[1]].cells, found.families["trustworthiness(n_neighbors=3)"].cells)
     assert_frame_equal(read_study_table(one.path), one.table())
 
 

@@ -1,25 +1,36 @@
-"""What a study is made of: its data sets and methods in normal form, and what they are, in words for its file."""
+"""What a study is made of, checked before anything is computed: data sets, methods, and the settings of all cells."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from dreval._check import check_one_of, check_parameters, describe
+from dreval._check import check_float, check_int, check_k, check_one_of, check_parameters, describe
 from dreval.datasets._dataset import load_dataset, simulate
 from dreval.errors import DrevalError, InputError
-from dreval.evaluation.recipe import check_name
+from dreval.evaluation.plan import listed, plan_measures
+from dreval.evaluation.recipe import check_name, check_options
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.files import stem_of
 from dreval.inputs.identity import digest, identity
+from dreval.inputs.paths import stem_of
 from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.inputs.tables import is_path
-from dreval.registry import DATASETS, METHODS
+from dreval.registry import DATASETS, MEASURES, METHODS
 
-__all__ = ["about_data", "about_method", "make_datasets", "make_methods"]
+__all__ = [
+    "Settings",
+    "about_data",
+    "about_method",
+    "check_fit",
+    "make_datasets",
+    "make_methods",
+    "make_settings",
+    "seen_points",
+]
 
 VARIABLES = ("labels", "latent", "covariates", "ids", "layer")
 
@@ -161,3 +172,88 @@ def _method(name: str, value: Any, data: Data) -> Source:
         cure = "Pass the name of a bundled method, an estimator or a callable."
         raise InputError(argument, "must be something that can be run", str(source.reason or "recorded runs"), cure)
     return source
+
+
+MANY = 2**31  # what no data set has as many points as
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of every cell."""
+
+    measures: Any
+    n_neighbors: list[int]
+    metric: str
+    anchors: int | None
+    ci: str | None
+    options: dict[str, dict[str, Any]]
+    subsample: float | None
+    random_state: int
+
+
+def make_settings(
+    measures: Any, n_neighbors: Any, metric: str, *, anchors: Any, ci: Any, options: Any, subsample: Any, root: int
+) -> Settings:
+    """The settings in normal form."""
+    return Settings(
+        measures=_measure_names(listed(measures)),
+        n_neighbors=check_k(n_neighbors, MANY)[0],
+        metric=metric,
+        anchors=None if anchors is None else check_int(anchors, "anchors", low=2),
+        ci=_interval_kind(ci, anchors),
+        options=_plain_options(options),
+        subsample=None if subsample is None else check_float(subsample, "subsample", low=0.0, high=1.0),
+        random_state=root,
+    )
+
+
+def seen_points(settings: Settings, n: int) -> int:
+    """How many points of a data set each replicate sees."""
+    return n if settings.subsample is None else round(settings.subsample * n)
+
+
+def check_fit(settings: Settings, name: str, data: Data) -> None:
+    """Refuse settings that a data set cannot have: too many neighbors or anchors, an option of no measure."""
+    n = seen_points(settings, data.n)
+    try:
+        check_k(settings.n_neighbors, n)
+        check_int(settings.anchors or 2, "anchors", low=2, high=n)
+        known = {"n_labeled": data.n_labeled, "latent": data.latent is not None}
+        plan = plan_measures(settings.measures, settings.n_neighbors, n, options=settings.options, **known)
+    except DrevalError as error:
+        raise type(error)(error.argument, error.rule, f"{error.got} (data set {name!r})", error.cure) from error
+    if not [task for task in plan if not task.card.curve]:
+        cure = 'Pass measures="default", or names from dreval.list_measures().'
+        raise InputError("measures", "must name something to compute", repr(settings.measures), cure)
+
+
+def _measure_names(wanted: Any) -> Any:
+    """The names as a list of measures that have one value each; "default" and "all" stay."""
+    names = [wanted] if isinstance(wanted, str) and wanted not in ("default", "all") else wanted
+    for name in names if isinstance(names, list) else ():
+        if isinstance(name, str) and name in MEASURES and MEASURES.card(name).curve:
+            cure = "Use r_nx_auc, q_local, q_global or k_max in place of a curve."
+            raise InputError("measures", "must have one value for each embedding", f"the curve {name!r}", cure)
+    return names
+
+
+def _interval_kind(ci: Any, anchors: Any) -> str | None:
+    """Intervals within a cell, or none."""
+    if ci in (None, "none"):
+        return None
+    check_one_of(ci, ("default", "points", "anchors", "none"), "ci")
+    if ci != "default" and (ci == "anchors") != (anchors is not None):
+        cure = "Pass anchors=m as well." if ci == "anchors" else "Use ci='anchors', or leave anchors out."
+        raise InputError("ci", "must fit the rows that are used", f"{ci!r} with anchors={anchors}", cure)
+    return str(ci)
+
+
+def _plain_options(options: Any) -> dict[str, dict[str, Any]]:
+    """Options that can be written down, so that a file can be compared with them."""
+    checked = check_options(options)
+    try:
+        json.dumps(checked, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        cure = "Pass numbers, words, lists and dicts, which the file can keep."
+        raise InputError("options", "must be plain values", f"{describe(options)} ({error})", cure) from error
+    return checked
