@@ -16,6 +16,7 @@ from dreval.comparison._pairs import wins
 from dreval.comparison._printing import summarize
 from dreval.comparison._words import VOICES, paragraph
 from dreval.errors import InputError
+from dreval.records.read_only import read_only
 from dreval.records.results import point_column
 from dreval.report.render.summary import Printed
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison"]
 
 
+@read_only
 @dataclass(frozen=True, eq=False)
 class Comparison(Printed):
     """Embeddings compared: on one data set by its points, or over many data sets.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -200,6 +200,24 @@ class Evaluation:
         made = {**self.sources, check_name(name, self.sources): self._source(name, source, options)}
         vars(copy)["sources"] = made
         return copy
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the embeddings, in the order in which they were added."""
+        return list(self.sources)
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sources)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.sources
+
+    def __getitem__(self, name: str) -> Source:
+        """The source of one embedding."""
+        return self.sources[check_one_of(name, self.sources, "name")]
 
     def _repr_html_(self) -> str:
         return shown_evaluation(self).as_html()

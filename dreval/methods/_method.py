@@ -14,7 +14,8 @@ from dreval._check import check_int, check_one_of, check_points, check_random_st
 from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.methods._words import WORDS
-from dreval.records.embedding import Embedding, read_only
+from dreval.records.embedding import Embedding
+from dreval.records.read_only import read_only_array
 from dreval.report.render.summary import Block, Summary
 
 __all__ = ["Method", "MethodCard", "fix_signs", "method"]
@@ -149,7 +150,7 @@ class Method:
         """Hand fitted arrays out as read-only views, since ``transform`` and the other verbs read them again."""
         for name, value in list(vars(self).items()):
             if name.endswith("_") and not name.startswith("_") and isinstance(value, np.ndarray):
-                setattr(self, name, read_only(value))
+                setattr(self, name, read_only_array(value))
 
     def _keep_names(self, X: Any) -> None:
         """Names of the columns of the data as ``feature_names_in_``; no such attribute where they have none."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval.records.read_only import read_only
 from dreval.report.render.summary import CODES, Block, Printed, Summary, format_number, format_p, significance_stars
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class ResidualTest(NamedTuple):
     null_distribution: npt.NDArray[np.float64]
 
 
+@read_only
 @dataclass(frozen=True, eq=False)
 class Certificate(Printed):
     """Definition 1, asked of one embedding: x = f(y) + e with e of mean zero and independent of y.
@@ -120,7 +122,7 @@ class Certificate(Printed):
             return f"Nothing here speaks against Definition 1, but {self.name} {self._empty}: {met}."
         return "Nothing here speaks against Definition 1; that is no proof of it."
 
-    def to_frame(self) -> pd.DataFrame:
+    def tidy(self) -> pd.DataFrame:
         """One row per test, with the errors beside it."""
         import pandas as pd
 

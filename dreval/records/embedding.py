@@ -13,19 +13,14 @@ import pandas as pd
 
 from dreval._check import check_parameters
 from dreval.errors import InputError
+from dreval.records.read_only import read_only
 from dreval.registry import METHODS
 from dreval.report.render.summary import Block, Printed, Summary, format_number
 
-__all__ = ["Embedding", "read_only"]
+__all__ = ["Embedding"]
 
 
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A view of an array that cannot be written to; the array itself stays as it is."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
+@read_only
 @dataclass(frozen=True, eq=False)
 class Embedding(Printed):
     """Coordinates with their recipe; numpy takes the record as the array of its coordinates.
@@ -75,12 +70,6 @@ class Embedding(Printed):
     data: npt.NDArray[np.float64] | None = field(default=None, repr=False)
     columns: tuple[str, ...] | None = None
     _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Hand the arrays out as views that cannot be written to."""
-        for name in ("coordinates", "data"):
-            if (array := getattr(self, name)) is not None:
-                object.__setattr__(self, name, read_only(array))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self.coordinates, dtype=dtype, copy=copy)

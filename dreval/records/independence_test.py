@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_one_of
 from dreval.records.call import written_again
+from dreval.records.read_only import read_only
 from dreval.registry import TESTS
 from dreval.report.render.summary import (
     CODES,
@@ -23,6 +24,9 @@ from dreval.report.render.summary import (
     same_digits,
     significance_stars,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["IndependenceTest"]
 
@@ -41,6 +45,7 @@ WORDS = {  # keys of ``extra`` that are no words
 LAWS = {"gamma": "none: a gamma law", "chi2": "none: a chi-square law"}  # what stands for permutations, by method
 
 
+@read_only
 @dataclass(frozen=True, eq=False)
 class IndependenceTest(Printed):
     """Result of a test of independence.
@@ -100,6 +105,19 @@ class IndependenceTest(Printed):
     recipe: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     p_kind: str = "permutation"
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value under the name that scipy gives it."""
+        return self.p_value
+
+    def tidy(self) -> pd.DataFrame:
+        """One row with the columns of the tidy table of an evaluation: test, statistic, p_value, effect_size, ..."""
+        import pandas as pd
+
+        row = {"test": self.test, "n": self.recipe.get("n"), "statistic": self.statistic, "chance": self.null_mean}
+        row |= {"p_value": self.p_value, "p_kind": self.p_kind, "n_resamples": self.n_resamples}
+        return pd.DataFrame([{**row, "effect_size": self.effect_size, "effect_size_name": self.effect_size_name}])
 
     @property
     def null_mean(self) -> float:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import DIRECTIONS
 from dreval.records.call import written_again
+from dreval.records.number import Number
+from dreval.records.read_only import read_only
 from dreval.registry import MEASURES, METHODS
 from dreval.report.render.summary import Block, Printed, Summary, format_number
 
@@ -20,9 +22,10 @@ __all__ = ["MeasureRecord"]
 SYMBOLS = {"ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "max u of all n p"}
 
 
+@read_only
 @dataclass(frozen=True, eq=False)
-class MeasureRecord(Printed):
-    """Value of a measure with its parts; ``float(record)`` is the value.
+class MeasureRecord(Number, Printed):
+    """Value of a measure with its parts; in comparisons, arithmetic and formats it is the number ``value``.
 
     Attributes
     ----------
@@ -50,6 +53,8 @@ class MeasureRecord(Printed):
     >>> record = MeasureRecord("trustability", "Trustability measure", "u", 0.25, {"ti_per_n": 2.0})
     >>> float(record), record.parts["ti_per_n"], record
     (0.25, 2.0, MeasureRecord(trustability: 0.25))
+    >>> record < 0.3, round(record * 2, 2), f"{record:.3f}"
+    (True, 0.5, '0.250')
     """
 
     measure: str
@@ -64,10 +69,7 @@ class MeasureRecord(Printed):
     notes: tuple[str, ...] = ()
     direction: str = ""
 
-    def __float__(self) -> float:
-        return float(self.value)
-
-    def to_frame(self) -> pd.DataFrame:
+    def tidy(self) -> pd.DataFrame:
         """One row: the measure, its value, its chance value and its parts."""
         import pandas as pd
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import signature
@@ -15,7 +15,17 @@ import numpy.typing as npt
 from dreval._check import check_one_of, check_parameters, check_path
 from dreval.errors import InputError
 from dreval.records.embedding import Embedding
-from dreval.records.frames import curves_frame, groups_frame, nulls_frame, over_replicates, point_column, tidy_frame
+from dreval.records.frames import (
+    curves_frame,
+    groups_frame,
+    nulls_frame,
+    over_replicates,
+    point_column,
+    point_keys,
+    setting_names,
+    tidy_frame,
+)
+from dreval.records.read_only import read_only
 from dreval.report.render.summary import Printed
 
 if TYPE_CHECKING:
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Results", "curves_frame", "groups_frame", "nulls_frame", "over_replicates", "point_column", "tidy_frame"]
 
 
+@read_only
 @dataclass(frozen=True, eq=False)
 class Results(Printed):
     """What an evaluation found.
@@ -95,6 +106,21 @@ class Results(Printed):
         """Embeddings that could not be computed, with the reason."""
         return dict(self.recipe.get("failed", {}))
 
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> Embedding:
+        """The record of one embedding; its maps need the data, which a loaded result does not hold."""
+        self._check_computed(name)
+        held = self.data is not None and self.recipe.get("metric") != "precomputed"
+        return self._embedding(name, self._known_data(None) if held else None)
+
     def tidy(self) -> pd.DataFrame:
         """One row per embedding x measure x parameter, tests included; full precision."""
         return self.table.copy()
@@ -102,16 +128,15 @@ class Results(Printed):
     def glance(self) -> pd.DataFrame:
         """One row per embedding: n, number of columns, the value of every measure, seconds, and what failed.
 
-        Where a method was run with several seeds the value is the mean over its runs.
+        A column is named by its measure, with the parameters behind it where the measure has several settings
+        (``trustworthiness(n_neighbors=5)``); ``augment`` uses the same names. Where a method was run with several seeds
+        the value is the mean over its runs.
         """
         import pandas as pd
 
         table = over_replicates(self.table[self.table["test"] == ""])
-        several = table.groupby("measure")["parameters"].transform("nunique") > 1
-        keys = [
-            point_column(i, p) if s else i
-            for i, p, s in zip(table["measure"], table["parameters"], several, strict=True)
-        ]
+        names = setting_names(table)
+        keys = [names[key] for key in zip(table["measure"], table["parameters"], strict=True)]
         wide = table.assign(key=keys).drop_duplicates(["embedding", "key"])
         order = list(dict.fromkeys(keys))
         values = wide.pivot(index="embedding", columns="key", values="value")
@@ -123,15 +148,48 @@ class Results(Printed):
         parts = [head[["n", "n_components"]].astype("int64"), values, head[["seconds"]], failed]
         return pd.concat(parts, axis=1).rename_axis("embedding").reset_index()
 
-    def augment(self, name: str) -> pd.DataFrame:
+    def augment(self, name: str | None = None) -> pd.DataFrame:
         """One row per point of one embedding: id, label, coordinates, and the contribution of the point to each measure.
 
-        A point without label has NaN there, and in the measures of labels.
+        A point without label has NaN there, and in the measures of labels. With anchors only the anchors have
+        contributions; the other points are missing there.
 
-        With anchors only the anchors have contributions; the other points are missing there.
+        Parameters
+        ----------
+        name : str, optional
+            The embedding, in wide form: a column for each measure, named as in ``glance``. By default all embeddings
+            that were computed, in long form: one row per embedding, measure, parameters and point, with the columns
+            ``embedding``, ``measure``, ``parameters``, ``id``, ``label`` (where there are labels), the coordinates
+            ``y1``, ``y2`` and so on, and ``value``.
+
+        Returns
+        -------
+        DataFrame
+            A copy.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such embedding.
+        InputError
+            If the embedding failed.
+
+        See Also
+        --------
+        glance : one row per embedding.
+        tidy : one row per value.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval; X = np.random.default_rng(0).normal(size=(30, 4))
+        >>> res = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5).run("continuity", None, None)
+        >>> list(res.augment("a")), res.augment().shape
+        (['id', 'y1', 'y2', 'continuity'], (60, 7))
         """
         import pandas as pd
 
+        if name is None:
+            return self._long()
         self._check_computed(name)
         Y = self.embeddings[name]
         frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
@@ -139,10 +197,30 @@ class Results(Printed):
             known = [label is not None for label in self.labels]
             frame.insert(0, "label", self.labels if all(known) else np.where(known, self.labels, np.nan))
         frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
-        return pd.concat([frame, self.points[name].reset_index(drop=True)], axis=1)
+        points = self.points[name].reset_index(drop=True)
+        names = setting_names(self.table[self.table["test"] == ""])
+        return pd.concat([frame, points.set_axis([names[key] for key in point_keys(points)], axis=1)], axis=1)
+
+    def _long(self) -> pd.DataFrame:
+        """The points of all computed embeddings: one row per embedding, measure, parameters and point."""
+        import pandas as pd
+
+        parts = []
+        for name in self.embeddings:
+            wide, points = self.augment(name), self.points[name]
+            places = wide.iloc[:, : wide.shape[1] - points.shape[1]]
+            for column, (measure, parameters) in zip(points, point_keys(points), strict=True):
+                key = {"embedding": name, "measure": measure, "parameters": parameters}
+                parts.append(places.assign(**key, value=points[column].to_numpy(np.float64)))
+            if points.shape[1] == 0:
+                parts.append(places.assign(embedding=name, measure="", parameters="", value=np.nan))
+        made = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+        head = ["embedding", "measure", "parameters", *(word for word in ("id", "label") if word in made)]
+        d = max((Y.shape[1] for Y in self.embeddings.values()), default=0)
+        return made.reindex(columns=[*head, *(f"y{j + 1}" for j in range(d)), "value"])
 
     def embedding(self, name: str, *, data: Any = None) -> Embedding:
-        """The record of one embedding, which maps between data and embedding (``transform``, ``reconstruct``).
+        """The record of one embedding, which maps between data and embedding (``inverse_transform`` back).
 
         Parameters
         ----------
@@ -153,10 +231,17 @@ class Results(Printed):
         """
         known = self._known_data(data)
         self._check_computed(name)
-        seed = self.recipe.get("random_state")
-        names = self.recipe.get("columns")
-        columns = None if names is None else tuple(names)
-        return Embedding(self.embeddings[name], name, {}, seed, data_shape=known.shape, data=known, columns=columns)
+        return self._embedding(name, known)
+
+    def _embedding(self, name: str, data: npt.NDArray[np.float64] | None) -> Embedding:
+        """The record of one computed embedding, with the data where they are known."""
+        import pandas as pd
+
+        recipe, ids = self.recipe, None if self.ids is None else pd.Index(self.ids)
+        shape = None if data is None else data.shape
+        columns = None if recipe.get("columns") is None else tuple(recipe["columns"])
+        seed = recipe.get("random_state")
+        return Embedding(self.embeddings[name], name, {}, seed, ids, data_shape=shape, data=data, columns=columns)
 
     def transform(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
         """Coordinates (m, d) of new points in one embedding, whatever made it (Theorem 2); see ``Embedding``.

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval.records.read_only import read_only
+
 __all__ = ["Shepard"]
 
 FloatArray = npt.NDArray[np.float64]
 
 
+@read_only
 @dataclass(frozen=True, eq=False)
 class Shepard:
     """Distances in an embedding against those in the data, counted in cells.

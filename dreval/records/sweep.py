@@ -8,11 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from dreval.records.read_only import read_only
 from dreval.report.render.summary import CODES, Block, Printed, Summary, format_number, format_p, significance_stars
 
 __all__ = ["Sensitivity"]
 
 
+@read_only
 @dataclass(frozen=True, eq=False)
 class Sensitivity(Printed):
     """A test at several values of one setting.

@@ -115,7 +115,7 @@ def test_small_numbers_by_hand() -> None:
     assert value["continuity"] == pytest.approx(1 - 10 / 24, abs=1e-15)
     assert value["procrustes_disparity"] == pytest.approx(1 - r**2, abs=1e-12)
     assert (chance["trustworthiness"], chance["neighborhood_overlap"]) == (0.5, 1 / 5)
-    assert results.augment("swapped")["neighborhood_overlap(n_neighbors=1)"].tolist() == [0, 0, 1, 1, 1, 0]
+    assert results.augment("swapped")["neighborhood_overlap"].tolist() == [0, 0, 1, 1, 1, 0]
     text = str(results.summary())
     for number in ("0.5833", "0.5000", f"{1 - r**2:.4f}"):
         assert number in text

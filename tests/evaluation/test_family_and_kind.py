@@ -85,7 +85,7 @@ def test_kinds_of_single_tests():
 
 def test_a_certificate_is_one_family_of_bootstrap_tests(result):
     """The frame says so, with p-values adjusted over its own tests."""
-    frame = result.certificate("e", n_resamples=19).to_frame()
+    frame = result.certificate("e", n_resamples=19).tidy()
     assert set(frame["family"]) == {"certificate"}
     assert set(frame["p_kind"]) == {"bootstrap"}
     np.testing.assert_allclose(frame["p_adjusted"], multipletests(frame["p_value"], method="holm")[1])

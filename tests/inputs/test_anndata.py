@@ -213,7 +213,7 @@ def test_values_go_beside_their_cells(ad: ModuleType, tmp_path: Path) -> None:
     found = results(adata, n_neighbors=4)
     turned = adata[RNG.permutation(24)].copy()
     assert found.to_anndata(turned) is turned
-    expected = found.augment("umap").set_index("id")["trustworthiness(n_neighbors=4)"]
+    expected = found.augment("umap").set_index("id")["trustworthiness"]
     assert turned.obs["dreval_trustworthiness_umap"].to_dict() == expected.to_dict()
     assert "dreval_trustworthiness_b_c" in turned.obs
     turned.write(tmp_path / "out.h5ad")

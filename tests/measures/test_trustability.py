@@ -140,7 +140,7 @@ def test_files_with_names_of_points(tmp_path):
 def test_it_prints_and_converts():
     """float, frame and summary say the same; the printed text has no clock."""
     found = dreval.trustability(cloud(), "isomap", random_state=0)
-    frame = found.to_frame()
+    frame = found.tidy()
     assert_allclose(frame["value"], [float(found)])
     assert list(frame) == ["measure", "value", "chance", "ti", "ti_per_n", "n_components"]
     assert "Trustability measure" in str(found)

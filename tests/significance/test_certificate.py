@@ -61,7 +61,7 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
     assert with_p(0.03, 0.01).p_adjusted == (0.03, 0.02)
     assert "HSIC: CKA" in with_p(0.03, 0.01).verdict
     assert "KCCA: rho" in with_p(0.03, 0.01).verdict
-    assert list(with_p(0.03, 0.4).to_frame()["p_adjusted"]) == [0.06, 0.4]
+    assert list(with_p(0.03, 0.4).tidy()["p_adjusted"]) == [0.06, 0.4]
     assert not any("too few" in note for note in one.summary().notes)
     few = certificate(*latents_and_data(n=40), n_resamples=38, n_folds=41).summary().notes
     assert few[0] == "With 38 resamples no adjusted p is below 0.051: too few to see dependence."
@@ -123,7 +123,7 @@ def test_results_have_it_by_name_and_loaded_ones_ask_for_the_data(tmp_path):
     here = results.certificate("sheet", n_resamples=5, random_state=0)
     loaded = dreval.load_results(results.save(tmp_path / "r.zip"))
     there = loaded.certificate("sheet", data=X, n_resamples=5, random_state=0)
-    assert here.to_frame().equals(there.to_frame())
+    assert here.tidy().equals(there.to_frame())
     with pytest.raises(InputError, match="must be given to a loaded result"):
         loaded.certificate("sheet")
     with pytest.raises(InputError, match="must be the data of the evaluation"):
@@ -143,7 +143,7 @@ def test_units_change_nothing():
     Y, X = latents_and_data(n=40)
     here, there = certificate(Y, X, n_resamples=5), certificate(1e200 * Y, 1e-200 * X, n_resamples=5)
     columns = ["train", "held_out", "residual_mean", "effect_size", "effect_expected"]
-    np.testing.assert_allclose(there.to_frame()[columns], here.to_frame()[columns], rtol=1e-6)
+    np.testing.assert_allclose(there.tidy()[columns], here.to_frame()[columns], rtol=1e-6)
     np.testing.assert_allclose(there.residuals, 1e-200 * here.residuals, rtol=1e-6)
 
 
@@ -169,7 +169,7 @@ def test_it_prints():
         text.index("Reconstruction error") < text.index("Residual against embedding") < text.index(found.verdict[:40])
     )
     assert text.index("effect") < text.index("statistic")
-    assert list(found.to_frame()["test"]) == [test.name for test in found.tests]
+    assert list(found.tidy()["test"]) == [test.name for test in found.tests]
     assert repr(found).startswith("Certificate(sheet: held-out error 0.")
 
 
