@@ -16,7 +16,7 @@ from dreval.evaluation.plan import Intervals, MeasureTask
 from dreval.evaluation.rows import Found, add_note, chance_size, make_views, seen_by, set_band, set_interval
 from dreval.geometry.blocks import View, leave_out, random_groups
 from dreval.geometry.coranking import share_coranking
-from dreval.geometry.metrics import take
+from dreval.geometry.distances import take
 from dreval.geometry.pairs import known_pairs, pairs_of, remember_whole
 from dreval.inference.intervals import apart, halves_interval, jackknife_variance, mean_interval, partitions_interval
 from dreval.inputs.data import Data

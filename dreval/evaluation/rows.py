@@ -12,10 +12,9 @@ import numpy.typing as npt
 
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask
-from dreval.geometry.blocks import Groups, View, sweep
-from dreval.geometry.labeled import labeled
-from dreval.geometry.metrics import take
-from dreval.geometry.shepard import shepard
+from dreval.geometry.blocks import Groups, View, labeled, sweep
+from dreval.geometry.distances import take
+from dreval.geometry.pair_statistics import shepard
 from dreval.inference.intervals import (
     METHODS,
     TARGETS,

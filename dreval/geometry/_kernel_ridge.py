@@ -9,10 +9,8 @@ import numpy.typing as npt
 
 from dreval._check import check_float
 from dreval.errors import InputError
-from dreval.geometry.bandwidth import median_rule
-from dreval.geometry.distances import pairwise_squared
-from dreval.geometry.kernels import center, radial_values
-from dreval.geometry.metrics import power_of_two
+from dreval.geometry.distances import pairwise_squared, power_of_two
+from dreval.geometry.kernels import center, median_rule, radial_values
 
 __all__ = ["KernelRidge", "RidgeFit", "Scaled", "scaled_points"]
 
@@ -105,7 +103,7 @@ class KernelRidge:
         return self.squares @ (ridge / (self.values + ridge))
 
     def fit(self, responses: FloatArray, ridge: float | None = None) -> RidgeFit:
-        """The regression of centered responses (n, r) at one ridge, by default that of the least leave-one-out error."""
+        """Regress centered responses (n, r) at one ridge, by default that of the least leave-one-out error."""
         scores = self.vectors.T @ responses
         if ridge is None:
             ridge = self._best_ridge(scores)

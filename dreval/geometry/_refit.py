@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dreval._random import stream
 from dreval.geometry._kernel_ridge import KernelRidge
-from dreval.geometry.metrics import power_of_two
+from dreval.geometry.distances import power_of_two
 from dreval.geometry.rkhs import KernelMap, reconstruction_map, theorem3_weights
 
 __all__ = ["POINTS", "HeldOut", "Refit", "fitted_rows", "held_out"]

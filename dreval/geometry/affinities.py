@@ -37,7 +37,7 @@ class Listed(NamedTuple):
 
     def attract(self, Y: FloatArray, dof: float, gradient: FloatArray) -> float:
         """Sum of p s (``dof`` 0), or of p (dof + 1) / 2 log(1 + s / dof); its gradient is added to ``gradient``."""
-        from dreval.geometry._loops import affinities as loops
+        from dreval.geometry._loops import layouts as loops
 
         return float(loops.attraction(*self, np.ascontiguousarray(Y), dof, gradient))
 
@@ -62,7 +62,7 @@ def conditional_affinities(X: FloatArray, perplexity: float, n_neighbors: int | 
     The perplexity is the exponential of the entropy; :math:`\beta_i` is found by bisection. Only the ``n_neighbors``
     nearest neighbors have affinities, by default three times the perplexity.
     """
-    from dreval.geometry._loops import affinities as loops
+    from dreval.geometry._loops import layouts as loops
 
     n = len(X)
     k = (
@@ -94,7 +94,7 @@ def lattice_sum(Y: FloatArray, dof: float, most: float = math.inf) -> tuple[floa
     """
     from scipy.fft import irfft2, rfft2
 
-    from dreval.geometry._loops import lattice as loops
+    from dreval.geometry._loops import layouts as loops
 
     step = _step(float(np.ptp(Y, axis=0).max()))
     places = np.zeros((len(Y), 2))

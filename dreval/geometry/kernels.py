@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +20,7 @@ from dreval._check import (
     check_points,
     describe,
 )
-from dreval.errors import InputError
-from dreval.geometry.bandwidth import median_bandwidth
+from dreval.errors import DegenerateDataWarning, InputError, caller_level
 
 __all__ = [
     "KERNELS",
@@ -31,12 +31,60 @@ __all__ = [
     "delta_codes",
     "gram_matrix",
     "is_classes",
+    "median_bandwidth",
+    "median_rule",
     "radial_columns",
     "radial_values",
     "unit_scaled",
 ]
 
 FloatArray = npt.NDArray[np.float64]
+
+
+def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[float, tuple[str, ...]]:
+    """The length-scale sigma of the median rule, and notes.
+
+    Parameters
+    ----------
+    squared_distances : ndarray (n (n - 1) / 2,)
+        Squared Euclidean distances of the pairs i < j, not all of them 0.
+    argument : str
+        What the variable is called in the warning.
+
+    Returns
+    -------
+    (float, tuple of str)
+        ``sigma = sqrt(median)``, so that gamma = 1 / (2 sigma^2) = 1 / (2 median); when the median is 0, the smallest
+        positive value replaces it, with a ``DegenerateDataWarning``.
+
+    References
+    ----------
+    Gretton et al. (2008), A kernel statistical test of independence, NIPS 20, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> median_bandwidth(np.array([1.0, 4.0, 9.0]), "x")
+    (2.0, ())
+    """
+    sigma, notes = median_rule(squared_distances, argument)
+    for note in notes:
+        warnings.warn(note, DegenerateDataWarning, stacklevel=caller_level())
+    return sigma, notes
+
+
+def median_rule(squared_distances: FloatArray, argument: str) -> tuple[float, tuple[str, ...]]:
+    """The same without a warning, for records that hold the note themselves."""
+    squared = float(np.median(squared_distances))
+    if squared > 0:
+        return float(np.sqrt(squared)), ()
+    squared = float(squared_distances[squared_distances > 0].min())
+    note = (
+        f"More than half of the pairs of rows of `{argument}` coincide: its bandwidth is the smallest positive "
+        "distance, not the median."
+    )
+    return float(np.sqrt(squared)), (note,)
+
 
 # Kernels with a length-scale, as functions of the squared distance in units of the squared bandwidth.
 _RADIAL: dict[str, Callable[[FloatArray], FloatArray]] = {

@@ -1,4 +1,4 @@
-"""The k nearest neighbors, exact; those equally far up to rounding by index."""
+"""Nearest neighbors, and all points in their order, row by row; ties are broken by row number."""
 
 from __future__ import annotations
 
@@ -10,10 +10,34 @@ from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
 
-__all__ = ["nearest"]
+__all__ = ["nearest", "orders"]
+
+IntArray = npt.NDArray[np.int64]
+
+
+def orders(space: Space, rows: IntArray, tied: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int32]:
+    """All points in their order seen from some rows, (len(rows), n); each row's own point stands last.
+
+    Distances that are equal up to rounding (1e-12 of them) are ordered by index, so that the order depends neither on
+    the unit nor on the origin. ``tied`` (len(rows),) receives the rows in which there are such.
+    """
+    from dreval.geometry._loops import coranking as loops
+    from dreval.geometry._loops import rows as fill
+
+    block = np.empty((len(rows), space.n))
+    centered, gamma = space.doubled
+    if len(centered) == 0:
+        space.block(rows, block)
+    else:
+        np.matmul(centered[rows], centered.T, out=block)
+        fill.finish_products(block, rows, space.norms, space.norms, block)
+    found = np.empty(block.shape, np.int32)
+    tied = np.zeros(len(rows), np.bool_) if tied is None else tied
+    loops.sort_rows(block, block.view(np.int64), rows, space.arrays().points, space.norms, gamma, found, tied)
+    return found
+
 
 FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 TREE_COLUMNS = 8  # a k-d tree pays below this many columns
 

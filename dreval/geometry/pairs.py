@@ -221,7 +221,7 @@ def _make(view: View) -> Pairs:
 
 def _in_order(table: Pairs) -> Pairs:
     """The table with y ascending where x is equal."""
-    from dreval.geometry._loops import pair_order as loops
+    from dreval.geometry._loops import pairs as loops
 
     if not loops.has_runs(table.x):
         return table
@@ -232,7 +232,7 @@ def _in_order(table: Pairs) -> Pairs:
 
 def _in_data(view: View) -> Pairs:
     """The pairs in ascending order of their distance in the data; those in the embedding are still to come."""
-    from dreval.geometry._loops import pair_order as loops
+    from dreval.geometry._loops import pairs as loops
 
     ordered = len(view.rows) < view.n
     possible = len(view.rows) * (view.n - 1) if ordered else view.n * (view.n - 1) // 2
@@ -265,7 +265,7 @@ def _in_data(view: View) -> Pairs:
 
 def _sorted(values: FloatArray) -> tuple[IntArray, int]:
     """Sorted keys of distances, whose low bits are places; how many bits. Twice the memory of the distances beside."""
-    from dreval.geometry._loops import radix
+    from dreval.geometry._loops import orders as radix
 
     keys, scratch = np.empty(len(values), np.int64), np.empty(len(values), np.int64)
     return keys, int(radix.ascending(values, values.view(np.int64), keys, scratch))
@@ -273,7 +273,7 @@ def _sorted(values: FloatArray) -> tuple[IntArray, int]:
 
 def numbered(y: FloatArray) -> tuple[Short, int]:
     """Numbers that ascend with the values and are equal where they are, up to rounding; how many there are."""
-    from dreval.geometry._loops import pair_order as loops
+    from dreval.geometry._loops import pairs as loops
 
     y_id = np.empty(len(y), np.int32)
     return y_id, int(loops.number(y, *_sorted(y), y_id))

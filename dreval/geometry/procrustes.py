@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from dreval._parallel import run_blocks
 from dreval.geometry.blocks import View
+from dreval.geometry.distances import compact, gather, group_width, held, power_of_two, spread
 from dreval.geometry.leave_one import neighbors_to_spare
-from dreval.geometry.metrics import compact, gather, group_width, held, power_of_two, spread
 from dreval.inputs.features import is_sparse
 
 __all__ = [

@@ -1,30 +1,145 @@
-"""What the rank indices share: penalties, their worst case, the expectation by chance, and bounds over ties."""
+"""What the rank measures share: penalties, worst cases, expected values at chance level, and bounds over ties."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._parallel import run_blocks
+from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
-from dreval.geometry.distances import Space, block_rows
-from dreval.geometry.ties import joined_rows
+from dreval.geometry.distances import Space, block_rows, power_of_two
+from dreval.geometry.neighbors import nearest
 
 __all__ = [
+    "FAR",
     "Extremes",
     "chance_rank_measure",
+    "doubtful_rows",
+    "hit_bounds",
+    "joined_rows",
     "missed_ranks",
     "rank_measure",
     "rank_share",
     "tie_bounds",
+    "tied_ranks",
     "tied_shares",
+    "vote_bounds",
     "worst_penalty",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+FAR = 1e300  # stands at a point that is left out: beyond every distance between scaled points
+
+
+def joined_rows(space: Space, rows: IntArray, out: npt.NDArray[np.bool_], at: float) -> tuple[FloatArray, IntArray]:
+    """Direct squared distances of some rows and their sorted orders; those equal up to rounding are made equal.
+
+    Each takes the smallest of its run. Points that are left ``out`` (rows, n) stand at the distance ``at``.
+    """
+    block = space.direct_block(rows)
+    block[out] = at
+    order = np.argsort(block, axis=1)
+    values = np.take_along_axis(block, order, axis=1)
+    starts = np.ones(values.shape, np.bool_)
+    starts[:, 1:] = values[:, 1:] - values[:, :-1] > ROUNDING * values[:, 1:]
+    first = np.maximum.accumulate(np.where(starts, np.arange(values.shape[1]), 0), axis=1)
+    np.put_along_axis(block, order, np.take_along_axis(values, first, axis=1), axis=1)
+    return block, order
+
+
+def tied_ranks(space: Space, rows: IntArray) -> npt.NDArray[np.bool_]:
+    """Whether the r-th and the next nearest other point are equally far from any of some rows, for r = 1, ..., n - 2.
+
+    Equal is equal up to rounding. O(n (p + log n)) time a row.
+    """
+    found, size = np.zeros(max(space.n - 2, 0), np.bool_), block_rows(space.n)
+    for at in range(0, len(rows), size):
+        some = rows[at : at + size]
+        block, order = joined_rows(space, some, some[:, None] == np.arange(space.n), FAR)
+        values = np.take_along_axis(block, order, axis=1)[:, :-1]  # the point itself stands last
+        found |= (values[:, 1:] == values[:, :-1]).any(axis=0)
+    return found
+
+
+def doubtful_rows(
+    points: FloatArray, rows: IntArray, train: IntArray, k: int, n_jobs: int | None, within: bool
+) -> IntArray:
+    """Those of some rows whose k nearest of ``train`` depend on the order of equal distances.
+
+    With ``within`` also those in which only the order of the k is open. A row may be one of ``train``.
+    """
+    wanted = min(k + 2, len(train))  # the point itself may be among them
+    points = points * power_of_two(points)  # no square overflows or vanishes
+    found, squared = nearest(points[train], wanted, points[rows], n_jobs)
+    squared[train[found] == rows[:, None]] = np.inf
+    squared.sort(axis=1)
+    last = squared[:, : k + 1]
+    with np.errstate(invalid="ignore"):  # the point itself, at an infinite distance
+        equal = last[:, 1:] - last[:, :-1] <= ROUNDING * last[:, 1:]
+    equal &= np.isfinite(last[:, 1:])
+    return rows[equal.any(axis=1) if within else equal[:, k - 1 :].any(axis=1)]
+
+
+def hit_bounds(
+    points: FloatArray, rows: IntArray, k: int, codes: IntArray, n_jobs: int | None
+) -> tuple[FloatArray, FloatArray]:
+    """Fewest and most of the k nearest other points that have the row's own class, over all orders; (len(rows),) each.
+
+    Of the points at the k-th distance as many are taken as there is room for. O(n log n) for each row.
+    """
+
+    def judge(block: FloatArray, order: IntArray, own: IntArray, out: FloatArray) -> None:
+        edge = np.take_along_axis(block, order[:, k - 1 : k], axis=1)
+        inside, at_edge, same = block < edge, block == edge, codes == codes[own][:, None]
+        room, alike = k - inside.sum(axis=1), (at_edge & same).sum(axis=1)
+        sure = (inside & same).sum(axis=1)
+        out[:, 0] = sure + np.maximum(room - (at_edge.sum(axis=1) - alike), 0)
+        out[:, 1] = sure + np.minimum(room, alike)
+
+    return _bounds(points, rows, np.arange(len(points)), judge, n_jobs)
+
+
+def vote_bounds(
+    points: FloatArray, rows: IntArray, train: IntArray, k: int, codes: IntArray, n_jobs: int | None
+) -> tuple[FloatArray, FloatArray]:
+    """Whether the majority vote of the k nearest of ``train`` finds the row's class in all orders, and in any.
+
+    Among equally frequent classes the one that comes first wins. O(n log n) for each row.
+    """
+    from dreval.geometry._loops import ranks as loops
+
+    def judge(block: FloatArray, order: IntArray, own: IntArray, out: FloatArray) -> None:
+        loops.vote_bounds(block, order, own, codes, int(codes.max()) + 1, k, out)
+
+    return _bounds(points, rows, train, judge, n_jobs)
+
+
+def _bounds(
+    points: FloatArray,
+    rows: IntArray,
+    train: IntArray,
+    judge: Callable[[FloatArray, IntArray, IntArray, FloatArray], None],
+    n_jobs: int | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Worst and best of some rows, from blocks of joined distances to the points of ``train`` other than themselves."""
+    space, found = Space.of(points), np.empty((len(rows), 2))
+    other = np.ones(len(points), np.bool_)
+    other[train] = False
+
+    def one(part: slice) -> None:
+        own = rows[part]
+        out = np.tile(other, (len(own), 1))
+        out[np.arange(len(own)), own] = True
+        judge(*joined_rows(space, own, out, FAR), own, found[part])
+
+    size = block_rows(len(points))
+    run_blocks(one, [slice(at, at + size) for at in range(0, len(rows), size)], n_jobs)
+    return found[:, 0], found[:, 1]
 
 
 def worst_penalty(n: int, k: int) -> float:
@@ -83,7 +198,7 @@ def tie_bounds(view: View, k: int) -> Extremes:
 
 def _tie_bounds(view: View, k: int) -> Extremes:
     """Compute the extremes by blocks of direct distances among the points that count."""
-    from dreval.geometry._loops import ties as loops
+    from dreval.geometry._loops import ranks as loops
 
     rows, out = np.flatnonzero(view.ambiguous), np.empty((int(view.ambiguous.sum()), 6))
     if not len(rows):

@@ -15,9 +15,8 @@ from dreval._check import check_float, check_one_of, check_points, check_rows, c
 from dreval.errors import InputError
 from dreval.geometry._kernel_ridge import KernelRidge, Scaled, scaled_points
 from dreval.geometry._transformations import TRANSFORMATIONS, Transformations, transform_count, transformations_of
-from dreval.geometry.distances import block_rows, pairwise_squared
+from dreval.geometry.distances import block_rows, pairwise_squared, power_of_two
 from dreval.geometry.kernels import center, radial_values
-from dreval.geometry.metrics import power_of_two
 from dreval.report.render.summary import Block, Printed, Summary, format_number
 
 __all__ = [

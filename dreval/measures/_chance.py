@@ -12,10 +12,9 @@ import numpy.typing as npt
 
 from dreval._random import stream
 from dreval.geometry.blocks import View, sweep
-from dreval.geometry.distances import Space
-from dreval.geometry.metrics import take
+from dreval.geometry.distances import Space, take
 from dreval.geometry.pairs import n_pairs, remember_data
-from dreval.geometry.ties import tied_ranks
+from dreval.geometry.ranks import tied_ranks
 from dreval.measures._measure import FloatArray, MeasureCard, answer, curve_values
 
 __all__ = ["Chance", "chance_curve", "chance_value", "permuted", "ties_of"]

@@ -16,7 +16,7 @@ from dreval._check import AUTO, check_k, check_one_of, check_random_state
 from dreval._random import root_seed
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, caller_level
 from dreval.geometry.blocks import View, sweep
-from dreval.geometry.metrics import take
+from dreval.geometry.distances import take
 from dreval.geometry.pairs import Estimate
 from dreval.glossary import METRICS
 from dreval.inputs.data import Data, as_data

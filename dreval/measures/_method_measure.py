@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dreval._random import stream
 from dreval.errors import DrevalError, UndefinedMeasure
-from dreval.geometry.metrics import power_of_two
+from dreval.geometry.distances import power_of_two
 from dreval.geometry.procrustes import disparity
 from dreval.inference.reruns import Case
 from dreval.inputs.source_kinds import Source

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.correlations import correlation, correlation_by_chance
+from dreval.geometry.pair_statistics import correlation, correlation_by_chance
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.measures._measure import measure
 

@@ -11,7 +11,7 @@ from dreval._random import stream
 from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import without_row
 from dreval.geometry.neighbors import nearest
-from dreval.geometry.ties import doubtful_rows, vote_bounds
+from dreval.geometry.ranks import doubtful_rows, vote_bounds
 from dreval.measures._measure import FloatArray, measure
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
-from dreval.geometry.correlations import rank_correlation
 from dreval.geometry.distances import Space
+from dreval.geometry.pair_statistics import rank_correlation
 from dreval.geometry.pairs import Estimate, left_out_anchors
 from dreval.measures._measure import FloatArray, measure
 

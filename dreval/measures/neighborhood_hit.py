@@ -7,7 +7,7 @@ import numpy as np
 from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import check_left_one, without_row
 from dreval.geometry.neighbors import nearest
-from dreval.geometry.ties import doubtful_rows, hit_bounds
+from dreval.geometry.ranks import doubtful_rows, hit_bounds
 from dreval.measures._classes import members
 from dreval.measures._measure import FloatArray, measure
 

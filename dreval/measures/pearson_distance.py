@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.geometry.correlations import correlation, correlation_by_chance
+from dreval.geometry.leave_one import counted_without, point_sums, really_without, thin
+from dreval.geometry.pair_statistics import correlation, correlation_by_chance
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
-from dreval.geometry.pairs_without import counted_without, point_sums, really_without, thin
 from dreval.measures._measure import FloatArray, measure
 
 
 def _without(view: View) -> FloatArray:
     """From sums around the means of all pairs."""
-    from dreval.geometry._loops.pair_points import point_products
+    from dreval.geometry._loops.pair_groups import point_products
 
     table, count = pairs_of(view), counted_without(view)
     total, left = point_sums(view, point_products, 5, table.x.mean(), table.y.mean())

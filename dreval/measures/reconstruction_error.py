@@ -10,7 +10,7 @@ import pandas as pd
 
 from dreval._check import check_int, check_one_of
 from dreval.geometry._refit import POINTS, HeldOut, fitted_rows, held_out
-from dreval.geometry.metrics import power_of_two
+from dreval.geometry.distances import power_of_two
 from dreval.geometry.rkhs import RULES, reconstruction_map
 from dreval.inference.reruns import open_case
 from dreval.measures._method_measure import FloatArray, make_record, method_measure

@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.geometry.metrics import held
+from dreval.geometry.distances import held
+from dreval.geometry.leave_one import point_sums, really_without, thin
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
-from dreval.geometry.pairs_without import point_sums, really_without, thin
 from dreval.measures._measure import FloatArray, measure
 
 
 def _without(view: View) -> FloatArray:
-    from dreval.geometry._loops.pair_points import point_sammon
+    from dreval.geometry._loops.pair_groups import point_sammon
 
     table = pairs_of(view)
     total, left = point_sums(view, point_sammon, 2, *table.to_one_unit())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import Groups, View
-from dreval.geometry.correlations import correlation, correlation_by_chance, rank_products, rank_products_without
+from dreval.geometry.leave_one import spearman_without
+from dreval.geometry.pair_statistics import correlation, correlation_by_chance, rank_products, rank_products_without
 from dreval.geometry.pairs import Estimate, Pairs, estimate
-from dreval.geometry.pairs_without import spearman_without
 from dreval.measures._measure import FloatArray, measure
 
 

@@ -9,15 +9,15 @@ import numpy as np
 
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
-from dreval.geometry.metrics import held
+from dreval.geometry.distances import held
+from dreval.geometry.leave_one import counted_without, point_sums, really_without, thin
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
-from dreval.geometry.pairs_without import counted_without, point_sums, really_without, thin
 from dreval.measures._measure import FloatArray, measure
 
 
 def _without(view: View, kind: str) -> FloatArray:
     """Sums over all pairs less those of the point."""
-    from dreval.geometry._loops.pair_points import point_gaps
+    from dreval.geometry._loops.pair_groups import point_gaps
 
     table, rule = pairs_of(view), _RULES[kind]
     scale_x, scale_y = table.to_one_unit()

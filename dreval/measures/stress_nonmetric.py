@@ -49,8 +49,7 @@ def stress_nonmetric(view: View) -> Estimate:
 
 def _to_ascending(pairs: Pairs) -> tuple[float, str]:
     """Pairs come in the order of x, then of y, which is what the primary approach asks for."""
-    from dreval.geometry._loops.pair_order import ascending_gap
-    from dreval.geometry._loops.pairs import products
+    from dreval.geometry._loops.pairs import ascending_gap, products
 
     size = float(products(pairs.y, pairs.y, 0.0, 0.0)[0])
     if size == 0.0:

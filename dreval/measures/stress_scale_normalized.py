@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from dreval.geometry.blocks import View
+from dreval.geometry.leave_one import point_sums, really_without, thin
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
-from dreval.geometry.pairs_without import point_sums, really_without, thin
 from dreval.measures._measure import FloatArray, measure
 
 
 def _without(view: View) -> FloatArray:
     """The residual at the best scale of all pairs, less what the other pairs' own best scale saves: no 1 - cosine^2."""
-    from dreval.geometry._loops.pair_points import point_gaps
+    from dreval.geometry._loops.pair_groups import point_gaps
     from dreval.geometry._loops.pairs import products
 
     table = pairs_of(view)

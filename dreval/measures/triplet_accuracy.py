@@ -6,7 +6,7 @@ import numpy as np
 
 from dreval._check import check_int
 from dreval.geometry.blocks import View
-from dreval.geometry.triplets import Triplets, triplets
+from dreval.geometry.pair_statistics import Triplets, triplets
 from dreval.measures._measure import FloatArray, measure
 
 

@@ -12,7 +12,7 @@ from dreval._check import check_float, check_int, check_one_of, check_points, ch
 from dreval._parallel import few_blas_threads
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, InputError
-from dreval.geometry.metrics import power_of_two
+from dreval.geometry.distances import power_of_two
 from dreval.geometry.neighbors import nearest
 from dreval.methods._costs import COSTS, Cost, Quotient
 from dreval.methods._mappings import MAPPINGS, FeatureMapping, Mapping

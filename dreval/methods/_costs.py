@@ -108,7 +108,7 @@ class Stress(Cost):
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The stress and its gradient; at equal places, where it has none, 0 stands for it."""
-        from dreval.geometry._loops import pair_costs as loops
+        from dreval.geometry._loops import layouts as loops
 
         columns = np.ascontiguousarray(Y.T)
         gradient = np.zeros_like(columns)
@@ -407,7 +407,7 @@ class SNE(NeighborCost):
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The sum of divergences and its gradient."""
-        from dreval.geometry._loops import pair_costs as loops
+        from dreval.geometry._loops import layouts as loops
 
         columns = np.ascontiguousarray(Y.T)
         repulsion = np.zeros_like(columns)
@@ -432,7 +432,7 @@ class SymmetricSNE(NeighborCost):
 
     def __call__(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """The divergence and its gradient."""
-        from dreval.geometry._loops import pair_costs as loops
+        from dreval.geometry._loops import layouts as loops
 
         columns = np.ascontiguousarray(Y.T)
         repulsion = np.zeros_like(columns)
@@ -506,7 +506,7 @@ class TSNE(NeighborCost):
 
     def _repulsion(self, Y: FloatArray) -> tuple[float, FloatArray]:
         """Sum over pairs of the weights of Student's t, and its gradient (n, d)."""
-        from dreval.geometry._loops import pair_costs as loops
+        from dreval.geometry._loops import layouts as loops
 
         most = {"exact": 0.0, "lattice": np.inf, "auto": self.n**2 / NODE if self.n > EXACT_POINTS else 0.0}[
             self.repulsion
@@ -558,7 +558,7 @@ class ElasticEmbedding(NeighborCost):
         return self._value(Y, self.repulsion)
 
     def _value(self, Y: FloatArray, repulsion: float) -> tuple[float, FloatArray]:
-        from dreval.geometry._loops import pair_costs as loops
+        from dreval.geometry._loops import layouts as loops
 
         columns = np.ascontiguousarray(Y.T)
         slope = np.zeros_like(columns)

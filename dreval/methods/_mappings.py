@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_int, check_width
-from dreval.geometry.bandwidth import median_rule
 from dreval.geometry.distances import pairwise_squared
-from dreval.geometry.kernels import radial_values
+from dreval.geometry.kernels import median_rule, radial_values
 from dreval.methods._method import FloatArray
 from dreval.methods._networks import backward, forward, initial, input_jacobian, unpack
 

@@ -162,7 +162,7 @@ def metric_scaling(distances: FloatArray, d: int, name: str, max_iter: int = 300
 
     Each step (de Leeuw, 1977) lowers it; it ends when the fall is below ``tol`` times the sum of squares of q.
     """
-    from dreval.geometry._loops.majorization import majorized
+    from dreval.geometry._loops.layouts import majorized
 
     Y = principal_coordinates(distances**2, min(d, len(distances) - 1), name)[0]
     Y = np.pad(Y, ((0, 0), (0, d - Y.shape[1])))

@@ -12,8 +12,16 @@ from scipy.sparse import csr_matrix
 from dreval._check import check_float, check_int, check_k, check_one_of, check_width
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.distances import pairwise_squared
-from dreval.geometry.graphs import IntArray, geodesics
-from dreval.geometry.proximity import beta_skeleton, chunks_of, delaunay, flattened, simplex_edges, spanning_tree
+from dreval.geometry.graphs import (
+    IntArray,
+    beta_skeleton,
+    chunks_of,
+    delaunay,
+    flattened,
+    geodesics,
+    simplex_edges,
+    spanning_tree,
+)
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._spectral import metric_scaling
 from dreval.methods._supervised import check_invertible

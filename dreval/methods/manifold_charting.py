@@ -8,9 +8,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from dreval._check import check_int
-from dreval.geometry.distances import pairwise_squared
+from dreval.geometry.distances import pairwise_squared, power_of_two
 from dreval.geometry.graphs import IntArray
-from dreval.geometry.metrics import power_of_two
 from dreval.geometry.neighbors import nearest
 from dreval.methods._graph import GraphMethod
 from dreval.methods._local import far_apart

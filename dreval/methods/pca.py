@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dreval.errors import InputError
-from dreval.geometry.metrics import power_of_two
+from dreval.geometry.distances import power_of_two
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 
 LEAST_SHARE = 1e-4  # of the largest eigenvalue of the cross-products: smaller ones have lost more than four digits

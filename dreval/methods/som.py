@@ -188,7 +188,7 @@ class SOM(Method):
 
     def _learn_online(self, data: FloatArray, apart: FloatArray, radii: tuple[float, float]) -> list[float]:
         """Kohonen's rule over rows in random order; the mean squared distance before it."""
-        from dreval.geometry._loops import units as loops
+        from dreval.geometry._loops import rows as loops
 
         errors = [float(self._best(data)[1].mean())]
         rng = stream(root_seed(self.random_state), "order of som")

@@ -13,7 +13,7 @@ from dreval._parallel import run_blocks
 from dreval._random import root_seed, stream
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._refit import POINTS, Refit, fitted_rows, held_out
-from dreval.geometry.metrics import power_of_two
+from dreval.geometry.distances import power_of_two
 from dreval.geometry.rkhs import RULES
 from dreval.records.certificate import Certificate, ResidualTest
 from dreval.records.embedding import Embedding

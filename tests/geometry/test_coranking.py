@@ -19,7 +19,7 @@ from dreval.geometry import coranking as module
 from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.coranking import Coranking, coranking, share_coranking, tied_corankings
 from dreval.geometry.distances import Space
-from dreval.geometry.orders import orders as sorted_rows
+from dreval.geometry.neighbors import orders as sorted_rows
 
 ANY_PAIR = st.one_of(pairs(max_n=25), pairs(min_n=15, max_n=25, min_p=13, max_p=30))
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from strategies import pairs
 
 from dreval.geometry.blocks import sweep
-from dreval.geometry.coranking import coranking
-from dreval.geometry.coranking_matrix import coranking_cells, rank_edges
+from dreval.geometry.coranking import coranking, coranking_cells, rank_edges
 
 
 def naive(X, Y):

@@ -13,8 +13,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from strategies import clouds
 
 from dreval.errors import DegenerateDataWarning, InputError, UnknownName
-from dreval.geometry.bandwidth import median_bandwidth
-from dreval.geometry.kernels import KERNELS, center, gram_matrix, is_classes
+from dreval.geometry.kernels import KERNELS, center, gram_matrix, is_classes, median_bandwidth
 
 RADIAL = ("gaussian", "laplace", "rational_quadratic")
 CLASSES = np.array(["a", "b", "a", "c", "b"])

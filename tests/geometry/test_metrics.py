@@ -15,8 +15,7 @@ from strategies import clouds
 import dreval
 from dreval.geometry import blocks
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.geometry.distances import Space
-from dreval.geometry.metrics import gather, take, unit_rows
+from dreval.geometry.distances import Space, gather, take, unit_rows
 from dreval.geometry.procrustes import disparity
 from dreval.glossary import METRICS
 from dreval.inputs.features import fit_metric

@@ -17,10 +17,10 @@ from strategies import pairs as clouds_and_images
 
 import dreval
 from dreval.errors import ApproximationWarning
-from dreval.geometry import correlations, pairs
-from dreval.geometry._loops import pair_order as loops
+from dreval.geometry import pair_statistics, pairs
+from dreval.geometry._loops import pairs as loops
 from dreval.geometry.blocks import leave_out, random_groups, sweep
-from dreval.geometry.triplets import triplets
+from dreval.geometry.pair_statistics import triplets
 from dreval.inference.intervals import jackknife_interval
 from dreval.measures._measure import answer
 from dreval.registry import MEASURES
@@ -84,8 +84,8 @@ def test_ranks_without_a_group_are_ranks_of_the_rest(pair, seed):
     X, Y = pair
     view = _view(X, Y, groups=random_groups(len(X), 4, np.random.default_rng(seed)))
     table, codes = pairs.pairs_of(view), view.groups.codes
-    sums = correlations.rank_products_without(table, view.groups)
-    assert_allclose(correlations.rank_products_without(table, view.groups, n_jobs=1), sums, rtol=0)
+    sums = pair_statistics.rank_products_without(table, view.groups)
+    assert_allclose(pair_statistics.rank_products_without(table, view.groups, n_jobs=1), sums, rtol=0)
     for group in range(4):
         stay = (codes[table.first] != group) & (codes[table.second] != group)
         x, y = (rankdata(z[stay]) - (stay.sum() + 1) / 2 for z in (table.x, table.y_id))
@@ -104,7 +104,7 @@ def test_ranks_without_a_group_over_many_blocks():
         view = _view(X, np.round(X[:, :1] + rng.normal(size=(130, 1)), digits), groups=random_groups(130, 20, rng))
         table, codes = pairs.pairs_of(view), view.groups.codes
         assert (table.n_ids == len(table.y_id)) == (digits == 15)
-        for group, sums in enumerate(correlations.rank_products_without(table, view.groups)):
+        for group, sums in enumerate(pair_statistics.rank_products_without(table, view.groups)):
             stay = (codes[table.first] != group) & (codes[table.second] != group)
             x, y = (rankdata(z[stay]) - (stay.sum() + 1) / 2 for z in (table.x, table.y_id))
             assert_allclose(sums, [x @ x, y @ y, x @ y], rtol=1e-12)

@@ -12,8 +12,15 @@ from numpy.testing import assert_array_equal
 from scipy.spatial import ConvexHull
 from strategies import clouds, tie_free_clouds
 
-from dreval.geometry.graphs import connected_parts
-from dreval.geometry.proximity import beta_skeleton, chunks_of, delaunay, flattened, simplex_edges, spanning_tree
+from dreval.geometry.graphs import (
+    beta_skeleton,
+    chunks_of,
+    connected_parts,
+    delaunay,
+    flattened,
+    simplex_edges,
+    spanning_tree,
+)
 from dreval.methods.lsdr import symmetric
 
 

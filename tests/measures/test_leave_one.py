@@ -14,9 +14,9 @@ from scipy.sparse import csr_array
 from strategies import pairs
 
 from dreval.errors import UndefinedMeasure
-from dreval.geometry import blocks, leave_one, pairs_without, procrustes
+from dreval.geometry import blocks, leave_one, procrustes
 from dreval.geometry import pairs as pair_tables
-from dreval.geometry._loops import pair_points
+from dreval.geometry._loops import pair_groups
 from dreval.geometry.blocks import sweep
 from dreval.geometry.coranking import coranking, coranking_without
 from dreval.geometry.pairs import pairs_of
@@ -186,7 +186,7 @@ PAIRS = [
 @pytest.mark.parametrize(("name", "parameters"), PAIRS)
 @settings(max_examples=60)
 @given(pair=pairs())
-def test_statistics_of_pairs_without_a_point_are_those_of_the_others(name, parameters, pair):
+def test_statistics_of_leave_one_a_point_are_those_of_the_others(name, parameters, pair):
     """With ties, duplicates, collinear points, outliers, constant embeddings and any scale; up to 200 points."""
     found, expected = _left_pairs(name, *pair, **parameters)
     if found is None:
@@ -224,9 +224,9 @@ def test_influences_of_ranks_agree_with_leaving_points_out(n, kind, monkeypatch)
     X = np.round(X) if kind == "rounded" else X
     Y = {"linear": X[:, :2], "unrelated": rng.normal(size=(n, 2)), "cubed": X[:, :2] ** 3}.get(kind)
     Y = X[:, :2] + (0.3 * rng.normal(size=(n, 2)) if kind == "noisy" else 0.0) if Y is None else Y
-    monkeypatch.setattr(pairs_without, "EXACT_RANKS", n)
+    monkeypatch.setattr(leave_one, "EXACT_RANKS", n)
     exact = MEASURES.card("spearman_distance").without(_view(X, Y))
-    monkeypatch.setattr(pairs_without, "EXACT_RANKS", 0)
+    monkeypatch.setattr(leave_one, "EXACT_RANKS", 0)
     near = MEASURES.card("spearman_distance").without(_view(X, Y))
     assert _jackknife_se(near) == pytest.approx(_jackknife_se(exact), rel=2 / n + 0.04)
     assert np.corrcoef(near, exact)[0, 1] > 0.99
@@ -239,7 +239,7 @@ def test_influences_are_derivatives_also_by_shares_of_many_numbers():
     table = pairs_of(_view(X, Y))
     assert table.n_ids > 2**16
     near, exact = np.zeros(500), _influences(table, 500)
-    pair_points.rank_influences(table.x, table.y_id, table.n_ids, table.first, table.second, np.arange(500), near)
+    pair_groups.rank_influences(table.x, table.y_id, table.n_ids, table.first, table.second, np.arange(500), near)
     assert_allclose(near, exact, rtol=0, atol=1e-4 * exact.std())
 
 
@@ -282,7 +282,7 @@ def test_of_sampled_pairs_those_of_the_point_are_left_out(monkeypatch):
 
 @pytest.mark.parametrize(("name", "parameters"), PAIRS)
 @pytest.mark.parametrize(("of_x", "of_y"), [(0, 180), (0, -180), (-150, 20), (200, 200)])
-def test_statistics_of_pairs_without_a_point_at_extreme_units(name, parameters, of_x, of_y):
+def test_statistics_of_leave_one_a_point_at_extreme_units(name, parameters, of_x, of_y):
     """Where data and embedding are of sizes whose squares no float holds in one unit."""
     X, Y = np.random.default_rng(0).normal(size=(2, 12, 3))
     found, expected = _left_pairs(name, np.ldexp(X, of_x), np.ldexp(Y, of_y), **parameters)

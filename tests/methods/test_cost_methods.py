@@ -115,7 +115,7 @@ def test_stresses_equal_their_measures(seed):
 @pytest.mark.parametrize("d", [1, 2])
 def test_the_lattice_is_near_all_pairs(width, d):
     """Sum to 2e-4 and gradient to 5e-3 of its norm, against the loop over pairs."""
-    from dreval.geometry._loops.pair_costs import student_sum
+    from dreval.geometry._loops.layouts import student_sum
 
     Y = width / 4 * np.random.default_rng(0).normal(size=(2000, d))
     gradient = np.zeros((d, 2000))

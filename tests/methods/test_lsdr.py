@@ -17,8 +17,8 @@ from strategies import tie_free_clouds
 
 import dreval
 from dreval.errors import ApproximationWarning, InputError, UnknownName
-from dreval.geometry._loops.majorization import majorized
-from dreval.geometry.proximity import simplex_edges, spanning_tree
+from dreval.geometry._loops.layouts import majorized
+from dreval.geometry.graphs import simplex_edges, spanning_tree
 from dreval.methods import LSDR
 from dreval.methods._spectral import metric_scaling
 from dreval.methods.lsdr import boundary_of, long_edges, proximity_graph

@@ -12,7 +12,7 @@ from strategies import clouds
 
 import dreval
 from dreval.errors import InputError, UnknownName
-from dreval.geometry._loops import units
+from dreval.geometry._loops import rows as units
 from dreval.methods import SOM
 from dreval.methods._latent import lattice, on_plane, sides
 

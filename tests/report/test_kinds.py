@@ -18,8 +18,7 @@ import dreval
 from dreval._random import stream_seed
 from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import sweep
-from dreval.geometry.coranking import coranking
-from dreval.geometry.coranking_matrix import coranking_cells, rank_edges
+from dreval.geometry.coranking import coranking, coranking_cells, rank_edges
 from dreval.records.results import Results
 from dreval.registry import FIGURES
 from dreval.report import _style

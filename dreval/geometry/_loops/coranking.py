@@ -6,8 +6,7 @@ import numpy as np
 
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
-from dreval.geometry._loops.orders import sort_joined
-from dreval.geometry._loops.radix import SHORT, ascending
+from dreval.geometry._loops.orders import SHORT, ascending, sort_joined
 from dreval.geometry._loops.rows import direct
 
 

@@ -1,4 +1,10 @@
-"""The loops of fuzzy neighborhoods: their widths by bisection, and a layout by sampled attraction and repulsion."""
+"""Costs of an embedding with their gradients, over listed pairs, over all pairs or on a lattice; the steps of UMAP.
+
+Embeddings come by column (d, n), so that the inner loops run over points that lie side by side; gradients are written
+in the same form. Functions over all pairs i < j go point by point: squared distances to the later points, the terms of
+the cost, and the gradient that follows. Sums are taken in order: with permission to reorder them, freshly compiled code
+and the same code from the cache differ in the last digits, and a search ends elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +12,311 @@ import numpy as np
 
 from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.permutations import mix
+
+__all__ = ["majorized"]
+
+STEPS = 100  # of bisection; it ends earlier when the entropy is met
+CLOSE = 1e-10  # of the entropy
+
+
+@loop()
+def _entropy(squared, beta, out):
+    """Probabilities proportional to exp(-beta (s - min s)), and their entropy in nats."""
+    least, total, mean = squared.min(), 0.0, 0.0
+    for t in range(squared.shape[0]):
+        out[t] = np.exp(-beta * (squared[t] - least))
+        total += out[t]
+        mean += out[t] * (squared[t] - least)
+    for t in range(squared.shape[0]):
+        out[t] /= total
+    return np.log(total) + beta * mean / total
+
+
+@loop()
+def conditional(squared, entropy, out):
+    """Rows of probabilities, exp(-beta_i s_ij) over their sum, whose entropies are as near as can be to ``entropy``.
+
+    Where all distances of a row are equal its probabilities are too, whatever the entropy.
+    """
+    for i in range(squared.shape[0]):
+        row = squared[i]
+        spread = row.mean() - row.min()
+        if spread == 0.0:
+            out[i] = 1.0 / row.shape[0]
+            continue
+        low, high, beta = 0.0, np.inf, 1.0 / spread
+        for _ in range(STEPS):
+            gap = _entropy(row, beta, out[i]) - entropy
+            if abs(gap) < CLOSE:
+                break
+            if gap > 0.0:
+                low = beta
+                beta = 2.0 * beta if high == np.inf else 0.5 * (low + high)
+            else:
+                high = beta
+                beta = 0.5 * (low + high)
+
+
+@loop()
+def attraction(indptr, indices, affinities, points, dof, gradient):
+    """Sum over listed pairs of p s where ``dof`` is 0, else of p (dof + 1) / 2 log(1 + s / dof).
+
+    Points (n, d) and the gradient, to which its part is added, are by row.
+    """
+    d, total = points.shape[1], 0.0
+    for i in range(points.shape[0]):
+        for at in range(indptr[i], indptr[i + 1]):
+            j, s = indices[at], 0.0
+            for c in range(d):
+                step = points[i, c] - points[j, c]
+                s += step * step
+            if dof == 0.0:
+                total += affinities[at] * s
+                pull = 2.0 * affinities[at]
+            else:
+                total += affinities[at] * 0.5 * (dof + 1.0) * np.log1p(s / dof)
+                pull = affinities[at] * (dof + 1.0) / (dof + s)
+            for c in range(d):
+                step = pull * (points[i, c] - points[j, c])
+                gradient[i, c] += step
+                gradient[j, c] -= step
+    return total
+
+
+ORDER = 6  # nodes a point touches along an axis: splines of degree 5
+
+
+@loop()
+def spline(fraction, weights, slopes):
+    """Weights of the six nodes about a point and their derivatives; ``fraction`` is how far it lies behind the third.
+
+    The recursion of cardinal B-splines (Essmann et al., 1995, Section II.D).
+    """
+    weights[:] = 0.0
+    weights[0], weights[1] = 1.0 - fraction, fraction
+    for order in range(3, ORDER + 1):
+        if order == ORDER:
+            slopes[0] = -weights[0]
+            for t in range(1, ORDER):
+                slopes[t] = weights[t - 1] - weights[t]
+        part = 1.0 / (order - 1)
+        weights[order - 1] = part * fraction * weights[order - 2]
+        for t in range(1, order - 1):
+            back = order - 1 - t
+            weights[back] = part * ((fraction + t) * weights[back - 1] + (back + 1 - fraction) * weights[back])
+        weights[0] = part * (1.0 - fraction) * weights[0]
+
+
+@loop()
+def spread(places, out):
+    """Add the weights of every point to its nodes; ``places`` (n, 2) are in units of the lattice, from its corner."""
+    a, b, unused = np.empty(ORDER), np.empty(ORDER), np.empty(ORDER)
+    for i in range(places.shape[0]):
+        row, column = int(places[i, 0]), int(places[i, 1])
+        spline(places[i, 0] - row, a, unused)
+        spline(places[i, 1] - column, b, unused)
+        for s in range(ORDER):
+            for t in range(ORDER):
+                out[row + s, column + t] += a[s] * b[t]
+
+
+@loop()
+def read(places, potential, gradient):
+    """Sum over points of the potential at them; its gradient in their places is written to ``gradient`` (n, 2)."""
+    a, b, da, db = np.empty(ORDER), np.empty(ORDER), np.empty(ORDER), np.empty(ORDER)
+    total = 0.0
+    for i in range(places.shape[0]):
+        row, column = int(places[i, 0]), int(places[i, 1])
+        spline(places[i, 0] - row, a, da)
+        spline(places[i, 1] - column, b, db)
+        x = y = 0.0
+        for s in range(ORDER):
+            for t in range(ORDER):
+                value = potential[row + s, column + t]
+                total += a[s] * b[t] * value
+                x += da[s] * b[t] * value
+                y += a[s] * db[t] * value
+        gradient[i, 0], gradient[i, 1] = x, y
+    return total
+
+
+@loop()
+def _squares(columns, i, line):
+    """Squared distances of point i to the points behind it."""
+    for c in range(columns.shape[0]):
+        own, others = columns[c, i], columns[c, i + 1 :]
+        if c == 0:
+            for t in range(line.shape[0]):
+                line[t] = (own - others[t]) ** 2
+        else:
+            for t in range(line.shape[0]):
+                line[t] += (own - others[t]) ** 2
+
+
+@loop()
+def _pull(columns, i, line, gradient):
+    """Add line[t] (y_i - y_j) to the gradient at i, and take it from that at the points j behind it."""
+    for c in range(columns.shape[0]):
+        own, others, theirs = columns[c, i], columns[c, i + 1 :], gradient[c, i + 1 :]
+        total = 0.0
+        for t in range(line.shape[0]):
+            step = line[t] * (own - others[t])
+            total += step
+            theirs[t] -= step
+        gradient[c, i] += total
+
+
+@loop()
+def _misfit(line, wanted, inverse):
+    """Weighted sum of squared misfits of a line; the line becomes what they pull with."""
+    total = 0.0
+    for t in range(line.shape[0]):
+        length, target = np.sqrt(line[t]), wanted[t]
+        gap = length - target
+        weight = 1.0
+        if inverse:
+            weight = 1.0 / target if target > 0.0 else 0.0
+        total += weight * gap * gap
+        line[t] = 2.0 * weight * gap / length if length > 0.0 else 0.0
+    return total
+
+
+@loop()
+def stress(columns, wanted, inverse, gradient):
+    """Sum over pairs of w (d - delta)^2 with w = 1, or 1 / delta where delta > 0; ``wanted`` is in condensed order."""
+    n, total, at = columns.shape[1], 0.0, 0
+    line = np.empty(n)
+    for i in range(n - 1):
+        part = line[: n - 1 - i]
+        _squares(columns, i, part)
+        total += _misfit(part, wanted[at : at + n - 1 - i], inverse)
+        _pull(columns, i, part, gradient)
+        at += n - 1 - i
+    return total
+
+
+@loop()
+def _student(line, dof):
+    """Sum of w = (1 + s / dof)^(-(dof + 1) / 2) over a line, which becomes w / (1 + s / dof)."""
+    total = 0.0
+    if dof == 1.0:
+        for t in range(line.shape[0]):
+            near = 1.0 / (1.0 + line[t])
+            total += near
+            line[t] = near * near
+        return total
+    power = 0.5 * (dof + 1.0)
+    for t in range(line.shape[0]):
+        near = 1.0 / (1.0 + line[t] / dof)
+        weight = near**power
+        total += weight
+        line[t] = weight * near
+    return total
+
+
+@loop()
+def student_sum(columns, dof, gradient):
+    """Sum over pairs of (1 + s / dof)^(-(dof + 1) / 2)."""
+    n, total = columns.shape[1], 0.0
+    line = np.empty(n)
+    for i in range(n - 1):
+        part = line[: n - 1 - i]
+        _squares(columns, i, part)
+        total += _student(part, dof)
+        part *= -(dof + 1.0) / dof
+        _pull(columns, i, part, gradient)
+    return total
+
+
+@loop()
+def weighted_gaussians(columns, weights, gradient):
+    """Sum over pairs of w exp(-s); ``weights`` in condensed order."""
+    n, total, at = columns.shape[1], 0.0, 0
+    line = np.empty(n)
+    for i in range(n - 1):
+        part = line[: n - 1 - i]
+        _squares(columns, i, part)
+        for t in range(part.shape[0]):
+            value = weights[at + t] * np.exp(-part[t])
+            total += value
+            part[t] = -2.0 * value
+        _pull(columns, i, part, gradient)
+        at += part.shape[0]
+    return total
+
+
+@loop()
+def gaussian_log_sum(columns, gradient):
+    """Logarithm of the sum over pairs of exp(-s), free of underflow."""
+    n = columns.shape[1]
+    line, least = np.empty(n), np.inf
+    for i in range(n - 1):
+        part = line[: n - 1 - i]
+        _squares(columns, i, part)
+        least = min(least, part.min())
+    total = 0.0
+    for i in range(n - 1):
+        part = line[: n - 1 - i]
+        _squares(columns, i, part)
+        for t in range(part.shape[0]):
+            part[t] = np.exp(least - part[t])
+            total += part[t]
+        _pull(columns, i, part, gradient)
+    gradient *= -2.0 / total
+    return np.log(total) - least
+
+
+@loop()
+def gaussian_log_sums(columns, gradient):
+    """Sum over points i of log sum_{j != i} exp(-s_ij), free of underflow."""
+    n = columns.shape[1]
+    line, logs, least = np.empty(n), np.zeros(n), np.full(n, np.inf)
+    for i in range(n - 1):
+        part = line[: n - 1 - i]
+        _squares(columns, i, part)
+        for t in range(part.shape[0]):
+            least[i] = min(least[i], part[t])
+            least[i + 1 + t] = min(least[i + 1 + t], part[t])
+    for i in range(n - 1):
+        part = line[: n - 1 - i]
+        _squares(columns, i, part)
+        for t in range(part.shape[0]):
+            logs[i] += np.exp(least[i] - part[t])
+            logs[i + 1 + t] += np.exp(least[i + 1 + t] - part[t])
+    logs = np.log(logs) - least
+    for i in range(n - 1):
+        part = line[: n - 1 - i]
+        _squares(columns, i, part)
+        for t in range(part.shape[0]):
+            part[t] = -2.0 * (np.exp(-part[t] - logs[i]) + np.exp(-part[t] - logs[i + 1 + t]))
+        _pull(columns, i, part, gradient)
+    return logs.sum()
+
+
+@loop()
+def majorized(distances, Y):
+    """The stress of the places Y (n, d), over pairs i < j, and the places of the next step, whose stress is no higher.
+
+    y_i becomes the mean over all j of (y_i - y_j) q_ij / |y_i - y_j|, with 0 for points at one place.
+    """
+    n, d = Y.shape
+    moved = np.zeros((n, d))
+    stress = 0.0
+    for i in range(n):
+        for j in range(i + 1, n):
+            square = 0.0
+            for c in range(d):
+                square += (Y[i, c] - Y[j, c]) ** 2
+            length = np.sqrt(square)
+            stress += (distances[i, j] - length) ** 2
+            if length > 0.0:
+                ratio = distances[i, j] / length
+                for c in range(d):
+                    step = ratio * (Y[i, c] - Y[j, c])
+                    moved[i, c] += step
+                    moved[j, c] -= step
+    return stress, moved / n
+
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _S32 = np.uint64(32)
@@ -73,7 +384,7 @@ def lay_out(moving, others, same, head, tail, every, n_epochs, curve, rates, n_n
                 continue
             due[e] += every[e]
             own = moving[head[e]]
-            _pull(own, others[tail[e]], curve, step, same)
+            _pull_edge(own, others[tail[e]], curve, step, same)
             for _ in range(n_negative):
                 state += _GOLDEN
                 j = np.int64(((mix(state) >> _S32) * count) >> _S32)
@@ -105,7 +416,7 @@ def _clipped(value):
 
 
 @loop()
-def _pull(own, other, curve, step, both):
+def _pull_edge(own, other, curve, step, both):
     """One step down -log w of the pair, with w = 1 / (1 + a d^2b)."""
     a, b = curve
     squared = _squared(own, other)

@@ -1,10 +1,147 @@
-"""Rank correlation of pairs of points when groups of points are left out, without sorting again."""
+"""Sums over pairs of points, and rank correlations, without each point or each group of points."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from dreval.geometry._loops._jit import loop
+
+SHARE = 16  # bits to which the numbers of y are read where sums by number must stay in the processor's cache
+
+
+@loop()
+def point_products(x, y, first, second, places, shift_x, shift_y, out):
+    """Sums of u, v, u^2, v^2 and u v with u = x - a and v = y - b over the pairs of each point; ``out`` is (n, 5)."""
+    for t in range(x.shape[0]):
+        u, v = x[t] - shift_x, y[t] - shift_y
+        for j in (places[first[t]], places[second[t]]):
+            out[j, 0] += u
+            out[j, 1] += v
+            out[j, 2] += u * u
+            out[j, 3] += v * v
+            out[j, 4] += u * v
+
+
+@loop()
+def point_gaps(x, y, first, second, places, scale_x, scale_y, out):
+    """Sums of g^2, g y, x^2 and y^2 with g = a x - b y over the pairs of each point; ``out`` is (n, 4)."""
+    for t in range(x.shape[0]):
+        gap = scale_x * x[t] - scale_y * y[t]
+        for j in (places[first[t]], places[second[t]]):
+            out[j, 0] += gap * gap
+            out[j, 1] += gap * y[t]
+            out[j, 2] += x[t] * x[t]
+            out[j, 3] += y[t] * y[t]
+
+
+@loop()
+def point_sammon(x, y, first, second, places, scale_x, scale_y, out):
+    """Sums of (a x - b y)^2 / x and of x over the pairs with x > 0 of each point; ``out`` is (n, 2)."""
+    for t in range(x.shape[0]):
+        if x[t] > 0.0:
+            gap = scale_x * x[t] - scale_y * y[t]
+            term = gap * (gap / x[t])
+            for j in (places[first[t]], places[second[t]]):
+                out[j, 0] += term
+                out[j, 1] += x[t]
+
+
+@loop()
+def _ranks(y_id, n_ids):
+    """Doubled and centered mid ranks of numbers, and how many there are of each; empty where all are distinct."""
+    if n_ids == y_id.shape[0]:
+        return np.empty(0, np.int32), np.empty(0, np.int32)
+    counts, ranks, below = np.zeros(n_ids, np.int32), np.empty(n_ids, np.int32), 0
+    for t in range(y_id.shape[0]):
+        counts[y_id[t]] += 1
+    for i in range(n_ids):
+        ranks[i] = 2 * below + counts[i] - y_id.shape[0]
+        below += counts[i]
+    return ranks, counts
+
+
+@loop(inline="always")
+def _rank(ranks, i, total):
+    """The doubled and centered rank of a number, which is its place where all are distinct."""
+    return float(ranks[i]) if ranks.shape[0] else float(2 * np.int64(i) + 1 - total)
+
+
+@loop()
+def _beyond(sums):
+    """Sum of all later entries and half the own one, in place."""
+    above = 0.0
+    for i in range(sums.shape[0] - 1, -1, -1):
+        own = sums[i]
+        sums[i] = above + 0.5 * own
+        above += own
+
+
+@loop()
+def _cubes(counts, total):
+    """Sum of the third powers of the sizes of runs; empty counts stand for runs of one."""
+    if counts.shape[0] == 0:
+        return float(total)
+    cubes = 0.0
+    for count in counts:
+        cubes += float(count) ** 3
+    return cubes
+
+
+@loop()
+def _along_x(x, y_id, ranks, shift, behind):
+    """Add up the ranks in x by the number of y; gives their products with those in y, and the cubes of runs."""
+    total, start, products, cubes = x.shape[0], 0, 0.0, 0.0
+    while start < total:
+        stop = start + 1
+        while stop < total and x[stop] == x[start]:
+            stop += 1
+        f, part = float(start + stop - total), 0.0
+        for t in range(start, stop):
+            i = np.uint32(y_id[t])
+            behind[i >> shift] += f
+            part += _rank(ranks, i, total)
+        products += f * part
+        cubes += float(stop - start) ** 3
+        start = stop
+    return products, cubes
+
+
+@loop()
+def rank_influences(x, y_id, n_ids, first, second, places, out):
+    """Derivatives of the correlation of mid ranks by the weights of the points; pairs ascend in x, ids with y.
+
+    A pair weighs the product of the weights of its points, and a rank is a sum of weights. Ranks f and g are doubled
+    and centered; every term up to the last division is a whole number. Beyond 2^16 numbers the sum of f over the pairs
+    that are farther in y is taken at the middle of its share of 2^-16 of all numbers.
+    """
+    total, shift = x.shape[0], np.uint32(0)
+    while n_ids >> shift > 1 << SHARE:
+        shift += np.uint32(1)
+    (ranks, counts), behind = _ranks(y_id, n_ids), np.zeros((n_ids >> shift) + 1)
+    fg, cubes = _along_x(x, y_id, ranks, shift, behind)
+    _beyond(behind)
+    square = float(total) ** 2
+    ff, gg = (float(total) ** 3 - cubes) / 3.0, (float(total) ** 3 - _cubes(counts, total)) / 3.0
+    size = np.sqrt(ff) * np.sqrt(gg)
+    theta, above, stop = fg / size, 0.0, total
+    while stop > 0:
+        start, own = stop - 1, _rank(ranks, np.uint32(y_id[stop - 1]), total)
+        while start > 0 and x[start - 1] == x[stop - 1]:
+            start -= 1
+            own += _rank(ranks, np.uint32(y_id[start]), total)
+        f, count, half = float(start + stop - total), float(stop - start), above + 0.5 * own
+        of_x = (square - count * count) / ff
+        for t in range(start, stop):
+            i = np.uint32(y_id[t])
+            many = float(counts[i]) if counts.shape[0] else 1.0
+            of_y = (square - many * many) / gg
+            term = f * _rank(ranks, i, total) + 2.0 * (half + behind[i >> shift])
+            influence = term / size - 0.5 * theta * (of_x + of_y)
+            out[places[first[t]]] += influence
+            out[places[second[t]]] += influence
+        above += own
+        stop = start
+
 
 CHUNK = 4096  # terms added before a partial sum is closed
 TOGETHER = 10  # groups that are left out in one pass

@@ -1,11 +1,11 @@
-"""Pairs of points: their distances in both spaces, sums and order statistics over them, and triplets."""
+"""Pairs of points: their distances in both spaces, sums and order statistics over them, sorted lists, and triplets."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from dreval.geometry._loops import ROUNDING
+from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.permutations import mix
 from dreval.geometry._loops.rows import direct
 
@@ -14,7 +14,7 @@ _GOLDEN, _LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
 _ONE, _S32 = np.uint64(1), np.uint64(32)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _tail_line(columns, i, line):
     """Distances of point i to the points behind it, by direct differences in the order of the columns."""
     start = i + 1
@@ -31,7 +31,7 @@ def _tail_line(columns, i, line):
         line[t] = np.sqrt(line[t])
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def condensed_distances(columns, rows, out):
     """Distances of the pairs (a, b), a < b, of the given rows a, at their places in the condensed order."""
     n = columns.shape[1]
@@ -40,7 +40,7 @@ def condensed_distances(columns, rows, out):
         _tail_line(columns, a, out[at : at + n - 1 - a])
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def compress(keep, count, values):
     """The values to keep, in their order."""
     out, at = np.empty(count, values.dtype), 0
@@ -51,7 +51,7 @@ def compress(keep, count, values):
     return out
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def products(x, y, shift_x, shift_y):
     """Sums of (x - a)^2, (y - b)^2 and (x - a)(y - b)."""
     xx = yy = xy = 0.0
@@ -66,7 +66,7 @@ def products(x, y, shift_x, shift_y):
     return xx, yy, xy
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def squared_gap(x, y, scale):
     """Sum of (x - scale y)^2."""
     total = 0.0
@@ -79,7 +79,7 @@ def squared_gap(x, y, scale):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def sammon_sums(x, y, scale_x, scale_y):
     """Sum of (a x - b y)^2 / x and of x over the pairs with x > 0, and the number of the others."""
     top, bottom, zeros = 0.0, 0.0, 0
@@ -96,7 +96,7 @@ def sammon_sums(x, y, scale_x, scale_y):
     return top, bottom, zeros
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _products_of_distinct(x, y_id):
     """As ``rank_products`` where no two values of y are equal, so that a number is a rank."""
     total = x.shape[0]
@@ -116,7 +116,7 @@ def _products_of_distinct(x, y_id):
     return xx, total * (float(total) * total - 1.0) / 12.0, xy
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def rank_products(x, y_id, n_ids):
     """Centered sums of squares and products of mid ranks; pairs ascend in x, and ids ascend with y."""
     total = x.shape[0]
@@ -145,7 +145,7 @@ def rank_products(x, y_id, n_ids):
     return xx, yy, xy
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _inversions(values, other):
     """Number of places a < b with values[a] > values[b], by merging; ``values`` ends up sorted or as scratch."""
     n, width, count = values.shape[0], 1, 0
@@ -167,7 +167,7 @@ def _inversions(values, other):
     return count
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def kendall_counts(x, y_id, n_ids):
     """Pairs of pairs: all, tied in x, tied in y, tied in both, discordant; pairs ascend in x, then in y."""
     total = x.shape[0]
@@ -187,7 +187,7 @@ def kendall_counts(x, y_id, n_ids):
     return total * (total - 1) // 2, tied_x, tied_y, tied_both, discordant
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def largest_gap(a, b, tolerance):
     """Largest difference of the distribution functions of two sorted samples; values this near count as equal."""
     i = j = 0
@@ -202,13 +202,13 @@ def largest_gap(a, b, tolerance):
     return gap
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _equal(a, b):
     """Whether two direct values are equal up to rounding."""
     return abs(a - b) <= ROUNDING * max(a, b)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _agreement(x_j, x_k, y_j, y_k):
     """1 where both spaces have the nearer point in common, 1/2 where the embedding has none."""
     if _equal(y_j, y_k):
@@ -216,7 +216,7 @@ def _agreement(x_j, x_k, y_j, y_k):
     return 1.0 if (x_j < x_k) == (y_j < y_k) else 0.0
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def every_triplet(X, Y, rows, others, share, used):
     """Of each row the share of its triplets on which the spaces agree, and how many of them have an order."""
     x, y = np.empty(others.shape[0]), np.empty(others.shape[0])
@@ -236,7 +236,7 @@ def every_triplet(X, Y, rows, others, share, used):
         share[b] = agree / count if count > 0 else 1.0
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def drawn_triplets(X, Y, rows, stay, key, wanted, share, used):
     """As ``every_triplet`` for ``wanted`` random triplets a row, less those that touch a point that does not stay.
 
@@ -265,7 +265,7 @@ def drawn_triplets(X, Y, rows, stay, key, wanted, share, used):
         share[b] = agree / count if count > 0 else 1.0
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def point_sums(values, first, second, places, n, ordered):
     """Sum of the values of all pairs of each point; of ordered pairs of the first point only."""
     out = np.zeros(n)
@@ -276,7 +276,7 @@ def point_sums(values, first, second, places, n, ordered):
     return out
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def centered_products(x, y, first, second, places, mean_x, mean_y, all_x, all_y):
     """Sums over all ordered places (i, j), the diagonal included, of A^2, B^2 and A B of doubly centered distances."""
     aa = bb = ab = 0.0
@@ -293,3 +293,141 @@ def centered_products(x, y, first, second, places, mean_x, mean_y, all_x, all_y)
             w += a * b
         aa, bb, ab = aa + 2 * u, bb + 2 * v, ab + 2 * w
     return aa, bb, ab
+
+
+BY_CHANCE = 10.0  # so many near ties times ROUNDING N^2 distinct values have anyway; their order changes no digit
+
+
+@loop()
+def few_near(near, total):
+    """Whether so few of ``total`` sorted values are equal up to rounding as N values without ties have by chance."""
+    return near <= BY_CHANCE * ROUNDING * (float(total) * total)
+
+
+@loop()
+def join(values):
+    """Make sorted values that are equal up to rounding equal, in place: each takes the smallest of its run."""
+    near = 0
+    for t in range(1, values.shape[0]):
+        gap = values[t] - values[t - 1]
+        near += (gap > 0.0) & (gap <= ROUNDING * values[t])
+    if few_near(near, values.shape[0]):
+        return
+    first = before = values[0]
+    for t in range(1, values.shape[0]):
+        own = values[t]
+        if own - before > ROUNDING * own:
+            first = own
+        values[t], before = first, own
+
+
+@loop()
+def places(keys, width, out):
+    """The places of sorted keys."""
+    mask = (1 << width) - 1
+    for t in range(keys.shape[0]):
+        out[t] = keys[t] & mask
+
+
+@loop()
+def taken(values, keys, width):
+    """The values in the order of sorted keys."""
+    mask, out = (1 << width) - 1, np.empty_like(values)
+    for t in range(keys.shape[0]):
+        out[t] = values[keys[t] & mask]
+    return out
+
+
+@loop()
+def _numbered(values, keys, width, rounding, out):
+    """Numbers of values that are equal up to ``rounding``; how many there are, and how many are near but not equal."""
+    mask, count, near = (1 << width) - 1, 0, 0
+    before = values[keys[0] & mask]
+    for t in range(keys.shape[0]):
+        place = keys[t] & mask
+        own = values[place]
+        gap = own - before
+        near += (gap > 0.0) & (gap <= ROUNDING * own)
+        count += gap > rounding * own
+        out[place] = count
+        before = own
+    return count + 1, near
+
+
+@loop()
+def number(values, keys, width, out):
+    """Numbers that ascend with the values and are equal where they are, up to rounding; how many there are."""
+    count, near = _numbered(values, keys, width, 0.0, out)
+    if not few_near(near, keys.shape[0]):
+        count, near = _numbered(values, keys, width, ROUNDING, out)
+    return count
+
+
+@loop()
+def unranked(keys, width, points, first, second):
+    """The two points of each pair, from its place among the pairs a < b in the condensed order."""
+    n, mask = points.shape[0], (1 << width) - 1
+    start = np.empty(n, np.int64)
+    for a in range(n):
+        start[a] = a * (2 * n - a - 1) // 2
+    for t in range(keys.shape[0]):
+        k = keys[t] & mask
+        a = int((2 * n - 1 - np.sqrt((2 * n - 1) ** 2 - 8.0 * k)) / 2)
+        while start[a] > k:  # the root may be rounded to either side
+            a -= 1
+        while a + 1 < n - 1 and start[a + 1] <= k:
+            a += 1
+        first[t], second[t] = points[a], points[k - start[a] + a + 1]
+
+
+@loop()
+def has_runs(values):
+    """Whether two neighbors of a sorted list are equal."""
+    t = 1
+    while t < values.shape[0] and values[t] != values[t - 1]:
+        t += 1
+    return t < values.shape[0]
+
+
+@loop()
+def sort_runs(x, y, first, second):
+    """Where x, which ascends, is equal, let y ascend and the points move with it."""
+    start = 0
+    while start < x.shape[0]:
+        stop = start + 1
+        while stop < x.shape[0] and x[stop] == x[start]:
+            stop += 1
+        if stop - start > 1:
+            order = np.argsort(y[start:stop], kind="mergesort")
+            y[start:stop] = y[start:stop][order]
+            first[start:stop] = first[start:stop][order]
+            second[start:stop] = second[start:stop][order]
+        start = stop
+
+
+@loop()
+def ascending_gap(y):
+    """Sum of the squared differences of a list from the ascending one that is nearest to it (least squares).
+
+    Neighbors that violate the order are pooled into blocks with their mean; pooling two blocks of sizes v and w adds
+    v w / (v + w) times their squared difference, and these terms, summed with compensation, are the whole sum.
+    """
+    means, sizes = np.empty(1 << 16), np.empty(1 << 16, np.int32)
+    top, total, lost = -1, 0.0, 0.0
+    for t in range(y.shape[0]):
+        mean, size = y[t], 1
+        while top >= 0 and means[top] > mean:
+            both = size + sizes[top]
+            step = means[top] - mean
+            term = step * step * (size * (sizes[top] / both)) - lost
+            more = total + term
+            lost = (more - total) - term
+            total = more
+            mean += step * (sizes[top] / both)
+            size = both
+            top -= 1
+        top += 1
+        if top == means.shape[0]:
+            means, sizes = np.append(means, np.empty_like(means)), np.append(sizes, np.empty_like(sizes))
+        means[top], sizes[top] = mean, size
+    return total

@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from dreval._check import check_int
 from dreval._random import stream
 from dreval.errors import InputError
-from dreval.geometry.coranking_matrix import coranking_cells, rank_edges
+from dreval.geometry.coranking import coranking_cells, rank_edges
 from dreval.records.results import Results
 from dreval.report._cells import shade_bar, shaded
 from dreval.report._heads import SOFT, WORDS, foot_lines, name_panel, write_foot

@@ -1,0 +1,199 @@
+"""Statistics of pairs of points: correlations of distances, the Shepard table, and triplets."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval._parallel import n_threads, run_blocks
+from dreval._random import stream
+from dreval.geometry.blocks import Groups, View
+from dreval.geometry.distances import Space
+from dreval.geometry.pairs import Pairs, Short, known_pairs, numbered, pairs_of
+from dreval.records.shepard import Shepard
+
+__all__ = [
+    "Triplets",
+    "correlation",
+    "correlation_by_chance",
+    "rank_correlation",
+    "rank_products",
+    "rank_products_without",
+    "shepard",
+    "triplets",
+]
+
+
+def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, str]:
+    """The ratio xy / sqrt(xx yy) in [-1, 1]; where one side's distances are all equal 0, where both sides' are 1."""
+    flat, alike = table.constant(), (table.x[0] > 0) == (table.y[0] > 0)
+    return _within((xx, yy, xy), flat[0] or xx == 0, flat[1] or yy == 0, alike, "distances")
+
+
+def correlation_by_chance(view: View) -> float:
+    """Mean over all exchanges of points of a correlation of distances, of values, mid ranks or orders.
+
+    0 exactly, with ties or without: two pairs of points, with a common point or not, can change places. But 1 where all
+    distances are equal in both spaces, which counts as 1 however the points are paired.
+    """
+    table = pairs_of(view)
+    flat, alike = table.constant(), (table.x[0] > 0) == (table.y[0] > 0)
+    return 1.0 if all(flat) and alike else 0.0
+
+
+def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, str]:
+    """Spearman correlation of two vectors with mid ranks, and the same convention where one is constant; O(N log N)."""
+    from dreval.geometry._loops import pairs as loops
+
+    order = np.argsort(x, kind="stable")
+    y_id, n_ids = numbered(y[order])
+    sorted_x = x[order]
+    loops.join(sorted_x)
+    sums = rank_products(sorted_x, y_id, n_ids)
+    return _within(sums, bool(sorted_x[0] == sorted_x[-1]), n_ids == 1, (x[0] > 0) == (y[0] > 0), "radii")
+
+
+def rank_products(x: FloatArray, y_id: Short, n_ids: int) -> tuple[float, float, float]:
+    """Centered sums of squares and products of mid ranks; x ascends, and the numbers ascend with y."""
+    from dreval.geometry._loops import pairs as loops
+
+    sums: tuple[float, float, float] = loops.rank_products(x, y_id, n_ids)
+    return sums
+
+
+def rank_products_without(table: Pairs, groups: Groups, n_jobs: int | None = None) -> FloatArray:
+    """``rank_products`` of the pairs that stay when each of some groups of points is left out, (n_groups, 3).
+
+    The sorted order is that of all pairs; the ranks are counted anew along it. O(N) time a group; 10 bytes a pair for
+    each of at most two threads.
+    """
+    from dreval.geometry._loops import pair_groups as loops
+    from dreval.geometry._loops import pairs as orders
+
+    kind = np.uint8 if groups.count < 2**8 else np.int32
+    codes = groups.codes.astype(kind)
+    a, b = codes[table.first], codes[table.second]
+    out = np.empty((groups.count + loops.TOGETHER, 3))
+    distinct = table.n_ids == len(table.y_id) and not orders.has_runs(table.x)
+    if distinct:
+        sorted_a, sorted_b = np.empty_like(a), np.empty_like(b)
+        loops.by_number(table.y_id, a, b, sorted_a, sorted_b)
+    counts = np.zeros(0, np.int32) if distinct else np.bincount(table.y_id, minlength=table.n_ids).astype(np.int32)
+
+    def some(start: int) -> None:
+        if distinct:
+            into = out[start : start + loops.TOGETHER]
+            loops.distinct_rank_products_without(table.y_id, a, b, sorted_a, sorted_b, start, into)
+            return
+        for group in range(start, min(start + loops.TOGETHER, groups.count)):
+            out[group] = loops.rank_products_without(table.x, table.y_id, counts, a, b, group)
+
+    run_blocks(some, range(0, groups.count, loops.TOGETHER), min(n_threads(n_jobs), 2))
+    return out[: groups.count]
+
+
+def _within(
+    sums: tuple[float, float, float], flat_x: bool, flat_y: bool, alike: bool | np.bool_, what: str
+) -> tuple[float, str]:
+    """The correlation from its sums, or what stands for it where a side does not vary."""
+    if flat_x and flat_y and alike:
+        return 1.0, f"all {what} are equal in the data, and so they are in the embedding: counted as 1"
+    if flat_x or flat_y:
+        return 0.0, f"all {what} in the {'embedding' if flat_y else 'data'} are equal: counted as 0"
+    xx, yy, xy = sums
+    return min(max(float(xy) / math.sqrt(xx) / math.sqrt(yy), -1.0), 1.0), ""
+
+
+FloatArray = npt.NDArray[np.float64]
+CELLS = 60  # cells a side
+STEPS = 200  # steps of the ascending function
+
+
+def shepard(view: View) -> Shepard | None:
+    """The table of a view whose pairs were measured; None where no index has read pairs, or a distance has no number.
+
+    Nothing is measured for it: O(N) time for N pairs in the order in which they lie, O(1) memory beside the table.
+    """
+    pairs = known_pairs(view)
+    if pairs is None or not len(pairs.x):
+        return None
+    unit_y = math.ldexp(pairs.unit, pairs.shift)
+    with np.errstate(over="ignore"):
+        ends = np.array([pairs.x[-1], pairs.y.max()]) * [pairs.unit, unit_y]
+    if not np.isfinite(ends).all():
+        return None
+    x_edges, y_edges = (np.linspace(0.0, end if end > 0 else 1.0, CELLS + 1) for end in ends.tolist())
+    edges, steps = _steps(pairs)
+    return Shepard(
+        x_edges=x_edges,
+        y_edges=y_edges,
+        counts=_counts(pairs, x_edges / pairs.unit, y_edges / unit_y),
+        step_edges=edges * pairs.unit,
+        steps=steps * unit_y,
+        pairs=len(pairs.x),
+        total=pairs.total,
+        anchored=pairs.ordered,
+    )
+
+
+def _counts(pairs: Pairs, x_edges: FloatArray, y_edges: FloatArray) -> npt.NDArray[np.int64]:
+    """Pairs in each cell; a cell holds its lower edges, the last ones also their upper edges."""
+    bounds = np.searchsorted(pairs.x, x_edges[1:-1], side="left")
+    width = y_edges[-1] / CELLS
+    counts = np.zeros((CELLS, CELLS), np.int64)
+    for row, part in enumerate(np.split(pairs.y, bounds)):
+        places = np.minimum((part / width).astype(np.int64), CELLS - 1)
+        counts[row] = np.bincount(places, minlength=CELLS)
+    return counts
+
+
+def _steps(pairs: Pairs) -> tuple[FloatArray, FloatArray]:
+    """Edges and values of the nearest ascending step function: isotonic regression of the means between the edges."""
+    from scipy.optimize import isotonic_regression
+
+    places = np.linspace(0, len(pairs.x), min(STEPS, len(pairs.x)) + 1).astype(np.int64)[:-1]
+    starts = np.unique(np.searchsorted(pairs.x, pairs.x[places], side="left"))  # equal distances share a step
+    sizes = np.diff(np.append(starts, len(pairs.x)))
+    means = np.add.reduceat(pairs.y, starts) / sizes
+    fit = isotonic_regression(means, weights=sizes.astype(np.float64)).x
+    return np.append(pairs.x[starts], pairs.x[-1]), np.asarray(fit, np.float64)
+
+
+EVERY = 20_000  # up to this many triplets of a point all are used
+
+
+class Triplets(NamedTuple):
+    """Of each row: the share of its triplets on which the spaces agree and how many were judged; whether by a draw."""
+
+    share: npt.NDArray[np.float64]
+    used: npt.NDArray[np.int64]
+    drawn: bool
+
+
+def triplets(view: View, wanted: int) -> Triplets:
+    """Agreement of the triplets of each row: all of them up to 20,000 (or ``wanted``), else ``wanted`` random ones.
+
+    O(m n (p + d) + m n^2) time for all triplets of m rows, O(m t (p + d)) for t random ones. What is drawn for a row
+    depends on the seed and the row, not on the other rows, so that leaving points out changes nothing else.
+    """
+    from dreval.geometry._loops import pairs as loops
+
+    X, Y = view.data_space().points, Space.of(view.Y).points
+    n, m = len(Y), len(view.rows)
+    drawn = (n - 1) * (n - 2) // 2 > max(wanted, EVERY)
+    share, used = np.empty(m), np.empty(m, np.int64)
+    stay = np.zeros(n, np.bool_)
+    stay[view.population] = True
+    key = stream(view.seed, "triplets").integers(2**64, dtype=np.uint64)
+
+    def one(part: slice) -> None:
+        if drawn:
+            loops.drawn_triplets(X, Y, view.rows[part], stay, key, wanted, share[part], used[part])
+        else:
+            loops.every_triplet(X, Y, view.rows[part], view.population, share[part], used[part])
+
+    run_blocks(one, [slice(at, at + 64) for at in range(0, m, 64)], view.n_jobs)
+    return Triplets(share, used, drawn)
