@@ -6,6 +6,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Mapping
+from typing import Any
 
 __all__ = [
     "COLUMNS",
@@ -21,6 +22,8 @@ __all__ = [
     "TEXT_COLUMNS",
     "block",
     "filled",
+    "format_number",
+    "format_p",
     "spread",
     "terminal_width",
 ]
@@ -170,6 +173,25 @@ def spread(text: str) -> str:
 def terminal_width(text: str) -> int:
     """How many columns of a terminal a text takes."""
     return len(spread(text))
+
+
+def format_number(value: Any, digits: int = 4) -> str:
+    """A number as it is printed: ``digits`` significant places behind the point, scientific only when it must be."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    size = abs(value)
+    if size != 0 and (size >= 1e6 or size < 10.0**-digits):
+        return f"{value:.{max(digits - 1, 1)}e}"
+    return f"{value:.{digits}f}"
+
+
+def format_p(p: float) -> str:
+    """A p-value as it is printed; small ones as a bound, never as 0."""
+    if p != p:
+        return ""
+    return "<.001" if p < 0.001 else f"{p:.3f}"
 
 
 def block(title: str, words: Mapping[str, str]) -> str:

@@ -1,13 +1,15 @@
-"""The house keeps its shape: imports go one way, files and functions stay small, the package opens fast and light.
+"""The house keeps its shape: imports go one way, the root is small, the package opens fast and light.
 
-All of it is read from the syntax tree, imports inside functions and under TYPE_CHECKING included; what is reached by
-name on call (``importlib.import_module("dreval...")``) is exempt on purpose.
+All of it is read from the syntax tree. Every import counts: inside functions, under TYPE_CHECKING, and
+``import_module("dreval...")`` with a literal. One file is exempt: ``records/_verbs.py``, whose table is checked instead.
+
+``python tests/test_layers.py [FOLDER]`` prints the counts of the import graph, of this package or of another copy.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,7 +27,7 @@ LAYERS = [
     ["inputs"],
     ["geometry"],
     ["inference"],
-    ["measures", "methods", "datasets"],
+    ["measures", "methods", "datasets", "dimension"],
     ["significance"],
     ["comparison", "protocol"],
     ["evaluation"],
@@ -40,6 +42,8 @@ PLACES = {
     for name in names.split()
 }
 CARD_FOLDERS = ("measures", "methods", "datasets", "significance")
+EXEMPT = "dreval.records._verbs"
+ROOT_FILES = 10
 ONLY_IN = {
     "matplotlib": ("dreval.report",),
     "jinja2": ("dreval.report",),
@@ -50,11 +54,11 @@ HEAVY = ("numba", "statsmodels", "matplotlib", "scipy.stats", "sklearn", "jinja2
 Source = dict[str, ast.Module]
 
 
-def read_package() -> Source:
+def read_package(package: Path = PACKAGE) -> Source:
     """Syntax trees of all modules by dotted name."""
     trees = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
         trees[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = ast.parse(path.read_text("utf-8"))
     return trees
 
@@ -66,13 +70,16 @@ def trees() -> Source:
 
 
 def imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Dotted names that a module imports, at any depth, with their lines."""
+    """Dotted names that a module imports, at any depth and in any way that a reader can see, with their lines."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             dots = "." * node.level
             yield from ((f"{dots}{node.module or ''}.{alias.name}", node.lineno) for alias in node.names)
+        elif isinstance(node, ast.Call) and "import_module" in (getattr(node.func, key, "") for key in ("id", "attr")):
+            names = (part.value for part in node.args[:1] if isinstance(part, ast.Constant))
+            yield from ((str(name), node.lineno) for name in names)
 
 
 def resolve(name: str, modules: Source) -> str:
@@ -83,19 +90,18 @@ def resolve(name: str, modules: Source) -> str:
 
 
 def place(module: str) -> tuple[int, int]:
-    """Layer and room of a module; private modules beside ``evaluation`` and its like belong to it."""
+    """Layer and room of a module."""
     head = module.split(".")[1]
-    room = head if head in PLACES else head.lstrip("_").split("_")[0]
-    if room not in PLACES:
-        raise KeyError(f"{module} has no place in the house: give `{head}` a layer in DESIGN and in LAYERS")
-    return PLACES[room]
+    if head not in PLACES:
+        raise KeyError(f"{module} has no place in the house: give `{head}` a layer in LAYERS")
+    return PLACES[head]
 
 
 def forbidden_imports(trees: Source) -> list[str]:
     """Every import that breaks a rule, as a sentence."""
     found = []
     for module, tree in trees.items():
-        for name, line in imports(tree):
+        for name, line in imports(tree) if module != EXEMPT else ():
             reason = judge(module, name, trees)
             if reason:
                 found.append(f"{module}:{line} imports {name}: {reason}")
@@ -138,43 +144,40 @@ def test_imports_go_only_downwards(trees: Source) -> None:
 @pytest.mark.parametrize(
     ("module", "line", "reason"),
     [
-        ("dreval._check", "from dreval.report.render.summary import Summary", "layer 0 may not import from layer 1"),
+        ("dreval._check", "from dreval.records.results import Results", "layer 0 may not import from layer 1"),
         (
             "dreval.measures.overlap",
-            "def f():\n    import dreval.evaluation.evaluation",
-            "layer 4 may not import from layer 6",
+            "def f():\n    import dreval.evaluation.rows",
+            "layer 6 may not import from layer 9",
         ),
-        ("dreval.measures.overlap", "from dreval.inference import bootstrap", "siblings of one layer"),
-        ("dreval.evaluation.evaluation", "from dreval import protocol", "siblings of one layer"),
+        ("dreval.measures.overlap", "from dreval.methods.pca import PCA", "siblings of one layer"),
+        ("dreval.comparison.within", "from dreval.protocol import folder", "siblings of one layer"),
         ("dreval.measures.overlap", "from dreval.measures.other import g", "only private siblings"),
         ("dreval.methods.b", "from dreval.methods import other", "only private siblings"),
         ("dreval.inputs.data", "import dreval", "never imports the roof"),
         ("dreval.inputs.data", "from dreval import Evaluation", "never imports the roof"),
+        ("dreval.inputs.data", "if TYPE_CHECKING:\n    from dreval.cli._main import main", "from layer 12"),
         (
-            "dreval.inputs.data",
-            "if TYPE_CHECKING:\n    from dreval.cli._main import main",
-            "layer 2 may not import from layer 9",
+            "dreval.records.results",
+            "import_module('dreval.report.page').write()",
+            "layer 1 may not import from layer 11",
         ),
-        ("dreval.report.render.summary", "from . import table", "imports are absolute"),
-        ("dreval.evaluation.evaluation", "from matplotlib import pyplot", "only in dreval.report"),
+        ("dreval.records.results", "importlib.import_module('dreval.report.page')", "from layer 11"),
+        ("dreval.records.results", "from . import frames", "imports are absolute"),
+        ("dreval.evaluation.rows", "from matplotlib import pyplot", "only in dreval.report"),
         ("dreval.geometry.ranks", "import numba", "only in dreval.geometry._loops"),
         ("dreval.geometry._loops.ranks", "from numba import njit", None),
         ("dreval.report.plot", "import matplotlib.pyplot as plt", None),
         ("dreval.measures.overlap", "from dreval.measures._measure import measure", None),
-        ("dreval._evaluation_steps", "from dreval.evaluation.evaluation import Evaluation", None),
-        ("dreval.report.render.summary", "from dreval import __version__", None),
+        ("dreval.evaluation.rows", "from dreval.evaluation.plan import MeasureTask", None),
+        ("dreval.records.results", "from dreval import __version__", None),
+        ("dreval.records._verbs", "import_module('dreval.report.page')", None),
     ],
 )
 def test_a_wrong_import_is_seen(trees: Source, module: str, line: str, reason: str | None) -> None:
     """The rule that stands guard notices each kind of wrong import, at any depth, and lets right ones pass."""
-    known = (
-        "dreval.evaluation.evaluation",
-        "dreval.protocol.protocol",
-        "dreval.cli._main",
-        "dreval.measures.other",
-        "dreval.methods.other",
-    )
-    sample = {**trees, **dict.fromkeys(known, ast.Module([], [])), module: ast.parse(line)}
+    others = ("dreval.measures.other", "dreval.methods.other", "dreval.protocol.folder")
+    sample = {**trees, **dict.fromkeys(others, ast.Module([], [])), module: ast.parse(line)}
     found = [row for row in forbidden_imports(sample) if row.startswith(f"{module}:")]
 
     assert len(found) == (reason is not None)
@@ -188,46 +191,71 @@ def test_a_module_without_a_place_is_seen() -> None:
 
 
 def import_graph(trees: Source) -> dict[str, set[str]]:
-    """Modules that each module imports when it runs, late imports included, those for type annotations only not."""
+    """Modules of the package that each module imports, in any way."""
     edges = {}
     for module, tree in trees.items():
-        runtime = WithoutTyping().visit(copy.deepcopy(tree))
-        names = [name for name, _ in imports(runtime) if name.startswith("dreval.")]
+        names = [name for name, _ in imports(tree) if name.startswith("dreval.") and module != EXEMPT]
         edges[module] = {resolve(name, trees) for name in names} - {module, "dreval"}
     return edges
 
 
-class WithoutTyping(ast.NodeTransformer):
-    """Takes what stands under ``if TYPE_CHECKING`` out of a tree."""
-
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        """Leave the other branch."""
-        self.generic_visit(node)
-        return node.orelse if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING" else node
-
-
-def cycles(trees: Source) -> dict[str, set[str]]:
-    """What is left of the import graph when leaves are taken off again and again: its cycles, and who leads to them."""
+def cycles(trees: Source) -> list[set[str]]:
+    """The sets of modules that import each other, directly or through others (strongly connected components)."""
     edges = import_graph(trees)
-    while leaves := [module for module, targets in edges.items() if not targets & edges.keys()]:
-        for module in leaves:
-            del edges[module]
-    return edges
+    reached: dict[str, set[str]] = {}
+    for start in edges:
+        seen, open_ones = set(), [start]
+        while open_ones:
+            for target in edges.get(open_ones.pop(), set()) - seen:
+                seen.add(target)
+                open_ones.append(target)
+        reached[start] = seen
+    found: dict[str, set[str]] = {}
+    for module, seen in reached.items():
+        if module in seen:
+            circle = {other for other in seen if module in reached[other]}
+            found[min(circle)] = circle
+    return list(found.values())
 
 
 def test_there_is_no_import_cycle(trees: Source) -> None:
-    """No module imports itself through others, not even late; what is reached by name on call is no import."""
-    assert cycles(trees) == {}
+    """No module imports itself through others, not even late or for annotations."""
+    assert cycles(trees) == []
 
 
-def test_an_import_cycle_is_seen(trees: Source) -> None:
-    """A cycle through a late import is noticed; one that only annotations make is none."""
-    first = ast.parse("def f():\n    from dreval.records.loop_b import g")
-    late = {**trees, "dreval.records.loop_a": first, "dreval.records.loop_b": ast.parse("import dreval.records.loop_a")}
-    typing = ast.parse("if TYPE_CHECKING:\n    import dreval.records.loop_a")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def f():\n    from dreval.records.loop_b import g",
+        "if TYPE_CHECKING:\n    import dreval.records.loop_b",
+        "import importlib\nimportlib.import_module('dreval.records.loop_b')",
+    ],
+)
+def test_an_import_cycle_is_seen(trees: Source, line: str) -> None:
+    """A cycle through a late import, one for annotations, or one by name is noticed."""
+    sample = {
+        **trees,
+        "dreval.records.loop_a": ast.parse(line),
+        "dreval.records.loop_b": ast.parse("import dreval.records.loop_a"),
+    }
 
-    assert {"dreval.records.loop_a", "dreval.records.loop_b"} <= cycles(late).keys()
-    assert "dreval.records.loop_a" not in cycles({**late, "dreval.records.loop_b": typing})
+    assert cycles(sample) == [{"dreval.records.loop_a", "dreval.records.loop_b"}]
+
+
+def test_the_verbs_of_records_are_functions_higher_up() -> None:
+    """The one exempt table names functions that exist, each above the records or beside them."""
+    verbs = importlib.import_module(EXEMPT).VERBS
+    for verb, target in verbs.items():
+        module, _, name = target.partition(":")
+        assert callable(getattr(importlib.import_module(module), name)), verb
+        assert place(module) >= PLACES["records"], verb
+
+
+def test_the_root_is_small() -> None:
+    """Folders are the rooms; the root holds what all of them use."""
+    files = [path.name for path in PACKAGE.iterdir() if path.is_file()]
+
+    assert len(files) <= ROOT_FILES, sorted(files)
 
 
 def test_nothing_is_asserted_or_printed(trees: Source) -> None:
@@ -272,3 +300,12 @@ def test_the_package_opens_light(statement: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PACKAGE.parent, check=True)
 
     assert done.stdout.split() == []
+
+
+if __name__ == "__main__":
+    copy = read_package(Path(sys.argv[1]) if len(sys.argv) > 1 else PACKAGE)
+    arrows = import_graph(copy)
+    rooms = {module.split(".")[1] for module in copy if module.count(".") > 1}
+    circles = cycles(copy)
+    print(f"files {len(copy)}, rooms {len(rooms)}, arrows {sum(map(len, arrows.values()))}, ", end="")
+    print(f"cycles {len(circles)} with {sum(map(len, circles))} files")

@@ -3,83 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import check_one_of, describe, nearest_name
 from dreval.errors import InputError, UnknownName
+from dreval.records.comparison import Family
 from dreval.records.results import point_column
 from dreval.registry import MEASURES
 
-__all__ = ["DIRECTIONS", "Family", "families", "to_digits", "wanted_names"]
+__all__ = ["families", "wanted_names"]
 
 DIRECTIONS = ("higher", "lower")
-
-
-@dataclass(frozen=True, eq=False)
-class Family:
-    """One measure at one setting: its values, and which way is better.
-
-    Attributes
-    ----------
-    measure, parameters : str
-        The measure.
-    higher : bool
-        Whether high values are the good ones.
-    cells : DataFrame (data sets x embeddings)
-        Means over replicates; missing where there is none.
-    rows : DataFrame
-        The values themselves: dataset, embedding, replicate, value.
-    notes : tuple of str
-        What was left out.
-    """
-
-    measure: str
-    parameters: str
-    higher: bool
-    cells: pd.DataFrame
-    rows: pd.DataFrame = field(repr=False)
-    notes: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the embeddings."""
-        return list(self.cells.columns)
-
-    @property
-    def goodness(self) -> npt.NDArray[np.float64]:
-        """The values (N, k), turned so that large is good; equal up to 12 digits of their data set is equal.
-
-        Means of replicates, and decimals of a file, differ in the last bits where they are the same number.
-        """
-        values = to_digits(self.cells.to_numpy(dtype=np.float64), self.scale)
-        return values if self.higher else -values
-
-    @property
-    def scale(self) -> npt.NDArray[np.float64]:
-        """The largest size (N,) of a value of each data set."""
-        return np.asarray(self.cells.abs().max(axis=1), dtype=np.float64)
-
-    @property
-    def key(self) -> dict[str, str]:
-        """What every row of a table repeats."""
-        return {"measure": self.measure, "parameters": self.parameters}
-
-
-def to_digits(values: npt.NDArray[np.float64], scale: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Rows rounded to 12 digits of their scale, so that numbers that differ by rounding only are ties."""
-    powers = np.floor(np.log10(np.where(scale > 0, scale, 1.0)))
-    rounded = [[float(f"{v:.{d}f}") for v in row] for row, d in zip(values.tolist(), _places(powers), strict=True)]
-    return np.asarray(rounded, dtype=np.float64).reshape(values.shape)
-
-
-def _places(powers: npt.NDArray[np.float64]) -> list[int]:
-    """Decimals that leave 12 digits, none below 0."""
-    return [max(11 - int(power), 0) for power in powers]
 
 
 def families(table: pd.DataFrame, measure: Any, direction: Any) -> list[Family]:

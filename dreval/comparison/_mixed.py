@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval.comparison._cells import Family
 from dreval.comparison._pairs import ahead, pairs_of
+from dreval.records.comparison import Family
 
 __all__ = ["fit_mixed", "mixed_rows"]
 

@@ -13,10 +13,10 @@ import pandas as pd
 
 from dreval._random import stream
 from dreval.comparison._bayes import bayesian_signed_rank
-from dreval.comparison._cells import Family, to_digits
 from dreval.comparison._letters import letter_display
 from dreval.comparison._ranks import block_ranks, critical_difference, nemenyi
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS
+from dreval.records.comparison import Family, to_digits
 
 __all__ = [
     "ahead",
@@ -29,7 +29,6 @@ __all__ = [
     "signed_rank_rows",
     "superiority",
     "walsh_interval",
-    "wins",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -174,12 +173,6 @@ def _wilcoxon(differences: FloatArray) -> dict[str, Any]:
         "statistic": float(found.statistic), "p_value": float(found.pvalue), "p_kind": kind, "effect_size": effect,
         "note": note,
     }  # fmt: skip
-
-
-def wins(family: Family) -> pd.DataFrame:
-    """Number of data sets on which the embedding of the row is better than that of the column."""
-    better = family.goodness[:, :, None] > family.goodness[:, None, :]
-    return pd.DataFrame(better.sum(axis=0), index=family.names, columns=family.names)
 
 
 def letters_of(order: list[str], rows: pd.DataFrame, alpha: float) -> dict[str, str]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dreval._check import check_float, check_one_of
 from dreval._random import root_seed, stream
-from dreval.comparison._cells import Family, families
+from dreval.comparison._cells import families
 from dreval.comparison._lettered import AT_ONCE, decisive_test
 from dreval.comparison._mixed import mixed_rows
 from dreval.comparison._pairs import (
@@ -24,11 +24,11 @@ from dreval.comparison._pairs import (
 )
 from dreval.comparison._ranks import block_ranks, overall_rows
 from dreval.comparison._tables import gather
-from dreval.comparison.record import Comparison
 from dreval.errors import InputError
 from dreval.glossary import STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.records.call import written_again
+from dreval.records.comparison import Comparison, Family
 from dreval.records.results import Results, point_column
 
 __all__ = ["ACROSS_TESTS", "compare"]

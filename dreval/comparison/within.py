@@ -15,7 +15,6 @@ import pandas as pd
 from dreval._check import check_float, check_one_of, describe
 from dreval.comparison._cells import wanted_names
 from dreval.comparison._pairs import ahead, letters_of, only_found, pair_frame, superiority
-from dreval.comparison.record import Comparison
 from dreval.errors import InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
@@ -33,6 +32,7 @@ from dreval.inference.intervals import (
     welch,
 )
 from dreval.records.call import written_again
+from dreval.records.comparison import Comparison
 from dreval.records.results import Results, over_replicates, point_column
 from dreval.registry import MEASURES
 

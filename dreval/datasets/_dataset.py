@@ -14,8 +14,8 @@ import numpy.typing as npt
 from dreval._check import MIN_POINTS, check_int, check_one_of
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
+from dreval.records._verbs import call
 from dreval.registry import DATASETS
-from dreval.report.render.summary import Summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,13 +93,7 @@ class Dataset:
         return frame if self.labels is None else frame.assign(label=self.labels)
 
     def _repr_html_(self) -> str:
-        card, (n, p) = self.card, self.data.shape
-        classes = "" if self.labels is None else f"{len(np.unique(self.labels)):,}"
-        latent = "" if self.latent is None else f"{self.latent.shape[1]} dimensions"
-        header = [("Name", card.name), ("Points n", f"{n:,}"), ("Columns p", f"{p:,}"), ("Classes", classes)]
-        header += [("Latent variables", latent), ("Source", card.source), ("License", card.license)]
-        header += [("Reference", card.reference), *((str(key), str(value)) for key, value in self.recipe.items())]
-        return Summary(card.title, header, []).as_html()
+        return str(call("Dataset.summary", self).as_html())
 
     def __repr__(self) -> str:
         n, p = self.data.shape

@@ -22,7 +22,6 @@ from dreval.evaluation.plan import (
     plan_measures,
     plan_tests,
 )
-from dreval.evaluation.preview import shown_evaluation
 from dreval.evaluation.recipe import (
     Refused,
     attainable_note,
@@ -41,6 +40,7 @@ from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import BUNDLED, Source, as_source
+from dreval.records._verbs import call
 from dreval.records.results import Results, curves_frame, groups_frame, nulls_frame, tidy_frame
 
 __all__ = ["Evaluation"]
@@ -220,7 +220,7 @@ class Evaluation:
         return self.sources[check_one_of(name, self.sources, "name")]
 
     def _repr_html_(self) -> str:
-        return shown_evaluation(self).as_html()
+        return str(call("Evaluation.summary", self).as_html())
 
     def __repr__(self) -> str:
         metric = "" if self.metric == "euclidean" else f", metric={self.metric!r}"

@@ -17,7 +17,7 @@ from dreval.geometry._kernel_ridge import KernelRidge, Scaled, scaled_points
 from dreval.geometry._transformations import TRANSFORMATIONS, Transformations, transform_count, transformations_of
 from dreval.geometry.distances import block_rows, pairwise_squared, power_of_two
 from dreval.geometry.kernels import center, radial_values
-from dreval.report.render.summary import Block, Printed, Summary, format_number
+from dreval.records._verbs import Record
 
 __all__ = [
     "RULES",
@@ -37,7 +37,7 @@ EMBEDDING_RIDGE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class KernelMap(Printed):
+class KernelMap(Record):
     """A function made of kernel values: f(z) = mean + sum_i weights_i (k(z, z_i) - center_i).
 
     Attributes
@@ -101,16 +101,6 @@ class KernelMap(Printed):
         moved = (new - self.origin) * self.scaled.scale
         squared = pairwise_squared(moved, self.scaled.points)
         return radial_values(squared, "gaussian", self.scaled.bandwidth) - self.center
-
-    def summary(self) -> Summary:
-        """The printed record: rule, bandwidth, ridge, conditioning and errors."""
-        n, r = self.weights.shape
-        header = [("Rule", self.rule), ("n", format_number(n)), ("Columns in", str(len(self.origin)))]
-        header += [("Columns out", str(r)), ("Bandwidth", f"{self.bandwidth:.4g}"), ("Ridge", f"{self.ridge:.4g}")]
-        header += [("Condition", f"{self.condition:.3g}"), ("Relative error", f"{self.error:.4g}")]
-        if self.left_out_error == self.left_out_error:
-            header.append(("Left-out error", f"{self.left_out_error:.4g}"))
-        return Summary("Kernel map", header, list[Block](), self.notes)
 
 
 def embedding_map(X: Any, Y: Any, *, ridge: float = EMBEDDING_RIDGE, bandwidth: float | None = None) -> KernelMap:

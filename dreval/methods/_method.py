@@ -14,9 +14,9 @@ from dreval._check import check_int, check_one_of, check_points, check_random_st
 from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.methods._words import WORDS
+from dreval.records._verbs import call
 from dreval.records.embedding import Embedding
 from dreval.records.read_only import read_only_array
-from dreval.report.render.summary import Block, Summary
 
 __all__ = ["Method", "MethodCard", "fix_signs", "method"]
 
@@ -247,10 +247,7 @@ class Method:
         )
 
     def _repr_html_(self) -> str:
-        fitted = f"to {self.n_features_in_} columns" if self.__sklearn_is_fitted__() else "not yet"
-        header = [("Method", self.card.name), ("Family", self.card.family), ("Fitted", fitted)]
-        rows = [[name, repr(value)] for name, value in self.get_params().items()]
-        return Summary(self.card.title, header, [Block("Parameters", ["", "value"], rows, names=2)]).as_html()
+        return str(call("Method.summary", self).as_html())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"

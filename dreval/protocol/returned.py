@@ -18,7 +18,7 @@ from dreval.inputs.files import read_table
 from dreval.inputs.recording import Run
 from dreval.inputs.variables import Rows, align, as_ids
 from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash
-from dreval.report.render.summary import Block, Printed, Summary
+from dreval.records._verbs import Record
 
 __all__ = [
     "ProtocolStatus",
@@ -157,7 +157,7 @@ def check_base(folder: Path, manifest: Manifest) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class ProtocolStatus(Printed):
+class ProtocolStatus(Record):
     """What has come back to a folder and what has not.
 
     Attributes
@@ -224,21 +224,6 @@ class ProtocolStatus(Printed):
         if self.round == 1:
             return "Export the folder again: that writes the transformed data of round 2."
         return "Collect the folder."
-
-    def summary(self) -> Summary:
-        """The printed record: files by round, what is wrong, and what to do now."""
-        rows = [self._row(r) for r in sorted(set(self.table["round"]))]
-        blocks = [Block("Files", ["round", "expected", "returned", "missing", "wrong"], rows)]
-        wrong = [str(note) for note in self.table.loc[self.table["state"] == "wrong", "note"]]
-        more = [f"{len(wrong) - 5} more files are wrong."] if len(wrong) > 5 else []
-        first = [f"The first that is missing: {self.missing[0]}."] if self.missing else []
-        header = [*self.header, ("Round", f"{self.round} of 2")]
-        return Summary("Protocol", header, blocks, [*self.notes, *wrong[:5], *more, *first, self.next_step])
-
-    def _row(self, number: int) -> list[str]:
-        states = self.table.loc[self.table["round"] == number, "state"].tolist()
-        counts = [len(states), *(states.count(state) for state in ("returned", "missing", "wrong"))]
-        return [str(number), *map(str, counts)]
 
     def __repr__(self) -> str:
         back = f"{len(self.returned)} of {len(self.table)} files returned"

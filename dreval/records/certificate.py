@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval.records._verbs import Record, call
 from dreval.records.read_only import read_only
-from dreval.report.render.summary import CODES, Block, Printed, Summary, format_number, format_p, significance_stars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +36,7 @@ class ResidualTest(NamedTuple):
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class Certificate(Printed):
+class Certificate(Record):
     """Definition 1, asked of one embedding: x = f(y) + e with e of mean zero and independent of y.
 
     The verdict objects where a p-value adjusted by Holm for the number of tests is at most .05, so that it objects
@@ -86,41 +85,19 @@ class Certificate(Printed):
         return tuple(map(float, multipletests([t.p_value for t in self.tests], method="holm")[1])) if self.tests else ()
 
     @property
-    def _few(self) -> tuple[str, ...]:
-        """What is said of so few resamples that nothing can be objected to."""
-        least = len(self.tests) / (self.n_resamples + 1)
-        if least <= LEVEL:
-            return ()
-        return (f"With {self.n_resamples} resamples no adjusted p is below {least:.3f}: too few to see dependence.",)
+    def smallest_p(self) -> float:
+        """The smallest adjusted p-value that so many resamples can give."""
+        return len(self.tests) / (self.n_resamples + 1)
 
     @property
-    def failed(self) -> tuple[str, ...]:
-        """What speaks against Definition 1, in words; empty where nothing does."""
-        seen = [
-            f"{t.name.upper()}: {t.effect_name} {t.effect_size:.3f}, {t.effect_expected:.3f} if Definition 1 held, "
-            f"adjusted p = {format_p(p)}"
-            for t, p in zip(self.tests, self.p_adjusted, strict=True)
-            if p <= LEVEL
-        ]
-        return (f"the residual depends on the embedding ({'; '.join(seen)})",) if seen else ()
-
-    @property
-    def _empty(self) -> str:
-        """What is said of an embedding that tells nothing of the data; empty where it tells something."""
-        if self.held_out < EMPTY:
-            return ""
-        return f"tells next to nothing of held-out points (error {self.held_out:.2f} of 1)"
+    def objections(self) -> tuple[str, ...]:
+        """Names of the tests that object to Definition 1, at the level .05 after adjustment by Holm."""
+        return tuple(t.name for t, p in zip(self.tests, self.p_adjusted, strict=True) if p <= LEVEL)
 
     @property
     def verdict(self) -> str:
-        """What failed, and whether the embedding tells anything at all."""
-        if self.failed:
-            also = f" It also {self._empty}." if self._empty else ""
-            return f"{self.name} does not meet Definition 1: {'; '.join(self.failed)}.{also}"
-        if self._empty:
-            met = "an embedding unrelated to the data meets it, with a constant f"
-            return f"Nothing here speaks against Definition 1, but {self.name} {self._empty}: {met}."
-        return "Nothing here speaks against Definition 1; that is no proof of it."
+        """What failed, and whether the embedding tells anything about the data at all, in a sentence."""
+        return str(call("Certificate.verdict", self))
 
     def tidy(self) -> pd.DataFrame:
         """One row per test, with the errors beside it."""
@@ -131,40 +108,5 @@ class Certificate(Printed):
         rows = [{**shared, **{k: v for k, v in t._asdict().items() if k != "null_distribution"}} for t in self.tests]
         return pd.DataFrame(rows).rename(columns={"name": "test"}).assign(p_adjusted=self.p_adjusted, **KINDS)
 
-    def summary(self) -> Summary:
-        """The printed record: errors, tests with the effect size first, and the verdict."""
-        recipe = self.recipe
-        header = [("Embedding", self.name), ("n", format_number(recipe.get("n"))), ("p", str(recipe.get("p", "")))]
-        header += [("d", str(recipe.get("n_components", ""))), ("Reconstruction", str(recipe.get("rule", "")))]
-        sizes = {"Ridge": "ridge", "Ridge of tested residuals": "residual_ridge"}
-        sizes |= {"Bandwidth": "bandwidth", "Condition": "condition"}
-        header += [(word, f"{recipe[key]:.3g}") for word, key in sizes.items()]
-        header += [("Resamples", format_number(self.n_resamples)), ("Seed", str(recipe.get("random_state", "")))]
-        errors = [
-            ["train", format_number(self.train), ""],
-            ["held out", format_number(self.held_out), format_number(1.0)],
-        ]
-        expected = format_number(1.0 / math.sqrt(recipe["n"])) if recipe.get("n") else ""
-        errors.append(["mean of residuals, over their size", format_number(self.residual_mean), expected])
-        rows = [
-            [
-                f"{t.name} ({t.effect_name})",
-                format_number(t.effect_size),
-                format_number(t.effect_expected),
-                f"{t.statistic:.4g}",
-                format_p(t.p_value),
-                format_p(p),
-                significance_stars(p),
-            ]
-            for t, p in zip(self.tests, self.p_adjusted, strict=True)
-        ]
-        blocks = [Block("Reconstruction error, over the variance of the data", ["", "value", "by chance"], errors)]
-        columns = ["", "effect", "if Def. 1 held", "statistic", "p", "p (Holm)", ""]
-        foot = CODES if any(row[-1] for row in rows) else ""
-        blocks.append(Block("Residual against embedding", columns, rows, foot=foot))
-        call = f"results.certificate({self.name!r}, rule={recipe.get('rule')!r}, n_resamples={self.n_resamples}, "
-        call += f"random_state={recipe.get('random_state')})"
-        return Summary("Certificate of Definition 1", header, blocks, (*self._few, self.verdict, *self.notes), call)
-
     def __repr__(self) -> str:
-        return f"Certificate({self.name}: held-out error {self.held_out:.4g}, {len(self.failed)} objections)"
+        return f"Certificate({self.name}: held-out error {self.held_out:.4g}, {len(self.objections)} objections)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,15 @@ import pandas as pd
 
 from dreval._check import check_parameters
 from dreval.errors import InputError
+from dreval.records._verbs import Record, call
 from dreval.records.read_only import read_only
-from dreval.registry import METHODS
-from dreval.report.render.summary import Block, Printed, Summary, format_number
 
 __all__ = ["Embedding"]
 
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class Embedding(Printed):
+class Embedding(Record):
     """Coordinates with their recipe; numpy takes the record as the array of its coordinates.
 
     Attributes
@@ -129,32 +127,12 @@ class Embedding(Printed):
         return self.data
 
     def _map(self, name: str, first: Any, second: Any, columns: Any, **options: Any) -> Any:
-        """A map of the geometry, which lies above the records and is reached by name; made once."""
+        """A map of the geometry; made once."""
         key = (name, *sorted(options.items()))
         if key not in self._kept:
-            made = getattr(import_module("dreval.geometry.rkhs"), name)(first, second, **options)
+            made = call(f"Embedding.{name}", first, second, **options)
             self._kept[key] = replace(made, columns=columns)
         return self._kept[key]
-
-    def summary(self) -> Summary:
-        """The printed record: method, parameters, and the spread of each component."""
-        n, d = self.shape
-        p = "" if self.data_shape is None else format_number(self.data_shape[1])
-        seed = "" if self.random_state is None else str(self.random_state)
-        header = [("Method", self.method), ("n", format_number(n)), ("p", p), ("d", format_number(d)), ("Seed", seed)]
-        Y = self.coordinates
-        rows = [
-            [str(j + 1), *(format_number(float(v)) for v in (Y[:, j].min(), Y[:, j].max(), Y[:, j].std(ddof=1)))]
-            for j in range(d)
-        ]
-        blocks = [Block("Components", ["component", "min", "max", "sd"], rows)]
-        if self.parameters:
-            pairs = [[name, repr(value)] for name, value in self.parameters.items()]
-            blocks.append(Block("Parameters", ["parameter", "value"], pairs, names=2))
-        given = {**self.parameters, "random_state": self.random_state}
-        words = [f"{name}={value!r}" for name, value in given.items() if value is not None]
-        call = f"dreval.embed({', '.join(['data', repr(self.method), *words])})" if self.method in METHODS else ""
-        return Summary("Embedding", header, blocks, self.notes, call)
 
     def __repr__(self) -> str:
         return f"Embedding({self.method}: {self.shape[0]} points, {self.shape[1]} components)"

@@ -4,50 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_one_of
+from dreval.records._verbs import Record, call
 from dreval.records.call import written_again
 from dreval.records.read_only import read_only
 from dreval.registry import TESTS
-from dreval.report.render.summary import (
-    CODES,
-    Block,
-    Printed,
-    Summary,
-    format_number,
-    format_p,
-    same_digits,
-    significance_stars,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["IndependenceTest"]
 
-WORDS = {  # keys of ``extra`` that are no words
-    "cka": "CKA",
-    "dcor": "Distance correlation",
-    "error_bound": "Bound of the error",
-    "n_first": "Rows of the first sample",
-    "n_second": "Rows of the second sample",
-    "null_sd": "Standard deviation by chance",
-    "p_chi2": "p of the chi-square law",
-    "truncation": "Lost by truncation",
-    "unbiased": "Unbiased statistic",
-    "wilks": "Wilks' lambda",
-}
-LAWS = {"gamma": "none: a gamma law", "chi2": "none: a chi-square law"}  # what stands for permutations, by method
-
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class IndependenceTest(Printed):
+class IndependenceTest(Record):
     """Result of a test of independence.
 
     Attributes
@@ -126,24 +102,6 @@ class IndependenceTest(Printed):
             return float(np.mean(self.null_distribution))
         return float(self.extra.get("null_mean", math.nan))
 
-    def summary(self) -> Summary:
-        """The printed result: header, the test, other values, one row per variable, notes.
-
-        Returns
-        -------
-        Summary
-            ``str()`` of it is text for 80 columns; ``as_html()``, ``as_latex()``, ``as_markdown()`` give the rest.
-        """
-        header = [
-            ("n", format_number(self.recipe.get("n"))),
-            ("Permutations", self._permutations()),
-            (self.effect_size_name, _cell(float(self.effect_size) + 0.0)),
-            *((_words(key), _cell(self.extra[key])) for key in self._single_keys()),
-            ("Seed", str(self.recipe.get("random_state", ""))),
-        ]
-        blocks = [self._test_block(significance_stars(self.p_value)), *self._variable_blocks()]
-        return Summary(self.title, header, blocks, self.notes, self.call)
-
     @property
     def call(self) -> str:
         """The Python that makes the test again, with what was not left as it is by default."""
@@ -151,51 +109,12 @@ class IndependenceTest(Printed):
         if self.test not in TESTS:
             return ""
         given = {**recipe.get("parameters", {}), "random_state": recipe.get("random_state")}
-        return written_again(f"dreval.{self.test}{TESTS.suffix}", self._sides(), given, TESTS.get(self.test))
+        return written_again(f"dreval.{self.test}{TESTS.suffix}", self.variables, given, TESTS.get(self.test))
 
-    def _permutations(self) -> str:
-        """How many permutations were drawn, or what stands in their place."""
-        method = self.recipe.get("parameters", {}).get("method")
-        return format_number(self.n_resamples) if self.n_resamples else LAWS.get(method, "none")
-
-    def _test_block(self, stars: str) -> Block:
-        """The statistic, its p-value and the null distribution in one row."""
-        null, (low, high) = self.null_distribution, self.p_interval
-        known = [] if math.isnan(self.null_mean) else [self.null_mean]
-        values = [self.statistic, *known, *([float(np.quantile(null, 0.95))] if len(null) else [])]
-        statistic, *quantiles = same_digits(values)
-        interval = f"[{low:.3f}, {high:.3f}]" if low < high else self.p_kind
-        row = [self.test, statistic, *quantiles, format_p(self.p_value), interval, stars]
-        nulls = ["null mean", "null 95 %"][: len(quantiles)]
-        columns = ["", "statistic", *nulls, "p", "95 % interval of p", ""]
-        hypothesis = self.recipe.get("hypothesis", "the variables are independent")
-        return Block(f"H0: {hypothesis}", columns, [row], foot=CODES if stars else "")
-
-    def _sides(self) -> tuple[str, ...]:
-        """Names of the variables."""
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the variables, as the arguments of the test."""
         return tuple(self.recipe.get("variables", ("x", "y")))
-
-    def _paired_stems(self) -> list[str]:
-        """What ``extra`` holds per variable: keys that come as ``..._x``, ``..._y`` and so on."""
-        stems = [key[:-2] for key in self.extra if key.endswith("_x")]
-        return [stem for stem in stems if all(f"{stem}_{side}" in self.extra for side in self._sides())]
-
-    def _single_keys(self) -> list[str]:
-        """The other keys of ``extra`` with one value; the effect size is printed already."""
-        paired = {f"{stem}_{side}" for stem in self._paired_stems() for side in self._sides()}
-        scalars = [key for key, value in self.extra.items() if value is None or isinstance(value, str | float | int)]
-        shown = {*paired, self.effect_size_name.lower(), "null_mean"}
-        return [key for key in scalars if key not in shown]
-
-    def _variable_blocks(self) -> list[Block]:
-        """One row per variable, where there is something to say of each."""
-        stems = self._paired_stems()
-        labels = self.recipe.get("labels", self._sides())
-        rows = [
-            [label, *(_cell(self.extra[f"{stem}_{side}"]) for stem in stems)]
-            for side, label in zip(self._sides(), labels, strict=True)
-        ]
-        return [Block("Variables", ["", *map(_words, stems)], rows)] if stems else []
 
     def plot(self, kind: str = "null", *, ax: Any = None) -> Any:
         """Histogram of the null distribution with the observed statistic.
@@ -225,19 +144,7 @@ class IndependenceTest(Printed):
         <Figure size ...>
         """
         check_one_of(kind, ("null",), "kind")
-        return import_module("dreval.report._nulls").null_histogram(self, ax=ax).figure
+        return call("IndependenceTest.plot", self, ax=ax).figure
 
     def __repr__(self) -> str:
         return f"IndependenceTest({self.test}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"
-
-
-def _cell(value: Any) -> str:
-    """One value of any kind as text."""
-    if value is None or value != value:
-        return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _words(key: str) -> str:
-    """A key as words."""
-    return WORDS.get(key, key.replace("_", " ").capitalize())

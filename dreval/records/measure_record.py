@@ -7,24 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dreval.glossary import DIRECTIONS
+from dreval.glossary import format_number
+from dreval.records._verbs import Record
 from dreval.records.call import written_again
 from dreval.records.number import Number
 from dreval.records.read_only import read_only
 from dreval.registry import MEASURES, METHODS
-from dreval.report.render.summary import Block, Printed, Summary, format_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MeasureRecord"]
+__all__ = ["MeasureRecord", "part_text", "part_title"]
 
 SYMBOLS = {"ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "max u of all n p"}
 
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class MeasureRecord(Number, Printed):
+class MeasureRecord(Number, Record):
     """Value of a measure with its parts; in comparisons, arithmetic and formats it is the number ``value``.
 
     Attributes
@@ -75,19 +75,6 @@ class MeasureRecord(Number, Printed):
 
         return pd.DataFrame([{"measure": self.measure, "value": self.value, "chance": self.chance, **self.parts}])
 
-    def summary(self) -> Summary:
-        """The printed record: what was run, the value beside chance, the parts, and notes."""
-        recipe = self.recipe
-        header = [("Source", str(recipe.get("source", ""))), ("n", format_number(recipe.get("n")))]
-        header += [("p", format_number(recipe.get("p"))), ("Seed", str(recipe.get("random_state", "")))]
-        header += [(key.replace("_", " "), str(value)) for key, value in dict(recipe.get("parameters", {})).items()]
-        rows = [[self.symbol, format_number(self.value)]]
-        rows += [["by chance", format_number(self.chance)]] if self.chance == self.chance else []
-        rows += [[_label(key), _cell(value) or "none, see the notes"] for key, value in self.parts.items()]
-        better = f", {DIRECTIONS[self.direction]}" if self.direction else ""
-        block = Block(f"Value ({self.symbol}{better}) and parts", ["", "value"], rows)
-        return Summary(self.title, header, [block], self.notes, self.call)
-
     @property
     def call(self) -> str:
         """The Python that makes the value again, where the words are what was passed."""
@@ -101,17 +88,18 @@ class MeasureRecord(Number, Printed):
     @property
     def words(self) -> str:
         """The parts in one line, as the note of a table holds them."""
-        shown = {_label(key): _cell(value) for key, value in self.parts.items()}
+        shown = {part_title(key): part_text(value) for key, value in self.parts.items()}
         return ", ".join(f"{key} {value}" for key, value in shown.items() if value)
 
     def __repr__(self) -> str:
         return f"MeasureRecord({self.measure}: {self.value:.6g})"
 
 
-def _label(key: str) -> str:
+def part_title(key: str) -> str:
     """A part as it is printed."""
     return SYMBOLS.get(key, key.replace("_", " "))
 
 
-def _cell(value: Any) -> str:
+def part_text(value: Any) -> str:
+    """The value of a part as it is printed."""
     return format_number(value) if isinstance(value, int | float) else str(value)

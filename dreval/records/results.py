@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from dreval._check import check_one_of, check_parameters, check_path
 from dreval.errors import InputError
+from dreval.records._verbs import Record, Summary, call, function
 from dreval.records.embedding import Embedding
 from dreval.records.frames import (
     curves_frame,
@@ -26,21 +26,19 @@ from dreval.records.frames import (
     tidy_frame,
 )
 from dreval.records.read_only import read_only
-from dreval.report.render.summary import Printed
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dreval.records.certificate import Certificate
     from dreval.records.shepard import Shepard
-    from dreval.report.render.summary import Summary
 
 __all__ = ["Results", "curves_frame", "groups_frame", "nulls_frame", "over_replicates", "point_column", "tidy_frame"]
 
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class Results(Printed):
+class Results(Record):
     """What an evaluation found.
 
     Attributes
@@ -276,7 +274,7 @@ class Results(Printed):
             Errors, tests of residual against embedding, and ``verdict``; ``print`` shows them. O(n^3 + n_resamples n^2
             p) time and O(n^2) memory, on at most 1000 points.
         """
-        certify = import_module("dreval.significance._certificate").certify
+        certify = function("Results.certificate")
         check_parameters(options, tuple(signature(certify).parameters)[1:], "certificate")
         made: Certificate = certify(
             self.embedding(name, data=data), **{"random_state": self.recipe.get("random_state"), **options}
@@ -294,7 +292,7 @@ class Results(Printed):
         if data is None:
             dense = self.data.toarray() if hasattr(self.data, "toarray") else self.data
             return np.asarray(dense, np.float64)
-        given = import_module("dreval.inputs.data").as_data(data)
+        given = call("Results.data", data)
         if given.sha256() != self.recipe.get("data_sha256"):
             cure = "Pass the same rows and columns in the same order."
             raise InputError("data", "must be the data of the evaluation", "others, by their hash", cure)
@@ -324,13 +322,12 @@ class Results(Printed):
 
         Returns
         -------
-        dreval.report.render.summary.Summary
+        Summary
             ``print`` shows it in 80 columns; ``.as_html()``, ``.as_markdown()`` and ``.as_latex()`` give the same
             content elsewhere. A name for which a table has no room is shortened in print and in LaTeX, and stands in
             full below; in HTML and Markdown all names are whole.
         """
-        made: Summary = import_module("dreval.report.render.results").summarize(self)
-        return made
+        return super().summary()
 
     def compare(self, names: Any = None, **options: Any) -> Any:
         """Which embedding is better here: paired differences of every pair, for each measure.
@@ -380,7 +377,7 @@ class Results(Printed):
                first    second  advantage     better
         0  first two  last two       0.31  first two
         """
-        compare_pairs = import_module("dreval.comparison.within").compare_pairs
+        compare_pairs = function("Results.compare")
         check_parameters(options, tuple(signature(compare_pairs).parameters)[2:], "compare")
         return compare_pairs(self, names, **options)
 
@@ -437,7 +434,7 @@ class Results(Printed):
         1     2        pca         True
         2     3   last two        False
         """
-        made: pd.DataFrame = import_module("dreval.comparison.ranking").ranking(self, measure, alpha=alpha)
+        made: pd.DataFrame = call("Results.ranking", self, measure, alpha=alpha)
         return made
 
     def plot(self, kind: str = "scatter", **options: Any) -> Any:
@@ -527,7 +524,7 @@ class Results(Printed):
         >>> res.plot("map", measure="continuity", n_neighbors=5)
         <Figure size ...>
         """
-        return import_module("dreval.report.plot").plot(self, kind, **options)
+        return call("Results.plot", self, kind, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
@@ -535,18 +532,18 @@ class Results(Printed):
         For ``report.tex`` the folder is ``report-figures``; it also holds the tables, to be taken into
         papers. Gives the path.
         """
-        return Path(import_module("dreval.report.page").write_report(self, check_path(path, "path"), title=title))
+        return Path(call("Results.report", self, check_path(path, "path"), title=title))
 
     def save(self, path: str | Path) -> Path:
         """Save everything but the data in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it."""
-        return Path(import_module("dreval.records.archive").save_results(self, path))
+        return Path(call("Results.save", self, path))
 
     def to_anndata(self, adata: Any, key: str = "dreval", *, copy: bool = False) -> Any:
         """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key]``, and give the object.
 
         Cells are matched by ``obs_names``; see ``dreval.records.annotated.annotate``. With ``copy`` a copy is changed.
         """
-        return import_module("dreval.records.annotated").annotate(self, adata, key, copy=copy)
+        return call("Results.to_anndata", self, adata, key, copy=copy)
 
     def __repr__(self) -> str:
         n = self.recipe.get("n", 0)

@@ -17,10 +17,11 @@ from dreval.records.results import Results
 from dreval.report._layout import table_parts
 from dreval.report._reading import Reading, parameter_words
 from dreval.report._style import drawing
+from dreval.report.document import Best, Block, Small
 from dreval.report.render.latex import in_line, latex_table, latex_title
 from dreval.report.render.markup import known_letters
 from dreval.report.render.short import told_apart
-from dreval.report.render.summary import Best, Block, Small, Summary
+from dreval.report.render.summary import Summary
 
 __all__ = ["Beside", "beside_results", "check_folder"]
 

@@ -9,10 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.comparison._lettered import letter_words
-from dreval.comparison._printing import OVERALL_TITLES, direction_of
-from dreval.comparison.record import Comparison
 from dreval.errors import InputError
+from dreval.records.comparison import Comparison
 from dreval.report._cautions import measure_words_of
 from dreval.report._column import Cell, Column
 from dreval.report._numbers import counted, fixed, probability
@@ -21,6 +19,7 @@ from dreval.report._reading import make_column, parameter_words
 from dreval.report._standing import ABSENT, HeatCell, leading, measure_words, rank_lines
 from dreval.report._svg import inline_svg
 from dreval.report._tested import ADJUSTMENTS
+from dreval.report.contents.comparison import OVERALL_TITLES, direction_of, letter_words
 from dreval.report.figures.forest import forest_words
 from dreval.report.plot import draw_comparison
 

@@ -18,7 +18,7 @@ from dreval.report._numbers import in_words
 from dreval.report._paired import paired_differences
 from dreval.report._reading import SCALE, Reading, parameter_words
 from dreval.report._tested import asked_rows, known_tests, test_groups, test_row, tests_said
-from dreval.report.render.results import failure_notes
+from dreval.report.contents.evaluation import failure_notes
 from dreval.report.words import verdicts
 
 __all__ = ["Footnotes", "TableCell", "content"]

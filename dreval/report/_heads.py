@@ -9,12 +9,12 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dreval.comparison._printing import direction_of, heading
-from dreval.comparison.record import Comparison
+from dreval.records.comparison import Comparison
 from dreval.records.results import point_column
 from dreval.report._names import breadth, short_names
 from dreval.report._reading import Reading, read_results
 from dreval.report._style import LIGHT, embedding_color, grid_columns, math_words
+from dreval.report.contents.comparison import direction_of, heading
 
 __all__ = [
     "ACROSS",

@@ -9,15 +9,15 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.comparison._printing import PAIR_TITLES
-from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError
+from dreval.records.comparison import Comparison
 from dreval.records.results import Results, point_column
 from dreval.registry import MEASURES
 from dreval.report._decided import Decided
 from dreval.report._numbers import counted, decimals_for, fixed, probability
 from dreval.report._reading import Reading, parameter_words
 from dreval.report._tested import ADJUSTMENTS
+from dreval.report.contents.comparison import PAIR_TITLES
 
 __all__ = ["Paired", "interval_words", "pair_rows", "paired_differences", "posterior_rows"]
 

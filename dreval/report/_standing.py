@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dreval.comparison.record import Comparison
+from dreval.records.comparison import Comparison
 from dreval.report._numbers import in_words, ordered
 
 __all__ = ["ABSENT", "HeatCell", "leading", "measure_words", "rank_lines"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dreval.report._beside import Beside
-from dreval.report.render.summary import Best, Block, Small
+from dreval.report.document import Best, Block, Small
 
 __all__ = ["study_tables"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dreval.comparison.record import Comparison
 from dreval.journal.study_file import STATES
+from dreval.records.comparison import Comparison
 from dreval.report._numbers import counted, in_words, ordered
 from dreval.report._standing import ABSENT
-from dreval.report.render.summary import format_duration
+from dreval.report.document import format_duration
 
 __all__ = [
     "dataset_row",

@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from dreval.comparison.record import Comparison
+from dreval.records.comparison import Comparison
 from dreval.records.results import Results, point_column
 from dreval.report._nulls import EDGE, Bars, draw_panel, kept_null
 from dreval.report._numbers import decisive_p

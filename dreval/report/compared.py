@@ -8,13 +8,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dreval.comparison._lettered import SHORT
-from dreval.comparison._printing import heading
-from dreval.comparison.record import Comparison
 from dreval.errors import InputError
+from dreval.records.comparison import Comparison
 from dreval.report._beside import Beside
 from dreval.report._compared_page import comparison_page
 from dreval.report._numbers import in_words
+from dreval.report.contents.comparison import SHORT, heading
 from dreval.report.page import is_page, page_target, write_page
 from dreval.report.render.snippets import markdown_tables
 from dreval.report.render.summary import Summary

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from dreval._check import check_one_of, check_parameters
-from dreval.comparison.record import Comparison
 from dreval.errors import DrevalWarning, InputError
+from dreval.records.comparison import Comparison
 from dreval.records.results import Results
 from dreval.registry import FIGURES
 from dreval.report._reading import Reading, read_results

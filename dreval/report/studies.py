@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.comparison._lettered import SHORT, letter_words
 from dreval.comparison.across import compare
-from dreval.comparison.record import Comparison
 from dreval.errors import DrevalError, InputError
 from dreval.journal.study_file import STATES, read_study_table
+from dreval.records.comparison import Comparison
 from dreval.report._beside import Beside
 from dreval.report._cautions import measure_words_of
 from dreval.report._standing import leading, measure_words, rank_lines
@@ -29,6 +28,7 @@ from dreval.report._study_words import (
     study_title,
 )
 from dreval.report._svg import inline_svg
+from dreval.report.contents.comparison import SHORT, letter_words
 from dreval.report.page import is_page, page_target, write_page
 from dreval.report.plot import draw_comparison
 

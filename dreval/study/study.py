@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,12 +11,14 @@ import numpy.typing as npt
 
 from dreval._check import check_bool, check_int, check_k, check_one_of, check_path, check_random_state
 from dreval._random import root_seed
+from dreval.comparison.across import compare
 from dreval.errors import InputError
 from dreval.evaluation.recipe import open_progress, versions
 from dreval.glossary import METRICS
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
 from dreval.journal.study_file import DATASETS, METHODS, Cell, StudyFile, is_new, is_study, no_states, with_waiting
+from dreval.records._verbs import call
 from dreval.study.cells import Job, Round
 from dreval.study.parts import Settings, about_data, about_method, check_fit, make_datasets, make_methods, make_settings
 from dreval.study.status import StudyStatus, why_missing
@@ -25,7 +26,7 @@ from dreval.study.status import StudyStatus, why_missing
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dreval.comparison.record import Comparison
+    from dreval.records.comparison import Comparison
 
 __all__ = ["Study"]
 
@@ -268,7 +269,7 @@ class Study:
                 "Add data sets to the study; on one, Evaluation(data, methods).run().compare() compares by its points."
             )
             raise InputError("datasets", "must be two or more to be compared across", "one data set", cure)
-        made: Comparison = import_module("dreval.comparison.across").compare(table, **options)
+        made: Comparison = compare(table, **options)
         return made
 
     def plot(self, kind: str = "critical_difference", **options: Any) -> Any:
@@ -296,14 +297,14 @@ class Study:
         InputError
             If the study has one data set, or nothing of the kind.
         """
-        return import_module("dreval.report.plot").plot_study(self, kind, **options)
+        return call("Study.plot", self, kind, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
 
         It holds the comparison, every value, how far the study is, and its recipe.
         """
-        return Path(import_module("dreval.report.studies").write_study(self, check_path(path, "path"), title=title))
+        return Path(call("Study.report", self, check_path(path, "path"), title=title))
 
     def recipe(self) -> dict[str, Any]:
         """The settings, data sets and methods of the file, with their hashes and versions."""

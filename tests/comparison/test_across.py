@@ -17,9 +17,9 @@ from numpy.testing import assert_allclose
 
 import dreval
 from dreval.comparison._bayes import bayesian_signed_rank, region_shares
-from dreval.comparison._lettered import letter_words
 from dreval.errors import InputError, UnknownName
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS, STANDING_COLUMNS
+from dreval.report.contents.comparison import letter_words
 
 ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.json").read_text("utf-8"))
 

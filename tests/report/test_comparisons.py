@@ -15,13 +15,13 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 
 import dreval
-from dreval.comparison._lettered import letter_words
 from dreval.comparison._letters import letter_display
 from dreval.errors import InputError, UnknownName
 from dreval.report._numbers import probability
 from dreval.report._panels import ramp_between
 from dreval.report._style import RAMP
 from dreval.report._svg import inline_svg
+from dreval.report.contents.comparison import letter_words
 from dreval.report.figures.critical_difference import shared_letters
 from dreval.report.plot import kinds, plot_study
 

@@ -15,7 +15,8 @@ from report_cases import make_results, simulated_results
 
 import dreval
 from dreval.errors import DrevalWarning
-from dreval.report.render.summary import Best, Block, Summary
+from dreval.report.document import Best, Block
+from dreval.report.render.summary import Summary
 
 NASTY = (r"a_b % & # ~ ^ \ {} $ < > | ` ' -- ,", "嵌入 🙂 größe łódź ρ", "x" * 300, "pca")
 LIMIT = 5.0  # points that a line may stick out

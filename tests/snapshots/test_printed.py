@@ -17,7 +17,8 @@ from snapshot import Snapshots
 
 import dreval
 from dreval.cli._main import main
-from dreval.report.render.summary import Best, Block, Summary
+from dreval.report.document import Best, Block
+from dreval.report.render.summary import Summary
 
 T = np.linspace(0, 3, 24)
 X = np.column_stack([np.cos(T), np.sin(T), T**2])

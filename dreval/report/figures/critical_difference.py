@@ -8,16 +8,16 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dreval.comparison._lettered import SHORT, critical_level
+from dreval.comparison._lettered import critical_level
 from dreval.comparison._letters import single_letters
-from dreval.comparison._printing import heading
 from dreval.comparison._ranks import critical_difference
-from dreval.comparison.record import Comparison
 from dreval.errors import InputError
+from dreval.records.comparison import Comparison
 from dreval.report._heads import SOFT, title_inches, write_title
 from dreval.report._lines import LETTER
 from dreval.report._names import breadth, short_names
 from dreval.report._style import LIGHT, embedding_color, one_axes
+from dreval.report.contents.comparison import SHORT, heading
 from dreval.report.figures._kind import figure
 
 __all__ = ["draw", "shared_letters"]

@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from dreval.errors import InputError
+from dreval.report.document import Best, Block, Content, Small
 from dreval.report.render.markup import known_letters, latex_text
 from dreval.report.render.short import in_short
-from dreval.report.render.summary import Best, Small
 from dreval.report.render.symbols import latex_symbols
-
-if TYPE_CHECKING:
-    from dreval.report.render.summary import Block, Summary
 
 __all__ = ["Fitted", "in_line", "latex", "latex_table", "latex_title"]
 
@@ -36,7 +32,7 @@ class Fitted:
     short: Mapping[str, str]
 
 
-def latex(summary: Summary, label: str | None = None) -> str:
+def latex(summary: Content, label: str | None = None) -> str:
     """A table for each block, the header in the caption of the first, and the call and the notes below the last."""
     prefix = re.sub(r"[^a-z0-9]+", "-", summary.title.lower()).strip("-") if label is None else _checked(label)
     about = "; ".join(f"{latex_text(a)}: {latex_text(b, breaks=True)}" for a, b in summary.header if b)
@@ -75,7 +71,7 @@ def _words(piece: str, breaks: bool) -> str:
     return f"{' ' if before else ''}{latex_text(piece, breaks)}{' ' if after else ''}"
 
 
-def _below(summary: Summary) -> Iterator[str]:
+def _below(summary: Content) -> Iterator[str]:
     """The call and the numbered notes."""
     if summary.call:
         lines = [latex_text(line, breaks=True, code=True) for line in summary.call.splitlines()]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dreval.glossary import MARK, spread
-
-if TYPE_CHECKING:
-    from dreval.report.render.summary import Block
+from dreval.report.document import Block
 
 __all__ = ["in_short", "shortened", "told_apart"]
 

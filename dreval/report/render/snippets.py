@@ -6,14 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
+from dreval.report.document import Best, Block, Content, Small
 from dreval.report.render.markup import markdown_text, printable
-from dreval.report.render.summary import Best, Small
 from dreval.report.render.symbols import html_symbols, plain_symbols
-
-if TYPE_CHECKING:
-    from dreval.report.render.summary import Block, Summary
 
 __all__ = ["html", "html_tables", "markdown", "markdown_call", "markdown_tables"]
 
@@ -36,7 +32,7 @@ vertical-align:baseline;font-weight:400;white-space:nowrap}
 </style>"""
 
 
-def html(summary: Summary) -> str:
+def html(summary: Content) -> str:
     """A ``div`` with everything that is printed."""
     parts = [f'<div class="dreval">{STYLE}', f"<h3>{_html(summary.title)}</h3>"]
     pairs = [(name, value) for name, value in summary.header if value]
@@ -53,12 +49,12 @@ def html(summary: Summary) -> str:
     return "\n".join(filter(None, [*parts, "</div>"]))
 
 
-def html_tables(summary: Summary) -> str:
+def html_tables(summary: Content) -> str:
     """A ``div`` with the tables only."""
     return "\n".join([f'<div class="dreval">{STYLE}', *_html_blocks(summary), "</div>"])
 
 
-def _html_blocks(summary: Summary) -> Iterator[str]:
+def _html_blocks(summary: Content) -> Iterator[str]:
     for block in summary.blocks:
         yield _html_table(block) + (f'\n<p class="foot">{_html(block.foot)}</p>' if block.foot else "")
 
@@ -113,7 +109,7 @@ def _side(block: Block, place: int) -> str:
     return " class=l" if block.is_left(place) else ""
 
 
-def markdown(summary: Summary) -> str:
+def markdown(summary: Content) -> str:
     """Everything that is printed, as GitHub-flavoured Markdown."""
     parts = [f"## {markdown_text(summary.title)}"]
     pairs = [(markdown_text(a), markdown_text(b)) for a, b in summary.header if b]
@@ -124,7 +120,7 @@ def markdown(summary: Summary) -> str:
     return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])]) + "\n"
 
 
-def markdown_tables(summary: Summary) -> str:
+def markdown_tables(summary: Content) -> str:
     """The tables only, each with its title as a heading."""
     parts: list[str] = []
     for block in summary.blocks:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dreval.comparison._lettered import SHORT, cannot_tell, critical_level
-from dreval.comparison._printing import heading
+from dreval.comparison._lettered import critical_level
 from dreval.comparison._ranks import critical_difference
+from dreval.records.comparison import Comparison
+from dreval.report.contents.comparison import SHORT, cannot_tell, heading
 from dreval.report.render.latex import latex_title
 from dreval.report.render.markup import latex_text, markdown_text
 from dreval.report.render.symbols import plain_symbols
@@ -18,7 +19,6 @@ from dreval.report.render.symbols import plain_symbols
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dreval.comparison.record import Comparison
 
 __all__ = ["VOICES", "paragraph"]
 

@@ -7,19 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dreval.glossary import DIRECTIONS
+from dreval.glossary import DIRECTIONS, format_number, format_p
 from dreval.records.results import over_replicates
 from dreval.registry import MEASURES, TESTS
-from dreval.report.render.summary import (
-    CODES,
-    Best,
-    Block,
-    Summary,
-    format_number,
-    format_p,
-    same_digits,
-    significance_stars,
-)
+from dreval.report.document import CODES, Best, Block, same_digits, significance_stars
+from dreval.report.render.summary import Summary
 
 if TYPE_CHECKING:
     from dreval.records.results import Results

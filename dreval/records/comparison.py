@@ -4,32 +4,94 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import check_one_of, check_path
-from dreval.comparison._cells import Family
-from dreval.comparison._pairs import wins
-from dreval.comparison._printing import summarize
-from dreval.comparison._words import VOICES, paragraph
 from dreval.errors import InputError
+from dreval.records._verbs import Record, call
 from dreval.records.read_only import read_only
-from dreval.records.results import point_column
-from dreval.report.render.summary import Printed
+from dreval.records.results import Results, point_column
 
-if TYPE_CHECKING:
-    from dreval.records.results import Results
-    from dreval.report.render.summary import Summary
+__all__ = ["FORMS", "Comparison", "Family", "to_digits"]
 
-__all__ = ["Comparison"]
+FORMS = ("text", "markdown", "latex")  # of a paragraph
 
 
 @read_only
 @dataclass(frozen=True, eq=False)
-class Comparison(Printed):
+class Family:
+    """One measure at one setting: its values, and which way is better.
+
+    Attributes
+    ----------
+    measure, parameters : str
+        The measure.
+    higher : bool
+        Whether high values are the good ones.
+    cells : DataFrame (data sets x embeddings)
+        Means over replicates; missing where there is none.
+    rows : DataFrame
+        The values themselves: dataset, embedding, replicate, value.
+    notes : tuple of str
+        What was left out.
+    """
+
+    measure: str
+    parameters: str
+    higher: bool
+    cells: pd.DataFrame
+    rows: pd.DataFrame = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the embeddings."""
+        return list(self.cells.columns)
+
+    @property
+    def goodness(self) -> npt.NDArray[np.float64]:
+        """The values (N, k), turned so that large is good; equal up to 12 digits of their data set is equal.
+
+        Means of replicates, and decimals of a file, differ in the last bits where they are the same number.
+        """
+        values = to_digits(self.cells.to_numpy(dtype=np.float64), self.scale)
+        return values if self.higher else -values
+
+    @property
+    def scale(self) -> npt.NDArray[np.float64]:
+        """The largest size (N,) of a value of each data set."""
+        return np.asarray(self.cells.abs().max(axis=1), dtype=np.float64)
+
+    def wins(self) -> pd.DataFrame:
+        """Number of data sets on which the embedding of the row is better than that of the column."""
+        better = self.goodness[:, :, None] > self.goodness[:, None, :]
+        return pd.DataFrame(better.sum(axis=0), index=self.names, columns=self.names)
+
+    @property
+    def key(self) -> dict[str, str]:
+        """What every row of a table repeats."""
+        return {"measure": self.measure, "parameters": self.parameters}
+
+
+def to_digits(values: npt.NDArray[np.float64], scale: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Rows rounded to 12 digits of their scale, so that numbers that differ by rounding only are ties."""
+    powers = np.floor(np.log10(np.where(scale > 0, scale, 1.0)))
+    rounded = [[float(f"{v:.{d}f}") for v in row] for row, d in zip(values.tolist(), _places(powers), strict=True)]
+    return np.asarray(rounded, dtype=np.float64).reshape(values.shape)
+
+
+def _places(powers: npt.NDArray[np.float64]) -> list[int]:
+    """Decimals that leave 12 digits, none below 0."""
+    return [max(11 - int(power), 0) for power in powers]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Record):
     """Embeddings compared: on one data set by its points, or over many data sets.
 
     Attributes
@@ -98,11 +160,7 @@ class Comparison(Printed):
         if not self.families:
             cure = "Its pairs are in tidy(), with the share of points on which the first is better."
             raise InputError("comparison", "must be over several data sets", "one data set", cure)
-        return wins(self.families[self.named(measure)])
-
-    def summary(self) -> Summary:
-        """The printed comparison; it also has ``.as_text()``, ``.as_markdown()``, ``.as_latex()``, ``.as_html()``."""
-        return summarize(self)
+        return self.families[self.named(measure)].wins()
 
     def paragraph(self, form: str = "text") -> str:
         """What a paper would print: a paragraph for each measure.
@@ -112,7 +170,7 @@ class Comparison(Printed):
         form : {"text", "markdown", "latex"}
             How symbols and names are written.
         """
-        return paragraph(self, check_one_of(form, VOICES, "form"))
+        return str(call("Comparison.paragraph", self, check_one_of(form, FORMS, "form")))
 
     def plot(self, kind: str | None = None, **options: Any) -> Any:
         """A figure of the comparison.
@@ -159,15 +217,14 @@ class Comparison(Printed):
         >>> ev.run("continuity").compare().plot("difference_map", pair=("b", "a"))
         <Figure size ...>
         """
-        return import_module("dreval.report.plot").plot_comparison(self, kind, **options)
+        return call("Comparison.plot", self, kind, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
 
         See ``Results.report``; the path is given back.
         """
-        write = import_module("dreval.report.compared").write_comparison
-        return Path(write(self, check_path(path, "path"), title=title))
+        return Path(call("Comparison.report", self, check_path(path, "path"), title=title))
 
     def __repr__(self) -> str:
         names = list(dict.fromkeys(self.standing["embedding"]))

@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dreval.comparison._lettered import cannot_tell, letter_words
+import pandas as pd
+
+from dreval.glossary import format_number, format_p
+from dreval.records.comparison import Comparison
 from dreval.records.results import point_column
-from dreval.report.render.results import measure_title, short_parameters
-from dreval.report.render.summary import CODES, Block, Summary, format_number, format_p, significance_stars
+from dreval.report.contents.evaluation import measure_title, short_parameters
+from dreval.report.document import CODES, Block, significance_stars
+from dreval.report.render.summary import Summary
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = [
+    "OVERALL_TITLES",
+    "PAIR_TITLES",
+    "SHORT",
+    "cannot_tell",
+    "comparison_summary",
+    "direction_of",
+    "heading",
+    "letter_words",
+]
 
-    from dreval.comparison.record import Comparison
+SHORT = {"wilcoxon": "Wilcoxon signed-rank tests", "nemenyi": "Nemenyi's test", "mixed": "the mixed model"}
 
-__all__ = ["OVERALL_TITLES", "direction_of", "heading", "summarize"]
-
+PAIRED = "paired tests at the same points"
+HALVES = "paired tests of runs on halves of the points"
+SPOKEN = {
+    "wilcoxon": "Wilcoxon signed-rank tests across data sets",
+    "nemenyi": "Nemenyi's test across data sets",
+    "mixed": "the mixed model across data sets",
+    "jackknife": PAIRED,
+    "anchors": PAIRED,
+    "subsampling": PAIRED,
+    "seeds": "tests over runs with other seeds",
+    "subsamples": HALVES,
+}
+FEW = " (the data sets are too few for signed ranks)"
 OVERALL_TITLES = {
     "friedman": "Friedman chi-square",
     "iman_davenport": "Iman-Davenport F",
@@ -51,7 +74,7 @@ PAIR_COLUMNS = {
 }  # fmt: skip
 
 
-def summarize(comparison: Comparison) -> Summary:
+def comparison_summary(comparison: Comparison) -> Summary:
     """Header, the call, then one table each of standings, overall tests and pairs by each test, and numbered notes."""
     overall = comparison.overall
     pairs = comparison.pairs
@@ -201,3 +224,42 @@ def _letter_notes(comparison: Comparison) -> Iterator[str]:
     without = [name for name in tested if (comparison.of(comparison.standing, name)["letters"] == "").all()]
     if without:
         yield f"{', '.join(without)}: no letters, since not every pair was tested."
+
+
+def cannot_tell(comparison: Comparison, name: str) -> str:
+    """That no pair of a measure could have been significant, in a sentence; empty where one could."""
+    recipe = comparison.recipe
+    least = recipe.get("attainable", {}).get(name, 0.0)
+    if least <= recipe["alpha"]:
+        return ""
+    n = len(comparison.families[name].cells)
+    p = "p" if recipe["adjust"] == "nothing" else "adjusted p"
+    by = SHORT[recipe["decided_by"]]
+    return f"No difference could have been significant here: on {n} data sets {by} can have no {p} below {least:.2g}."
+
+
+def letter_words(comparison: Comparison, things: str = "Embeddings") -> str:
+    """How letters are read and by which test they go, in a sentence; empty where there are none."""
+    found: dict[str, list[str]] = {}
+    for name in comparison.measures:
+        if (comparison.of(comparison.standing, name)["letters"] != "").any():
+            found.setdefault(_spoken(comparison, name), []).append(name)
+    if not found:
+        return ""
+    said = list(found)
+    if len(found) > 1:
+        said = [f"{test} ({', '.join(names)})" for test, names in found.items()]
+    where = " on a measure" if len(comparison.measures) > 1 else ""
+    return f"{things} that share a letter{where} do not differ significantly by {'; by '.join(said)}."
+
+
+def _spoken(comparison: Comparison, name: str) -> str:
+    """The test behind the letters of one measure in words, with how its p was adjusted."""
+    tests = (
+        {comparison.recipe["decided_by"]} if comparison.families else set(comparison.of(comparison.pairs, name)["test"])
+    )
+    said = " and ".join(dict.fromkeys(SPOKEN[test] for test in sorted(tests)))
+    adjust = comparison.recipe["adjust"]
+    how = "not adjusted" if adjust == "nothing" else f"adjusted by {adjust.title().replace('_', '-')}"
+    few = comparison.families and tests != {"wilcoxon"} and "wilcoxon" in set(comparison.pairs["test"])
+    return f"{said}{FEW if few else ''}, {how}"

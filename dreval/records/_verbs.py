@@ -1,0 +1,98 @@
+"""The verbs of records that live higher up in the house, each with the function it calls.
+
+This is the one place where a lower room names a higher one: a record prints, draws and compares itself for its user's
+convenience. Code of the house calls the functions, never the verbs.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Protocol
+
+__all__ = ["VERBS", "Record", "Summary", "call"]
+
+VERBS = {
+    "Certificate.summary": "dreval.report.contents.tests:certificate_summary",
+    "Certificate.verdict": "dreval.report.contents.tests:certificate_verdict",
+    "Comparison.paragraph": "dreval.report.contents.paragraph:paragraph",
+    "Comparison.plot": "dreval.report.plot:plot_comparison",
+    "Comparison.report": "dreval.report.compared:write_comparison",
+    "Comparison.summary": "dreval.report.contents.comparison:comparison_summary",
+    "Dataset.summary": "dreval.report.contents.single:dataset_summary",
+    "Embedding.embedding_map": "dreval.geometry.rkhs:embedding_map",
+    "Embedding.reconstruction_map": "dreval.geometry.rkhs:reconstruction_map",
+    "Embedding.summary": "dreval.report.contents.single:embedding_summary",
+    "Evaluation.summary": "dreval.report.contents.single:evaluation_preview",
+    "IndependenceTest.plot": "dreval.report._nulls:null_histogram",
+    "IndependenceTest.summary": "dreval.report.contents.tests:test_summary",
+    "KernelMap.summary": "dreval.report.contents.single:map_summary",
+    "MeasureRecord.summary": "dreval.report.contents.single:measure_summary",
+    "Method.summary": "dreval.report.contents.single:method_summary",
+    "ProtocolStatus.summary": "dreval.report.contents.status:protocol_summary",
+    "Results.certificate": "dreval.significance._certificate:certify",
+    "Results.compare": "dreval.comparison.within:compare_pairs",
+    "Results.data": "dreval.inputs.data:as_data",
+    "Results.plot": "dreval.report.plot:plot",
+    "Results.ranking": "dreval.comparison.ranking:ranking",
+    "Results.report": "dreval.report.page:write_report",
+    "Results.save": "dreval.records.archive:save_results",
+    "Results.summary": "dreval.report.contents.evaluation:summarize",
+    "Results.to_anndata": "dreval.records.annotated:annotate",
+    "Sensitivity.plot": "dreval.report._sensitivity:sensitivity_curve",
+    "Sensitivity.summary": "dreval.report.contents.tests:sensitivity_summary",
+    "Study.plot": "dreval.report.plot:plot_study",
+    "Study.report": "dreval.report.studies:write_study",
+    "StudyStatus.summary": "dreval.report.contents.status:study_summary",
+}
+
+
+def call(verb: str, *arguments: Any, **options: Any) -> Any:
+    """What the function behind a verb gives; its module is imported only now."""
+    return function(verb)(*arguments, **options)
+
+
+def function(verb: str) -> Any:
+    """The function behind a verb."""
+    module, _, name = VERBS[verb].partition(":")
+    return getattr(import_module(module), name)
+
+
+class Summary(Protocol):
+    """A printed result: ``str()`` gives text for 80 columns, the other verbs the same content in other forms."""
+
+    def as_text(self) -> str:
+        """Plain text, for a terminal of 80 columns."""
+        ...
+
+    def as_markdown(self) -> str:
+        """Markdown, with the tables of GitHub."""
+        ...
+
+    def as_html(self) -> str:
+        """A part of a page."""
+        ...
+
+    def as_latex(self, label: str | None = None) -> str:
+        """Tables with captions and labels, for a LaTeX document."""
+        ...
+
+
+class Record:
+    """What was computed: ``print`` shows its summary, and a notebook shows it as HTML."""
+
+    def summary(self) -> Summary:
+        """The printed record.
+
+        Returns
+        -------
+        Summary
+            ``str()`` of it is text for 80 columns; ``as_html()``, ``as_latex()``, ``as_markdown()`` give the rest.
+        """
+        made: Summary = call(f"{type(self).__name__}.summary", self)
+        return made
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()

@@ -1,0 +1,110 @@
+"""What is printed of one thing: a measure of a method, an embedding, a map, a method, a data set, an evaluation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dreval.datasets._dataset import Dataset
+from dreval.evaluation.evaluation import Evaluation
+from dreval.geometry.rkhs import KernelMap
+from dreval.glossary import DIRECTIONS, format_number
+from dreval.records.embedding import Embedding
+from dreval.records.measure_record import MeasureRecord, part_text, part_title
+from dreval.registry import METHODS
+from dreval.report.document import Block
+from dreval.report.render.summary import Summary
+
+__all__ = [
+    "dataset_summary",
+    "embedding_summary",
+    "evaluation_preview",
+    "map_summary",
+    "measure_summary",
+    "method_summary",
+]
+
+
+def measure_summary(record: MeasureRecord) -> Summary:
+    """The method and the data, the value beside its chance level, the parts, and notes."""
+    recipe = record.recipe
+    header = [("Source", str(recipe.get("source", ""))), ("n", format_number(recipe.get("n")))]
+    header += [("p", format_number(recipe.get("p"))), ("Seed", str(recipe.get("random_state", "")))]
+    header += [(key.replace("_", " "), str(value)) for key, value in dict(recipe.get("parameters", {})).items()]
+    rows = [[record.symbol, format_number(record.value)]]
+    rows += [["chance level", format_number(record.chance)]] if record.chance == record.chance else []
+    rows += [[part_title(key), part_text(value) or "none, see the notes"] for key, value in record.parts.items()]
+    better = f", {DIRECTIONS[record.direction]}" if record.direction else ""
+    block = Block(f"Value ({record.symbol}{better}) and parts", ["", "value"], rows)
+    return Summary(record.title, header, [block], record.notes, record.call)
+
+
+def embedding_summary(record: Embedding) -> Summary:
+    """Method, parameters, and the spread of each component."""
+    n, d = record.shape
+    p = "" if record.data_shape is None else format_number(record.data_shape[1])
+    seed = "" if record.random_state is None else str(record.random_state)
+    header = [("Method", record.method), ("n", format_number(n)), ("p", p), ("d", format_number(d)), ("Seed", seed)]
+    Y = record.coordinates
+    rows = [
+        [str(j + 1), *(format_number(float(v)) for v in (Y[:, j].min(), Y[:, j].max(), Y[:, j].std(ddof=1)))]
+        for j in range(d)
+    ]
+    blocks = [Block("Components", ["component", "min", "max", "sd"], rows)]
+    if record.parameters:
+        pairs = [[name, repr(value)] for name, value in record.parameters.items()]
+        blocks.append(Block("Parameters", ["parameter", "value"], pairs, names=2))
+    given = {**record.parameters, "random_state": record.random_state}
+    words = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+    call = f"dreval.embed({', '.join(['data', repr(record.method), *words])})" if record.method in METHODS else ""
+    return Summary("Embedding", header, blocks, record.notes, call)
+
+
+def map_summary(record: KernelMap) -> Summary:
+    """Rule, bandwidth, ridge, conditioning and errors of a kernel map."""
+    n, r = record.weights.shape
+    header = [("Rule", record.rule), ("n", format_number(n)), ("Columns in", str(len(record.origin)))]
+    header += [("Columns out", str(r)), ("Bandwidth", f"{record.bandwidth:.4g}"), ("Ridge", f"{record.ridge:.4g}")]
+    header += [("Condition", f"{record.condition:.3g}"), ("Relative error", f"{record.error:.4g}")]
+    if record.left_out_error == record.left_out_error:
+        header.append(("Left-out error", f"{record.left_out_error:.4g}"))
+    return Summary("Kernel map", header, [], record.notes)
+
+
+def method_summary(method: Any) -> Summary:
+    """A bundled method, fitted or not, and its parameters."""
+    fitted = f"to {method.n_features_in_} columns" if method.__sklearn_is_fitted__() else "not yet"
+    header = [("Method", method.card.name), ("Family", method.card.family), ("Fitted", fitted)]
+    rows = [[name, repr(value)] for name, value in method.get_params().items()]
+    return Summary(method.card.title, header, [Block("Parameters", ["", "value"], rows, names=2)])
+
+
+def dataset_summary(dataset: Dataset) -> Summary:
+    """Source, license and size of a data set."""
+    card, (n, p) = dataset.card, dataset.data.shape
+    classes = "" if dataset.labels is None else f"{len(np.unique(dataset.labels)):,}"
+    latent = "" if dataset.latent is None else f"{dataset.latent.shape[1]} dimensions"
+    header = [("Name", card.name), ("Points n", f"{n:,}"), ("Columns p", f"{p:,}"), ("Classes", classes)]
+    header += [("Latent variables", latent), ("Source", card.source), ("License", card.license)]
+    header += [("Reference", card.reference), *((str(key), str(value)) for key, value in dataset.recipe.items())]
+    return Summary(card.title, header, [])
+
+
+def evaluation_preview(evaluation: Evaluation) -> Summary:
+    """Data, settings, and the source of each embedding, before anything is computed."""
+    data, anchors = evaluation.data, evaluation.anchors
+    header = [
+        ("Data", str(data.name)),
+        ("Points n", f"{data.n:,}"),
+        ("Columns p", f"{data.p:,}"),
+        ("Metric", evaluation.metric),
+        ("Neighbors k", ", ".join(map(str, evaluation.n_neighbors))),
+        ("Anchors", f"{anchors:,}" if anchors else "all points"),
+        ("Labels", "" if data.labels is None else "yes"),
+        ("Covariates", ", ".join(map(str, data.covariates))),
+        ("Seed", str(evaluation.seed)),
+    ]
+    rows = [[name, source.kind, str(source.what)] for name, source in evaluation.sources.items()]
+    blocks = [Block("Embeddings", ["", "from", "source"], rows, names=3)] if rows else []
+    return Summary("Evaluation", header, blocks, ["Nothing is computed yet: run() gives the results."])

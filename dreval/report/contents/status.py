@@ -1,0 +1,102 @@
+"""What is printed of the progress of a study, and of the folder of a protocol."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dreval.journal.study_file import STATES
+from dreval.protocol.returned import ProtocolStatus
+from dreval.report.document import Block, format_duration
+from dreval.report.render.summary import Summary
+from dreval.study.status import StudyStatus, shortened_reason
+
+__all__ = ["protocol_summary", "study_summary"]
+
+LINES = 40  # of a larger study only the pairs are printed that are not simply done
+REASONS = 10
+NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+
+
+def study_summary(status: StudyStatus) -> Summary:
+    """Numbers of cells by state, for each data set and method, and what to do next."""
+    cells = status.cells
+    header = [
+        ("File", status.name),
+        ("Data sets", f"{cells['dataset'].nunique()}"),
+        ("Methods", f"{cells['embedding'].nunique()}"),
+        ("Replicates", f"{cells['replicate'].nunique()}"),
+        ("Cells", f"{len(cells):,}"),
+        *((state.capitalize(), f"{status.count(state):,}") for state in STATES),
+        ("Computing", format_duration(status.seconds)),
+    ]
+    return Summary("Study", header, [_cells(status)] if len(cells) else [], _study_notes(status))
+
+
+def _cells(status: StudyStatus) -> Block:
+    table = status.table
+    title, unsettled = "Cells of each data set and method", table[list(STATES[1:])].sum(axis=1) > 0
+    if len(table) > LINES:
+        hidden = int((~unsettled).sum())
+        title, table = f"{title}; {hidden:,} pairs that are done are not shown", table[unsettled].head(LINES)
+    rows = [
+        [
+            row["dataset"],
+            row["embedding"],
+            *(str(row[state] or "") for state in STATES),
+            format_duration(row["seconds"]),
+        ]
+        for row in table.to_dict("records")
+    ]
+    return Block(title, ["data set", "method", *STATES, "computing"], rows, names=2)
+
+
+def _study_notes(status: StudyStatus) -> list[str]:
+    """Why cells failed, what methods warned of, and what to do next."""
+    notes = []
+    failures = status.cells[status.cells["state"] == "failed"]
+    alike = failures["reason"].str.replace(NUMBER, "#", regex=True).rename("alike")  # but for their numbers
+    reasons = failures.groupby(alike, sort=False)
+    for _, failed in list(reasons)[:REASONS]:
+        said = [shortened_reason(reason) for reason in dict.fromkeys(failed["reason"])]
+        more = f" (and {len(said) - 1} that differ in numbers only)" if len(said) > 1 else ""
+        notes.append(f"{_counted(len(failed))} failed, {_places(failed)}: {said[0]}{more}")
+    if len(reasons) > REASONS:
+        notes.append(f"{len(reasons) - REASONS} more reasons are in `failures`.")
+    warned = status.cells[status.cells["warnings"] != ""]
+    for text, cells in list(warned.groupby("warnings", sort=False))[:REASONS]:
+        notes.append(f"{_counted(len(cells))} warned, {_places(cells)}: {text}")
+    same = [name for name in status.deterministic if (status.cells["embedding"] == name).any()]
+    if same and status.cells["replicate"].nunique() > 1:
+        what = "has the same coordinates in all replicates on the same points"
+        names, draws = ", ".join(same), "measures that draw (folds, samples of pairs) differ"
+        notes.append(f"Seeds change nothing in {names}: each {what}; {draws}.")
+    if not status.complete:
+        notes.append("run() continues; what is done is not computed again.")
+    elif status.count("failed"):
+        notes.append("run(retry_failed=True) tries again what failed.")
+    return notes
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} cell{'' if count == 1 else 's'}"
+
+
+def _places(cells: pd.DataFrame) -> str:
+    """Methods and data sets of cells."""
+    names = (list(dict.fromkeys(cells[key])) for key in ("embedding", "dataset"))
+    return " on ".join(", ".join(some) if len(some) <= 3 else f"{len(some)} of them" for some in names)
+
+
+def protocol_summary(status: ProtocolStatus) -> Summary:
+    """Files by round, what is wrong, and what to do now."""
+    rows = []
+    for number in sorted(set(status.table["round"])):
+        states = status.table.loc[status.table["round"] == number, "state"].tolist()
+        counts = [len(states), *(states.count(state) for state in ("returned", "missing", "wrong"))]
+        rows.append([str(number), *map(str, counts)])
+    blocks = [Block("Files", ["round", "expected", "returned", "missing", "wrong"], rows)]
+    wrong = [str(note) for note in status.table.loc[status.table["state"] == "wrong", "note"]]
+    more = [f"{len(wrong) - 5} more files are wrong."] if len(wrong) > 5 else []
+    first = [f"The first that is missing: {status.missing[0]}."] if status.missing else []
+    header = [*status.header, ("Round", f"{status.round} of 2")]
+    return Summary("Protocol", header, blocks, [*status.notes, *wrong[:5], *more, *first, status.next_step])

@@ -1,0 +1,162 @@
+"""What is printed of a test of independence, of its sensitivity to a setting, and of a certificate."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dreval.glossary import format_number, format_p
+from dreval.records.certificate import EMPTY, LEVEL, Certificate
+from dreval.records.independence_test import IndependenceTest
+from dreval.records.sweep import Sensitivity
+from dreval.report.document import CODES, Block, same_digits, significance_stars
+from dreval.report.render.summary import Summary
+
+__all__ = ["certificate_summary", "certificate_verdict", "sensitivity_summary", "test_summary"]
+
+EXTRA = {  # keys of ``extra`` whose words are not the key itself
+    "cka": "CKA",
+    "dcor": "Distance correlation",
+    "error_bound": "Bound of the error",
+    "n_first": "Rows of the first sample",
+    "n_second": "Rows of the second sample",
+    "null_sd": "Standard deviation of the null",
+    "p_chi2": "p of the chi-square distribution",
+    "truncation": "Lost by truncation",
+    "unbiased": "Unbiased statistic",
+    "wilks": "Wilks' lambda",
+}
+IN_PLACE = {"gamma": "none: a gamma distribution", "chi2": "none: a chi-square distribution"}  # of permutations
+
+
+def test_summary(found: IndependenceTest) -> Summary:
+    """Header, the test, other values, one row per variable, notes."""
+    recipe, extra, sides = found.recipe, found.extra, found.variables
+    stems = [key[:-2] for key in extra if key.endswith("_x")]  # one value per variable: ``..._x``, ``..._y`` and so on
+    stems = [stem for stem in stems if all(f"{stem}_{side}" in extra for side in sides)]
+    elsewhere = {*(f"{stem}_{side}" for stem in stems for side in sides), found.effect_size_name.lower(), "null_mean"}
+    scalars = [key for key, value in extra.items() if value is None or isinstance(value, str | float | int)]
+    method = recipe.get("parameters", {}).get("method")
+    header = [
+        ("n", format_number(recipe.get("n"))),
+        ("Permutations", format_number(found.n_resamples) if found.n_resamples else IN_PLACE.get(method, "none")),
+        (found.effect_size_name, _cell(float(found.effect_size) + 0.0)),
+        *((_label(key), _cell(extra[key])) for key in scalars if key not in elsewhere),
+        ("Seed", str(recipe.get("random_state", ""))),
+    ]
+    blocks = [_test_block(found, significance_stars(found.p_value))]
+    if stems:
+        labels = recipe.get("labels", sides)
+        rows = [
+            [label, *(_cell(extra[f"{stem}_{side}"]) for stem in stems)]
+            for side, label in zip(sides, labels, strict=True)
+        ]
+        blocks.append(Block("Variables", ["", *map(_label, stems)], rows))
+    return Summary(found.title, header, blocks, found.notes, found.call)
+
+
+def _test_block(found: IndependenceTest, stars: str) -> Block:
+    """The statistic, its p-value and the null distribution in one row."""
+    null, (low, high) = found.null_distribution, found.p_interval
+    means = [] if math.isnan(found.null_mean) else [found.null_mean]
+    values = [found.statistic, *means, *([float(np.quantile(null, 0.95))] if len(null) else [])]
+    statistic, *quantiles = same_digits(values)
+    interval = f"[{low:.3f}, {high:.3f}]" if low < high else found.p_kind
+    row = [found.test, statistic, *quantiles, format_p(found.p_value), interval, stars]
+    nulls = ["null mean", "null 95 %"][: len(quantiles)]
+    columns = ["", "statistic", *nulls, "p", "95 % interval of p", ""]
+    hypothesis = found.recipe.get("hypothesis", "the variables are independent")
+    return Block(f"H0: {hypothesis}", columns, [row], foot=CODES if stars else "")
+
+
+def _cell(value: Any) -> str:
+    """One value of any kind as text."""
+    if value is None or value != value:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _label(key: str) -> str:
+    """A key of ``extra`` as it is printed."""
+    return EXTRA.get(key, key.replace("_", " ").capitalize())
+
+
+def sensitivity_summary(found: Sensitivity) -> Summary:
+    """One row for each value of the setting."""
+    header = [
+        ("n", format_number(found.n)),
+        ("Permutations", format_number(found.n_resamples)),
+        ("Test", found.test),
+        ("Default", f"{found.usual:g}"),
+    ]
+    rows = [
+        [
+            f"{row[found.setting]:.3g}",
+            *(format_number(row[name]) for name in ("statistic", "null_mean", "null_95", "effect_size")),
+            format_p(row["p_value"]),
+            significance_stars(row["p_value"]),
+        ]
+        for row in found.table.to_dict("records")
+    ]
+    columns = [found.setting, "statistic", "null mean", "null 95 %", "effect", "p", ""]
+    foot = CODES if any(row[-1] for row in rows) else ""
+    note = "The p-values are not adjusted: a setting chosen because its p is small gives no test."
+    return Summary(f"Sensitivity to {found.setting}", header, [Block("", columns, rows, foot=foot)], [note])
+
+
+def certificate_summary(found: Certificate) -> Summary:
+    """Errors, tests with the effect size first, and the verdict."""
+    recipe = found.recipe
+    header = [("Embedding", found.name), ("n", format_number(recipe.get("n"))), ("p", str(recipe.get("p", "")))]
+    header += [("d", str(recipe.get("n_components", ""))), ("Reconstruction", str(recipe.get("rule", "")))]
+    sizes = {"Ridge": "ridge", "Ridge of tested residuals": "residual_ridge"}
+    sizes |= {"Bandwidth": "bandwidth", "Condition": "condition"}
+    header += [(title, f"{recipe[key]:.3g}") for title, key in sizes.items()]
+    header += [("Resamples", format_number(found.n_resamples)), ("Seed", str(recipe.get("random_state", "")))]
+    expected = format_number(1.0 / math.sqrt(recipe["n"])) if recipe.get("n") else ""
+    errors = [
+        ["train", format_number(found.train), ""],
+        ["held out", format_number(found.held_out), format_number(1.0)],
+        ["mean of residuals, over their size", format_number(found.residual_mean), expected],
+    ]
+    rows = [
+        [
+            f"{t.name} ({t.effect_name})",
+            format_number(t.effect_size),
+            format_number(t.effect_expected),
+            f"{t.statistic:.4g}",
+            format_p(t.p_value),
+            format_p(p),
+            significance_stars(p),
+        ]
+        for t, p in zip(found.tests, found.p_adjusted, strict=True)
+    ]
+    blocks = [Block("Reconstruction error, over the variance of the data", ["", "value", "chance"], errors)]
+    columns = ["", "effect", "if Def. 1 held", "statistic", "p", "p (Holm)", ""]
+    blocks.append(Block("Residual against embedding", columns, rows, foot=CODES if any(r[-1] for r in rows) else ""))
+    least = found.smallest_p
+    few = f"With {found.n_resamples} resamples no adjusted p is below {least:.3f}: too few to see dependence."
+    call = f"results.certificate({found.name!r}, rule={recipe.get('rule')!r}, n_resamples={found.n_resamples}, "
+    call += f"random_state={recipe.get('random_state')})"
+    notes = (*([few] if least > LEVEL else []), certificate_verdict(found), *found.notes)
+    return Summary("Certificate of Definition 1", header, blocks, notes, call)
+
+
+def certificate_verdict(found: Certificate) -> str:
+    """What failed, and whether the embedding tells anything about the data at all."""
+    empty = f"tells next to nothing of held-out points (error {found.held_out:.2f} of 1)"
+    if found.objections:
+        seen = "; ".join(
+            f"{t.name.upper()}: {t.effect_name} {t.effect_size:.3f}, {t.effect_expected:.3f} if Definition 1 held, "
+            f"adjusted p = {format_p(p)}"
+            for t, p in zip(found.tests, found.p_adjusted, strict=True)
+            if t.name in found.objections
+        )
+        also = f" It also {empty}." if found.held_out >= EMPTY else ""
+        return f"{found.name} does not meet Definition 1: the residual depends on the embedding ({seen}).{also}"
+    if found.held_out >= EMPTY:
+        met = "an embedding unrelated to the data meets it, with a constant f"
+        return f"Nothing here speaks against Definition 1, but {found.name} {empty}: {met}."
+    return "Nothing here speaks against Definition 1; that is no proof of it."
