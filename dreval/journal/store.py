@@ -6,16 +6,14 @@ import hashlib
 import io
 import json
 import os
-import platform
 import secrets
 import sqlite3
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from threading import Event, RLock, Thread
+from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,18 +23,7 @@ import numpy.typing as npt
 from dreval._check import check_path
 from dreval.errors import InputError
 
-__all__ = [
-    "BEAT_SECONDS",
-    "LEASE_SECONDS",
-    "Cell",
-    "Claims",
-    "Owner",
-    "Store",
-    "cell_key",
-    "cell_row",
-    "is_journal",
-    "running",
-]
+__all__ = ["Cell", "Claims", "Store", "cell_key", "cell_row", "is_journal", "running"]
 
 FORMAT = 1
 WAIT_SECONDS = 60.0  # how long one process waits for another one that writes
@@ -49,8 +36,7 @@ CREATE TABLE IF NOT EXISTS cells (
     run TEXT NOT NULL, cell TEXT NOT NULL, value TEXT NOT NULL, array BLOB, PRIMARY KEY (run, cell)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tasks (
-    run TEXT NOT NULL, cell TEXT NOT NULL, owner TEXT, host TEXT, pid INTEGER, born TEXT, beat REAL,
-    PRIMARY KEY (run, cell)
+    run TEXT NOT NULL, cell TEXT NOT NULL, owner TEXT, PRIMARY KEY (run, cell)
 ) WITHOUT ROWID;
 """
 
@@ -128,6 +114,7 @@ class Store:
             stack.callback(self._db.close)  # unless all goes well
             self._check_format(read_only)
             stack.pop_all()
+        self.lock_prefix = f"{self.path.resolve()}-lock-"  # one name for one file, whatever links lead to it
 
     @contextmanager
     def _refused(self) -> Iterator[None]:
@@ -258,89 +245,12 @@ def _cell(value: str, blob: bytes | None) -> Cell:
     return json.loads(value), array
 
 
-BEAT_SECONDS = 10.0
-LEASE_SECONDS = 120.0  # a claim from where processes cannot be seen holds so long after the last beat
-_DEAD_STATES = ("Z", "X", "x")  # ended, though its parent has not yet asked how
-
-
-@dataclass(frozen=True)
-class Owner:
-    """Who holds a claim.
-
-    Attributes
-    ----------
-    token : str
-        A name that no other has.
-    host : str
-        The machine since its last start, with the space that numbers its processes.
-    pid : int
-        Number of the process.
-    born : str
-        When the process was started, in ticks of that machine; empty where this is not known.
-    """
-
-    token: str
-    host: str
-    pid: int
-    born: str
-
-    @classmethod
-    def here(cls) -> Owner:
-        """The process that asks."""
-        pid = os.getpid()
-        return cls(secrets.token_hex(8), _host(), pid, _born(pid) or "")
-
-    def is_gone(self, beat: float, now: float) -> bool:
-        """Whether its process is known to be gone, or has not been heard of for longer than the lease."""
-        if self.host == _host():
-            alive = _is_alive(self.pid, self.born)
-            if alive is not None:
-                return not alive
-        return now - beat > LEASE_SECONDS
-
-
-@cache
-def _host() -> str:
-    """Name and last start of this machine, and the space in which process numbers count."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-        return f"{platform.node()} {boot} {os.readlink('/proc/self/ns/pid')}"
-    except OSError:
-        return platform.node()
-
-
-def _born(pid: int) -> str | None:
-    """When a process was started, empty where the system does not tell; None for one that has ended."""
-    try:
-        state, *rest = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-    except (OSError, ValueError):
-        return _unseen(pid)
-    return None if state in _DEAD_STATES else rest[18]
-
-
-def _unseen(pid: int) -> str | None:
-    """The same of a process that the system does not show; asking by a signal is safe on POSIX systems only."""
-    if os.name != "posix":
-        return ""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return None
-    except PermissionError:  # it runs, and belongs to somebody else
-        return ""
-    return ""
-
-
-def _is_alive(pid: int, born: str) -> bool | None:
-    """Whether that very process of this machine runs; None where this cannot be known."""
-    now = _born(pid)
-    if now is None:
-        return False
-    return now == born if now and born else None
-
-
 class Claims:
-    """The claims of this process on the cells of one run; within ``with`` its heart beats.
+    """The claims of this process on the cells of one run; leaving ``with`` releases those that are not finished.
+
+    Each claimant holds the lock of a file of its own beside the journal while it is at work. The operating system frees
+    the lock when the process ends, however it ends, so that claims of a killed process are taken over at once and those
+    of one that is slow or stopped are kept.
 
     Parameters
     ----------
@@ -354,7 +264,7 @@ class Claims:
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder, Store(pathlib.Path(folder) / "cells") as store:
     ...     with Claims(store, "run") as mine, Claims(store, "run") as others:
-    ...         mine.ask(["a", "b"])
+    ...         mine.add_cells(["a", "b"])
     ...         print(mine.claim("a"), others.claim("a"), others.claim("b"))
     ...         print(mine.finish("a", {"u": 0.1}), store.get("run", "a"), mine.claim("a"))
     True False True
@@ -362,69 +272,98 @@ class Claims:
     """
 
     def __init__(self, store: Store, run: str) -> None:
-        self.store, self.run, self.owner = store, run, Owner.here()
-        self._stop = Event()
-        self._heart = Thread(target=self._beat, name="dreval claims", daemon=True)
-
-    def ask(self, cells: Iterable[str]) -> None:
-        """Write down that these cells are to be computed."""
-        with self.store.transaction() as db:
-            db.executemany("INSERT OR IGNORE INTO tasks (run, cell) VALUES (?, ?)", [(self.run, c) for c in cells])
-
-    def claim(self, cell: str, over: str | None = None) -> bool:
-        """Take a cell: True where it has no answer, or the answer ``over`` (as written), and nobody else is at it."""
-        place, me = (self.run, cell), self.owner
-        with self.store.transaction() as db:
-            known = db.execute("SELECT value FROM cells WHERE run = ? AND cell = ?", place).fetchone()
-            if known is not None and known[0] != over:
-                return False
-            held = db.execute(f"SELECT {_HELD} FROM tasks WHERE run = ? AND cell = ?", place).fetchone()
-            if held is not None and _is_held(held):
-                return False
-            row = (*place, me.token, me.host, me.pid, me.born, time.time())
-            db.execute("INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        return True
-
-    def finish(self, cell: str, value: Mapping[str, Any], array: npt.NDArray[Any] | None = None) -> bool:
-        """Write the answer of a claimed cell; False, and nothing is written, where the claim has been taken over."""
-        with self.store.transaction() as db:
-            query = "UPDATE tasks SET owner = NULL WHERE run = ? AND cell = ? AND owner = ?"
-            if db.execute(query, (self.run, cell, self.owner.token)).rowcount == 0:
-                return False
-            db.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)", cell_row(self.run, cell, value, array))
-        return True
-
-    def release(self) -> None:
-        """Give back every cell that was claimed and not finished."""
-        self.store.rows("UPDATE tasks SET owner = NULL WHERE owner = ?", (self.owner.token,))
-
-    def _beat(self) -> None:
-        while not self._stop.wait(BEAT_SECONDS):
-            self.store.rows("UPDATE tasks SET beat = ? WHERE owner = ?", (time.time(), self.owner.token))
+        self.store, self.run, self.token = store, run, secrets.token_hex(8)
+        self.lock_file = Path(store.lock_prefix + self.token)
 
     def __enter__(self) -> Self:
-        self._heart.start()
+        with self.store.transaction():  # one process at a time: no other one is between making its file and locking it
+            for path in [
+                path for path in self.lock_file.parent.iterdir() if str(path).startswith(self.store.lock_prefix)
+            ]:
+                if not _is_at_work(self.store, str(path).removeprefix(self.store.lock_prefix)):
+                    path.unlink(missing_ok=True)
+            self._descriptor = os.open(self.lock_file, os.O_RDWR | os.O_CREAT, 0o666)
+            if not _lock(self._descriptor, shared=False):
+                os.close(self._descriptor)
+                cure = "Put the journal on a local disk."
+                raise InputError("path", "must be on a disk with file locks", repr(str(self.store.path)), cure)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stop.set()
-        self._heart.join()
-        self.release()
+        try:
+            self.release()
+        finally:
+            os.close(self._descriptor)
+            self.lock_file.unlink(missing_ok=True)
 
+    def add_cells(self, cells: Iterable[str]) -> None:
+        """Record that these cells are to be computed."""
+        with self.store.transaction() as db:
+            db.executemany("INSERT OR IGNORE INTO tasks (run, cell) VALUES (?, ?)", [(self.run, c) for c in cells])
 
-_HELD = "owner, host, pid, born, beat"
+    def claim(self, cell: str, over: str | None = None) -> bool:
+        """Take a cell: True where it has no value, or the value ``over`` (as text), and no process is at work on it."""
+        place = (self.run, cell)
+        with self.store.transaction() as db:
+            value = db.execute("SELECT value FROM cells WHERE run = ? AND cell = ?", place).fetchone()
+            if value is not None and value[0] != over:
+                return False
+            task = db.execute("SELECT owner FROM tasks WHERE run = ? AND cell = ?", place).fetchone()
+            if task is not None and _is_at_work(self.store, task[0]):
+                return False
+            db.execute("INSERT OR REPLACE INTO tasks VALUES (?, ?, ?)", (*place, self.token))
+        return True
 
+    def finish(self, cell: str, value: Mapping[str, Any], array: npt.NDArray[Any] | None = None) -> bool:
+        """Write the value of a claimed cell; False, and nothing is written, where another process has taken it over."""
+        with self.store.transaction() as db:
+            query = "UPDATE tasks SET owner = NULL WHERE run = ? AND cell = ? AND owner = ?"
+            if db.execute(query, (self.run, cell, self.token)).rowcount == 0:
+                return False
+            db.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)", cell_row(self.run, cell, value, array))
+        return True
 
-def _is_held(row: tuple[Any, ...]) -> bool:
-    """Whether the holder of a task is at work."""
-    token, host, pid, born, beat = row
-    return token is not None and not Owner(token, host, pid, born).is_gone(beat, time.time())
+    def release(self) -> None:
+        """Release every cell that was claimed and not finished."""
+        self.store.rows("UPDATE tasks SET owner = NULL WHERE owner = ?", (self.token,))
 
 
 def running(store: Store, run: str) -> dict[str, bool]:
-    """All cells that were asked for, and whether somebody is at work on each."""
-    rows = store.rows(f"SELECT cell, {_HELD} FROM tasks WHERE run = ? ORDER BY cell", (run,))
-    alive: dict[tuple[Any, ...], bool] = {}
-    return {cell: alive.setdefault(held, _is_held(held)) for cell, *rest in rows if (held := tuple(rest))}
+    """All cells of a run that are to be computed, and whether a process is at work on each."""
+    rows = store.rows("SELECT cell, owner FROM tasks WHERE run = ? ORDER BY cell", (run,))
+    at_work = {owner: _is_at_work(store, owner) for owner in {owner for _, owner in rows}}
+    return {cell: at_work[owner] for cell, owner in rows}
+
+
+def _is_at_work(store: Store, token: str | None) -> bool:
+    """Whether a claimant holds its lock; a lock file of another user that cannot be read counts as held."""
+    if token is None:
+        return False
+    try:
+        descriptor = os.open(store.lock_prefix + token, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        return not _lock(descriptor, shared=True)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, *, shared: bool) -> bool:
+    """Lock an open file without waiting; False where another descriptor holds its lock."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

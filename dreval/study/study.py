@@ -207,7 +207,7 @@ class Study:
             self._add(file)
             over = file.failed_texts() if again else {}
             with file.claims() as claims, open_progress(progress) as bar:
-                claims.ask([cell.name for cell in cells])
+                claims.add_cells([cell.name for cell in cells])
                 Round(file, claims, cells, job, over, limit, n_jobs).work(bar)
         return self
 

@@ -48,7 +48,7 @@ def test_run_goes_on_where_it_stopped(run: Any) -> None:
 def test_a_study_in_a_file(run: Any) -> None:
     """The arguments of ``Study`` as TOML; the file of the study has its name."""
     Path("plan.toml").write_text(
-        'methods = ["pca"]\nindices = ["procrustes_disparity"]\nn_neighbors = 3\nrandom_state = 0\n'
+        'methods = ["pca"]\nmeasures = ["procrustes_disparity"]\nn_neighbors = 3\nrandom_state = 0\n'
         '[datasets]\na = "a.csv"\nroll = { data = "s3", n = 30 }\n[options]\n',
         encoding="utf-8",
     )

@@ -221,7 +221,7 @@ def test_values_go_beside_their_cells(ad: ModuleType, tmp_path: Path) -> None:
     assert np.array_equal(read.obs["dreval_r_nx_auc_umap"], turned.obs["dreval_r_nx_auc_umap"])
     kept = read.uns["dreval"]
     assert np.array_equal(kept["table"]["value"], found.tidy()["value"])
-    assert kept["table"]["index"].tolist() == found.tidy()["index"].tolist()
+    assert kept["table"]["measure"].tolist() == found.tidy()["measure"].tolist()
     assert set(kept["columns"]["column"]) == {name for name in read.obs if name.startswith("dreval_")}
     assert json.loads(kept["recipe"])["data_sha256"] == found.recipe["data_sha256"]
     again = dreval.Evaluation(read[CELLS], {"umap": "X_umap"}, labels="kind", n_neighbors=4, random_state=0)

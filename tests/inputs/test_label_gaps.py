@@ -86,7 +86,7 @@ def test_integers_that_became_floats_are_classes_again(form: str) -> None:
 def test_every_measure_of_labels_is_that_of_the_labeled_points() -> None:
     """Value, chance, worst and best equal those of an evaluation of the labeled points alone; a note says how many."""
     full, part = evaluated(GAPPED), evaluated(CLASSES[KNOWN], KNOWN)
-    a, b = (r.table[r.table["index"].isin(OF_LABELS)].set_index(["index", "parameters"]) for r in (full, part))
+    a, b = (r.table[r.table["measure"].isin(OF_LABELS)].set_index(["measure", "parameters"]) for r in (full, part))
 
     assert len(a) == len(OF_LABELS)
     for column in ("value", "chance", "worst", "best"):
@@ -104,7 +104,7 @@ def test_a_point_without_label_has_no_influence() -> None:
     """Values without each point are those of the labeled points, and the value itself where a point has no label."""
     full, part = evaluated(GAPPED), evaluated(CLASSES[KNOWN], KNOWN)
     kept = [name for name in full.left_out["e"].columns if name.partition("(")[0] in OF_LABELS]
-    values = full.table.set_index("index")["value"]
+    values = full.table.set_index("measure")["value"]
 
     assert kept
     for name in kept:
@@ -115,11 +115,11 @@ def test_a_point_without_label_has_no_influence() -> None:
 def test_everything_else_uses_all_points() -> None:
     """The row of trustworthiness, its points and its interval are those without labels; rows keep their order."""
     full, without = evaluated(GAPPED), dreval.Evaluation(X, {"e": Y}, **SETTINGS).run("trustworthiness")
-    row = full.table[full.table["index"] == "trustworthiness"].iloc[0]
+    row = full.table[full.table["measure"] == "trustworthiness"].iloc[0]
     for column in ("value", "conf_low", "conf_high", "note", "n"):
         assert row[column] == without.table[column].iloc[0], column
 
-    assert full.table["index"].tolist()[:-3] == [*OF_LABELS, "trustworthiness"]
+    assert full.table["measure"].tolist()[:-3] == [*OF_LABELS, "trustworthiness"]
 
 
 def test_tests_are_on_complete_cases() -> None:
@@ -158,7 +158,7 @@ def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int
     """Whatever few points are labeled, an index has the value of those points or a reason, and nothing is lost."""
     n, known = len(labels), np.array([label is not None for label in labels])
     ev = dreval.Evaluation(X[:n], {"e": Y[:n]}, labels=labels, n_neighbors=k, random_state=0)
-    table = ev.run([*OF_LABELS, "trustworthiness"], None, None).table.set_index("index")
+    table = ev.run([*OF_LABELS, "trustworthiness"], None, None).table.set_index("measure")
 
     assert np.isfinite(table.loc["trustworthiness", "value"])
     for name in OF_LABELS:
@@ -167,7 +167,7 @@ def test_few_labels_give_the_number_or_a_reason(labels: list[str | None], k: int
     if known.sum() > max(k, 3):
         alone = np.array(labels, dtype=object)[known].tolist()
         part = dreval.Evaluation(X[:n][known], {"e": Y[:n][known]}, labels=alone, n_neighbors=k, random_state=0)
-        expected = part.run(OF_LABELS, None, None).table.set_index("index")["value"]
+        expected = part.run(OF_LABELS, None, None).table.set_index("measure")["value"]
         np.testing.assert_array_equal(table.loc[OF_LABELS, "value"], expected[OF_LABELS])
 
 
@@ -181,7 +181,7 @@ def test_other_intervals_know_of_gaps(ci: str) -> None:
     results = ev.run(OF_LABELS, None, ci, options={} if ci == "anchors" else options)
     rows = results.table[results.table["value"].notna()]
 
-    assert set(rows["index"]) == set(OF_LABELS)
+    assert set(rows["measure"]) == set(OF_LABELS)
     assert results.points["e"].to_numpy()[~KNOWN].size
     assert np.isnan(results.points["e"].to_numpy()[~KNOWN]).all()
     assert rows["se"].notna().any()

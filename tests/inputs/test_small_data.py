@@ -40,7 +40,7 @@ def test_no_number_of_points_is_an_error(n: int) -> None:
     labels = list("ab" * n)[:n]
     results = dreval.Evaluation(X, {"e": X[:, :2]}, labels=labels, random_state=0).run(tests=None)
     again = dreval.Evaluation(X, {"e": X[:, :2]}, labels=labels, n_neighbors=auto_neighbors(n), random_state=0)
-    table = results.table.set_index("index")
+    table = results.table.set_index("measure")
     pd.testing.assert_frame_equal(
         results.table.drop(columns="seconds"), again.run(tests=None).table.drop(columns="seconds")
     )

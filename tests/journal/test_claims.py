@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dreval.journal import store as module
-from dreval.journal.store import BEAT_SECONDS, LEASE_SECONDS, Claims, Owner, Store, running
+from dreval.journal.store import Claims, Store, running
 
 CLAIMER = """
-import sys
-from dreval.journal.store import Claims
-from dreval.journal.store import Store
+import os, sys
+from dreval.journal.store import Claims, Store
 with Store(sys.argv[1]) as store, Claims(store, "run") as claims:
     for i in range(60):
         if claims.claim(f"{i}"):
-            claims.finish(f"{i}", {"by": claims.owner.pid})
+            claims.finish(f"{i}", {"by": os.getpid()})
             print(i)
 """
 HOLDER = """
 import sys, time
-from dreval.journal.store import Claims
-from dreval.journal.store import Store
+from dreval.journal.store import Claims, Store
 with Store(sys.argv[1]) as store, Claims(store, "run") as claims:
     print(claims.claim("held"), flush=True)
     time.sleep(600)
@@ -54,7 +50,7 @@ def hold(path: Path) -> subprocess.Popen[str]:
 def test_a_cell_has_one_holder_and_one_answer(store: Store) -> None:
     """Claimed, released, claimed by another one, finished; then it is nobody's any more."""
     with Claims(store, "run") as mine:
-        mine.ask(["a", "b"])
+        mine.add_cells(["a", "b"])
         with Claims(store, "run") as others:
             assert mine.claim("a")
             assert not others.claim("a")
@@ -112,44 +108,50 @@ def test_a_killed_process_gives_its_claims_up_and_a_stopped_one_does_not(store: 
     assert running(store, "run") == {"held": False}
 
 
-def test_who_is_gone() -> None:
-    """On this machine the process itself tells; elsewhere its last beat."""
-    now, me = time.time(), Owner.here()
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait()
-
-    assert not me.is_gone(0.0, now)
-    assert replace(me, born="1").is_gone(now, now)  # the number of the process has been given to another one
-    assert replace(me, pid=child.pid).is_gone(now, now)
-    elsewhere = replace(me, host="elsewhere", pid=child.pid)
-    assert not elsewhere.is_gone(now - LEASE_SECONDS + 1, now)
-    assert elsewhere.is_gone(now - LEASE_SECONDS - 1, now)
-    assert 5 * BEAT_SECONDS < LEASE_SECONDS
-
-
-def test_where_the_system_shows_no_processes_a_signal_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that is not there is gone; of one that is there, whoever it is, the beat decides."""
-    monkeypatch.setattr(module, "Path", lambda _: Path("/nowhere"))
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait()
-    now, me = time.time(), Owner.here()
-
-    assert me.born == ""
-    assert replace(me, pid=child.pid).is_gone(now, now)
-    assert not me.is_gone(now, now)
-    assert me.is_gone(0.0, now)
-    monkeypatch.setattr(os, "kill", lambda *_: (_ for _ in ()).throw(PermissionError))
-    assert not replace(me, pid=child.pid).is_gone(now, now)
+def test_a_claim_without_its_lock_file_is_taken_over(store: Store) -> None:
+    """Whoever's file is not there, or not locked, is not at work; its late value is not written."""
+    with Claims(store, "run") as mine, Claims(store, "run") as others:
+        assert mine.claim("a")
+        mine.lock_file.unlink()
+        assert running(store, "run") == {"a": False}
+        mine.lock_file.touch()
+        assert running(store, "run") == {"a": False}
+        assert others.claim("a")
+        assert not mine.finish("a", {"late": True})
+        assert others.finish("a", {"late": False})
+    assert store.cells("run") == {"a": ({"late": False}, None)}
 
 
-def test_the_heart_beats(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While cells are held the time of the last beat moves on."""
-    monkeypatch.setattr(module, "BEAT_SECONDS", 0.01)
+def test_lock_files_go_with_their_claimants(store: Store) -> None:
+    """A claimant removes its own, and the next one that of a process that was killed, but none of one at work."""
+    process = hold(store.path)
+    process.kill()
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()
+    assert len(list(store.path.parent.glob("*-lock-*"))) == 1
+    with Claims(store, "run") as mine, Claims(store, "run") as others:
+        assert {*store.path.parent.glob("*-lock-*")} == {mine.lock_file, others.lock_file}
+    assert list(store.path.parent.glob("*-lock-*")) == []
+
+
+def test_links_lead_to_the_same_locks(store: Store, tmp_path: Path) -> None:
+    """A journal that is opened by a symbolic link in another folder sees the claims of those who use its own name."""
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere" / "link"
+    link.symlink_to(store.path)
+    with Store(link) as other, Claims(store, "run") as mine, Claims(other, "run") as others:
+        assert mine.claim("a")
+        assert not others.claim("a")
+
+
+def test_a_lock_that_cannot_be_read_counts_as_held(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The claims of another user whose lock file may not be opened are kept."""
     with Claims(store, "run") as mine:
         assert mine.claim("a")
-        store.rows("UPDATE tasks SET beat = 0")
-        until = time.monotonic() + 20
-        while store.rows("SELECT beat FROM tasks") == [(0.0,)]:
-            assert time.monotonic() < until
-            time.sleep(0.005)
-    assert abs(store.rows("SELECT beat FROM tasks")[0][0] - time.time()) < 60
+
+        def refuse(*_: object) -> int:
+            raise PermissionError
+
+        monkeypatch.setattr(module.os, "open", refuse)
+        assert running(store, "run") == {"a": True}
