@@ -57,7 +57,7 @@ Say = Callable[[str], None]
 
 
 class Verb(argparse.ArgumentParser):
-    """The parser of a verb: help that stays as it was written, and refusals with their cure."""
+    """The parser of a verb: help texts keep their line breaks, and errors say what to do."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         settings.setdefault("formatter_class", _Formatter)
@@ -65,10 +65,10 @@ class Verb(argparse.ArgumentParser):
         self.set_defaults(parser=self)
 
     def error(self, message: str) -> NoReturn:
-        """Refuse; of words that cannot be placed say how several words are given to one option."""
+        """Report an error; unrecognized arguments get a hint on how one option takes several values."""
         stray = message.removeprefix("unrecognized arguments: ")
         if stray != message and not stray.startswith("-"):
-            message += " (several words of one option are separated by commas, as in --measures a,b)"
+            message += " (several values of one option are separated by commas, as in --measures a,b)"
         super().error(message)
 
     @property
@@ -77,7 +77,7 @@ class Verb(argparse.ArgumentParser):
         return {action.dest for action in self._actions if action.option_strings}
 
     def steps(self, metavar: str) -> Callable[..., Verb]:
-        """What adds a verb below this one: ``add(name, run, about, epilog)``; without a verb the help is shown."""
+        """A function ``add(name, run, about, epilog)`` that adds subcommands; the verb alone prints its help."""
         below = self.add_subparsers(metavar=metavar, parser_class=Verb)
         self.set_defaults(run=None)
 
@@ -97,9 +97,9 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 def add_answer(verb: argparse.ArgumentParser, document: str, *, apart: bool = False) -> Any:
-    """``--quiet`` and ``--json``, of which one may be given; ``document`` names the keys of the latter.
+    """Add the options ``--quiet`` and ``--json``, which exclude each other; ``document`` lists the keys of the JSON.
 
-    ``apart``: other forms of the answer exclude ``--json``, and ``--quiet`` goes with any of them.
+    With ``apart``, ``--quiet`` may be combined with any output format, and the caller adds more formats to the group.
     """
     output = verb.add_mutually_exclusive_group()
     (verb if apart else output).add_argument("--quiet", action="store_true", help="print nothing")
@@ -108,30 +108,30 @@ def add_answer(verb: argparse.ArgumentParser, document: str, *, apart: bool = Fa
 
 
 def words(text: str) -> str | list[str]:
-    """Words between commas; "default" and "all" stay."""
+    """Names separated by commas; "default" and "all" stay as they are."""
     return text if text in ("default", "all") else [word.strip() for word in text.split(",") if word.strip()]
 
 
 def words_or_none(text: str) -> str | list[str] | None:
-    """The same, where "none" is a word too."""
+    """Names separated by commas, or None for "none"."""
     return None if text == "none" else words(text)
 
 
 def numbers(text: str) -> list[int]:
-    """Whole numbers between commas."""
+    """Integers separated by commas."""
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must be whole numbers separated by commas: got {text!r}") from None
+        raise argparse.ArgumentTypeError(f"must be integers separated by commas: got {text!r}") from None
 
 
 def neighbors(text: str) -> list[int] | str:
-    """Whole numbers between commas, or "auto"."""
+    """Integers separated by commas, or "auto"."""
     return text if text == "auto" else numbers(text)
 
 
 def pairs(text: str) -> dict[str, str]:
-    """NAME=VALUE pairs between commas."""
+    """NAME=VALUE pairs separated by commas, as a dict."""
     found = [part.partition("=") for part in text.split(",")]
     if not all(name and equals and value for name, equals, value in found):
         raise argparse.ArgumentTypeError(f"must be NAME=VALUE separated by commas: got {text!r}")
@@ -139,7 +139,7 @@ def pairs(text: str) -> dict[str, str]:
 
 
 def check_output(path: Path | None, argument: str, read: Iterable[str | None], suffixes: Sequence[str] = ()) -> None:
-    """Refuse before anything is computed a place where nothing can be written, or where a file that is read lies."""
+    """Check, before anything is computed, that a file can be written and is none of those that are ``read``."""
     if path is None:
         return
     if suffixes and path.suffix.lower() not in suffixes:
@@ -147,7 +147,7 @@ def check_output(path: Path | None, argument: str, read: Iterable[str | None], s
     if not path.parent.is_dir():
         raise InputError(argument, "must be in an existing folder", repr(str(path.parent)), "Make the folder first.")
     if path.is_dir():
-        raise InputError(argument, "must be a file", f"the folder {str(path)!r}", "Give the name of a file in it.")
+        raise InputError(argument, "must be a file", f"the folder {str(path)!r}", "Name a file in it.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         rule = "must be a place where a file can be written"
         raise InputError(argument, rule, repr(str(path)), "Choose another path.")
@@ -157,7 +157,7 @@ def check_output(path: Path | None, argument: str, read: Iterable[str | None], s
 
 
 def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -> None:
-    """The same of a report, whose forms the reports know."""
+    """Check the path of a report, whose suffix must be that of a report format."""
     check_output(path, argument, read)
     if path is None:
         return
@@ -170,13 +170,13 @@ def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -
 
 
 def with_command(made: Any, options: Any, *more: str) -> Any:
-    """A result or comparison whose recipe holds the command line that makes it again."""
-    call = shlex.join(["dreval", *options.words, *more])
+    """A copy of a result or comparison whose recipe holds the command line that reproduces it."""
+    call = shlex.join(["dreval", *options.command, *more])
     return replace(made, recipe={**made.recipe, "call": call})
 
 
 def write_files(wanted: Iterable[tuple[Path | None, Callable[[Path], Any], str]], say: Say, quiet: bool) -> None:
-    """Write the files that were asked for, each by its function, and say where it lies."""
+    """Write the requested files, each by its function, and print their paths."""
     for path, write, what in wanted:
         if path:
             write(path)
@@ -185,12 +185,12 @@ def write_files(wanted: Iterable[tuple[Path | None, Callable[[Path], Any], str]]
 
 
 def json_text(document: dict[str, Any]) -> str:
-    """One strict JSON document: tables are lists of rows, and numbers that are missing or infinite are null."""
+    """One strict JSON document: tables are lists of rows; missing and infinite numbers are null."""
     return json.dumps(_plain(document), indent=1, default=str, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """A value made of JSON types."""
     if hasattr(value, "to_dict") and hasattr(value, "columns"):
         return [_plain(row) for row in value.to_dict("records")]
     if isinstance(value, dict):
@@ -209,28 +209,28 @@ EPILOG = """examples:
 
 dreval VERB --help has examples of each verb. Exit codes: 0 done, 1 something
 failed or is missing, 2 refused, 3 a defect in dreval, 130 stopped by Ctrl-C.
-With DREVAL_DEBUG=1 every error shows where it was raised."""
+With DREVAL_DEBUG=1 every error has its traceback."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit code."""
+    """Run the command line and return its exit code."""
     options = _parser().parse_args(arguments)
-    options.words = list(sys.argv[1:] if arguments is None else arguments)
-    if hasattr(sys.stdout, "reconfigure"):  # a name that the terminal cannot show must not lose the result
+    options.command = list(sys.argv[1:] if arguments is None else arguments)
+    if hasattr(sys.stdout, "reconfigure"):  # a name that the terminal cannot print must not lose the result
         sys.stdout.reconfigure(errors="backslashreplace")
     if os.environ.get("DREVAL_DEBUG", "0") not in ("", "0"):
         return _run(options)
     try:
         with _Defects():
             return _run(options)
-    except BrokenPipeError:  # the reader of the output has gone, as in `dreval list measures | head -1`
+    except BrokenPipeError:  # the reader of the output ended first, as in `dreval list measures | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except KeyboardInterrupt:
         print("dreval: stopped", file=sys.stderr)
         return STOPPED
     except MemoryError as error:
-        print(f"dreval: out of memory ({' '.join(str(error).split()) or 'no more is said'})", file=sys.stderr)
+        print(f"dreval: out of memory ({' '.join(str(error).split()) or 'no details'})", file=sys.stderr)
         return REFUSED
     except (DrevalError, OSError) as error:
         print(f"dreval: {_as_options(str(error), options.parser.flags)}", file=sys.stderr)
@@ -238,7 +238,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Defects:
-    """A block that leaves with words and a code of its own where dreval itself is wrong, and with no traceback."""
+    """A block in which an internal error ends with a message and an exit code of its own instead of a traceback."""
 
     def __enter__(self) -> None:
         return None
@@ -247,13 +247,13 @@ class _Defects:
         if not isinstance(error, Exception) or isinstance(error, DrevalError | OSError | MemoryError):
             return
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"dreval: a defect in dreval, not in what it was given ({why})", file=sys.stderr)
-        print("dreval: DREVAL_DEBUG=1 shows where; please tell the developers", file=sys.stderr)
+        print(f"dreval: internal error of dreval, not of its input ({why})", file=sys.stderr)
+        print("dreval: set DREVAL_DEBUG=1 to see the traceback; please report it", file=sys.stderr)
         raise SystemExit(BROKEN) from None
 
 
 def _run(options: Any) -> int:
-    """Run the verb, or show the help of what has verbs below it."""
+    """Run the verb, or print the help of a verb that needs a subcommand."""
     if options.run is None:
         options.parser.print_help()
         return DONE
@@ -261,13 +261,13 @@ def _run(options: Any) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if quiet else "default", DrevalWarning)
         warnings.showwarning = _show_warning
-        code = int(options.run(options, _keep_quiet if quiet else print))
+        code = int(options.run(options, _discard if quiet else print))
     sys.stdout.flush()
     return code
 
 
-def _keep_quiet(_: str) -> None:
-    """Say nothing."""
+def _discard(_: str) -> None:
+    """Print nothing."""
 
 
 def _as_options(message: str, flags: set[str]) -> str:
@@ -283,7 +283,7 @@ def _as_options(message: str, flags: set[str]) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """One line without the place in the source where it was raised."""
+    """Print a warning as one line, without its place in the source."""
     print(f"dreval: {message}", file=sys.stderr)
 
 

@@ -16,20 +16,22 @@ EPILOG = """examples:
   dreval embed data.csv umap umap.npy --random-state 0
   dreval embed full.csv cca cca.csv --labels kind --ids cell -d 1
 
-The parameters of methods beyond these are those of Python: dreval.embed.
+Other parameters of methods can be set from Python: dreval.embed.
 
 exit codes: 0 done, 2 refused"""
 
 
 def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
-    verb = add("embed", _embed, "Embed a data file by a bundled method.", EPILOG)
+    verb = add("embed", _embed, "Embed a data file with a bundled method.", EPILOG)
     verb.add_argument("data", help=DATA)
     verb.add_argument("method", help=f"one of {len(METHODS.names())}, see: dreval list methods")
-    verb.add_argument("output", type=Path, help="where the coordinates go: .csv or .npy")
+    verb.add_argument("output", type=Path, help="file for the coordinates: .csv or .npy")
     verb.add_argument("-d", "--n-components", type=int, default=2, metavar="D", help="columns of the embedding (2)")
-    verb.add_argument("-k", "--n-neighbors", type=int, metavar="K", help="neighbors, for methods on graphs")
-    verb.add_argument("--ids", metavar="COLUMN", help="the names of the points; kept in a .csv")
+    verb.add_argument(
+        "-k", "--n-neighbors", type=int, metavar="K", help="number of neighbors, for methods that use them"
+    )
+    verb.add_argument("--ids", metavar="COLUMN", help="column with the row names; kept in a .csv")
     verb.add_argument(
         "--labels", help="classes, for supervised methods: a column of the data (no feature then), or file.csv[:column]"
     )
@@ -43,7 +45,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
 
 
 def _embed(options: Any, say: Say) -> int:
-    """Embed, write the coordinates, and say where they are."""
+    """Embed, write the coordinates, and print a summary."""
     import numpy as np
 
     from dreval.inputs.source import BUNDLED, data_and_response, embed
@@ -69,7 +71,7 @@ def _embed(options: Any, say: Say) -> int:
 
 
 def _write(options: Any, data: Any, Y: Any) -> None:
-    """The coordinates as a file; the names of points stand before them, in a column without a name if not asked for."""
+    """Write the coordinates; row names come first, in an unnamed column unless ``--ids`` names it."""
     import numpy as np
     import pandas as pd
 
@@ -83,7 +85,7 @@ def _write(options: Any, data: Any, Y: Any) -> None:
 
 
 def _document(made: Any, options: Any) -> str:
-    """What was made, as one document."""
+    """The embedding as a JSON document, without its coordinates."""
     n, d = made.shape
     known = {"method": options.method, "n": n, "n_components": d, "parameters": dict(made.parameters)}
     rest = {"random_state": made.random_state, "notes": list(made.notes), "output": str(options.output)}

@@ -41,27 +41,25 @@ EPILOG = """examples:
   dreval evaluate data.csv -e umap.csv --plot map=map.png --ci none
   dreval evaluate cells.h5ad --layer obsm:X_pca -e X_umap --labels kind
 
-What is saved is read by dreval compare and by dreval.load_results.
+Saved results are read by dreval compare and by dreval.load_results.
 
 exit codes: 0 done, 1 some embedding failed, 2 refused"""
 
 
 def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
-    verb = add("evaluate", _evaluate, "Judge embeddings of a data file.", EPILOG)
+    verb = add("evaluate", _evaluate, "Evaluate embeddings of a data file.", EPILOG)
     verb.add_argument("data", help=DATA)
     verb.add_argument(
         "-e", "--embedding", action="append", default=[], metavar="[NAME=]SOURCE",
         help="a file of coordinates, a bundled method, or a key of obsm; repeat for several",
     )  # fmt: skip
     _add_variables(verb)
-    _add_questions(verb)
+    _add_analysis(verb)
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
     verb.add_argument("--n-jobs", type=int, metavar="J", help="threads (all cores)")
-    written = verb.add_argument_group("what is written")
-    written.add_argument(
-        "--report", type=Path, metavar="PATH", help="write a report; the suffix says its form, as .html"
-    )
+    written = verb.add_argument_group("output files")
+    written.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
     written.add_argument(
         "--plot", action="append", default=[], type=pairs, metavar="KIND=PATH",
         help="write a figure, as embedding=map.png; repeat for several",
@@ -71,21 +69,21 @@ def add_verb(add: Callable[..., Verb]) -> None:
 
 
 def _add_variables(verb: Verb) -> None:
-    """What else is known of the points."""
-    known = verb.add_argument_group("what is known of the points")
-    known.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
-    known.add_argument(
+    """Add the arguments for variables of the points."""
+    variables = verb.add_argument_group("variables of the points")
+    variables.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
+    variables.add_argument(
         "--covariates", type=words, metavar="COLUMN[,...]",
-        help="what to test against: columns of the data; of a file a.csv:x,a.csv:y, or the whole file",
+        help="variables to test against: columns of the data, a.csv:x,a.csv:y of a file, or a whole file",
     )  # fmt: skip
-    known.add_argument("--ids", metavar="COLUMN", help="the names of the points, by which files are aligned")
-    known.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")
+    variables.add_argument("--ids", metavar="COLUMN", help="column with the row names, by which files are aligned")
+    variables.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")
 
 
-def _add_questions(verb: Verb) -> None:
-    """What is asked of the embeddings."""
-    asked = verb.add_argument_group("what is asked")
-    asked.add_argument(
+def _add_analysis(verb: Verb) -> None:
+    """Add the arguments for measures, tests and intervals."""
+    analysis = verb.add_argument_group("measures, tests and intervals")
+    analysis.add_argument(
         "-k",
         "--n-neighbors",
         type=neighbors,
@@ -93,27 +91,31 @@ def _add_questions(verb: Verb) -> None:
         metavar="K[,K...]",
         help="numbers of neighbors (auto: 15, or fewer where that is half of the points)",
     )
-    asked.add_argument(
+    analysis.add_argument(
         "--metric", choices=METRICS, default=METRICS[0], metavar="METRIC",
         help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
     )  # fmt: skip
-    asked.add_argument(
-        "--measures", type=words_or_none, default="default", metavar="INDEX[,...]",
+    analysis.add_argument(
+        "--measures", type=words_or_none, default="default", metavar="MEASURE[,...]",
         help=f"default, all, none, or of: {', '.join(MEASURES)}",
     )  # fmt: skip
-    asked.add_argument(
+    analysis.add_argument(
         "--tests", type=words_or_none, default="default", metavar="TEST[,...]",
-        help=f"default, all, none, or of: {', '.join(TESTS)}; with :labels, :data or a covariate's name behind",
+        help=f"default, all, none, or of: {', '.join(TESTS)}; each with :labels, :data or :COVARIATE appended",
     )  # fmt: skip
-    asked.add_argument("--ci", default="default", help=f"intervals, one of: {', '.join(CI_WORDS)}")
-    asked.add_argument("--n-replicates", type=int, metavar="R", help="runs anew of each method, for replicates (10)")
-    asked.add_argument("--anchors", type=int, metavar="M", help="see from M points drawn at random (large data)")
-    asked.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations of a test (999)")
-    asked.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
+    analysis.add_argument("--ci", default="default", help=f"intervals, one of: {', '.join(CI_WORDS)}")
+    analysis.add_argument(
+        "--n-replicates", type=int, metavar="R", help="re-runs of each method with --ci replicates (10)"
+    )
+    analysis.add_argument(
+        "--anchors", type=int, metavar="M", help="evaluate at M random points, against all points (large data)"
+    )
+    analysis.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations per test (999)")
+    analysis.add_argument("--adjust", default="holm", help="adjustment of p-values: holm, benjamini_hochberg or none")
 
 
 def _named_source(text: str) -> tuple[str, str]:
-    """NAME=SOURCE, or a source that gives its own name (a method's, or a file's without its ending)."""
+    """NAME=SOURCE, or a source named by its method or by its file without the suffix."""
     from dreval.inputs.source import BUNDLED
 
     name, equals, source = text.partition("=")
@@ -130,7 +132,7 @@ def _named_source(text: str) -> tuple[str, str]:
 
 
 def _evaluate(options: Any, say: Say) -> int:
-    """Evaluate, print, and write what was asked for."""
+    """Evaluate, print the summary, and write the requested files."""
     sources = [_named_source(text) for text in options.embedding]
     if not sources:
         raise InputError("--embedding", "must be given", "none", "Add -e umap=umap.csv, or -e isomap.")
@@ -152,15 +154,15 @@ def _evaluate(options: Any, say: Say) -> int:
 
 
 def _plots(options: Any, read: list[str | None]) -> list[tuple[str, Path]]:
-    """The figures asked for: their kinds, and where they go."""
-    asked = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
-    if asked:
+    """The requested figures: their kinds and paths."""
+    figures = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
+    if figures:
         from dreval.report.plot import kind_card
 
-        for kind, path in asked:
+        for kind, path in figures:
             kind_card(kind, argument="--plot")
             check_output(path, "--plot", read, FIGURES)
-    return asked
+    return figures
 
 
 def _draw(results: Any, kind: str, path: Path) -> None:
@@ -169,7 +171,7 @@ def _draw(results: Any, kind: str, path: Path) -> None:
 
 
 def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
-    """The evaluation that the options describe, run."""
+    """Run the evaluation that the options describe."""
     from dreval.evaluation.evaluation import Evaluation
 
     same = ("labels", "covariates", "ids", "layer", "n_neighbors", "metric", "anchors", "random_state", "n_jobs")

@@ -1,4 +1,4 @@
-"""The verb ``dreval list``: what the registries know."""
+"""The verb ``dreval list``: names of measures, methods, tests and data sets."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ EPILOG = """examples:
   dreval list measures --markdown
   dreval list tests --json
 
-In Python, dreval.card(name) has all that is known of a measure.
+In Python, dreval.card(name) is the card of a measure.
 
 exit codes: 0 done, 2 refused"""
 
 
 def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
-    verb = add("list", _list, "List what there is.", EPILOG)
+    verb = add("list", _list, "List measures, methods, tests or data sets.", EPILOG)
     verb.add_argument("kind", choices=sorted(REGISTRIES), help="what to list")
     verb.add_argument("--markdown", action="store_true", help="as a Markdown table")
     add_answer(verb, "kind, items (name, what)")
 
 
 def _list(options: Any, say: Say) -> int:
-    """A line for each thing: its name, and what it is."""
+    """Print one line for each entry: its name and its question or title."""
     registry = REGISTRIES[options.kind]
     items = {name: getattr(card, "question", card.title) for name, card in zip(registry, registry.cards(), strict=True)}
     if options.json:

@@ -16,11 +16,11 @@ __all__ = ["add_verb"]
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
 METHOD_MEASURES = ("trustability", "tractable_consistency")
 
-ABOUT = "Ask a method outside Python, by way of files, what only a method can answer."
+ABOUT = "Run a method outside Python, by exchanging files, for measures that re-run it."
 STEPS = """steps:
   dreval protocol export data.csv umap --n-transformations 50
   Rscript umap/run_uwot.R   # or sh umap/run.sh ./my_tool; see umap/README.md
-  dreval protocol export data.csv umap       # again: the second round
+  dreval protocol export data.csv umap       # repeated: the second round
   Rscript umap/run_uwot.R
   dreval protocol status umap
   dreval protocol collect umap
@@ -35,7 +35,7 @@ STATUS = """examples:
   dreval protocol status umap
   dreval protocol status umap --json
 
-exit codes: 0 all is back, 1 something is missing or wrong, 2 refused"""
+exit codes: 0 all files returned, 1 some are missing or wrong, 2 refused"""
 COLLECT = """examples:
   dreval protocol collect umap
   dreval protocol collect umap --partial --json
@@ -47,30 +47,30 @@ exit codes: 0 done, 1 some measure has no value or some run has not come back
 def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
     step = add("protocol", None, ABOUT, STEPS).steps("STEP")
-    _add_export(step("export", _export, "Write what the tool is to be run on next.", EXPORT))
-    verb = step("status", _status, "Say what has come back, and what to do next.", STATUS)
+    _add_export(step("export", _export, "Write the input files of the next round.", EXPORT))
+    verb = step("status", _status, "Print which files have been returned, and what to do next.", STATUS)
     verb.add_argument("folder", type=Path, help="folder of an export")
     add_answer(verb, KEYS)
-    verb = step("collect", _collect, "Check what came back and compute the method measures.", COLLECT)
+    verb = step("collect", _collect, "Check the returned files and compute the measures.", COLLECT)
     verb.add_argument("folder", type=Path, help="folder of an export")
-    verb.add_argument("--partial", action="store_true", help="take what is there; the measures say how many failed")
+    verb.add_argument("--partial", action="store_true", help="accept missing files; the measures count them as failed")
     add_answer(verb, "tool, notes, measures (value, chance, parts, recipe, notes)")
 
 
 def _add_export(step: Verb) -> None:
     step.add_argument("data", help=DATA)
-    step.add_argument("folder", type=Path, help="new folder; or one where the embedding has come back: second round")
+    step.add_argument("folder", type=Path, help="new folder, or one with the returned embedding (second round)")
     step.add_argument("-d", "--n-components", type=int, metavar="D", help="columns of the embedding (2)")
     step.add_argument("--transformation", help="perturbation or definition (perturbation)")
     step.add_argument("--amplitude", type=float, metavar="A", help="size of the transformations (0.5)")
     step.add_argument("--n-transformations", type=_count, metavar="M", help="transformed data sets, or all (200)")
     step.add_argument("--kernel", help="gaussian, laplace or rational_quadratic (gaussian)")
     step.add_argument("--n-reseeds", type=int, metavar="R", help="runs with other seeds (5)")
-    step.add_argument("--labels", help="column of the data that is no feature")
-    step.add_argument("--ids", help="column with the names of the points, by which rows that come back are matched")
+    step.add_argument("--labels", help="column of the data that is not a feature")
+    step.add_argument("--ids", help="column with the row names, by which returned rows are matched")
     step.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the folder)")
     step.add_argument("--format", help="csv or parquet (csv)")
-    step.add_argument("--embedding", metavar="FILE", help="the embedding of the data, where it is already there")
+    step.add_argument("--embedding", metavar="FILE", help="embedding of the data, if it exists already")
     add_answer(step, KEYS)
 
 
@@ -97,15 +97,15 @@ def _status(options: Any, say: Say) -> int:
 
 
 def _document_of_status(status: Any) -> str:
-    """What has come back, as one document."""
+    """The status as a JSON document."""
     counts = {state: len(getattr(status, state)) for state in ("returned", "missing", "wrong")}
     known = {"folder": str(status.folder), "round": status.round, "complete": status.complete, **counts}
     return json_text({**known, "tasks": status.table, "notes": list(status.notes)})
 
 
 @dataclass
-class _Refused:
-    """A measure that has no value here, with the reason."""
+class _NoValue:
+    """A measure without a value, and the error that says why."""
 
     name: str
     error: DrevalError
@@ -118,25 +118,25 @@ def _collect(options: Any, say: Say) -> int:
     from dreval.protocol.protocol import Protocol
 
     source = Protocol.collect(options.folder, partial=options.partial)
-    found = [_ask(name, source) for name in METHOD_MEASURES]
+    found = [_compute(name, source) for name in METHOD_MEASURES]
     lost = any(run.values is None for run in source.recording.runs)
-    failed = lost or any(isinstance(one, _Refused) for one in found)
+    failed = lost or any(isinstance(one, _NoValue) for one in found)
     say(_document(source, found) if options.json else "\n\n".join([*map(str, found), *source.notes]))
     return NOT_ALL if failed else DONE
 
 
-def _ask(name: str, source: Any) -> Any:
+def _compute(name: str, source: Any) -> Any:
     try:
         return MEASURES.get(name)(source.data, source)
     except DrevalError as error:
-        return _Refused(name, error)
+        return _NoValue(name, error)
 
 
 def _document(source: Any, found: list[Any]) -> str:
-    """One document: value, chance, parts and notes of each measure; what is missing is null."""
+    """A JSON document with value, chance level, parts and notes of each measure; missing ones are null."""
     body: dict[str, Any] = {"tool": source.name, "notes": list(source.notes), "measures": {}}
     for name, one in zip(METHOD_MEASURES, found, strict=True):
-        refused = isinstance(one, _Refused)
+        refused = isinstance(one, _NoValue)
         parts = {} if refused else dict(one.parts)
         numbers = {"value": None, "chance": None} if refused else {"value": one.value, "chance": one.chance}
         rest = {"recipe": None, "notes": [str(one.error)]} if refused else {"recipe": one.recipe, "notes": one.notes}

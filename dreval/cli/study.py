@@ -26,10 +26,10 @@ from dreval.errors import InputError
 from dreval.glossary import METRICS
 from dreval.registry import MEASURES, METHODS
 
-__all__ = ["add_plan", "add_verb", "planned"]
+__all__ = ["add_verb"]
 
-ABOUT = "Many methods on many data sets, many times: each cell once, kept in one file."
-CODES = "exit codes: 0 all is done, 1 some cell failed or is not done, 2 refused"
+ABOUT = "Run methods on data sets, with replicates, into one resumable file."
+CODES = "exit codes: 0 all cells done, 1 some failed or are not done, 2 refused"
 COUNTS = "file, cells, done, failed, running, waiting, seconds"
 STEPS = f"""steps:
   dreval study run study.dreval -x wdbc -x data.csv -m pca -m isomap -r 5
@@ -44,9 +44,9 @@ RUN = f"""examples:
   dreval study run study.dreval -x mine=kinds.csv --labels mine=kind -m pca
   dreval study run study.toml --n-jobs 4
 
-The same command again goes on where the last one stopped; several may run on
-one file at the same time. In study.toml stand the arguments of dreval.Study,
-paths as seen from the working folder:
+The same command repeated continues where the last one stopped; several
+processes may run on one file at the same time. study.toml holds the arguments
+of dreval.Study; its paths are relative to the working folder:
 
   path = "study.dreval"            # this name, where it is left out
   datasets = ["wdbc", "mine.csv"]
@@ -73,19 +73,19 @@ exit codes: 0 done, 2 refused"""
 def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
     step = add("study", None, ABOUT, STEPS).steps("STEP")
-    verb = step("run", _run, "Compute the cells that are not there yet.", RUN)
-    add_plan(verb)
+    verb = step("run", _run, "Compute the cells that are missing.", RUN)
+    _add_arguments(verb)
     verb.add_argument("--n-jobs", type=int, metavar="J", help="processes (1)")
     verb.add_argument("--limit", type=int, metavar="N", help="stop after that many cells")
-    verb.add_argument("--retry-failed", action="store_true", help="compute again what failed")
+    verb.add_argument("--retry-failed", action="store_true", help="compute failed cells again")
     add_answer(verb, f"{COUNTS}, states (a row for each cell)")
-    verb = step("status", _status, "Say how far a study is.", STATUS)
+    verb = step("status", _status, "Print the state of all cells.", STATUS)
     verb.add_argument("file", type=Path, help="file of a study")
-    verb.add_argument("--table", type=Path, metavar="PATH", help="write all values there (.csv)")
+    verb.add_argument("--table", type=Path, metavar="PATH", help="write all values to this file (.csv)")
     add_answer(verb, f"{COUNTS}, states (a row for each cell)")
-    verb = step("report", _report, "Write what came out as a page or a text.", REPORT)
+    verb = step("report", _report, "Write a report of the results.", REPORT)
     verb.add_argument("file", type=Path, help="file of a study")
-    verb.add_argument("report", type=Path, help="where the report goes; the suffix says its form, as .html")
+    verb.add_argument("report", type=Path, help="path of the report (.html .md .tex)")
     verb.add_argument("--title", help="heading of the report")
     add_answer(verb, f"report, {COUNTS}")
 
@@ -93,17 +93,17 @@ def add_verb(add: Callable[..., Verb]) -> None:
 def _run(options: Any, say: Say) -> int:
     from dreval.study.study import Study
 
-    path, arguments = planned(options)
+    path, arguments = _study_arguments(options)
     study = Study(path, **arguments)
     progress = False if options.quiet or options.json else None
     try:
         study.run(n_jobs=options.n_jobs, progress=progress, limit=options.limit, retry_failed=options.retry_failed)
     except KeyboardInterrupt:
-        _tell(study.status(), options, say)
+        _print_status(study.status(), options, say)
         if not options.json:
-            say("\nstopped; the same command goes on from here")
+            say("\nstopped; the same command continues from here")
         return STOPPED
-    return _tell(study.status(), options, say)
+    return _print_status(study.status(), options, say)
 
 
 def _status(options: Any, say: Say) -> int:
@@ -113,7 +113,7 @@ def _status(options: Any, say: Say) -> int:
     study = Study.open(options.file)
     if options.table:
         study.table().to_csv(options.table, index=False)
-    return _tell(study.status(), options, say)
+    return _print_status(study.status(), options, say)
 
 
 def _report(options: Any, say: Say) -> int:
@@ -127,49 +127,53 @@ def _report(options: Any, say: Say) -> int:
     return DONE
 
 
-def _tell(status: Any, options: Any, say: Say) -> int:
-    """Say how far the study is, and give the code of that."""
+def _print_status(status: Any, options: Any, say: Say) -> int:
+    """Print the state of the study and return the exit code."""
     say(json_text({**_counts(status), "states": status.cells}) if options.json else str(status))
     return DONE if status.complete and not status.count("failed") else NOT_ALL
 
 
 def _counts(status: Any) -> dict[str, Any]:
-    """The file, and how many cells there are in each state."""
+    """The file, and the number of cells in each state."""
     from dreval.journal.study_file import STATES
 
     counts = {state: status.count(state) for state in STATES}
     return {"file": status.name, "cells": len(status.cells), **counts, "seconds": status.seconds}
 
 
-def add_plan(verb: Verb) -> None:
-    """The arguments that say what the study is of."""
-    verb.add_argument("file", type=Path, help="file of the study (made where there is none), or its .toml")
-    given = verb.add_argument_group("the study, where there is no .toml")
-    given.add_argument("-x", "--datasets", action="append", metavar="[NAME=]DATA", help="a data file, or a bundled set")
-    given.add_argument(
+def _add_arguments(verb: Verb) -> None:
+    """Add the arguments of ``Study``."""
+    verb.add_argument("file", type=Path, help="file of the study (created if missing), or a .toml")
+    arguments = verb.add_argument_group("arguments of the study, without a .toml")
+    arguments.add_argument(
+        "-x", "--datasets", action="append", metavar="[NAME=]DATA", help="a data file, or a bundled set"
+    )
+    arguments.add_argument(
         "-m", "--methods", action="append", metavar="[NAME=]METHOD",
         help=f"one of {len(METHODS.names())}, see: dreval list methods",
     )  # fmt: skip
-    given.add_argument("--labels", action="append", metavar="NAME=LABELS", help="a column, or file.csv[:column]")
-    given.add_argument(
+    arguments.add_argument("--labels", action="append", metavar="NAME=LABELS", help="a column, or file.csv[:column]")
+    arguments.add_argument(
         "--measures",
         type=words,
-        metavar="INDEX[,...]",
+        metavar="MEASURE[,...]",
         help=f"default, all, or of {len(MEASURES.names())}: see dreval list measures",
     )
-    given.add_argument("-r", "--replicates", type=int, metavar="R", help="runs of each method on each data set (1)")
-    given.add_argument("-d", "--n-components", type=numbers, metavar="D[,D...]", help="columns of embeddings (2)")
-    given.add_argument("-k", "--n-neighbors", type=numbers, metavar="K[,K...]", help="numbers of neighbors (15)")
-    given.add_argument("--subsample", type=float, metavar="S", help="share of the points that each replicate sees")
-    given.add_argument(
+    arguments.add_argument("-r", "--replicates", type=int, metavar="R", help="runs of each method on each data set (1)")
+    arguments.add_argument("-d", "--n-components", type=numbers, metavar="D[,D...]", help="columns of embeddings (2)")
+    arguments.add_argument("-k", "--n-neighbors", type=numbers, metavar="K[,K...]", help="numbers of neighbors (15)")
+    arguments.add_argument("--subsample", type=float, metavar="S", help="share of the points that each replicate sees")
+    arguments.add_argument(
         "--metric", choices=METRICS, metavar="METRIC",
         help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
     )  # fmt: skip
-    given.add_argument("--anchors", type=int, metavar="M", help="see from M points drawn at random (large data)")
-    given.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the file)")
+    arguments.add_argument(
+        "--anchors", type=int, metavar="M", help="evaluate at M random points, against all points (large data)"
+    )
+    arguments.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the file)")
 
 
-GIVEN = (
+ARGUMENTS = (
     "datasets",
     "methods",
     "labels",
@@ -184,14 +188,14 @@ GIVEN = (
 )
 
 
-def planned(options: Any) -> tuple[Path, dict[str, Any]]:
-    """The file of the study and the arguments of ``Study``, from the command line or from a .toml."""
-    given = {name: getattr(options, name) for name in GIVEN if getattr(options, name) is not None}
+def _study_arguments(options: Any) -> tuple[Path, dict[str, Any]]:
+    """The file of the study, and the arguments of ``Study``, from the command line or from a .toml."""
+    given = {name: getattr(options, name) for name in ARGUMENTS if getattr(options, name) is not None}
     if options.file.suffix.lower() == ".toml":
         if given:
             name = next(iter(given)).replace("_", "-")
             cure = f"Write it into {options.file.name}."
-            raise InputError(f"--{name}", "must stand in the .toml where there is one", "both", cure)
+            raise InputError(f"--{name}", "must be set in the .toml, if there is one", "both", cure)
         return _read_toml(options.file)
     for name, example in (("datasets", "-x wdbc"), ("methods", "-m pca")):
         if name not in given:
@@ -203,7 +207,7 @@ def planned(options: Any) -> tuple[Path, dict[str, Any]]:
 
 
 def _pairs(texts: list[str]) -> Any:
-    """NAME=VALUE by name, and values that name themselves."""
+    """A dict of NAME=VALUE pairs; a list where no value has a name."""
     if not any("=" in text for text in texts):
         return texts
     made: dict[str, str] = {}
@@ -217,7 +221,7 @@ def _pairs(texts: list[str]) -> Any:
 
 
 def _labels(texts: list[str]) -> dict[str, str]:
-    """Labels by the name of their data set."""
+    """A dict of data set names to labels."""
     for text in texts:
         if not all(text.partition("=")):
             raise InputError("--labels", "must be NAME=LABELS", repr(text), "Write --labels mine=kind.")
@@ -225,7 +229,7 @@ def _labels(texts: list[str]) -> dict[str, str]:
 
 
 def _read_toml(path: Path) -> tuple[Path, dict[str, Any]]:
-    """The arguments of ``Study`` in a .toml; the file of the study has its name unless it says another."""
+    """The arguments of ``Study`` in a .toml; ``path`` defaults to the name of the .toml."""
     from dreval.study.study import Study
 
     if not path.is_file():

@@ -214,7 +214,7 @@ def test_a_defect_is_code_3(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, err = run(*EVALUATE)
 
     assert (code, out) == (3, "")
-    assert err.startswith("dreval: a defect in dreval, not in what it was given (ZeroDivisionError: by 0)\n")
+    assert err.startswith("dreval: internal error of dreval, not of its input (ZeroDivisionError: by 0)\n")
     assert "Traceback" not in err
     monkeypatch.setenv("DREVAL_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
