@@ -48,7 +48,7 @@ def _rows(title: str) -> list[Row]:
     return [Row(*line[:3], tuple(line[3:])) for line in found if not line[1].startswith("snc")]
 
 
-SAME, TIED, OTHER = (_rows(title) for title in ("The same number", "The same, but for ties", "Another number"))
+SAME, TIED, OTHER = (_rows(title) for title in ("The same number", "The same number, except for ties", "Another number"))
 ITSELF = _rows("The point itself")
 
 

@@ -4,9 +4,9 @@
 #   apt-get install r-cran-uwot r-cran-rtsne       # Debian and Ubuntu; elsewhere install.packages(c("uwot", "Rtsne"))
 #   sh protocol-uwot.sh [FOLDER]                   # leaves data and exchanged files in FOLDER (protocol-uwot)
 #
-# 120 points and 6 transformations take some seconds; for a verdict take 50 transformations or more.
+# 120 points and 6 transformations take some seconds; use 50 transformations or more for a real evaluation.
 set -eu
-dreval=${DREVAL:-dreval}     # how the command is called
+dreval=${DREVAL:-dreval}     # the name of the command
 python=${PYTHON:-python3}
 folder=${1:-protocol-uwot}
 mkdir -p "$folder"
@@ -28,7 +28,7 @@ for tool in uwot rtsne; do
     # Round 1: the data, the full dimension, other seeds.
     $dreval protocol export roll.csv $tool --ids cell --n-transformations 6 --n-reseeds 2 --random-state 0
     Rscript $tool/run_$tool.R
-    # Round 2: data transformed by what came back; the settings are kept in the folder.
+    # Round 2: data transformed by the embeddings of round 1; the settings are kept in the folder.
     $dreval protocol export roll.csv $tool --ids cell
     Rscript $tool/run_$tool.R
     $dreval protocol status $tool
