@@ -21,11 +21,14 @@ from dreval.cli._main import (
     words,
     write_files,
 )
-from dreval.errors import InputError
 
 __all__ = ["add_verb"]
 
 FORMS = ("text", "markdown", "latex")
+GIVEN = (
+    "names", "measure", "baseline", "margin", "rope", "direction", "tests", "columns", "alpha", "adjust",
+    "random_state",
+)  # fmt: skip
 EPILOG = """examples:
   dreval compare iris.dreval wine.dreval table.csv --rope 0.01
   dreval compare wine.dreval --measure trustworthiness --plot forest.svg
@@ -42,7 +45,10 @@ def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
     verb = add("compare", _compare, "Compare embeddings on one data set, or across data sets.", EPILOG)
     verb.add_argument("results", nargs="+", help="saved results and studies (.dreval), tables (.csv .tsv .parquet)")
+    verb.add_argument("--names", type=words, metavar="NAME[,...]", help="the embeddings to compare (all)")
     verb.add_argument("--measure", action="append", metavar="NAME", help="a measure; repeat for several (all)")
+    verb.add_argument("--baseline", metavar="NAME", help="compare the others with this embedding only")
+    verb.add_argument("--margin", type=_margin, metavar="M", help="one data set: margin of equivalence, or NAME=M,...")
     verb.add_argument(
         "--direction", type=_directions, metavar="WORD", help="higher, lower, or NAME=lower,... (as the measure says)"
     )
@@ -52,7 +58,9 @@ def add_verb(add: Callable[..., Verb]) -> None:
         metavar="TEST[,...]",
         help="default, all, or of: friedman, nemenyi, wilcoxon, mixed, bayes",
     )
-    verb.add_argument("--rope", type=float, metavar="R", help="differences below it do not count; adds bayes")
+    verb.add_argument(
+        "--rope", type=float, metavar="R", help="data sets: differences below it do not count; adds bayes"
+    )
     verb.add_argument("--columns", type=pairs, metavar="NAME=COLUMN,...", help="what columns of tables are called")
     verb.add_argument("--alpha", type=float, default=0.05, help="level (0.05)")
     verb.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
@@ -96,23 +104,15 @@ def _draw(found: Any, path: Path) -> None:
 
 def _found(options: Any) -> Any:
     """The comparison: of one saved result by its points, else across data sets."""
-    from dreval.comparison._tables import TABLES
     from dreval.comparison.across import compare
-    from dreval.journal.study_file import is_study
-    from dreval.records.archive import load_results
 
-    results = options.results
-    shared = {"measure": options.measure, "alpha": options.alpha, "adjust": options.adjust}
-    across = {name: getattr(options, name) for name in ("direction", "tests", "rope", "columns", "random_state")}
-    across = {name: value for name, value in across.items() if value is not None}
-    single = len(results) == 1 and not is_study(results[0])
-    if single and Path(results[0]).suffix.lower() not in TABLES:
-        if across:
-            name = next(iter(across)).replace("_", "-")
-            cure = "Leave it out, or name results of more data sets."
-            raise InputError(f"--{name}", "must be asked across data sets", "one saved result", cure)
-        return load_results(results[0]).compare(**shared)
-    return compare(results, **shared, **across)
+    given = {name: getattr(options, name) for name in GIVEN if getattr(options, name) is not None}
+    return compare(options.results, **given)
+
+
+def _margin(text: str) -> float | dict[str, float]:
+    """One margin, or one for each measure."""
+    return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
 
 
 def _document(found: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dreval._check import check_one_of, describe, nearest_name
@@ -18,8 +19,20 @@ __all__ = ["families", "wanted_names"]
 DIRECTIONS = ("higher", "lower")
 
 
-def families(table: pd.DataFrame, measure: Any, direction: Any) -> list[Family]:
-    """One family for each measure and setting that can be compared; refused when there is none."""
+def families(
+    table: pd.DataFrame, measure: Any, direction: Any, names: Any = None, baseline: str | None = None
+) -> list[Family]:
+    """One family for each measure and setting that can be compared; refused when there is none.
+
+    ``names``: the embeddings, all by default. A ``baseline`` comes last, so that it is the second of its pairs.
+    """
+    known = list(dict.fromkeys(table["embedding"]))
+    wanted = list(dict.fromkeys(wanted_names(names, known, "names")))
+    if baseline is not None:
+        check_one_of(baseline, wanted, "baseline")
+        order = {name: name == baseline for name in wanted}
+        table = table.iloc[np.argsort([order.get(name, False) for name in table["embedding"]], kind="stable")]
+    table = table[table["embedding"].isin(wanted)]
     if measure is None and direction is None:  # what only describes has no better end, and is compared on request
         table = table[~table["direction"].isin(["none", "zero"])]
     table = table[table["measure"].isin(wanted_names(measure, list(dict.fromkeys(table["measure"])), "measure"))]

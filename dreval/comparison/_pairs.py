@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from dreval.records.comparison import Family, to_digits
 
 __all__ = [
     "ahead",
+    "compared_pairs",
     "letters_of",
     "nemenyi_rows",
     "only_found",
@@ -60,6 +61,19 @@ def overall_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 def pairs_of(names: list[str]) -> Iterator[tuple[int, int]]:
     """All pairs of places, in order."""
     return itertools.combinations(range(len(names)), 2)
+
+
+def compared_pairs(names: Sequence[str], baseline: str | None = None) -> list[tuple[str, str]]:
+    """All pairs in order; with a baseline every other name against it.
+
+    Examples
+    --------
+    >>> compared_pairs(["a", "b", "c"]), compared_pairs(["a", "b", "c"], "b")
+    ([('a', 'b'), ('a', 'c'), ('b', 'c')], [('a', 'b'), ('c', 'b')])
+    """
+    if baseline is None:
+        return list(itertools.combinations(names, 2))
+    return [(name, baseline) for name in names if name != baseline]
 
 
 def ahead(first: str, second: str, advantage: float) -> str:

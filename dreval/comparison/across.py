@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,13 @@ from dreval.comparison._pairs import (
     signed_rank_rows,
 )
 from dreval.comparison._ranks import block_ranks, overall_rows
-from dreval.comparison._tables import gather
+from dreval.comparison._tables import TABLES, gather
+from dreval.comparison.within import compare_pairs
 from dreval.errors import InputError
 from dreval.glossary import STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
+from dreval.journal.study_file import is_study
+from dreval.records.archive import load_results
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison, Family
 from dreval.records.results import Results, point_column
@@ -39,20 +43,25 @@ DEFAULT = ("friedman", "nemenyi", "wilcoxon")
 
 def compare(
     results: Results | pd.DataFrame | str | os.PathLike[str] | Sequence[Any],
+    names: Sequence[str] | None = None,
     *,
     measure: str | Sequence[str] | None = None,
+    baseline: str | None = None,
+    margin: float | Mapping[str, float] | None = None,
+    rope: float | None = None,
     direction: str | Mapping[str, str] | None = None,
     tests: str | Sequence[str] = "default",
-    rope: float | None = None,
     alpha: float = 0.05,
     adjust: str | None = "holm",
     columns: Mapping[str, str] | None = None,
     random_state: int | np.random.Generator | None = 0,
 ) -> Comparison:
-    """Compare embeddings across data sets and replicates.
+    """Compare embeddings on one data set, or across data sets and replicates.
 
-    Data sets are the sample: every test speaks of further data sets like these. Replicates (re-runs, seeds) are
-    averaged within data set before ranks are taken, since re-runs are no new data sets; the mixed model keeps them.
+    One result (or its saved file) is compared by its points, as ``Results.compare`` does. Everything else is compared
+    across data sets: they are the sample, and every test refers to further data sets like these. Replicates (re-runs,
+    seeds) are averaged within data set before ranks are taken, since re-runs are no new data sets; the mixed model
+    keeps them.
 
     Parameters
     ----------
@@ -61,8 +70,19 @@ def compare(
         ``parameters``, ``replicate`` and ``direction``; a file of such a table (.csv, .tsv, .parquet) made by anyone;
         what ``Evaluation.run`` gave, or its saved file; the file of a ``Study``. Results on the same data (by hash)
         are one data set, those with another seed its replicates.
+    names : list of str, optional
+        The embeddings to compare; all by default.
     measure : str or list of str, optional
         Which measures; all by default, each on its own.
+    baseline : str, optional
+        One embedding: all others are compared with it, and with nothing else. It is the second of every pair; p-values
+        are adjusted over these pairs only, except those of Nemenyi's test, which hold for all pairs, and there are no
+        letters. All pairs by default.
+    margin : float or dict of measure to float, optional
+        On one data set: margin of equivalence, in the unit of the measure; see ``Results.compare``.
+    rope : float, optional
+        Across data sets: region of practical equivalence, in the unit of the measure. Smaller differences do not count,
+        and one of exactly ``rope`` counts half, as in the program baycomp of the authors of the test.
     direction : {"higher", "lower"} or dict of measure to one of them, optional
         Which way is better. By default as the table says, else as the card of the measure says.
     tests : "default", "all" or list of str
@@ -71,9 +91,6 @@ def compare(
         with p by exchanges within data sets; needs three embeddings), "nemenyi" (all pairs of mean ranks), "wilcoxon"
         (signed ranks of each pair), "mixed" (a linear mixed model), "bayes" (needs ``rope``). "default" is the first
         three, and "bayes" with ``rope``.
-    rope : float, optional
-        Region of practical equivalence, in the unit of the measure: smaller differences do not count, and one of
-        exactly ``rope`` counts half, as in the program baycomp of the authors of the test.
     alpha : float
         Level of the critical difference, the letters, the intervals and the words.
     adjust : "holm", "benjamini_hochberg" or None
@@ -92,8 +109,8 @@ def compare(
     Raises
     ------
     InputError
-        Two values for one cell, an infinite value, a direction that is not known, or fewer than two embeddings on two
-        data sets.
+        Two values for one cell, an infinite value, a direction that is not known, fewer than two embeddings on two
+        data sets; ``rope``, ``direction``, ``tests`` or ``columns`` on one data set, ``margin`` across data sets.
     UnknownName
         A measure, test or word that is not known.
 
@@ -124,23 +141,43 @@ def compare(
       first second      test  n  advantage  p_value
     0  umap    pca  wilcoxon  5        0.2   0.0625
     """
+    single = _single(results)
+    if single is not None:
+        across = {
+            "rope": rope,
+            "direction": direction,
+            "columns": columns,
+            "tests": None if tests == "default" else tests,
+        }
+        for argument, value in across.items():
+            if value is not None:
+                cure = "Leave it out; the margin of equivalence on one data set is margin=."
+                raise InputError(argument, "must be used across data sets only", f"{value!r} with one result", cure)
+        options = {"measure": measure, "baseline": baseline, "margin": margin, "alpha": alpha, "adjust": adjust}
+        return compare_pairs(single, names, **options)
+    if margin is not None:
+        cure = "Across data sets pass rope=, the difference below which none counts."
+        raise InputError("margin", "must be used on one data set only", f"{margin!r} with several", cure)
     alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
     rope = None if rope is None else check_float(rope, "rope", low=0.0)
     adjust, wanted, root = check_adjustment(adjust), _tests(tests, rope), root_seed(random_state)
     table, notes = gather(results, columns)
-    found = families(table, measure, direction)
+    found = families(table, measure, direction, names, baseline)
     pairs, overall = [], []
     for family in found:
         whole, rows = _family_rows(family, wanted, rope if "bayes" in wanted else None, alpha, root)
         overall += whole
-        pairs += rows
+        pairs += [row for row in rows if baseline in (None, row["second"])]
     frame = only_found(adjust_p_values(pair_frame(pairs), adjust, AT_ONCE), alpha)
     decided = decisive_test(frame, {point_column(f.measure, f.parameters): f for f in found}, alpha, adjust)
     by = frame[frame["test"] == decided["decided_by"]]
     standing = pd.DataFrame([row for family in found for row in _standing(family, by, alpha)])
     recipe = {"kind": "datasets", "alpha": alpha, "adjust": adjust or "nothing", "rope": rope}
+    recipe |= {} if baseline is None else {"baseline": baseline}
     given = {
+        "names": names,
         "measure": measure,
+        "baseline": baseline,
         "direction": direction,
         "tests": tests,
         "rope": rope,
@@ -159,6 +196,14 @@ def compare(
         recipe=recipe,
         notes=tuple(dict.fromkeys([*notes, *_notes(found)])),
     )
+
+
+def _single(results: Any) -> Results | None:
+    """The one result that is to be compared by its points, itself or from its file; None for everything else."""
+    one = results[0] if isinstance(results, list | tuple) and len(results) == 1 else results
+    if isinstance(one, str | os.PathLike) and not is_study(Path(one)) and Path(one).suffix.lower() not in TABLES:
+        return load_results(one)
+    return one if isinstance(one, Results) else None
 
 
 def _tests(tests: Any, rope: float | None) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import pandas as pd
 
 from dreval._check import check_float, check_one_of, describe
 from dreval.comparison._cells import wanted_names
-from dreval.comparison._pairs import ahead, letters_of, only_found, pair_frame, superiority
+from dreval.comparison._pairs import ahead, compared_pairs, letters_of, only_found, pair_frame, superiority
 from dreval.errors import InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
@@ -49,6 +48,7 @@ def compare_pairs(
     names: Sequence[str] | None = None,
     *,
     measure: str | Sequence[str] | None = None,
+    baseline: str | None = None,
     margin: float | Mapping[str, float] | None = None,
     alpha: float = 0.05,
     adjust: str | None = "holm",
@@ -60,21 +60,23 @@ def compare_pairs(
     if len(settings[0].values) < 2:
         cure = "Name two or more, or none for all." if names is not None else "Add another embedding to the evaluation."
         raise InputError("names", "must name two embeddings that were computed", ", ".join(settings[0].values), cure)
+    if baseline is not None:
+        check_one_of(baseline, list(settings[0].values), "baseline")
     margins = _margins(margin, list(dict.fromkeys(at.key["measure"] for at in settings)))
     made = [
         _pair(at, first, second, alpha, margins.get(at.key["measure"]))
         for at in settings
-        for first, second in itertools.combinations(at.values, 2)
+        for first, second in compared_pairs(list(at.values), baseline)
     ]
     pairs = adjust_p_values(pair_frame(made, "pairs"), adjust)
     if margins:
         pairs = _adjust_equivalence(pairs, adjust)
     pairs = only_found(pairs, alpha)
     recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None, "margin": margins}
-    given = {"measure": measure, "margin": margin, "alpha": alpha, "adjust": adjust}
-    recipe |= {
-        "call": written_again("results.compare", [repr(names)] if names is not None else [], given, compare_pairs)
-    }
+    given = {"measure": measure, "baseline": baseline, "margin": margin, "alpha": alpha, "adjust": adjust}
+    words = [repr(names)] if names is not None else []
+    recipe |= {} if baseline is None else {"baseline": baseline}
+    recipe |= {"call": written_again("results.compare", words, given, compare_pairs)}
     recipe |= {"tests": list(dict.fromkeys(pairs["test"])), "random_state": results.recipe.get("random_state")}
     recipe |= {key: results.recipe.get(key) for key in ("dataset", "n", "anchors")}
     return Comparison(

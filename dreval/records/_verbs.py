@@ -30,7 +30,7 @@ VERBS = {
     "Method.summary": "dreval.report.contents.single:method_summary",
     "ProtocolStatus.summary": "dreval.report.contents.status:protocol_summary",
     "Results.certificate": "dreval.significance._certificate:certify",
-    "Results.compare": "dreval.comparison.within:compare_pairs",
+    "Results.compare": "dreval.comparison.across:compare",
     "Results.data": "dreval.inputs.data:as_data",
     "Results.plot": "dreval.report.plot:plot",
     "Results.ranking": "dreval.comparison.ranking:ranking",

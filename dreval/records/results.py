@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
@@ -147,7 +147,7 @@ class Results(Record):
         return pd.concat(parts, axis=1).rename_axis("embedding").reset_index()
 
     def augment(self, name: str | None = None) -> pd.DataFrame:
-        """One row per point of one embedding: id, label, coordinates, and the contribution of the point to each measure.
+        """One row per point: id, label, coordinates, and the contribution of the point to each measure.
 
         A point without label has NaN there, and in the measures of labels. With anchors only the anchors have
         contributions; the other points are missing there.
@@ -329,7 +329,17 @@ class Results(Record):
         """
         return super().summary()
 
-    def compare(self, names: Any = None, **options: Any) -> Any:
+    def compare(
+        self,
+        names: Sequence[str] | None = None,
+        *,
+        measure: str | Sequence[str] | None = None,
+        baseline: str | None = None,
+        margin: float | Mapping[str, float] | None = None,
+        rope: float | None = None,
+        alpha: float = 0.05,
+        adjust: str | None = "holm",
+    ) -> Any:
         """Which embedding is better here: paired differences of every pair, for each measure.
 
         The two are judged at the same points, so their measures are not independent; the standard error is that of the
@@ -348,9 +358,15 @@ class Results(Record):
             The embeddings to compare, in this order; all that were computed by default.
         measure : str or list of str, optional
             Which measures; all by default.
+        baseline : str, optional
+            One embedding: all others are compared with it, as the second of every pair, and with nothing else. P-values
+            are adjusted over these pairs; there are no letters. All pairs by default.
         margin : float or dict of measure to float, optional
             Margin of equivalence, in the unit of the measure: two one-sided tests ask whether the two differ by less
             (``p_equivalence``). One number where one measure is compared.
+        rope : float, optional
+            Region of practical equivalence across data sets, for ``dreval.compare``; an error on one data set, where
+            ``margin`` is meant.
         alpha : float
             Level of intervals, letters and words; 0.05 by default.
         adjust : "holm", "benjamini_hochberg" or None
@@ -377,9 +393,8 @@ class Results(Record):
                first    second  advantage     better
         0  first two  last two       0.31  first two
         """
-        compare_pairs = function("Results.compare")
-        check_parameters(options, tuple(signature(compare_pairs).parameters)[2:], "compare")
-        return compare_pairs(self, names, **options)
+        options = {"measure": measure, "baseline": baseline, "margin": margin, "rope": rope}
+        return call("Results.compare", self, names, **options, alpha=alpha, adjust=adjust)
 
     def ranking(self, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:
         """Embeddings from the best to the worst by each measure, with the set not distinguishable from the best.

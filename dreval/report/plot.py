@@ -21,7 +21,7 @@ from dreval.report.figures._kind import FigureCard
 __all__ = ["draw_comparison", "kind_card", "kinds", "plot", "plot_comparison", "plot_study"]
 
 CHOICE = ("names", "embedding")  # options of every figure of a result
-COMPARED = ("alpha", "adjust")  # what a result that is compared first takes besides
+COMPARED = ("baseline", "alpha", "adjust")  # what a result that is compared first takes besides
 
 
 def kinds(of: str | None = None) -> dict[str, FigureCard]:

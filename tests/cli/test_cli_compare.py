@@ -104,7 +104,7 @@ def test_a_figure_that_is_refused_leaves_the_tables(run: Any) -> None:
     [
         (("table.csv",), "must have one column 'dataset'"),
         (("table.csv", "--columns", "dataset=problem"), "`--direction` must be known"),
-        (("0.dreval", "--rope", "1"), "`--rope` must be asked across data sets"),
+        (("0.dreval", "--rope", "1"), "`--rope` must be used across data sets only"),
         (("nowhere.dreval",), "must be an existing file"),
         (("0.dreval", "1.dreval", "--measure", "continuty"), "Did you mean 'continuity'"),
         (("0.dreval", "--plot", "0.dreval"), "must end in .png or .svg or .pdf"),

@@ -95,7 +95,7 @@ TABLES: dict[str, Case] = {
     "a measure of the comparison": lambda: ACROSS.wins("valu"),
 }
 PICTURES: dict[str, Case] = {
-    "an unknown embedding": lambda: ACROSS.plot("forrest"),
+    "an unknown figure": lambda: ACROSS.plot("forrest"),
     "an unknown option": lambda: ACROSS.plot("forest", indx="value"),
     "ranks on one data set": lambda: RESULTS.compare().plot("critical_difference"),
     "ranks with empty cells": lambda: HOLES.plot("critical_difference"),
