@@ -140,10 +140,7 @@ def bandwidth_curve(
     for factor in values:
         widths = tuple(None if median is None else factor * median for median in medians)
         found.append(function(x, y, bandwidth=widths, n_resamples=n_resamples, random_state=root, **options))
-    curve = _curve("bandwidth / median", values, found, 1.0)
-    for side in "xy":
-        curve.table[f"bandwidth_{side}"] = [one.extra[f"bandwidth_{side}"] for one in found]
-    return curve
+    return _curve("bandwidth / median", values, found, 1.0, ("bandwidth_x", "bandwidth_y"))
 
 
 def _refuse_options(options: dict[str, Any], single: str, several: str) -> None:
@@ -164,8 +161,10 @@ def _positive(values: Any, argument: str) -> list[float]:
     return numbers
 
 
-def _curve(setting: str, values: list[float], found: list[IndependenceTest], usual: float) -> Sensitivity:
-    """One row for each value of the setting."""
+def _curve(
+    setting: str, values: list[float], found: list[IndependenceTest], usual: float, more: tuple[str, ...] = ()
+) -> Sensitivity:
+    """One row for each value of the setting; ``more`` names further values of the tests."""
     rows = [
         {
             setting: value,
@@ -175,6 +174,7 @@ def _curve(setting: str, values: list[float], found: list[IndependenceTest], usu
             "effect_size": one.effect_size,
             "p_value": one.p_value,
             "p_kind": one.p_kind,
+            **{name: one.extra[name] for name in more},
         }
         for value, one in zip(values, found, strict=True)
     ]
