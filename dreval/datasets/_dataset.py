@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +24,7 @@ from dreval.registry import DATASETS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Dataset", "DatasetCard", "Draw", "dataset", "finish", "load_dataset", "simulate"]
+__all__ = ["Dataset", "DatasetCard", "Draw", "dataset", "finish", "load_dataset", "read_bundled", "simulate"]
 
 FloatArray = npt.NDArray[np.float64]
 Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
@@ -230,3 +234,23 @@ def finish(draw: Draw, card: DatasetCard, recipe: dict[str, Any]) -> Dataset:
     """The data set of a draw; columns without a name are called x1, x2, ..."""
     names = draw.feature_names or tuple(f"x{j + 1}" for j in range(draw.data.shape[1]))
     return Dataset(draw.data, draw.labels, draw.latent, card, names, recipe)
+
+
+def _data_folder() -> Traversable:
+    """The folder ``data``: inside the installed package, or beside it in a source tree."""
+    inside = files("dreval") / "data"
+    return inside if inside.is_dir() else Path(__file__).resolve().parents[2] / "data"
+
+
+def read_bundled(name: str) -> Draw:
+    """Features, names and labels of ``<name>.csv.gz``; the last column holds the labels."""
+    file = _data_folder() / f"{name}.csv.gz"
+    if not file.is_file():
+        raise InputError(
+            "name", f"must have its file {name}.csv.gz in the package", "no such file", "Install dreval again."
+        )
+    names, *rows = (line.split(",") for line in gzip.decompress(file.read_bytes()).decode().splitlines())
+    table = np.array(rows)
+    labels = table[:, -1]
+    classes = labels.astype(np.int64) if all(label.isdigit() for label in labels) else np.ascontiguousarray(labels)
+    return Draw(table[:, :-1].astype(np.float64), labels=classes, feature_names=tuple(names[:-1]))

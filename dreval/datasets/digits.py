@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dreval.datasets._bundled import read_bundled
-from dreval.datasets._dataset import Draw, dataset
+from dreval.datasets._dataset import Draw, dataset, read_bundled
 
 
 @dataset(

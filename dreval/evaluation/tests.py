@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.plan import TestTask
-from dreval.geometry._refit import Refit
+from dreval.geometry.rkhs import Refit
 from dreval.inputs.data import Data
 from dreval.registry import TESTS
 from dreval.significance._certificate import RULE, Shown, fitted, residual_tests, shown

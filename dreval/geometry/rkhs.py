@@ -1,37 +1,162 @@
 """Maps in a reproducing kernel Hilbert space: out-of-sample embedding and reconstruction (Roy 2021, Theorems 2 and 3).
 
-Also the transformations of the tractable consistency index, which the index and the exchange of files share.
+Also kernel ridge regression with leave-one-out errors, and reconstructions that are fitted again on folds of the
+points and on resampled residuals.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_float, check_one_of, check_points, check_rows, column_names, in_columns
+from dreval._random import stream
 from dreval.errors import InputError
-from dreval.geometry._kernel_ridge import KernelRidge, Scaled, scaled_points
-from dreval.geometry._transformations import TRANSFORMATIONS, Transformations, transform_count, transformations_of
 from dreval.geometry.distances import block_rows, pairwise_squared, power_of_two
-from dreval.geometry.kernels import center, radial_values
+from dreval.geometry.kernels import center, median_rule, radial_values
 from dreval.records._verbs import Record
 
 __all__ = [
+    "POINTS",
     "RULES",
-    "TRANSFORMATIONS",
+    "HeldOut",
     "KernelMap",
-    "Transformations",
+    "KernelRidge",
+    "Refit",
+    "RidgeFit",
+    "Scaled",
     "embedding_map",
-    "make_transformations",
+    "fitted_rows",
+    "held_out",
     "reconstruction_map",
+    "scaled_points",
     "theorem3_weights",
-    "transform_count",
 ]
 
 FloatArray = npt.NDArray[np.float64]
+PATH = np.geomspace(1e-12, 1e3, 61)  # ridges that are tried, over the largest eigenvalue of the centered kernel
+
+
+class Scaled(NamedTuple):
+    """Points times a power of two, that number, and the bandwidth in the unit of the scaled points.
+
+    ``bandwidth`` is 0 where all points coincide, which no kernel of the distance can tell apart.
+    """
+
+    points: FloatArray
+    scale: float
+    bandwidth: float
+    notes: tuple[str, ...]
+
+    def gram(self, kernel: str = "gaussian") -> FloatArray:
+        """The kernel matrix (n, n)."""
+        return radial_values(pairwise_squared(self.points), kernel, self.bandwidth)
+
+
+def scaled_points(points: FloatArray, argument: str, bandwidth: float | None = None) -> Scaled:
+    """The points at size 1, where no square overflows or vanishes, and the median rule's bandwidth."""
+    from scipy.spatial.distance import pdist
+
+    if bandwidth is not None and check_float(bandwidth, "bandwidth") <= 0:
+        raise InputError("bandwidth", "must be positive", repr(bandwidth), "Leave it out for the median rule.")
+    moved = points - points[0]
+    scale = power_of_two(moved)
+    moved = moved * scale
+    if not moved.any():
+        return Scaled(moved, scale, 0.0, (f"`{argument}` puts all points in one place.",))
+    if bandwidth is not None:
+        return Scaled(moved, scale, bandwidth * scale, ())
+    sigma, notes = median_rule(pdist(moved, "sqeuclidean"), argument)
+    return Scaled(moved, scale, sigma, notes)
+
+
+class RidgeFit(NamedTuple):
+    """One regression: the ridge, kernel coefficients, residuals, leave-one-out residuals and their relative error.
+
+    The relative error is over the squared deviations of each point from the mean of the others, so that a fit which
+    says no more than the mean has 1.
+    """
+
+    ridge: float
+    weights: FloatArray
+    residuals: FloatArray
+    left_out: FloatArray
+    left_out_error: float
+
+
+class KernelRidge:
+    """Regressions x = b + f(y) + e that minimize |e|^2 + ridge |f|^2, with a free constant b.
+
+    With K the kernel matrix of the points and U diag(v) U' the spectrum of HKH (without the constant vector) the fit of
+    centered responses is U diag(v / (v + ridge)) U' x, and its residual where point i is left out is
+    e_i / (1 - S_ii) exactly, S being the matrix that maps responses to fits. All ridges and all responses share the
+    one decomposition: O(n^3) time, O(n^2) memory.
+
+    References
+    ----------
+    Golub, Heath & Wahba (1979), Generalized cross-validation, Technometrics 21, 215-223, for the leave-one-out
+    identity.
+    """
+
+    def __init__(self, gram: FloatArray) -> None:
+        from scipy.linalg import eigh
+
+        n = len(gram)
+        centered = center(gram.copy())
+        constant = 2.0 * float(np.trace(centered))  # above all others: the constant vector comes last and is dropped
+        values, vectors = eigh(centered + constant / n, driver="evd", overwrite_a=True, check_finite=False)
+        self.values, self.vectors = np.maximum(values[:-1], 0.0), np.ascontiguousarray(vectors[:, :-1])
+        self.squares = self.vectors**2
+
+    @property
+    def largest(self) -> float:
+        """The largest eigenvalue of HKH."""
+        return float(self.values[-1])
+
+    def condition(self, ridge: float) -> float:
+        """Condition number of HKH + ridge I among vectors that sum to 0."""
+        return (self.largest + ridge) / (float(self.values[0]) + ridge)
+
+    def rests(self, ridge: float) -> FloatArray:
+        """1 - S_ii of every point, S the matrix that maps responses to fits."""
+        return self.squares @ (ridge / (self.values + ridge))
+
+    def fit(self, responses: FloatArray, ridge: float | None = None) -> RidgeFit:
+        """Regress centered responses (n, r) at one ridge, by default that of the least leave-one-out error."""
+        scores = self.vectors.T @ responses
+        if ridge is None:
+            ridge = self._best_ridge(scores)
+        shrunk = ridge / (self.values + ridge)
+        residuals = self.vectors @ (shrunk[:, None] * scores)
+        left_out = residuals / self.rests(ridge)[:, None]
+        others = len(responses) / (
+            len(responses) - 1
+        )  # a deviation from the mean of the others over that from the mean
+        total = float(np.vdot(responses, responses)) * others**2
+        error = float(np.vdot(left_out, left_out)) / total if total > 0 else 0.0
+        return RidgeFit(ridge, residuals / ridge, residuals, left_out, error)
+
+    def best_ridge(self, responses: FloatArray) -> float:
+        """The ridge of the path with the least leave-one-out error for centered responses (n, r)."""
+        return self._best_ridge(self.vectors.T @ responses)
+
+    def _best_ridge(self, scores: FloatArray) -> float:
+        """The ridge of the path with the least leave-one-out error; wide responses are turned to n columns first."""
+        if scores.shape[1] > len(scores):
+            scores = np.linalg.qr(scores.T, mode="r").T
+        ridges = PATH * self.largest
+        shrunk = ridges / (self.values[:, None] + ridges)
+        rests = self.squares @ shrunk  # 1 - S_ii, (n, path)
+        errors = [
+            float(np.sum((self.vectors @ (shrunk[:, [t]] * scores)) ** 2 / rests[:, [t]] ** 2))
+            for t in range(len(ridges))
+        ]
+        return float(ridges[int(np.argmin(errors))])
+
+
 RULES = ("ridge", "theorem3", "theorem3_printed")
 EMBEDDING_RIDGE = 1e-6
 
@@ -248,39 +373,6 @@ def _kept(sizes: FloatArray, n: int) -> npt.NDArray[np.bool_]:
     return np.asarray(sizes > sizes[0] * n * np.finfo(float).eps)
 
 
-def make_transformations(
-    X: FloatArray, Y: FloatArray, kind: str = "perturbation", amplitude: float = 0.5, kernel: str = "gaussian"
-) -> Transformations:
-    """The n p transformations of the data that the tractable consistency index speaks of.
-
-    Parameters
-    ----------
-    X : (n, p) array
-        The data.
-    Y : (n, d) array
-        The method's own embedding of them.
-    kind : {"perturbation", "definition"}
-        "perturbation": X~ = X + a s k(X_A, x_i) e_j, with s^2 = tr S_XX / (n p). "definition": X~ = k(X_A, x_i) e_j +
-        (X - X_A). X_A is the reconstruction of the data from Y by Theorem 3 (corrected).
-    amplitude : float
-        The factor a > 0, for "perturbation".
-    kernel : {"gaussian", "laplace", "rational_quadratic"}
-        k on the data at distance r and length-scale sigma: exp(-r^2 / (2 sigma^2)), exp(-r / sigma) and
-        1 / (1 + r^2 / (2 sigma^2)); sigma by the median rule, sqrt(median of the squared distances of all pairs).
-
-    Returns
-    -------
-    Transformations
-        ``data(i, j)`` is one transformed data set, ``choose(count, root)`` a sample stratified over columns.
-
-    References
-    ----------
-    Roy (2021), Trustworthy Dimensionality Reduction, Definitions 4 and 5, Theorem 5.
-    """
-    known = reconstruction_map(Y, X, rule="theorem3")
-    return transformations_of(X, known(Y), kind, amplitude, kernel, known.notes)
-
-
 def _pair(first: Any, second: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[FloatArray, FloatArray]:
     a, b = check_points(first, names[0], min_rows=2), check_points(second, names[1], min_rows=2)
     check_rows(len(b), len(a), names[1])
@@ -329,3 +421,97 @@ def _constant(
         (0.0, 1.0, _share(values - mean, values - mean), np.nan),
         columns,
     )
+
+
+UNDERSMOOTHED = 0.1  # ridge of the residuals over that with the least leave-one-out error
+POINTS = 1000  # a fit costs n^3; beyond, a random subset is fitted
+ROUNDING = 1e-12  # share of the variance below which a residual is what the smallest ridge leaves
+
+
+class HeldOut(NamedTuple):
+    """Residuals x - f(y) and deviations x - mean of points that were not learned from; fold of each; ridges."""
+
+    residuals: FloatArray
+    deviations: FloatArray
+    fold: npt.NDArray[np.int64]
+    ridges: list[float]
+
+    @property
+    def error(self) -> float:
+        """Squared residuals over squared deviations."""
+        unit = power_of_two(self.deviations)
+        size = float(np.linalg.norm(self.deviations * unit))
+        return float(np.linalg.norm(self.residuals * unit / size)) ** 2
+
+
+def fitted_rows(n: int, root: int) -> npt.NDArray[np.int64]:
+    """The points that are fitted: all, or 1000 drawn at random; with one seed the same for index and certificate."""
+    if n <= POINTS:
+        return np.arange(n)
+    return np.sort(stream(root, "reconstruction points").choice(n, POINTS, replace=False))
+
+
+def held_out(X: FloatArray, Y: FloatArray, rule: str, count: int, root: int) -> HeldOut:
+    """Cross-validated residuals: each of ``count`` random folds is reconstructed by what the others taught."""
+    fold = np.empty(len(X), dtype=np.int64)
+    fold[stream(root, "folds").permutation(len(X))] = np.arange(len(X)) % count
+    residuals, deviations, ridges = np.empty_like(X), np.empty_like(X), []
+    for number in range(count):
+        out = fold == number
+        learned = reconstruction_map(Y[~out], X[~out], rule=rule)
+        residuals[out], deviations[out] = X[out] - learned(Y[out]), X[out] - learned.mean
+        ridges.append(learned.ridge)
+    return HeldOut(residuals, deviations, fold, ridges)
+
+
+class Refit:
+    """A reconstruction and what it leaves, and the same for resampled residuals, learned again each time.
+
+    Under "ridge" the residuals are those of a tenth of the ridge with the least leave-one-out error: that one misses
+    bends as much as it avoids noise, and what is missed would pass for dependence. On a Swiss roll with noise and true
+    latents (n = 100) a nominal 5 % test of the residuals rejects 11 % without, 5 % with it (300 simulations).
+
+    Attributes
+    ----------
+    map : KernelMap
+        The reconstruction.
+    residuals : ndarray (n, p)
+        x - f(y).
+    ridge : float
+        The ridge of the residuals; 0 for Theorem 3.
+    """
+
+    def __init__(self, Y: FloatArray, X: FloatArray, rule: str) -> None:
+        self.map: KernelMap = reconstruction_map(Y, X, rule=rule)
+        self.rule = rule
+        gram = self.map.scaled.gram()
+        centered = X - self.map.mean
+        self.ridge = 0.0
+        if rule == "ridge":
+            self.solver = KernelRidge(gram)
+            self.ridge = self._ridge(centered)
+            self.residuals, rests = self.solver.fit(centered, self.ridge).residuals, self.solver.rests(self.ridge)
+        else:
+            self.left, self.right = theorem3_weights(rule, gram, self.map.scaled.points, X)
+            self.left = (gram - gram.mean(axis=0)) @ self.left
+            self.residuals = self._leave(centered)
+            rests = 1.0 - 1.0 / len(X) - np.einsum("id,di->i", self.left, self.right)
+        self.fitted = centered - self.residuals
+        errors = self.residuals / np.sqrt(np.maximum(rests, 1e-12))[:, None]
+        self.errors = errors - errors.mean(axis=0)
+        self.exact = self.map.error <= ROUNDING
+
+    def _ridge(self, centered: FloatArray) -> float:
+        return UNDERSMOOTHED * self.solver.best_ridge(centered)
+
+    def _leave(self, centered: FloatArray) -> FloatArray:
+        """What is left of centered data, learned again."""
+        if self.rule == "ridge":
+            return self.solver.fit(centered, self._ridge(centered)).residuals
+        return centered - self.left @ (self.right @ centered)
+
+    def resampled(self, rng: np.random.Generator) -> FloatArray:
+        """The residual of f(Y) + e*, e* drawn with replacement from the errors, after learning again."""
+        n = len(self.errors)
+        made = self.fitted + self.errors[rng.integers(n, size=n)]
+        return self._leave(made - made.mean(axis=0))

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import check_int, check_one_of
-from dreval.geometry._refit import POINTS, HeldOut, fitted_rows, held_out
 from dreval.geometry.distances import power_of_two
-from dreval.geometry.rkhs import RULES, reconstruction_map
+from dreval.geometry.rkhs import POINTS, RULES, HeldOut, fitted_rows, held_out, reconstruction_map
 from dreval.inference.reruns import open_case
 from dreval.measures._method_measure import FloatArray, make_record, method_measure
 from dreval.records.measure_record import MeasureRecord

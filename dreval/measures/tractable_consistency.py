@@ -14,7 +14,7 @@ from dreval._check import check_int
 from dreval.errors import MethodFailed
 from dreval.geometry.distances import power_of_two
 from dreval.geometry.kernels import RADIAL_KERNELS
-from dreval.geometry.rkhs import TRANSFORMATIONS, Transformations, make_transformations, transform_count
+from dreval.geometry.transformations import TRANSFORMATIONS, Transformations, make_transformations, transform_count
 from dreval.inference.reruns import Found, Reruns, open_case, runnable
 from dreval.measures._method_measure import (
     FloatArray,

@@ -11,9 +11,8 @@ import numpy as np
 from dreval._check import check_bool, check_int, check_one_of, check_path, check_random_state, describe
 from dreval._random import root_seed
 from dreval.errors import ProtocolError
-from dreval.geometry._transformations import check_amplitude
 from dreval.geometry.kernels import RADIAL_KERNELS
-from dreval.geometry.rkhs import TRANSFORMATIONS, transform_count
+from dreval.geometry.transformations import TRANSFORMATIONS, check_amplitude, transform_count
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.recording import RecordedSource
 from dreval.measures.tractable_consistency import tractable_consistency

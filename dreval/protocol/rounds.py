@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval.errors import InputError, ProtocolError
-from dreval.geometry.rkhs import make_transformations
+from dreval.geometry.transformations import make_transformations
 from dreval.inference.reruns import reseed
 from dreval.inputs.data import Data
 from dreval.inputs.recording import Recording, Run

@@ -12,9 +12,8 @@ from dreval._check import check_int, check_one_of, check_random_state
 from dreval._parallel import run_blocks
 from dreval._random import root_seed, stream
 from dreval.errors import UndefinedMeasure
-from dreval.geometry._refit import POINTS, Refit, fitted_rows, held_out
 from dreval.geometry.distances import power_of_two
-from dreval.geometry.rkhs import RULES
+from dreval.geometry.rkhs import POINTS, RULES, Refit, fitted_rows, held_out
 from dreval.records.certificate import Certificate, ResidualTest
 from dreval.records.embedding import Embedding
 from dreval.registry import TESTS

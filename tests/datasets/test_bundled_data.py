@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import dreval
-from dreval.datasets import _bundled
+from dreval.datasets import _dataset
 from dreval.errors import InputError
 from dreval.registry import DATASETS
 
@@ -85,7 +85,7 @@ def test_frame_has_names_and_labels():
 def test_the_folder_inside_the_package_comes_first(tmp_path, monkeypatch):
     """An installed package reads its own files; a file that is missing is said by name."""
     (tmp_path / "data").mkdir()
-    monkeypatch.setattr(_bundled, "files", lambda _: tmp_path)
+    monkeypatch.setattr(_dataset, "files", lambda _: tmp_path)
     with pytest.raises(InputError, match=r"wdbc\.csv\.gz"):
         dreval.load_dataset("wdbc")
     (tmp_path / "data").rmdir()

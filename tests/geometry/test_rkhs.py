@@ -10,9 +10,17 @@ from strategies import pairs
 
 import dreval
 from dreval.errors import InputError
-from dreval.geometry._kernel_ridge import KernelRidge, scaled_points
-from dreval.geometry._refit import Refit, held_out
-from dreval.geometry.rkhs import RULES, embedding_map, make_transformations, reconstruction_map, transform_count
+from dreval.geometry.rkhs import (
+    RULES,
+    KernelRidge,
+    Refit,
+    embedding_map,
+    held_out,
+    make_transformations,
+    reconstruction_map,
+    scaled_points,
+    transform_count,
+)
 
 
 def gaussian(A, B, sigma):

@@ -235,7 +235,7 @@ def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
     names = ["r_nx_auc", "knn_accuracy", "neighborhood_hit"]
     table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run(names, tests=None, ci=None).tidy()
     options = {"knn_accuracy": {"labels": labels, "random_state": 0}, "neighborhood_hit": {"labels": labels}}
-    for name, row in table.set_index("index").iterrows():
+    for name, row in table.set_index("measure").iterrows():
         alone = getattr(dreval, name)(X, Y, **options.get(name, {}), ties="bounds")
         assert row[["worst", "value", "best"]].tolist() == alone.tolist()
         assert row["worst"] < row["best"]

@@ -16,7 +16,7 @@ from scipy.spatial import procrustes as their_procrustes
 
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure
-from dreval.geometry.rkhs import make_transformations
+from dreval.geometry.transformations import make_transformations
 from dreval.measures.tractable_consistency import pca_disparities
 
 

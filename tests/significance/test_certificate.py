@@ -9,7 +9,7 @@ import pytest
 
 import dreval
 from dreval.errors import InputError, UndefinedMeasure
-from dreval.geometry._refit import Refit
+from dreval.geometry.rkhs import Refit
 from dreval.records.certificate import Certificate
 from dreval.records.embedding import Embedding
 from dreval.registry import TESTS

@@ -1,4 +1,4 @@
-"""The transformations of the tractable consistency index."""
+"""The transformations of the data on which tractable consistency is measured (Roy 2021, Definitions 4 and 5)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ import numpy.typing as npt
 from dreval._check import check_float, check_int, check_one_of
 from dreval._random import stream
 from dreval.errors import InputError
-from dreval.geometry._kernel_ridge import Scaled, scaled_points
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import RADIAL_KERNELS, radial_values
+from dreval.geometry.rkhs import Scaled, reconstruction_map, scaled_points
 
-__all__ = ["TRANSFORMATIONS", "Transformations", "check_amplitude", "transform_count", "transformations_of"]
+__all__ = [
+    "TRANSFORMATIONS",
+    "Transformations",
+    "check_amplitude",
+    "make_transformations",
+    "transform_count",
+    "transformations_of",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -127,3 +134,36 @@ def transformations_of(
         notes += (f"The amplitude {asked:g} would fold the data{why}: {amplitude:.3g} is used.",)
     size = amplitude * spread
     return Transformations(X, known, kind, kernel, bandwidth, amplitude, size, size * steepest, notes, scaled)
+
+
+def make_transformations(
+    X: FloatArray, Y: FloatArray, kind: str = "perturbation", amplitude: float = 0.5, kernel: str = "gaussian"
+) -> Transformations:
+    """The n p transformations of the data that the tractable consistency index speaks of.
+
+    Parameters
+    ----------
+    X : (n, p) array
+        The data.
+    Y : (n, d) array
+        The method's own embedding of them.
+    kind : {"perturbation", "definition"}
+        "perturbation": X~ = X + a s k(X_A, x_i) e_j, with s^2 = tr S_XX / (n p). "definition": X~ = k(X_A, x_i) e_j +
+        (X - X_A). X_A is the reconstruction of the data from Y by Theorem 3 (corrected).
+    amplitude : float
+        The factor a > 0, for "perturbation".
+    kernel : {"gaussian", "laplace", "rational_quadratic"}
+        k on the data at distance r and length-scale sigma: exp(-r^2 / (2 sigma^2)), exp(-r / sigma) and
+        1 / (1 + r^2 / (2 sigma^2)); sigma by the median rule, sqrt(median of the squared distances of all pairs).
+
+    Returns
+    -------
+    Transformations
+        ``data(i, j)`` is one transformed data set, ``choose(count, root)`` a sample stratified over columns.
+
+    References
+    ----------
+    Roy (2021), Trustworthy Dimensionality Reduction, Definitions 4 and 5, Theorem 5.
+    """
+    known = reconstruction_map(Y, X, rule="theorem3")
+    return transformations_of(X, known(Y), kind, amplitude, kernel, known.notes)
