@@ -15,7 +15,6 @@ from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.records.embedding import Embedding
 from dreval.records.read_only import read_only_array
-from dreval.report.render.summary import Block, Summary
 
 __all__ = ["WORDS", "Method", "MethodCard", "fix_signs", "method"]
 
