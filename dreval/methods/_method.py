@@ -13,6 +13,7 @@ import numpy.typing as npt
 from dreval._check import check_int, check_one_of, check_points, check_random_state, column_names, in_columns
 from dreval.errors import InputError
 from dreval.glossary import block, filled
+from dreval.records._verbs import call
 from dreval.records.embedding import Embedding
 from dreval.records.read_only import read_only_array
 
