@@ -22,7 +22,7 @@ _examples = os.environ.get("DREVAL_EXAMPLES")
 settings.register_profile(
     "dreval",
     deadline=None,
-    max_examples=int(_examples or 25),
+    max_examples=int(_examples or 8),
     derandomize=_examples is None,
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,

@@ -201,7 +201,7 @@ def test_the_set_is_the_same_after_saving_and_with_any_number_of_jobs(results, t
 
 @pytest.mark.calibration
 def test_the_best_set_holds_the_best(n_simulations):
-    """Four exchangeable maps of one sample: each is in the set in at least 95 % - 3 SE of 300 samples, by every measure.
+    """Four exchangeable maps of one sample: each is in the set in at least 95 % - 3 SE of 300 samples, for any measure.
 
     All four are equally good over samples, so that any of them is a best one; a fifth with much noise is out in most.
     """

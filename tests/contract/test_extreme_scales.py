@@ -200,7 +200,7 @@ def test_far_from_the_origin(name, options, shift):
 
 
 def test_an_evaluation_at_extreme_units():
-    """All measures, intervals and chance levels: no infinite cell, a row without a value has its reason; same errors."""
+    """All measures, intervals and chance levels: no infinite cell, a row without a value has its reason."""
     base = _table(0, 0)
     unitless = [name for name in base.index.unique("measure") if "scale" in MEASURES.card(name).invariances]
     for a, b in ((700, 0), (-700, 700), (-1000, -1000)):

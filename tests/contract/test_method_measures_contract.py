@@ -41,7 +41,7 @@ def test_they_are_known():
 @settings(max_examples=15)
 @given(pair=pairs(min_n=6, max_n=20))
 def test_values_lie_within_the_bounds(name, pair):
-    """For any data and any embedding: a record with a float within the card's bounds; too wide an embedding is refused."""
+    """Any data and embedding: a record with a float within the card's bounds; too wide an embedding is refused."""
     X, Y = pair
     low, high = MEASURES.card(name).bounds
     if Y.shape[1] > 2 and name == "tractable_consistency":

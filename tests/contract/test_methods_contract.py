@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -19,10 +20,13 @@ from dreval.methods._method import Method
 from dreval.registry import METHODS
 
 NAMES = METHODS.names()
-each_method = pytest.mark.parametrize("name", NAMES)
+each_method = pytest.mark.parametrize("name", NAMES)  # an item a method, where fits take their time
+every_method = each("name", NAMES)
 DETERMINISTIC = [name for name in NAMES if METHODS.card(name).deterministic]
 each_deterministic = pytest.mark.parametrize("name", DETERMINISTIC)
 each_seeded = pytest.mark.parametrize("name", sorted(set(NAMES) - set(DETERMINISTIC)))
+# What holds of a search holds of its first steps; tests that ask for its end leave them all.
+FEW_STEPS = {"max_iter": 20, "n_epochs": 5, "n_sweeps": 5, "exaggeration_iter": 5, "n_init": 1}
 TWO_SETS = {"cca"}  # supervised methods whose response has at least as many columns as there are components
 
 
@@ -31,11 +35,12 @@ def _parameters(name):
     return {p.name: p.default for p in inspect.signature(METHODS.get(name)).parameters.values()}
 
 
-def _make(name, n, d=2, k=None, **extra):
-    """The method with a legal number of neighbors, its parts joined, and one seed."""
+def _make(name, n, d=2, k=None, steps=FEW_STEPS, **extra):
+    """The method with a legal number of neighbors, its parts joined, few steps of a search, and one seed."""
     known = _parameters(name)
-    settings = {"n_neighbors": min(known.get("n_neighbors") or 1, n - 1) if k is None else k, "components": "connect"}
-    settings = {key: value for key, value in settings.items() if known.get(key) is not None}
+    settings = {key: value for key, value in steps.items() if key in known}
+    settings |= {"n_neighbors": min(known.get("n_neighbors") or 1, n - 1) if k is None else k, "components": "connect"}
+    settings = {key: value for key, value in settings.items() if key in steps or known.get(key) is not None}
     settings |= {"random_state": 0} | extra
     return METHODS.get(name)(d, **settings)
 
@@ -69,8 +74,8 @@ def _assume_unique(method):
 
 
 def _tolerance(method):
-    """1e-6; a hundredth for a search that ends near an optimum (and says how near), which can be flat around it."""
-    return 0.01 if hasattr(method, "accuracy_") else 1e-6
+    """1e-6; two hundredths for a search that ends near an optimum (and says how near), which can be flat around it."""
+    return 0.02 if hasattr(method, "accuracy_") else 1e-6
 
 
 def _same_up_to_sign(Y, Z, tolerance=1e-6):
@@ -85,7 +90,7 @@ def _plain(draw):
     return np.random.default_rng(seed).uniform(-1, 1, size=(n, 3)) * [8.0, 4.0, 1.0] + 1.0
 
 
-@each_method
+@every_method
 def test_the_card_is_complete(name):
     """Title, family, complexity and reference are there; name and class agree with where they are found."""
     card = METHODS.card(name)
@@ -95,7 +100,7 @@ def test_the_card_is_complete(name):
     assert issubclass(METHODS.get(name), Method)
 
 
-@each_method
+@every_method
 def test_the_card_says_what_moving_the_data_does(name):
     """Scale, rotation and translation are declared in the words of the house."""
     card = METHODS.card(name)
@@ -107,7 +112,7 @@ def test_the_card_says_what_moving_the_data_does(name):
 @each_method
 @pytest.mark.parametrize("unit", [2.0**-660, 2.0**660])
 def test_data_whose_squares_are_no_numbers(name, unit):
-    """Near 1e-199 and 1e199 the embedding is the one of the data at size 1, or they are refused: it is never another."""
+    """Near 1e-199 and 1e199 the embedding is the one of the data at size 1, or they are refused."""
     X = np.random.default_rng(3).uniform(-1, 1, size=(40, 3)) * [8.0, 4.0, 1.0]
     method = _make(name, 40)
     y = _response(method, X)
@@ -136,7 +141,7 @@ def test_units_up_to_the_limit(name, power):
     _same_up_to_sign(there / np.abs(there).max(), here / np.abs(here).max(), tolerance=1e-4)
 
 
-@each_method
+@every_method
 def test_parameters_go_in_and_out(name):
     """n_components comes first and is 2, the rest are keywords; get_params and set_params are inverse to each other."""
     cls, known = METHODS.get(name), _parameters(name)
@@ -152,7 +157,7 @@ def test_parameters_go_in_and_out(name):
         method.set_params(n_component=2)
 
 
-@each_method
+@every_method
 def test_every_parameter_is_documented(name):
     """The docstring has the sections of the house and a line for each parameter."""
     doc = METHODS.get(name).__doc__
@@ -227,14 +232,14 @@ def test_scale_does_what_is_declared(name, X, exponent):
 @each_seeded
 @given(X=_plain(), exponent=st.integers(-20, 20))
 def test_with_one_seed_scale_does_what_is_declared(name, X, exponent):
-    """Methods that use chance: the same seed and data times a power of two, which rounds nothing, give one embedding."""
+    """Seeded methods: with one seed, data times a power of two, which rounds nothing, give one embedding."""
     c, method = 2.0**exponent, _make(name, len(X), k=8)
     Y = _fit(method, X)
     _same_up_to_sign(_fit(method, c * X), c * Y if METHODS.card(name).scale == "follows" else Y, 1e-4)
 
 
 @each_seeded
-@settings(max_examples=10)
+@settings(max_examples=2)
 @given(X=_plain(), seed=st.integers(0, 10**6), shift=st.integers(-8, 8))
 def test_with_chance_rows_place_and_rotation_keep_the_quality(name, X, seed, shift):
     """Permuted, moved and turned data meet other random numbers: embeddings may differ, their quality hardly does.
@@ -243,7 +248,7 @@ def test_with_chance_rows_place_and_rotation_keep_the_quality(name, X, seed, shi
     """
     rng = np.random.default_rng(seed)
     order, turn = rng.permutation(len(X)), np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    method = _make(name, len(X), k=8)
+    method = _make(name, len(X), k=8, steps={})
     before = dreval.trustworthiness(X, _fit(method, X), n_neighbors=8)
     for other in (X[order] @ turn, X[order] + shift):
         assert dreval.trustworthiness(other, _fit(method, other), n_neighbors=8) == pytest.approx(before, abs=0.1)
@@ -276,11 +281,11 @@ def test_every_kind_of_cloud_gives_finite_numbers(name, seed):
 
 
 @each_method
-@pytest.mark.parametrize("n", [4, 5, 6, 7, 8])
-def test_tiny_n(name, n):
+def test_tiny_n(name):
     """From four points on there is an embedding, and it is not a single point."""
-    X = np.random.default_rng(n).normal(size=(n, 3))
-    assert np.ptp(_fit(_make(name, n, 1), X)) > 0
+    for n in (4, 5, 6, 7, 8):
+        X = np.random.default_rng(n).normal(size=(n, 3))
+        assert np.ptp(_fit(_make(name, n, 1), X)) > 0, n
 
 
 @each_method
@@ -300,7 +305,7 @@ def test_components_are_bounded_by_the_card(name, n, p, seed):
             _fit(_make(name, n, wrong, k=5), X)
 
 
-@each_method
+@every_method
 def test_illegal_data_and_seeds_are_refused(name):
     """Missing values, text, too few rows and strange seeds get a message in four parts."""
     X = np.random.default_rng(0).normal(size=(20, 3))
@@ -316,7 +321,7 @@ def test_illegal_data_and_seeds_are_refused(name):
             _fit(_make(name, 20, random_state=wrong), X)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "n_neighbors" in _parameters(name)])
+@each("name", [name for name in NAMES if "n_neighbors" in _parameters(name)])
 def test_neighbors_are_bounded_by_the_points(name):
     """Fifteen neighbors of 10 points are refused, and the message says what is allowed."""
     X = np.random.default_rng(0).normal(size=(10, 3))
@@ -325,7 +330,7 @@ def test_neighbors_are_bounded_by_the_points(name):
 
 
 def _told(method, X, flat):
-    """The embedding of flat data; supervised methods are told the places, or in which of nine cells, if they need one."""
+    """The embedding of flat data; supervised methods get the coordinates, or classes of them."""
     if not method.card.supervised:
         return _fit(method, X)
     try:
@@ -346,7 +351,7 @@ def test_flat_data_are_not_destroyed(name):
     X = flat @ np.linalg.qr(rng.normal(size=(5, 2)))[0].T
     if METHODS.card(name).translation == "read":
         X = np.cos(flat @ rng.normal(size=(2, 400)) + rng.uniform(0, 2 * np.pi, size=400))
-    Y = _told(_make(name, 300), X, flat)
+    Y = _told(_make(name, 300, steps={}), X, flat)
     assert dreval.procrustes_rc(X, Y, n_neighbors=15) < 0.3
     assert dreval.procrustes_rc(X, rng.normal(size=(300, 2)), n_neighbors=15) > 0.8
 
@@ -381,7 +386,7 @@ def test_lists_and_small_integers_are_data_too(name):
         assert_array_equal(_fit(method, same, y), Y)
 
 
-@each_method
+@every_method
 def test_copies_of_one_point_are_one_place_or_refused(name):
     """Thirty copies: a finite embedding, or a refusal in four parts; never another error or warning."""
     method = _make(name, 30, 1)
@@ -396,12 +401,12 @@ def test_copies_of_one_point_are_one_place_or_refused(name):
     assert not method.varied or "must have two points that differ: got 30 copies of one point. Pass" in refusal
 
 
-@each_method
-@pytest.mark.parametrize("ask", ["kernel_transform", "kernel_inverse_transform"])
-def test_what_needs_a_fit_says_so(name, ask):
+@every_method
+def test_what_needs_a_fit_says_so(name):
     """Every method, before its fit."""
-    with pytest.raises(InputError, match="must be fitted first: got a method without a fit"):
-        getattr(_make(name, 30), ask)(np.zeros((5, 2)))
+    for ask in ("kernel_transform", "kernel_inverse_transform"):
+        with pytest.raises(InputError, match="must be fitted first: got a method without a fit"):
+            getattr(_make(name, 30), ask)(np.zeros((5, 2)))
 
 
 @each_method

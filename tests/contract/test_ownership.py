@@ -73,7 +73,7 @@ def _fitted(name, settings, X, y):
 def _answers(method):
     """What every public verb gives, or its refusal, and the public attributes of the fit."""
     rows = ROWS if method.n_features_in_ == 3 else np.tile(ROWS @ ROWS.T, N // 5) + 1.0
-    arguments = {"inverse_transform": PLACES, "reconstruct": PLACES, "fitted_turns": PLACES}
+    arguments = {"inverse_transform": PLACES, "kernel_inverse_transform": PLACES, "fitted_turns": PLACES}
     found = {name: value for name, value in vars(method).items() if name.endswith("_")}
     for verb, function in inspect.getmembers(method, callable):
         if verb.startswith("_") or verb in FITS:

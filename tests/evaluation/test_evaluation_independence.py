@@ -32,7 +32,7 @@ def rows(tests, ev=None, **options):
 def test_default_is_hsic_and_kcca():
     """Embedding against labels and every covariate, by HSIC and KCCA."""
     found = rows("default", evaluation(covariates={"age": AGE}))
-    assert list(found.measure) == [("hsic", "labels"), ("hsic", "age"), ("kcca", "labels"), ("kcca", "age")]
+    assert list(found.index) == [("hsic", "labels"), ("hsic", "age"), ("kcca", "labels"), ("kcca", "age")]
 
 
 def test_all_are_those_that_can_answer():
@@ -77,7 +77,7 @@ def test_data_against_embedding_is_asked_by_name_and_cautioned():
     """The row has the effect size of the plain function, and says first that p means little there."""
     found = rows("hsic:data", evaluation(labels=None))
     other = dreval.hsic_test(Y, X, n_resamples=1)
-    assert list(found.measure) == [("hsic", "data")]
+    assert list(found.index) == [("hsic", "data")]
     assert found["effect_size"].iloc[0] == pytest.approx(other.effect_size)
     assert found["note"].iloc[0].startswith("read the effect size: an embedding is computed from the data")
     with pytest.raises(InputError, match="no labels and no covariates"):

@@ -49,7 +49,7 @@ def noise(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
 @settings(max_examples=15)
 @given(pairs(min_n=6, max_n=24, scales=False), st.data())
 def test_values_are_those_of_the_plain_functions(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
-    """Each measure at each k is ``dreval.<measure>(X, Y, n_neighbors=k)``, bit for bit, also worst and best over ties."""
+    """Each measure at each k is ``dreval.<measure>(X, Y, n_neighbors=k)`` to the bit, also worst and best over ties."""
     cloud, image = pair
     ks = sorted(data.draw(st.sets(neighbor_counts(len(cloud)), min_size=1, max_size=3), label="k"))
     labels = np.arange(len(cloud)) % 2

@@ -50,16 +50,16 @@ class Fixed:
 
 def sources(folder: Path) -> dict[str, tuple[Any, dict[str, Any]]]:
     """The same coordinates in every form, with the settings of their evaluation."""
-    measure = pd.Index([f"p{i}" for i in range(40)])
-    frame = pd.DataFrame(Y, index=measure, columns=["u", "v"])
+    rows = pd.Index([f"p{i}" for i in range(40)])
+    frame = pd.DataFrame(Y, index=rows, columns=["u", "v"])
     shuffled = frame.sample(frac=1, random_state=0)
     frame.to_csv(folder / "named.csv", index_label="id")
     shuffled.to_csv(folder / "shuffled.csv", index_label="id")
     pd.DataFrame(Y).to_csv(folder / "plain.csv", index=False)
     np.save(folder / "y.npy", Y)
     np.savez(folder / "y.npz", umap=Y, tsne=-Y)
-    named = {"data": pd.DataFrame(X, index=measure)}
-    ids = {"data": pd.DataFrame(X).assign(id=measure.to_numpy()), "ids": "id"}
+    named = {"data": pd.DataFrame(X, index=rows)}
+    ids = {"data": pd.DataFrame(X).assign(id=rows.to_numpy()), "ids": "id"}
     return {
         "array": (Y, {}),
         "list": (Y.tolist(), {}),

@@ -38,11 +38,11 @@ def test_variables_of_a_test_follow_the_row_names() -> None:
     assert shuffled.statistic == dreval.hsic_test(x, y, random_state=0, n_resamples=19).statistic
     assert "matched" in shuffled.notes[0]
     with pytest.raises(InputError, match="must have the same ids"):
-        dreval.hsic_test(x, y.rename(measure={"p0": "q"}))
+        dreval.hsic_test(x, y.rename(index={"p0": "q"}))
 
 
-def test_a_shuffled_counting_measure_is_matched_with_a_frame() -> None:
-    """A frame whose measure is 0 .. n-1 in another order follows the measure of a data frame, and an array by position."""
+def test_a_shuffled_counting_index_is_matched_with_a_frame() -> None:
+    """An index of 0 .. n-1 in another order follows the index of a data frame, and an array by position."""
     shown = pd.DataFrame(Y).sample(frac=1, random_state=0)
     right = dreval.trustworthiness(X, Y)
     by_position = dreval.Evaluation(X, {"e": shown}).run("trustworthiness", ci=None)

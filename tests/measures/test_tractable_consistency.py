@@ -203,7 +203,7 @@ def test_a_reduced_amplitude_has_its_true_reason():
 
 
 def test_methods_whose_answer_is_known():
-    """One embedding whatever the data: 0. A random embedding: near 1, the chance level. A constant one: 0, with a note."""
+    """One embedding whatever the data: 0. A random one: near 1, the chance level. A constant one: 0, with a note."""
     X, rng = cloud(n=300), np.random.default_rng(0)
     Y = X[:, :2]
     assert float(tci(X, same_embedding(Y))) < 1e-12

@@ -1,4 +1,4 @@
-"""Conformal eigenmaps: against Clarabel, also from data to embedding; its optimality; surfaces with a known flat form."""
+"""Conformal eigenmaps: against Clarabel, also from data to embedding; optimality; surfaces of known flat form."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_rolls_of_600_and_1000_points_equal_numpy_and_clarabel(kept):
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("n", "n_neighbors"), [(600, 8), (600, 10), (600, 15), (1000, 8), (1000, 10), (1000, 15)])
 def test_the_roll_is_unrolled_exactly_where_its_graph_has_no_short_cuts(n, n_neighbors, seed):
-    """A single edge between two turns spoils the embedding, as it does that of Isomap; without one it is flat to .3 %."""
+    """A single edge between two turns spoils the embedding, as in Isomap; without one it is flat to .3 %."""
     roll = dreval.simulate("swiss_roll", n=n, random_state=seed)
     arc = roll.latent[:, 0]
     short_cuts = np.abs(arc[nearest(roll.data, n_neighbors)[0]] - arc[:, None]).max() > 12

@@ -30,7 +30,7 @@ def _disagreement(u, shares, maps):
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 2))
 def test_maps_solve_the_normal_equations_of_all_pairs_of_charts(seed, c, q):
-    """The disagreement, summed over pairs, is least where embeddings have mean 0 and the size that the charts give them.
+    """The disagreement, summed over pairs, is least where embeddings have mean 0 and the size given by the charts.
 
     The naive twin builds the quadratic form of all pairs entry by entry and hands it to a generalized eigensolver.
     """
@@ -115,7 +115,7 @@ def test_flat_data_come_back_exactly():
 
 
 def test_new_points_and_inverses_on_a_bent_strip():
-    """Fitted rows keep their places; points of the embedding return to the surface within a tenth of its radius of 5."""
+    """Fitted rows keep their places; points of the embedding return to the surface within a tenth of its radius, 5."""
     X, _ = _bent_strip(300, 0)
     new, _ = _bent_strip(50, 9)
     charting = ManifoldCharting(2, n_neighbors=12).fit(X)
@@ -134,7 +134,7 @@ def test_parts_are_brought_back_by_themselves():
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_links_join_the_charts_of_parts(seed):
-    """Two flat squares 3 apart, and two strips on one cylinder: the embedding has their gap, in the unit of the data."""
+    """Two flat squares 3 apart, and two strips on one cylinder: the embedding has their gap, in units of the data."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(120, 3)) * [1, 1, 0.01]
     X[60:, 0] += 3

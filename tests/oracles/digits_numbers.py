@@ -25,7 +25,7 @@ class Oracle(NamedTuple):
 
 
 def oracle_cases() -> dict[str, Oracle]:
-    """The stored embeddings by the name of the method; and ``copies``, each of 150 digits twice, side by side in PCA."""
+    """The stored embeddings by the name of the method; and ``copies``, each of 150 digits twice, adjacent in PCA."""
     digits = dreval.load_dataset("digits")
     X, labels = digits.data[:300], np.asarray(digits.labels[:300])
     frame = pd.read_csv(HERE / "digits_embeddings.csv")

@@ -1,4 +1,4 @@
-"""Makes ``scikit_learn_ranks.npz``: rank measures of scikit-learn on fixed data. Run: python make_scikit_learn_ranks.py.
+"""Makes ``scikit_learn_ranks.npz``: rank measures of scikit-learn. Run: python make_scikit_learn_ranks.py.
 
 Made with scikit-learn 1.9.1, numpy 2.4.6, scipy 1.17.1 (the versions are stored in the file). Trustworthiness is
 ``sklearn.manifold.trustworthiness``, continuity the same with the spaces exchanged, the overlap the share of common

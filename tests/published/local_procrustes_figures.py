@@ -6,8 +6,8 @@
 1. Swiss roll, 1600 points, k = 12: proportions of the embedding (ratio of the standard deviations along its two main
    axes) over those of the unrolled data; 1 where they are found.
 2. Hemisphere, 2500 points: R_C and trustworthiness; all five "perform the embedding".
-3. Cylinder, 800 points: whether the embedding goes once around a hole, as the cylinder does (turns of its angle about the
-   center along the circumference, and the least distance from the center as a share of the median), and the
+3. Cylinder, 800 points: whether the embedding goes once around a hole, as the cylinder does (turns of its angle about
+   the center along the circumference, and the least distance from the center as a share of the median), and the
    correlation of the distance from the center with height (the width of the ring).
 5. LLE on cylinders for five k: R_C, printed .25, .15, .13, .19, .17, with k = 12 as the best. Height and radius are not
    stated; ours are 2 and 1.

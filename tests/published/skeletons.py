@@ -2,9 +2,9 @@
 
 ``python tests/published/skeletons.py`` prints two tables.
 
-1. Spirals (Figure 11; 300 points, 20 draws): correlation, without sign, of the embedding with arc length. The paper shows
-   a continuous curve "extremely well correlated" with the angle, and neither noise nor size. t-SNE and UMAP recover it
-   "only partially", under all perplexities and numbers of neighbors (ours: 5, 30, 50 and 5, 15, 50).
+1. Spirals (Figure 11; 300 points, 20 draws): correlation, without sign, of the embedding with arc length. The paper
+   shows a continuous curve "extremely well correlated" with the angle, and neither noise nor size. t-SNE and UMAP
+   recover it "only partially", under all perplexities and numbers of neighbors (ours: 5, 30, 50 and 5, 15, 50).
 2. Three clusters at 0, 10 and 50 (Figure 12; 20 draws): ratio of the gaps between means of neighboring clusters in the
    embedding; 4 in the data. The paper: LSDR preserves the gaps "nicely", UMAP makes the clusters equidistant, and t-SNE
    shows no region without data (largest gap between neighbors in the embedding, as a share of its extent).

@@ -113,11 +113,11 @@ def show(title: str, frame: pd.DataFrame, digits: int = 3) -> None:
     """A table as text."""
     wide = {"display.width": 250, "display.max_columns": 40, "display.max_rows": 500, "display.max_colwidth": None}
     with pd.option_context(*(part for pair in wide.items() for part in pair)):
-        print(f"\n{title}\n{frame.round(digits).to_string(measure=not _numbered(frame))}", flush=True)
+        print(f"\n{title}\n{frame.round(digits).to_string(index=not _numbered(frame))}", flush=True)
 
 
 def as_markdown(frame: pd.DataFrame, digits: int = 3) -> str:
-    """A table as Markdown; levels of a measure become columns, but for numbers of rows, levels of columns are joined.
+    """A table as Markdown; levels of an index become columns, but for numbers of rows, levels of columns are joined.
 
     Of a table of what is beside what the columns in which nothing is said are left out.
     """

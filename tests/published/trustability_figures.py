@@ -8,9 +8,9 @@ The figures are drawn in ``vignettes/papers-trustability.md``. Sizes that the pa
    the two leading principal components. "Similar to a Gaussian distribution", the text says of the cube.
 4. 100 points in the square, k = 1, 3, 10 neighbors: parts of the graph and holes (loops that no triangles fill: the
    rank of the first homology of its cliques).
-5. Clusters at 0, 10 and 50: ratio of the gaps in embeddings by UMAP (4 in the data), and whether the middle one is still
-   between the others.
-6. WBCD by t-SNE: correlation of the first coordinate with the size of the tumour. The paper says -.7013, and neither
+5. Clusters at 0, 10 and 50: ratio of the gaps in embeddings by UMAP (4 in the data), and whether the middle one is
+   still between the others.
+6. WBCD by t-SNE: correlation of the first coordinate with the size of the tumor. The paper says -.7013, and neither
    which size, nor scaling or seed; its sign and axis are chance, so that here it is the largest one over axes.
 7. Two curves with one latent variable and the same errors: Procrustes disparity of both embeddings in one coordinate.
 8, 9. Edges, boundary and skeleton of the approximating graph of LSDR.
@@ -86,7 +86,7 @@ def order_of_clusters(seed: int) -> dict[str, float]:
     return {"parts": parts, "ratio": second / first, "in order": float(outer > max(first, second))}
 
 
-def tumours(scaled: bool, seed: int) -> dict[str, float]:
+def tumors(scaled: bool, seed: int) -> dict[str, float]:
     """Figure 6: largest correlation, without sign, of a coordinate with each measure of size; and of the best axis."""
     data = dreval.load_dataset("wdbc")
     X = np.asarray(data.data, float)
@@ -197,7 +197,7 @@ def rows_of(parts: Tables) -> list[list[Any]]:
         ),
         claim(
             "Figure 6",
-            "horizontal axis of tSNE and size of the tumour: -0.7013",
+            "horizontal axis of tSNE and size of the tumor: -0.7013",
             f"largest over both axes, median of seeds and scalings: {at}",
             "in part" if reached.median().min() > 0.5 else "no",
             "that size can be read off one axis holds; axis, sign and value are chance",
@@ -236,7 +236,7 @@ def tables(options: argparse.Namespace) -> Tables:
         "Figure 4": collect("figure 4", product(k=(1, 3, 10), draw=draws), holes, options),
         "Figure 5": collect("figure 5", product(seed=draws), order_of_clusters, options),
         "Figure 6": collect(
-            "figure 6", product(scaled=(True, False), seed=range(1 if options.small else 5)), tumours, options
+            "figure 6", product(scaled=(True, False), seed=range(1 if options.small else 5)), tumors, options
         ),
         "Figure 7": collect("figure 7", product(draw=draws), one_latent, options),
         "Figures 8 and 9": collect("figures 8 and 9", product(draw=draws), skeleton, options),

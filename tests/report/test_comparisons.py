@@ -139,7 +139,7 @@ def test_a_difference_map_has_the_color_of_the_better_one(within, measure):
     assert {"$b$", "c", "$b$ better", "c better"} <= set(said)
     ends = [t.lstrip("≤≥ ") for t in said if t.lstrip("≤≥ ")[0] in "−0123456789" and t != "0"]
     assert ends[0] == f"−{ends[1]}"
-    assert said.measure("c better") < said.measure("$b$ better")
+    assert said.index("c better") < said.index("$b$ better")
     assert turned.index("$b$ better") < turned.index("c better")
     bar = figure.axes[-1]
     ends = [to_hex(bar.images[0].cmap(share)) for share in (0.0, 1.0)]

@@ -1,0 +1,42 @@
+"""One test over a whole registry: cheap claims about many things are one item, and every failure is named."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+
+def each(names: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Call the test with every value, as ``pytest.mark.parametrize`` does, but in one item with one set of fixtures.
+
+    All values are tried; those that failed are named in one group of exceptions. For claims that cost milliseconds:
+    collecting, scheduling and reporting an item costs more than they do.
+    """
+    keys, kept = [name.strip() for name in names.split(",")], list(values)
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        parameters = inspect.signature(test).parameters
+
+        @functools.wraps(test)
+        def loop(**fixtures: Any) -> None:
+            failed: list[BaseException] = []
+            for value in kept:
+                try:
+                    test(**fixtures, **dict(zip(keys, value if len(keys) > 1 else (value,), strict=True)))
+                except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # noqa: BLE001
+                    error.add_note(f"{names}: {value}")
+                    failed.append(error)
+            if failed:
+                raise BaseExceptionGroup(f"{len(failed)} of {len(kept)} failed", failed)
+
+        del loop.__wrapped__  # pytest would read its signature
+        loop.__signature__ = inspect.Signature([p for key, p in parameters.items() if key not in keys])
+        return loop
+
+    if not kept:
+        raise ValueError(f"no {names} to test")
+    return decorate
