@@ -16,7 +16,7 @@ from readme_tables import MARKERS, README, replace_tables
 SOURCES = README.parent / "vignettes"
 VIGNETTES = [path for path in sorted(SOURCES.rglob("*.md")) if path.read_text("utf-8").startswith("---\njupytext:")]
 PAGES = [README, *VIGNETTES, *(path for path in SOURCES.glob("*.md") if path not in VIGNETTES)]
-LAST_SECTION = "What may not be concluded"
+LAST_SECTION = "Conclusions that do not follow"
 
 
 def cells(text: str) -> list[str]:
@@ -62,8 +62,8 @@ def test_vignettes_are_text_without_stored_output(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.stem)
-def test_vignettes_end_with_what_may_not_be_concluded(path: Path) -> None:
-    """The last section of a vignette says what may not be concluded, in more than a line."""
+def test_vignettes_end_with_conclusions_that_do_not_follow(path: Path) -> None:
+    """The last section of a vignette lists conclusions that do not follow, in more than a line."""
     sections = re.split(r"^## ", prose(path.read_text("utf-8")), flags=re.MULTILINE)
 
     title, _, body = sections[-1].partition("\n")
