@@ -27,7 +27,7 @@ def _markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _contents() -> str:
-    """How many things of each kind there are, and their names."""
+    """The number and names of measures, tests, methods and data sets, by kind."""
     cards = MEASURES.cards()
     kinds = {words: [c.name for c in cards if c.level == level] for level, words in LEVELS.items()}
     kinds["tests of independence"] = TESTS.public_names()
@@ -37,7 +37,7 @@ def _contents() -> str:
         data.setdefault(card.kind, []).append(card.name)
     kinds |= {f"data sets, {kind}": names for kind, names in sorted(data.items())}
     rows = ((words, str(len(names)), ", ".join(f"`{name}`" for name in names)) for words, names in kinds.items())
-    return _markdown(["what", "how many", "names"], rows)
+    return _markdown(["kind", "number", "names"], rows)
 
 
 def _questions() -> str:
@@ -66,13 +66,13 @@ def other_tools() -> Iterator[tuple[str, list[list[str]]]]:
 
 
 def _beside() -> str:
-    """Of each tool, how many of its measures have the same number here."""
+    """For each tool, the number of its measures that have the same value here."""
     rows = []
     for tool, lines in other_tools():
         found = Counter(cells[2].split()[0] for cells in lines)
         counts = (len(lines), found["equal"], found["different"], found["not"], found["—"])
         rows.append((tool, *(str(count) if count else "" for count in counts)))
-    columns = ["tool", "names in it", "equal here", "here, another number", "here, not compared", "not here"]
+    columns = ["tool", "measures", "equal here", "different here", "not compared", "not offered"]
     return _markdown(columns, rows)
 
 
