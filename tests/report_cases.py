@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dreval.records.results import Results, curves_frame, point_column, tidy_frame
 from dreval.records.shepard import Shepard
 from dreval.registry import MEASURES
-from dreval.report._reading import read_results
+from dreval.report.reading import read_results
 
 # measure, parameters, chance
 DEFAULT = (

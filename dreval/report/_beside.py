@@ -14,13 +14,13 @@ from matplotlib.figure import Figure
 
 from dreval.errors import DrevalWarning, InputError
 from dreval.records.results import Results
-from dreval.report._layout import table_parts
-from dreval.report._reading import Reading, parameter_words
 from dreval.report._style import drawing
+from dreval.report.contents.page import table_parts
 from dreval.report.document import Best, Block, Small
+from dreval.report.names import told_apart
+from dreval.report.reading import Reading, parameter_words
 from dreval.report.render.latex import in_line, latex_table, latex_title
 from dreval.report.render.markup import known_letters
-from dreval.report.render.short import told_apart
 from dreval.report.render.summary import Summary
 
 __all__ = ["Beside", "beside_results", "check_folder"]

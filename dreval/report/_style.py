@@ -14,8 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from dreval.report.render.markup import printable
-from dreval.report.render.symbols import math_symbols
+from dreval.report.render.markup import math_symbols, printable
 
 __all__ = [
     "CLASS_COLORS",

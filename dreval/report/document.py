@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dreval.glossary import spread, terminal_width
-from dreval.report.render.markup import printable
-from dreval.report.render.symbols import plain_symbols
+from dreval.report.render.markup import plain_symbols, printable
 
 __all__ = [
     "CODES",

@@ -14,16 +14,15 @@ from dreval.errors import InputError
 from dreval.glossary import REPORT_FORMS
 from dreval.records.results import Results
 from dreval.report._beside import beside_results, check_folder
-from dreval.report._content import content
-from dreval.report._point_figures import point_figures
-from dreval.report._reading import read_results
 from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT
-from dreval.report._test_figures import add_nulls, forests
-from dreval.report._tex import tex_environment
+from dreval.report.contents.page import content
+from dreval.report.figures._nulls import add_nulls, forests
+from dreval.report.figures._points import point_figures
 from dreval.report.figures.forest import forest_words
-from dreval.report.render.markup import markdown_text, printable
+from dreval.report.reading import read_results
+from dreval.report.render.latex import tex_environment
+from dreval.report.render.markup import html_symbols, markdown_text, plain_symbols, printable
 from dreval.report.render.snippets import markdown_call
-from dreval.report.render.symbols import html_symbols, plain_symbols
 
 __all__ = ["is_page", "page_target", "write_page", "write_report"]
 
@@ -56,7 +55,7 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     Notes
     -----
     The file loads nothing from elsewhere, names no time, and is the same for the same result, byte by byte, as are the
-    files beside it. Words about an embedding come from its numbers by the rules in ``dreval.report.words``. A document
+    files beside it. Words about an embedding come from its numbers by the rules in ``dreval.report.statements``. A document
     for LaTeX needs nothing but booktabs, graphicx and longtable; pdfLaTeX shows letters that it does not know as code
     points, XeLaTeX and LuaLaTeX set them. O(n) time and memory for each embedding.
 

@@ -14,9 +14,9 @@ from dreval.errors import DrevalWarning, InputError
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
 from dreval.registry import FIGURES
-from dreval.report._reading import Reading, read_results
 from dreval.report._style import drawing, unknown_letters
 from dreval.report.figures._kind import FigureCard
+from dreval.report.reading import Reading, read_results
 
 __all__ = ["draw_comparison", "kind_card", "kinds", "plot", "plot_comparison", "plot_study"]
 

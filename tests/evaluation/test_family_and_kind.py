@@ -14,8 +14,8 @@ from statsmodels.stats.multitest import multipletests
 import dreval
 from dreval.evaluation.recipe import attainable_note
 from dreval.inference.adjustment import adjust_p_values
-from dreval.report import _tested
-from dreval.report._reading import read_results
+from dreval.report.contents import tests as _tested
+from dreval.report.reading import read_results
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

@@ -9,14 +9,10 @@ from hypothesis import strategies as st
 from report_cases import make_results, measure_row, readings
 
 import dreval
-from dreval.report._card import DOUBTED, MOST_WORDS, TRUSTED, card_lines
-from dreval.report._decided import Decided
-from dreval.report._judges import CHANCE, FAIR, GOOD, POOR
-from dreval.report._layout import balanced
-from dreval.report._paired import paired_differences
-from dreval.report._reading import read_results
-from dreval.report._rules import RULES, grade
-from dreval.report.words import verdicts
+from dreval.report.contents.page import DOUBTED, MOST_WORDS, TRUSTED, balanced, card_lines
+from dreval.report.contents.pairs import paired_differences
+from dreval.report.reading import read_results
+from dreval.report.statements import CHANCE, FAIR, GOOD, POOR, RULES, Decided, grade, verdicts
 
 
 @given(readings())

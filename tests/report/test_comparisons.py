@@ -18,10 +18,10 @@ import dreval
 from dreval.comparison._letters import letter_display
 from dreval.errors import InputError, UnknownName
 from dreval.report._numbers import probability
-from dreval.report._panels import ramp_between
 from dreval.report._style import RAMP
 from dreval.report._svg import inline_svg
 from dreval.report.contents.comparison import letter_words
+from dreval.report.figures._panels import ramp_between
 from dreval.report.figures.critical_difference import shared_letters
 from dreval.report.plot import kinds, plot_study
 

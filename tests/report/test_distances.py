@@ -12,7 +12,7 @@ from report_cases import make_results, measure_row, simulated_results, simulated
 import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.report import _style
-from dreval.report._distances import shepard_words
+from dreval.report.figures._pairs import shepard_words
 from dreval.report.page import write_report
 
 NAMES = ("tsne", "umap", "isomap", "pca")

@@ -20,10 +20,10 @@ from report_cases import make_results, measure_row, simulated_results
 from dreval.errors import DrevalWarning, InputError, UnknownName
 from dreval.records.independence_test import IndependenceTest
 from dreval.report import _style
-from dreval.report._lines import spread_labels
-from dreval.report._nulls import null_histogram
-from dreval.report._panels import class_colors, map_cells, place_points, scale_of_maps
 from dreval.report._svg import inline_svg
+from dreval.report.figures._lines import spread_labels
+from dreval.report.figures._nulls import null_histogram
+from dreval.report.figures._panels import class_colors, map_cells, place_points, scale_of_maps
 from dreval.report.plot import plot
 
 SVG = "{http://www.w3.org/2000/svg}"

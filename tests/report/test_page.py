@@ -15,11 +15,10 @@ from report_cases import make_results, measure_row, row_of_test, simulated_resul
 
 from dreval.errors import InputError
 from dreval.registry import MEASURES
-from dreval.report._card import MOST_WORDS
-from dreval.report._content import content
-from dreval.report._reading import read_results
+from dreval.report.contents.page import MOST_WORDS, content
 from dreval.report.page import write_report
-from dreval.report.render.symbols import html_symbols
+from dreval.report.reading import read_results
+from dreval.report.render.markup import html_symbols
 
 VOID = {"wbr", "meta", "br", "hr", "img", "input", "link"}
 AWKWARD = (

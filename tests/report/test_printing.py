@@ -17,7 +17,7 @@ import dreval
 from dreval.errors import InputError
 from dreval.glossary import format_number, format_p, terminal_width
 from dreval.report.document import Best, Block, same_digits, significance_stars
-from dreval.report.render.short import told_apart
+from dreval.report.names import told_apart
 from dreval.report.render.summary import Summary
 
 X = np.random.default_rng(0).normal(size=(40, 4))

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_cases import make_results, measure_row, simulated_results
 
-from dreval.report._cautions import cautions
 from dreval.report._numbers import fixed, of_hundred
-from dreval.report._reading import read_results
-from dreval.report.words import verdicts
+from dreval.report.contents.page import cautions
+from dreval.report.reading import read_results
+from dreval.report.statements import verdicts
 
 
 def tied(value, worst, best, chance=0.1, measure="neighborhood_overlap", **more):

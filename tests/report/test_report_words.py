@@ -11,13 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_cases import make_results, measure_row, readings, simulated_results
 
-from dreval.report._card import card_lines
-from dreval.report._cautions import cautions, definitions, head_line
-from dreval.report._decided import Decided
-from dreval.report._judges import in_chance
 from dreval.report._numbers import decimals_for, fixed, half_width, in_words, of_hundred, ordered, probability
-from dreval.report._reading import read_results
-from dreval.report.words import verdicts
+from dreval.report.contents.page import card_lines, cautions, definitions, head_line
+from dreval.report.reading import read_results
+from dreval.report.statements import Decided, in_chance, verdicts
 
 
 def spoken(verdict):

@@ -11,9 +11,9 @@ from report_cases import curve_rows, make_results, measure_row, simulated_result
 
 from dreval.errors import InputError
 from dreval.report import _style
-from dreval.report._reading import read_results
-from dreval.report._scales import scale_curves
+from dreval.report.figures._lines import scale_curves
 from dreval.report.page import write_report
+from dreval.report.reading import read_results
 
 NAMES = ("tsne", "umap", "isomap", "pca")
 N = 120

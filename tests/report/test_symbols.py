@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import dreval
 from dreval.registry import MEASURES
-from dreval.report.render.symbols import html_symbols, latex_symbols, math_symbols, plain_symbols
+from dreval.report.render.markup import html_symbols, latex_symbols, math_symbols, plain_symbols
 
 SYMBOLS = sorted({card.symbol for card in MEASURES.cards()})
 

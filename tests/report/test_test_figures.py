@@ -13,13 +13,12 @@ from report_cases import simulated_results
 
 import dreval
 from dreval._random import stream_seed
-from dreval.report._hover import MOST, STEPS, point_data
-from dreval.report._nulls import Bars
 from dreval.report._numbers import decisive_p, p_words
-from dreval.report._panels import place_points
-from dreval.report._reading import read_results
-from dreval.report._test_figures import _histogram, add_nulls
-from dreval.report._tested import test_groups as groups_of_tests
+from dreval.report.contents.tests import test_groups as groups_of_tests
+from dreval.report.figures._nulls import Bars, _histogram, add_nulls
+from dreval.report.figures._panels import place_points
+from dreval.report.figures._points import MOST, STEPS, point_data
+from dreval.report.reading import read_results
 
 
 class Doubled:

@@ -27,15 +27,15 @@ __all__ = [
 
 SHORT = {"wilcoxon": "Wilcoxon signed-rank tests", "nemenyi": "Nemenyi's test", "mixed": "the mixed model"}
 
-PAIRED = "paired tests at the same points"
+SAME_POINTS = "paired tests at the same points"
 HALVES = "paired tests of runs on halves of the points"
 SPOKEN = {
     "wilcoxon": "Wilcoxon signed-rank tests across data sets",
     "nemenyi": "Nemenyi's test across data sets",
     "mixed": "the mixed model across data sets",
-    "jackknife": PAIRED,
-    "anchors": PAIRED,
-    "subsampling": PAIRED,
+    "jackknife": SAME_POINTS,
+    "anchors": SAME_POINTS,
+    "subsampling": SAME_POINTS,
     "seeds": "tests over runs with other seeds",
     "subsamples": HALVES,
 }

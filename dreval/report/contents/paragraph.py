@@ -13,8 +13,7 @@ from dreval.comparison._ranks import critical_difference
 from dreval.records.comparison import Comparison
 from dreval.report.contents.comparison import SHORT, cannot_tell, heading
 from dreval.report.render.latex import latex_title
-from dreval.report.render.markup import latex_text, markdown_text
-from dreval.report.render.symbols import plain_symbols
+from dreval.report.render.markup import latex_text, markdown_text, plain_symbols
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,12 +15,12 @@ from dreval._random import stream
 from dreval.errors import InputError
 from dreval.geometry.coranking import coranking_cells, rank_edges
 from dreval.records.results import Results
-from dreval.report._cells import shade_bar, shaded
-from dreval.report._heads import SOFT, WORDS, foot_lines, name_panel, write_foot
 from dreval.report._numbers import fixed
-from dreval.report._reading import Reading
 from dreval.report._style import LIGHT, grid
 from dreval.report.figures._kind import figure
+from dreval.report.figures._pairs import shade_bar, shaded
+from dreval.report.figures._panels import SOFT, WORDS, foot_lines, name_panel, write_foot
+from dreval.report.reading import Reading
 
 __all__ = ["draw"]
 

@@ -13,12 +13,12 @@ from dreval.comparison._letters import single_letters
 from dreval.comparison._ranks import critical_difference
 from dreval.errors import InputError
 from dreval.records.comparison import Comparison
-from dreval.report._heads import SOFT, title_inches, write_title
-from dreval.report._lines import LETTER
-from dreval.report._names import breadth, short_names
 from dreval.report._style import LIGHT, embedding_color, one_axes
 from dreval.report.contents.comparison import SHORT, heading
 from dreval.report.figures._kind import figure
+from dreval.report.figures._lines import LETTER
+from dreval.report.figures._panels import SOFT, title_inches, write_title
+from dreval.report.names import breadth, short_names
 
 __all__ = ["draw", "shared_letters"]
 

@@ -7,10 +7,9 @@ from matplotlib.figure import Figure
 from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.records.results import Results
-from dreval.report._lines import draw_curves
-from dreval.report._reading import Reading
-from dreval.report._scales import draw_scales, scale_curves
 from dreval.report.figures._kind import figure
+from dreval.report.figures._lines import draw_curves, draw_scales, scale_curves
+from dreval.report.reading import Reading
 
 __all__ = ["draw"]
 

@@ -11,14 +11,23 @@ from matplotlib.figure import Figure
 from dreval._check import check_one_of, describe
 from dreval.errors import InputError
 from dreval.records.comparison import Comparison
-from dreval.report._clouds import PANEL
-from dreval.report._heads import SOFT, main_measures, setting_words
-from dreval.report._lines import LETTER
-from dreval.report._names import breadth, short_names
-from dreval.report._panels import Scale, color_bar, draw_map, map_cells, ramp_between, scale_of_maps
 from dreval.report._style import LIGHT, RAMP, embedding_color, grid, math_words
 from dreval.report.contents.comparison import direction_of
 from dreval.report.figures._kind import figure
+from dreval.report.figures._lines import LETTER
+from dreval.report.figures._panels import (
+    SOFT,
+    Scale,
+    color_bar,
+    draw_map,
+    main_measures,
+    map_cells,
+    ramp_between,
+    scale_of_maps,
+    setting_words,
+)
+from dreval.report.figures._points import PANEL
+from dreval.report.names import breadth, short_names
 
 __all__ = ["draw"]
 

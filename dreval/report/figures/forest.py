@@ -13,13 +13,13 @@ from matplotlib.ticker import MaxNLocator
 
 from dreval.errors import InputError
 from dreval.records.comparison import Comparison
-from dreval.report._heads import ACROSS, SOFT, WORDS, main_measures, setting_words, write_foot
-from dreval.report._lines import LETTER
-from dreval.report._names import breadth, short_names
 from dreval.report._numbers import probability
 from dreval.report._style import LIGHT, embedding_color, math_words, new_figure
 from dreval.report.contents.comparison import SHORT
 from dreval.report.figures._kind import figure
+from dreval.report.figures._lines import LETTER
+from dreval.report.figures._panels import ACROSS, SOFT, WORDS, main_measures, setting_words, write_foot
+from dreval.report.names import breadth, short_names
 
 __all__ = ["draw", "forest_words"]
 

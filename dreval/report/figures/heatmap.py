@@ -13,14 +13,13 @@ from matplotlib.patches import Rectangle
 from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.records.results import Results
-from dreval.report._column import Column
-from dreval.report._heads import ACROSS, SOFT, WORDS, write_foot
-from dreval.report._lines import LETTER
-from dreval.report._names import breadth, short_names
 from dreval.report._numbers import ordered
-from dreval.report._reading import Reading, parameter_words
 from dreval.report._style import LIGHT, embedding_color, math_words, one_axes
 from dreval.report.figures._kind import figure
+from dreval.report.figures._lines import LETTER
+from dreval.report.figures._panels import ACROSS, SOFT, WORDS, write_foot
+from dreval.report.names import breadth, short_names
+from dreval.report.reading import Column, Reading, parameter_words
 
 __all__ = ["draw"]
 

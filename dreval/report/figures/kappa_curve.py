@@ -11,11 +11,11 @@ from dreval._check import check_int
 from dreval._random import stream, stream_seed
 from dreval.errors import InputError
 from dreval.records.results import Results
-from dreval.report._heads import WORDS, foot_lines, name_panel, write_foot
-from dreval.report._reading import Reading
-from dreval.report._sensitivity import draw_sensitivity, mark_powers
 from dreval.report._style import embedding_color, grid
 from dreval.report.figures._kind import figure
+from dreval.report.figures._lines import draw_sensitivity, mark_powers
+from dreval.report.figures._panels import WORDS, foot_lines, name_panel, write_foot
+from dreval.report.reading import Reading
 from dreval.significance._curves import kappa_curve
 
 __all__ = ["draw"]

@@ -5,13 +5,11 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from dreval.records.results import Results
-from dreval.report._clouds import PANEL, title_points
-from dreval.report._heads import SOFT
-from dreval.report._maps import chance_mark, map_values, mapped_column
-from dreval.report._panels import color_bar, draw_map, map_cells, scale_of_maps
-from dreval.report._reading import Reading, parameter_words
 from dreval.report._style import LIGHT, grid, math_words
 from dreval.report.figures._kind import figure
+from dreval.report.figures._panels import SOFT, color_bar, draw_map, map_cells, scale_of_maps
+from dreval.report.figures._points import PANEL, chance_mark, map_values, mapped_column, title_points
+from dreval.report.reading import Reading, parameter_words
 
 __all__ = ["draw"]
 

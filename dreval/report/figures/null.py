@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.records.results import Results
-from dreval.report._heads import WORDS, foot_lines, name_panel, write_foot
-from dreval.report._nulls import draw_panel, kept_null
 from dreval.report._numbers import decisive_p
-from dreval.report._reading import Reading
 from dreval.report._style import embedding_color, grid
 from dreval.report.figures._kind import figure
+from dreval.report.figures._nulls import draw_panel, kept_null
+from dreval.report.figures._panels import WORDS, foot_lines, name_panel, write_foot
+from dreval.report.reading import Reading
 
 __all__ = ["draw"]
 

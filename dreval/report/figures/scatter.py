@@ -7,7 +7,10 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from dreval.records.results import Results
-from dreval.report._clouds import (
+from dreval.report._style import grid, grid_width
+from dreval.report.figures._kind import figure
+from dreval.report.figures._panels import draw_points
+from dreval.report.figures._points import (
     PANEL,
     Numbers,
     class_names,
@@ -17,10 +20,7 @@ from dreval.report._clouds import (
     write_legend,
     write_scale,
 )
-from dreval.report._panels import draw_points
-from dreval.report._reading import Reading
-from dreval.report._style import grid, grid_width
-from dreval.report.figures._kind import figure
+from dreval.report.reading import Reading
 
 __all__ = ["draw"]
 

@@ -6,11 +6,11 @@ from matplotlib.figure import Figure
 
 from dreval.errors import InputError
 from dreval.records.results import Results
-from dreval.report._distances import draw_shepard, rank_words, shepard_words
-from dreval.report._heads import WORDS, foot_lines, name_panel, write_foot
-from dreval.report._reading import Reading
 from dreval.report._style import embedding_color, grid
 from dreval.report.figures._kind import figure
+from dreval.report.figures._pairs import draw_shepard, rank_words, shepard_words
+from dreval.report.figures._panels import WORDS, foot_lines, name_panel, write_foot
+from dreval.report.reading import Reading
 
 __all__ = ["draw"]
 

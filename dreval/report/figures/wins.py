@@ -7,12 +7,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from dreval.records.comparison import Comparison
-from dreval.report._heads import title_inches, write_title
-from dreval.report._lines import LETTER
-from dreval.report._names import breadth, short_names
 from dreval.report._style import LIGHT, RAMP, one_axes
 from dreval.report.contents.comparison import heading
 from dreval.report.figures._kind import figure
+from dreval.report.figures._lines import LETTER
+from dreval.report.figures._panels import title_inches, write_title
+from dreval.report.names import breadth, short_names
 
 __all__ = ["draw"]
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from dreval.errors import InputError
 from dreval.report.document import Best, Block, Content, Small
-from dreval.report.render.markup import known_letters, latex_text
-from dreval.report.render.short import in_short
-from dreval.report.render.symbols import latex_symbols
+from dreval.report.names import in_short
+from dreval.report.render.markup import known_letters, latex_symbols, latex_text, printable
 
-__all__ = ["Fitted", "in_line", "latex", "latex_table", "latex_title"]
+__all__ = ["Fitted", "in_line", "latex", "latex_table", "latex_title", "tex_environment"]
 
 LINE = 320.0  # points of a line of the usual text, and some to spare
 SIZES = (("small", 5.1), ("footnotesize", 4.7), ("scriptsize", 4.3))  # points of a letter, where the text has 11
@@ -180,3 +184,38 @@ def _sized(block: Block, line: float) -> tuple[str, int, int]:
             if block.width(names) <= room and (names == NAME or size != "scriptsize"):
                 return size, room, min(names, block.longest)
     return size, room, min(NAME, block.room(room))
+
+
+def tex_environment() -> Environment:
+    """Templates of this folder with delimiters that LaTeX does not use: ``<< value >>``, ``<% if %>``, ``<# #>``."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters.update(words=_prose, code=_code)
+    return environment
+
+
+def _finalize(value: Any) -> Any:
+    """What is printed holds no commands of others."""
+    return value if isinstance(value, Markup) else latex_text(value, breaks=True)
+
+
+def _prose(text: str) -> Markup:
+    """Words of ours with their symbols as formulas."""
+    return Markup(latex_title(printable(text), breaks=True))
+
+
+def _code(text: str) -> Markup:
+    """Code with its line breaks."""
+    lines = (latex_text(line, breaks=True, code=True) for line in str(text).splitlines())
+    return Markup("\\\\\n").join(Markup(line) for line in lines)

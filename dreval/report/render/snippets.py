@@ -8,8 +8,7 @@ from html import escape
 from itertools import zip_longest
 
 from dreval.report.document import Best, Block, Content, Small
-from dreval.report.render.markup import markdown_text, printable
-from dreval.report.render.symbols import html_symbols, plain_symbols
+from dreval.report.render.markup import html_symbols, markdown_text, plain_symbols, printable
 
 __all__ = ["html", "html_tables", "markdown", "markdown_call", "markdown_tables"]
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from dreval.glossary import MARK, spread
 from dreval.report.document import LEAST, TERMINAL, WIDTH, Content
+from dreval.report.names import in_short, shortened
 from dreval.report.render.latex import latex
-from dreval.report.render.markup import printable
-from dreval.report.render.short import in_short, shortened
+from dreval.report.render.markup import plain_symbols, printable
 from dreval.report.render.snippets import html, markdown
-from dreval.report.render.symbols import plain_symbols
 
 __all__ = ["Summary"]
 

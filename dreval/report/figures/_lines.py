@@ -1,0 +1,507 @@
+"""Measures as lines: against the number of neighbors, against every K, against a setting of a test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter, FixedLocator
+
+from dreval.glossary import DIRECTIONS
+from dreval.records.results import Results
+from dreval.records.sweep import Sensitivity
+from dreval.registry import MEASURES
+from dreval.report._numbers import fixed
+from dreval.report._style import LIGHT, drawing, embedding_color, embedding_dashes, math_words, one_axes
+from dreval.report.figures._panels import SOFT
+from dreval.report.names import breadth, short_names
+from dreval.report.reading import Column, Reading, parameter
+
+__all__ = [
+    "BOTTOM",
+    "LETTER",
+    "WIDTH",
+    "ScaleCurve",
+    "band_opacity",
+    "curve_words",
+    "draw_curves",
+    "draw_scales",
+    "draw_sensitivity",
+    "height_for",
+    "label_ends",
+    "mark_powers",
+    "scale_curves",
+    "scale_words",
+    "sensitivity_curve",
+    "spread_labels",
+]
+
+WIDTH, HEIGHT, BOTTOM = 4.8, 2.7, 0.5
+CROWD = 6  # lines; the intervals of more are fainter
+LETTER = 0.078  # inches that a letter of a label takes at most, on average
+LINE = 0.16  # inches between two labels
+LOG_FROM = 8
+
+
+def draw_curves(family: Sequence[Column], places: Mapping[str, int], titled: bool = True) -> Figure:
+    """One figure: a line for each embedding over the columns of a family (one measure at rising k).
+
+    ``places`` gives the color of each embedding by the place at which it was added. A page writes the title itself.
+    """
+    ks = [int(parameter(column.parameters, "n_neighbors") or 0) for column in family]
+    names = [n for n in places if any(not math.isnan(v) for v in _series(family, n))]
+    chance = _chance(family)
+    title, aside = curve_words(family)
+    chance = [] if aside else chance
+    labels = short_names(names, 20)
+    right = 0.22 + LETTER * max(map(breadth, [*labels.values(), *(["by chance"] if chance else [])]), default=0)
+    top = 0.1 if not titled else 0.44 if aside else 0.28
+    figure, ax = one_axes(WIDTH, height_for(len(names) + bool(chance), top), 0.55, right, BOTTOM, top)
+    faint = band_opacity(len(names))
+    ends = [_draw_line(ax, ks, family, name, places[name], labels[name], faint) for name in names]
+    if chance:
+        low, high = np.array(chance).T
+        if (low < high).any():
+            ax.fill_between(ks, low, high, color=LIGHT["soft"], alpha=0.12, linewidth=0)
+            ax.plot(ks, high, color=LIGHT["soft"], linewidth=1.0, linestyle=(0, (3, 3)))
+        ax.plot(ks, low, color=LIGHT["soft"], linewidth=1.0, linestyle=(0, (3, 3)))
+        ends.append((ks[-1], float(low[-1] + high[-1]) / 2, "by chance", LIGHT["soft"]))
+    _axes(ax, ks)
+    if titled:
+        words = "\n".join(filter(None, (title, aside)))
+        ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **math_words(words, bool(family[0].symbol)))
+    label_ends(ax, ends)
+    return figure
+
+
+def curve_words(family: Sequence[Column]) -> tuple[str, str]:
+    """The title of a figure, and what is said of chance where it lies too far away to be drawn."""
+    chance = _chance(family)
+    better = "" if family[0].higher else f", {family[0].better_words}"
+    return f"{family[0].title}{better}", _aside(family, chance) if chance and _is_far(family, chance) else ""
+
+
+def height_for(labels: int, top: float) -> float:
+    """Height of a figure with so many labels at the ends of its lines, and that much above its axes."""
+    return max(HEIGHT, BOTTOM + top + LINE * labels)
+
+
+def band_opacity(count: int) -> float:
+    """Opacity of the intervals of so many lines: of many they would be one gray."""
+    return 0.16 if count <= CROWD else 0.06
+
+
+def _series(family: Sequence[Column], name: str) -> list[float]:
+    return [column.cells[name].value if name in column.cells else math.nan for column in family]
+
+
+def _chance(family: Sequence[Column]) -> list[tuple[float, float]]:
+    """Smallest and largest value by chance over the embeddings, by column; nothing where it has no meaning."""
+    found = [[c.chance for c in column.cells.values() if not math.isnan(c.chance)] for column in family]
+    return [(min(chances), max(chances)) for chances in found] if all(found) else []
+
+
+def _is_far(family: Sequence[Column], chance: Sequence[tuple[float, float]]) -> bool:
+    """Whether chance lies so far away that the lines would lie on each other if it were shown."""
+    values = [value for column in family for value in column.values.values()]
+    low, high = min(low for low, _ in chance), max(high for _, high in chance)
+    gap = max(min(values) - high, low - max(values)) if values else 0.0
+    return bool(values) and gap > 3 * (max(values) - min(values)) > 0
+
+
+def _aside(family: Sequence[Column], chance: Sequence[tuple[float, float]]) -> str:
+    """The value by chance in words, for a figure that leaves it out."""
+    places = min(family[0].places, 3)
+    low, high = fixed(min(low for low, _ in chance), places), fixed(max(high for _, high in chance), places)
+    return f"by chance {low if low == high else f'{low} to {high}'}, outside the axis"
+
+
+def _draw_line(
+    ax: Axes, ks: Sequence[int], family: Sequence[Column], name: str, place: int, label: str, opacity: float
+) -> tuple[float, float, str, str]:
+    """Draw the line of one embedding with its intervals, and give where its label belongs."""
+    color, mark = embedding_color(place), f"embedding-{place}"
+    values = np.array(_series(family, name))
+    cells = [column.cells.get(name) for column in family]
+    low = np.array([math.nan if cell is None else cell.low for cell in cells])
+    high = np.array([math.nan if cell is None else cell.high for cell in cells])
+    if np.isfinite(low).any():
+        ax.fill_between(ks, low, high, color=color, alpha=opacity, linewidth=0, gid=f"{mark}-0")
+    look: dict[str, Any] = {"color": color, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
+    ax.plot(ks, values, marker="o", markersize=3.2, markeredgewidth=0, gid=f"{mark}-1", **look)
+    last = int(np.flatnonzero(np.isfinite(values))[-1])
+    return ks[last], float(values[last]), label, color
+
+
+def _axes(ax: Axes, ks: Sequence[int]) -> None:
+    """Scale, ticks and rules of the axes; a wide range of k has a logarithmic one."""
+    wide = ks[0] > 0 and ks[-1] / ks[0] >= LOG_FROM
+    if wide:
+        ax.set_xscale("log")
+        ax.set_xlim(ks[0] / 1.08, ks[-1])
+    else:
+        pad = 0.02 * (ks[-1] - ks[0])
+        ax.set_xlim(ks[0] - pad, ks[-1] + pad)
+    shown = _ticks(ax, ks)
+    ax.xaxis.set_major_locator(FixedLocator(shown))
+    ax.xaxis.set_major_formatter(FixedFormatter([f"{k:,}" for k in shown]))
+    ax.xaxis.set_minor_locator(FixedLocator([]))
+    ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)
+    ax.set_xlabel("number of neighbors k")
+
+
+def _ticks(ax: Axes, ks: Sequence[int]) -> list[int]:
+    """The numbers of neighbors that have room for their labels, first and last among them."""
+    width = ax.get_position().width * WIDTH
+
+    def where(k: float) -> float:
+        (x, _) = ax.transAxes.inverted().transform(ax.transData.transform((k, 0.5)))
+        return float(x) * width
+
+    shown = [ks[0]]
+    for k in ks[1:-1]:
+        apart = 0.09 * (len(str(k)) + 2)
+        if where(k) - where(shown[-1]) >= apart and where(ks[-1]) - where(k) >= apart + 0.05:
+            shown.append(k)
+    return [*shown, ks[-1]] if len(ks) > 1 else shown
+
+
+def label_ends(
+    ax: Axes,
+    ends: Sequence[tuple[float, float, str, str]],
+    led: bool = True,
+    besides: Mapping[str, tuple[float, str]] | None = None,
+) -> None:
+    """Write each label beside the end of its line; labels that would overlap move apart and keep a thin leader.
+
+    ``ends`` are x, y, text and color; texts in soft color are no names. ``led`` draws the leaders. ``besides`` are
+    words behind a label, with the distance of their end from its beginning in inches.
+    """
+    box = ax.get_position()
+    height = box.height * ax.figure.get_figheight()  # type: ignore[union-attr]
+    inverse = ax.transAxes.inverted()
+    ends = [end for end in ends if math.isfinite(end[1])]
+    wanted = [float(inverse.transform(ax.transData.transform((x, y)))[1]) * height for x, y, *_ in ends]
+    placed = spread_labels(wanted, LINE, 0.0, height)
+    width = box.width * ax.figure.get_figwidth()  # type: ignore[union-attr]
+    gap = 0.16 / width
+    for (x, y, text, color), target, at in zip(ends, wanted, placed, strict=True):
+        start = tuple(inverse.transform(ax.transData.transform((x, y))))
+        moved = led and (abs(at - target) > 0.03 or start[0] < 0.99)
+        if moved:
+            ax.plot(
+                [start[0] + gap * 0.2, 1 + gap * 0.8],
+                [start[1], at / height],
+                transform=ax.transAxes,
+                color=color,
+                linewidth=0.6,
+                alpha=0.7,
+                clip_on=False,
+            )
+        ax.text(
+            1 + gap,
+            at / height,
+            text,
+            transform=ax.transAxes,
+            color=color,
+            va="center_baseline",
+            fontweight="normal" if color == LIGHT["soft"] else "bold",
+        )
+        if besides and text in besides:
+            away, words = besides[text]
+            x = 1 + gap + away / width
+            ax.text(x, at / height, words, transform=ax.transAxes, color=color, va="center_baseline", ha="right")
+
+
+def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Places at least ``gap`` apart, in the order of the wanted ones and nearest to them (least squares).
+
+    Isotonic regression (pool adjacent violators) of the wanted places less the room that the labels below need,
+    clipped so that all lie in [low, high]; where they do not fit they begin below ``low``.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    pools: list[list[float]] = []  # sum and count
+    for rank, i in enumerate(order):
+        pools.append([wanted[i] - rank * gap, 1.0])
+        while len(pools) > 1 and pools[-2][0] / pools[-2][1] > pools[-1][0] / pools[-1][1]:
+            total, count = pools.pop()
+            pools[-1] = [pools[-1][0] + total, pools[-1][1] + count]
+    base = [total / count for total, count in pools for _ in range(int(count))]
+    top = high - (len(base) - 1) * gap
+    placed = [min(max(value, min(low, top)), top) + rank * gap for rank, value in enumerate(base)]
+    result = [0.0] * len(wanted)
+    for rank, i in enumerate(order):
+        result[i] = placed[rank]
+    return result
+
+
+WIDE, HIGH = 4.6, 2.5
+
+
+def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None) -> Axes:
+    """Draw the statistic of a test over a setting on a log scale, above what permutation gives.
+
+    Parameters
+    ----------
+    curve : Sensitivity
+        What ``kappa_curve`` or ``bandwidth_curve`` gave.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default (``ax.figure``).
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> x = np.linspace(-1, 1, 40)
+    >>> curve = dreval.kappa_curve(x, x**2, kappas=[0.01, 0.1], n_resamples=19, random_state=0)
+    >>> sensitivity_curve(curve).get_xlabel()
+    'kappa'
+    """
+    with drawing():
+        words = ("observed", "permuted, 95 %", "permuted, mean")
+        if ax is None:
+            right = 0.2 + LETTER * max(map(len, words))
+            _, ax = one_axes(WIDE + right, HIGH, 0.78, right, 0.5, 0.42)
+        draw_sensitivity(ax, curve, embedding_color(1))
+        mark_powers(ax, curve.table[curve.setting].to_numpy())
+        ax.set_xlabel("kappa" if curve.setting == "kappa" else "bandwidth, in multiples of the median rule's")
+        ax.set_ylabel("statistic")
+        last = curve.table.iloc[-1]
+        _label(ax, [float(last[key]) for key in ("statistic", "null_95", "null_mean")], words)
+        ax.set_title(f"{curve.test}: sensitivity to {curve.setting}", loc="left", fontsize=9, fontweight="bold", pad=16)
+        look = {"ha": "center", "va": "bottom", **SOFT}
+        ax.annotate(
+            "default",
+            (curve.usual, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 2),
+            textcoords="offset points",
+            **look,  # type: ignore[arg-type]
+        )
+        return ax
+
+
+def draw_sensitivity(ax: Axes, curve: Sensitivity, color: str) -> None:
+    """The statistic as a line with marks, its mean and 95 % under permutation in gray, and the usual setting."""
+    at, table = curve.table[curve.setting], curve.table
+    ax.fill_between(at, table["null_mean"], table["null_95"], color=LIGHT["soft"], alpha=0.3, linewidth=0)
+    ax.plot(at, table["null_mean"], color=LIGHT["soft"], linewidth=1.0)
+    ax.plot(at, table["statistic"], color=color, linewidth=1.6, marker="o", markersize=3)
+    ax.axvline(curve.usual, color=LIGHT["soft"], linewidth=0.8, linestyle=":")
+    ax.set_xscale("log")
+
+
+def _label(ax: Axes, ends: list[float], words: tuple[str, ...]) -> None:
+    """The names of the lines behind their ends, apart from each other."""
+    height = ax.get_position().height * float(ax.figure.get_figheight())  # type: ignore[union-attr]
+    low, high = ax.get_ylim()
+    placed = spread_labels([(end - low) / (high - low) * height for end in ends], LINE, 0.0, height)
+    for text, place, color in zip(words, placed, (embedding_color(1), LIGHT["soft"], LIGHT["soft"]), strict=True):
+        ax.annotate(
+            text,
+            (1.0, place / height),
+            xycoords="axes fraction",
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center_baseline",
+            fontsize=8.5,
+            color=color,
+        )
+
+
+def mark_powers(ax: Axes, at: npt.NDArray[np.float64]) -> None:
+    """Plain numbers at round places of a log axis: powers of two over a short range, else of ten."""
+    low, high = float(at.min()), float(at.max())
+    base = 2.0 if high / low <= 2**8 else 10.0
+    first, last = math.floor(math.log(low, base) + 1e-9), math.ceil(math.log(high, base) - 1e-9)
+    powers = [k for k in range(first, last + 1) if low * 0.999 <= base**k <= high * 1.001] or [first, last]
+    ax.set_xticks([base**k for k in powers], [_written(base, k) for k in powers])
+    ax.set_xticks([], minor=True)
+
+
+def _written(base: float, power: int) -> str:
+    """A power as a number, a power of two below 1 as a fraction."""
+    return f"1/{base**-power:g}" if base == 2 and power < 0 else f"{base**power:g}"
+
+
+FloatArray = npt.NDArray[np.float64]
+AREA = {"r_nx": "r_nx_auc"}  # the measure that is the area under a curve drawn with log K
+DASHED, DOTTED = (0, (3, 3)), (0, (1, 2))
+NARROW = 2.7  # inches that the lines have at least
+FRAME = 0.06  # of the height above the highest and below the lowest that is drawn
+
+
+@dataclass(frozen=True)
+class ScaleCurve:
+    """One curve measure over all embeddings.
+
+    Attributes
+    ----------
+    ks : ndarray
+        Numbers of neighbors.
+    values, low, high : dict of str to ndarray
+        Value and ends of the interval by embedding; NaN where there is none.
+    chance_low, chance_high : ndarray
+        Lowest and highest value by chance of the embeddings; they differ where equal distances move it.
+    perfect : ndarray
+        Value of a perfect copy.
+    areas : dict of str to float
+        The area under the curve, where it was computed.
+    """
+
+    measure: str
+    title: str
+    symbol: str
+    direction: str
+    ks: FloatArray
+    values: Mapping[str, FloatArray]
+    low: Mapping[str, FloatArray]
+    high: Mapping[str, FloatArray]
+    chance_low: FloatArray
+    chance_high: FloatArray
+    perfect: FloatArray
+    areas: Mapping[str, float]
+
+    @property
+    def chance(self) -> FloatArray:
+        """The value by chance, the middle of its range over the embeddings."""
+        return (self.chance_low + self.chance_high) / 2
+
+    @property
+    def banded(self) -> bool:
+        """Whether an interval is known anywhere."""
+        return any(np.isfinite(low).any() for low in self.low.values())
+
+
+def scale_curves(results: Results, reading: Reading) -> dict[str, ScaleCurve]:
+    """Every curve that was run, by index, in the order in which they were asked for."""
+    found = {}
+    for measure, rows in results.curves.groupby("measure", sort=False):
+        keys = ("value", "conf_low", "conf_high", "chance")
+        wide = {key: rows.pivot(index="K", columns="embedding", values=key) for key in keys}
+        names = [name for name in reading.computed if name in wide["value"]]
+        *parts, chances = ({name: table[name].to_numpy(dtype=np.float64) for name in names} for table in wide.values())
+        ks = wide["value"].index.to_numpy(dtype=np.float64)
+        together = np.array(list(chances.values()))
+        ends = [together.min(axis=0), together.max(axis=0)] if names else [np.full(len(ks), math.nan)] * 2
+        found[str(measure)] = _curve(str(measure), ks, [*parts, *ends], int(reading.recipe["n"]), reading)
+    return found
+
+
+def _curve(measure: str, ks: FloatArray, parts: list[Any], n: int, reading: Reading) -> ScaleCurve:
+    card: Any = MEASURES.card(measure) if measure in MEASURES else None
+    direction = card.direction if card else "higher"
+    perfect = np.full(len(ks), math.nan)
+    if card:
+        best = {"higher": card.bounds[1], "lower": card.bounds[0], "zero": 0.0}.get(direction, math.nan)
+        perfect = _over(ks, card.ceiling or best, n)
+    area = reading.find(AREA[measure]) if measure in AREA else None
+    title, symbol = (card.title, card.symbol) if card else (measure, "")
+    return ScaleCurve(measure, title, symbol, direction, ks, *parts, perfect, dict(area.values) if area else {})
+
+
+def _over(ks: FloatArray, rule: Any, n: int) -> FloatArray:
+    """A number, or a function of n and k, at every K."""
+    if rule is None:
+        return np.full(len(ks), math.nan)
+    return np.array([rule(n, int(k)) if callable(rule) else float(rule) for k in ks])
+
+
+def scale_words(curve: ScaleCurve) -> tuple[str, str]:
+    """Title of a figure, and what the numbers beside the names are."""
+    better = "" if curve.direction == "higher" else f", {DIRECTIONS[curve.direction]}"
+    symbol = "" if not curve.symbol or curve.title.endswith(curve.symbol) else f", {curve.symbol}"
+    area = "behind a name: AUC, the area under its line" if curve.areas else ""
+    return f"{curve.title}{symbol}{better}", area
+
+
+def draw_scales(curve: ScaleCurve, places: Mapping[str, int], titled: bool = True) -> Figure:
+    """One figure: a line for each embedding over K on a log scale, its interval, chance and a perfect copy."""
+    names = [name for name in places if name in curve.values and np.isfinite(curve.values[name]).any()]
+    labels = short_names(names, 20)
+    known = {name: fixed(curve.areas[name], 3) for name in names if name in curve.areas}
+    widest = LETTER * max(
+        [breadth(labels[name]) for name in names] + [len(words) for _, words, _ in _references(curve)]
+    )
+    title, aside = scale_words(curve)
+    top = 0.1 if not titled else 0.44 if aside else 0.28
+    right = 0.22 + widest + (0.56 if known else 0.0)
+    height = height_for(len(names) + len(_references(curve)), top)
+    figure, ax = one_axes(max(WIDTH, 0.55 + NARROW + right), height, 0.55, right, BOTTOM, top)
+    for name in names:
+        _draw_scale(ax, curve, name, places[name], band_opacity(len(names)))
+    for values, _, dashes in _references(curve):
+        ax.plot(curve.ks, values, color=LIGHT["soft"], linewidth=1.0, linestyle=dashes)
+    if (curve.chance_low < curve.chance_high).any():
+        ax.fill_between(curve.ks, curve.chance_low, curve.chance_high, color=LIGHT["soft"], alpha=0.12, linewidth=0)
+    _scale_axes(ax, curve, names)
+    lines = [(curve.values[name], labels[name], embedding_color(places[name])) for name in names]
+    lines += [(values, words, LIGHT["soft"]) for values, words, _ in _references(curve)]
+    if titled:
+        words = "\n".join(filter(None, (title, aside)))
+        ax.set_title(loc="left", fontsize=9, color=LIGHT["ink"], pad=8, **math_words(words, bool(curve.symbol)))
+    besides = {labels[name]: (widest + 0.5, text) for name, text in known.items()}
+    label_ends(ax, *_label_places(curve.ks, lines), besides)
+    return figure
+
+
+def _draw_scale(ax: Axes, curve: ScaleCurve, name: str, place: int, opacity: float) -> None:
+    """Draw the line of one embedding with its band."""
+    color, mark = embedding_color(place), f"embedding-{place}"
+    if np.isfinite(curve.low[name]).any():
+        ax.fill_between(
+            curve.ks, curve.low[name], curve.high[name], color=color, alpha=opacity, linewidth=0, gid=f"{mark}-0"
+        )
+    few: dict[str, Any] = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0} if len(curve.ks) < 8 else {}
+    look: dict[str, Any] = {"color": color, "linewidth": 1.6, "linestyle": embedding_dashes(place)}
+    ax.plot(curve.ks, curve.values[name], gid=f"{mark}-1", **look, **few)
+
+
+def _references(curve: ScaleCurve) -> list[tuple[FloatArray, str, Any]]:
+    """Lines of chance and of a perfect copy with their words and dashes; one where both are the same."""
+    same = bool(np.array_equal(curve.chance, curve.perfect))
+    lines = [(curve.chance, "chance, perfect" if same else "by chance", DASHED)]
+    lines += [] if same else [(curve.perfect, "perfect", DOTTED)]
+    return [line for line in lines if np.isfinite(line[0]).all()]
+
+
+def _label_places(ks: FloatArray, lines: list[tuple[FloatArray, str, str]]) -> tuple[list[Any], bool]:
+    """Where the labels belong, and whether they are led to the ends of their lines.
+
+    Labels have the heights of their lines at the K where these lie farthest apart: at the last K, to which alone they
+    are led, all curves of shares meet, and others are the noise of a few pairs.
+    """
+    table = np.array([values for values, words, _ in lines if words != "perfect"])
+    spread = np.ptp(np.where(np.isfinite(table), table, np.nanmean(table)), axis=0)
+    at = int(spread.argmax()) if len(table) > 1 else len(ks) - 1
+    last = [at if np.isfinite(values[at]) else int(np.flatnonzero(np.isfinite(values))[-1]) for values, *_ in lines]
+    ends = [(float(ks[i]), float(line[0][i]), *line[1:]) for i, line in zip(last, lines, strict=True)]
+    return ends, at == len(ks) - 1
+
+
+def _scale_axes(ax: Axes, curve: ScaleCurve, names: list[str]) -> None:
+    """A log scale of K with the powers of ten and the last K; all lines, chance and perfection inside."""
+    first, last = float(curve.ks[0]), float(curve.ks[-1])
+    ax.set_xscale("log")
+    ax.set_xlim(first / 1.05, max(last, first * 1.5))
+    shown = [k for k in (10.0**power for power in range(12)) if first <= k < last / 2] + [last]
+    ax.xaxis.set_major_locator(FixedLocator(shown))
+    ax.xaxis.set_major_formatter(FixedFormatter([f"{int(k):,}" for k in shown]))
+    ax.xaxis.set_minor_locator(FixedLocator([]))
+    drawn = [*(curve.values[name] for name in names), curve.chance_low, curve.chance_high, curve.perfect]
+    pooled = np.concatenate(drawn)
+    pooled = pooled[np.isfinite(pooled)]
+    low, high = float(pooled.min()), float(pooled.max())
+    pad = FRAME * (high - low) or 0.5
+    ax.set_ylim(low - pad, high + pad)
+    ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)
+    ax.set_xlabel("number of neighbors K (log scale)")

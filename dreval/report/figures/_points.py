@@ -1,0 +1,397 @@
+"""Points of embeddings as figures: clouds, maps of quality, and the points that a page can name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dreval._check import check_int, check_one_of, check_rows
+from dreval.errors import InputError
+from dreval.records.results import Results, point_column
+from dreval.report._numbers import counted
+from dreval.report._style import CLASS_COLORS, RAMP, SEQUENCE, drawing, embedding_color, one_axes
+from dreval.report._svg import inline_svg
+from dreval.report.figures._lines import (
+    LETTER,
+    ScaleCurve,
+    curve_words,
+    draw_curves,
+    draw_scales,
+    scale_curves,
+    scale_words,
+)
+from dreval.report.figures._pairs import draw_shepard, rank_words, shepard_words
+from dreval.report.figures._panels import (
+    SOFT,
+    UNLABELED,
+    Classes,
+    Scale,
+    class_colors,
+    class_handles,
+    color_bar,
+    draw_map,
+    draw_points,
+    map_cells,
+    name_panel,
+    place_points,
+    scale_of_maps,
+)
+from dreval.report.figures._panels import scale_of_maps as make_scale
+from dreval.report.names import breadth, short_name, short_names
+from dreval.report.reading import Column, Reading, parameter, parameter_words
+from dreval.report.render.markup import printable
+
+__all__ = [
+    "MAX_CURVES",
+    "PANEL",
+    "Numbers",
+    "chance_mark",
+    "class_names",
+    "legend_columns",
+    "map_values",
+    "mapped_column",
+    "number_colors",
+    "point_colors",
+    "point_data",
+    "point_figures",
+    "title_points",
+    "write_legend",
+    "write_scale",
+]
+
+PANEL = 2.3
+MARK = 0.32  # inches that a dot of a legend takes with the gaps beside it
+MOST = 13  # columns of a legend
+MISSING = CLASS_COLORS[-1]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Points colored by a number: the colors as classes, the words of both ends, whether some are missing, a name."""
+
+    classes: Classes
+    ends: tuple[str, str]
+    missing: bool
+    title: str = ""
+
+
+def point_colors(labels: Any, n: int) -> Classes | Numbers | None:
+    """How points are colored: by class, where floats are numbers on a scale, which a series gives its name."""
+    if labels is None:
+        return None
+    values, title = np.asarray(labels), getattr(labels, "name", None)
+    if values.ndim != 1:
+        raise InputError("color", "must be one value for each point", f"shape {values.shape}", "Pass one column.")
+    check_rows(len(values), n, "color")
+    if values.dtype.kind != "f":
+        return class_colors(values)
+    return number_colors(values.astype(np.float64), "" if title is None else printable(title))
+
+
+def number_colors(values: npt.NDArray[np.float64], title: str = "") -> Numbers:
+    """Colors of numbers, from dark for low to light for high; missing ones are gray."""
+    scale = scale_of_maps([values], True)
+    there = np.isfinite(values)
+    codes = np.full(len(values), len(SEQUENCE), np.int64)
+    share = (values[there] - scale.low) / (scale.high - scale.low)
+    codes[there] = np.clip((share * len(SEQUENCE)).astype(np.int64), 0, len(SEQUENCE) - 1)
+    names = tuple(map(str, range(len(SEQUENCE) + 1)))
+    return Numbers(Classes(codes, names, (*SEQUENCE, MISSING)), scale.marks(), not bool(there.all()), title)
+
+
+def title_points(ax: Axes, reading: Reading, name: str, embeddings: Mapping[str, Any]) -> None:
+    """Name of the embedding in its color, and what is not shown of it."""
+    d = embeddings[name].shape[1]
+    wide = [n for n in reading.computed if embeddings[n].shape[1] != 2]
+    shown = {1: "one column"}.get(d, f"columns 1 and 2 of {d}" if d > 2 else "")
+    name_panel(ax, reading, name, shown, 11 if wide else 24)
+
+
+def legend_columns(names: Sequence[str], width: float) -> int:
+    """How many columns names of classes are set in, each as wide as its widest name, in so many inches."""
+    room = [MARK + LETTER * breadth(name) for name in names]
+    for columns in range(min(len(names), MOST), 1, -1):
+        rows = -(-len(names) // columns)
+        if sum(max(room[at : at + rows]) for at in range(0, len(names), rows)) <= width:
+            return -(-len(names) // rows)
+    return 1
+
+
+def class_names(classes: Classes) -> list[str]:
+    """Names of classes as a legend has room for them."""
+    return list(short_names(classes.names, 18).values())
+
+
+def write_legend(made: Figure, first: Axes, classes: Classes, columns: int) -> None:
+    """The names of the classes in rows below the panels, beginning at the first of them."""
+    handles = [
+        Line2D([], [], linestyle="", marker="o", markersize=5, markeredgewidth=0, color=color)
+        for _, color in class_handles(classes)
+    ]
+    made.legend(
+        handles,
+        class_names(classes),
+        loc="lower left",
+        bbox_to_anchor=(first.get_position().x0, 0.03 / made.get_figheight()),
+        ncols=columns,
+        frameon=False,
+        handletextpad=0.1,
+        columnspacing=1.2,
+        borderpad=0.0,
+        borderaxespad=0.0,
+    )
+
+
+def write_scale(made: Figure, first: Axes, numbers: Numbers) -> None:
+    """The scale of the numbers as a bar below the panels."""
+    bar = color_bar(made, first, PANEL, 0.3, SEQUENCE)
+    bar.text(0, -0.5, numbers.ends[0], ha="left", va="top", transform=bar.transAxes, **SOFT)
+    bar.text(1, -0.5, numbers.ends[1], ha="right", va="top", transform=bar.transAxes, **SOFT)
+    if numbers.title:
+        bar.text(
+            0,
+            1.5,
+            short_name(numbers.title, int(PANEL / LETTER)),
+            ha="left",
+            va="bottom",
+            fontsize=8.5,
+            transform=bar.transAxes,
+        )
+    if numbers.missing:
+        bar.text(0.5, -0.5, "gray: missing", ha="center", va="top", transform=bar.transAxes, **SOFT)
+
+
+def mapped_column(results: Results, reading: Reading, measure: str | None, n_neighbors: int | None) -> Column:
+    """The column whose values per point a map shows."""
+    having = [
+        c for c in reading.columns if any(_point_values(results, c, name) is not None for name in reading.computed)
+    ]
+    if not having:
+        raise InputError(
+            "measure", "must have values for single points", "none", "Run a measure such as trustworthiness."
+        )
+    if measure is None:
+        measure = "trustworthiness" if any(c.measure == "trustworthiness" for c in having) else having[0].measure
+    elif any(c.measure == measure for c in reading.columns) and not any(c.measure == measure for c in having):
+        listed = ", ".join(sorted({c.measure for c in having}))
+        raise InputError("measure", "must have values for single points", repr(measure), f"Those that have: {listed}.")
+    check_one_of(measure, {c.measure for c in having}, "measure")
+    family = [c for c in having if c.measure == measure]
+    if n_neighbors is None:
+        main = [c for c in family if c in reading.main]
+        return (main or family)[0]
+    wanted = str(check_int(n_neighbors, "n_neighbors", low=1))
+    found = [c for c in family if parameter(c.parameters, "n_neighbors") == wanted]
+    if not found:
+        ran = ", ".join(parameter(c.parameters, "n_neighbors") or "none" for c in family)
+        raise InputError("n_neighbors", "must be one that was run", wanted, f"{measure} was run at: {ran}.")
+    return found[0]
+
+
+def chance_mark(column: Column, scale: Scale) -> tuple[float | None, str]:
+    """Where the value by chance lies on the bar of a map (0 the worse end, 1 the better), and the words beside it."""
+    if not column.chance:
+        return None, ""
+    low, high = column.chances[0], column.chances[-1]
+    if not scale.low <= low <= high <= scale.high:
+        side = "worse" if column.better(scale.low if column.higher else scale.high, (low + high) / 2) else "better"
+        beyond = high < scale.low or low > scale.high
+        return None, f"by chance {column.chance}" + (f", beyond the {side} end" if beyond else "")
+    share = ((low + high) / 2 - scale.low) / (scale.high - scale.low)
+    return (share if scale.higher else 1.0 - share), f"mark: by chance {column.chance}"
+
+
+def _point_values(results: Results, column: Column, name: str) -> Any:
+    """Values of the points of one embedding, or None."""
+    frame = results.points.get(name)
+    key = point_column(column.measure, column.parameters)
+    if frame is None or key not in frame.columns or len(frame) != len(results.embeddings.get(name, ())):
+        return None
+    return frame[key].to_numpy(dtype=np.float64)
+
+
+def map_values(results: Results, names: Sequence[str], column: Column) -> dict[str, Any]:
+    """Values of the points of each embedding; missing ones where an embedding has none."""
+    found = {name: _point_values(results, column, name) for name in names}
+    return {
+        name: np.full(len(results.embeddings[name]), np.nan) if values is None else values
+        for name, values in found.items()
+    }
+
+
+MOST_POINTS = 60_000  # points of all embeddings together; beyond, names would make the page heavy
+STEPS = 1000  # of a side of an embedding
+DIGITS = 3
+
+
+def point_data(results: Results, reading: Reading, column: Column | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Names and classes of the points, and of each embedding their places and values; empty where there are too many."""
+    names = list(reading.computed)
+    if not names or len(names) * len(results.embeddings[names[0]]) > MOST_POINTS:
+        return {}
+    classes, codes = _classes(results.labels)
+    return {
+        "ids": None if results.ids is None else [printable(one) for one in results.ids],
+        "classes": classes,
+        "codes": codes,
+        "value": column.named.split("^")[0] if column else "",
+        "panels": [
+            {
+                "name": printable(name),
+                "place": reading.names.index(name),
+                **_places(results.embeddings[name]),
+                "v": _rounded(values[name]) if name in values else None,
+            }
+            for name in names
+        ],
+    }
+
+
+def _classes(labels: Any) -> tuple[Sequence[str], Sequence[int] | None]:
+    """The classes in the order of their first points, and the class of each point."""
+    if labels is None:
+        return [], None
+    seen: dict[Any, int] = {}
+    codes = [seen.setdefault(label, len(seen)) for label in labels.tolist()]
+    return [UNLABELED if label is None else printable(label) for label in seen], codes
+
+
+def _places(Y: Any) -> dict[str, list[int]]:
+    """Where points lie, in steps from the upper left corner."""
+    placed = place_points(Y)
+    across, down = (placed[:, 0] + 1) / 2, (1 - placed[:, 1]) / 2
+    return {key: np.rint(STEPS * part).astype(int).tolist() for key, part in (("x", across), ("y", down))}
+
+
+def _rounded(values: Any) -> list[float | None]:
+    """Values with three significant digits behind the first, to be short; None where there are none."""
+    return [None if not math.isfinite(v) else float(f"{v:.{DIGITS}g}") for v in values.tolist()]
+
+
+SIDE = 2.4
+DIAGRAM = 3.0  # inches; a page shows it at this size, so that its letters have the size of figures
+MAX_CURVES = 6
+
+
+def point_figures(results: Results, reading: Reading) -> dict[str, Any]:
+    """All figures of a page with their legends; parts that a result has no values for are empty."""
+    if not reading.computed:
+        empty: dict[str, Any] = {"panels": [], "legend": [], "map": None, "curves": [], "more_curves": 0}
+        return empty | {"scales": [], "scale_bands": False, "shepard": {"panels": []}, "point_data": {}}
+    classes = class_colors(results.labels)
+    column = _mapped(results, reading)
+    values = map_values(results, reading.computed, column) if column else {}
+    shown = [map_cells(results.embeddings[name], v)[1] for name, v in values.items()]
+    scale = make_scale(shown, column.higher) if column else None
+    with drawing():
+        panels = [_panel(results, reading, name, classes, column, scale, values) for name in reading.computed]
+        whole = scale_curves(results, reading)
+        scales = [_scale(reading, curve, i) for i, curve in enumerate(whole.values())]
+        diagrams = _shepard(results, reading)
+        curves = [_curve(reading, family, i) for i, family in enumerate(reading.curves[:MAX_CURVES])]
+    return {
+        "panels": panels,
+        "legend": list(class_handles(classes)) if classes else [],
+        "map": _legend(column, scale) if column and scale else None,
+        "point_data": point_data(results, reading, column, values),
+        "scales": scales,
+        "scale_bands": any(curve.banded for curve in whole.values()),
+        "shepard": diagrams,
+        "curves": curves,
+        "more_curves": max(len(reading.curves) - MAX_CURVES, 0),
+    }
+
+
+def _mapped(results: Results, reading: Reading) -> Column | None:
+    """The column that maps show, None where no measure has values for single points."""
+    try:
+        return mapped_column(results, reading, None, None)
+    except InputError:
+        return None
+
+
+def _panel(
+    results: Results,
+    reading: Reading,
+    name: str,
+    classes: Classes | None,
+    column: Column | None,
+    scale: Scale | None,
+    values: dict[str, Any],
+) -> dict[str, Any]:
+    """The two drawings of one embedding, one below the other."""
+    place, Y = reading.names.index(name), results.embeddings[name]
+    d = Y.shape[1]
+    notes = ["all points in one place" if name in reading.collapsed else ""]
+    notes.append("one column, drawn as a strip" if d == 1 else f"columns 1 and 2 of {d}" if d > 2 else "")
+    note = ", ".join(filter(None, notes))
+    figure, ax = _square()
+    draw_points(ax, Y, classes)
+    about = f"Embedding {printable(name)}: {counted(len(Y), 'point')}" + (f", {note}" if note else "")
+    color = ", colored by class" if classes else ""
+    made = {
+        "name": name,
+        "place": place,
+        "note": note,
+        "points": inline_svg(figure, f"p{place}", about + color),
+        "map": "",
+    }
+    if column is not None and scale is not None:
+        figure, ax = _square()
+        draw_map(ax, Y, values[name], scale)
+        label = f"{column.title} over the points of {printable(name)}, from worse (orange) to better (blue)"
+        made["map"] = inline_svg(figure, f"m{place}", label)
+    return made
+
+
+def _square() -> tuple[Figure, Any]:
+    """A panel without margins."""
+    return one_axes(SIDE, SIDE, 0.0, 0.0, 0.0, 0.0)
+
+
+def _curve(reading: Reading, family: tuple[Column, ...], number: int) -> dict[str, str]:
+    """A figure with the words above it."""
+    title, aside = curve_words(family)
+    figure = draw_curves(family, {name: reading.names.index(name) for name in reading.computed}, titled=False)
+    names = ", ".join(printable(name) for name in reading.computed)
+    about = f"{family[0].title} against the number of neighbors k, for {names}"
+    return {"title": title, "aside": aside, "drawing": inline_svg(figure, f"k{number}", about)}
+
+
+def _scale(reading: Reading, curve: ScaleCurve, number: int) -> dict[str, str]:
+    """A figure of a curve over every K with the words above it."""
+    title, aside = scale_words(curve)
+    figure = draw_scales(curve, {name: reading.names.index(name) for name in reading.computed}, titled=False)
+    names = ", ".join(printable(name) for name in curve.values)
+    about = f"{title} against the number of neighbors K on a log scale, for {names}"
+    return {"title": title, "aside": aside, "drawing": inline_svg(figure, f"r{number}", about)}
+
+
+def _shepard(results: Results, reading: Reading) -> dict[str, Any]:
+    """The Shepard diagrams of all embeddings that have one."""
+    panels = []
+    for name in (name for name in reading.computed if name in results.shepard):
+        place = reading.names.index(name)
+        figure, ax = one_axes(DIAGRAM, DIAGRAM, 0.58, 0.1, 0.42, 0.06)
+        draw_shepard(ax, results.shepard[name], embedding_color(place), size=9.0)
+        about = f"Distances in embedding {printable(name)} against those in the data"
+        drawing = inline_svg(figure, f"d{place}", about)
+        panels.append({"name": name, "place": place, "rank": rank_words(reading, name), "drawing": drawing})
+    first = next(iter(results.shepard.values()), None)
+    return {"panels": panels, "words": shepard_words(first) if first else ""}
+
+
+def _legend(column: Column, scale: Scale) -> dict[str, Any]:
+    """Words and colors of the scale that maps share."""
+    worst, best = scale.ends()
+    words = f"{column.named}, {parameter_words(column.parameters)}" if column.parameters else column.named
+    ends = {"worst": f"worse, {worst}", "best": f"{best}, better"}
+    return {"words": words, "chance": f"by chance {column.chance}" if column.chance else "", "ramp": list(RAMP), **ends}
