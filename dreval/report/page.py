@@ -118,7 +118,7 @@ def page_target(path: str | Path) -> Path:
 def _environment(html: bool) -> Environment:
     """Templates of this folder; everything that is put into a page is escaped, and into a text as well."""
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
+        loader=FileSystemLoader(Path(__file__).parent / "render", encoding="utf-8"),
         autoescape=html,
         undefined=StrictUndefined,
         trim_blocks=True,
