@@ -40,7 +40,7 @@ COLLECT = """examples:
   dreval protocol collect umap
   dreval protocol collect umap --partial --json
 
-exit codes: 0 done, 1 some measure has no value or some run has not come back
+exit codes: 0 done, 1 some measure has no value or some run is missing
 (--partial), 2 refused"""
 
 

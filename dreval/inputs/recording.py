@@ -1,4 +1,4 @@
-"""A source whose runs were made elsewhere and recorded: from its input and seed to the embedding that came back."""
+"""A source whose runs were made by a tool outside Python and recorded."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dreval.inputs.source_kinds import FloatArray, Seed, Source, seed_of
 __all__ = ["RecordedSource", "Recording", "Run", "sketch"]
 
 SKETCHES = 4
-NEAR = 1e-6  # of the size of a transformation: far above rounding, far below what tells two of them apart
-CURE = "Ask with the data and the settings that were exported, or export a protocol for these."
+NEAR = 1e-6  # of the size of a transformation: far above rounding, far below the difference of two of them
+CURE = "Use the data and the settings that were exported, or export a protocol for these."
 
 
 def sketch(X: FloatArray, first: FloatArray) -> FloatArray:
-    """A few numbers that tell ``X`` from other data of its shape up to rounding: a'(X - first) b for random a and b."""
+    """A few numbers that identify ``X`` up to rounding: a'(X - first) b for random a and b."""
     rng = stream(0, "sketch", *X.shape)
     left, right = rng.standard_normal((SKETCHES, len(X))), rng.standard_normal((SKETCHES, X.shape[1]))
     return np.asarray(np.einsum("ln,np,lp->l", left, X - first, right, optimize=True))
@@ -32,9 +32,9 @@ def sketch(X: FloatArray, first: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One recorded run: what went in (hash and sketch of the input, columns asked for, seed) and what came back.
+    """One recorded run: hash and sketch of the input, number of columns, seed, and the returned embedding.
 
-    ``values`` is None where nothing came back; ``file`` is where it belongs.
+    ``values`` is None if nothing was returned; ``file`` is the path of the output.
     """
 
     file: str
@@ -47,7 +47,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What was asked of a tool and what came back.
+    """The runs that a tool was to make, and the embeddings it returned.
 
     Attributes
     ----------
@@ -56,13 +56,13 @@ class Recording:
     runs : tuple of Run
         The runs; the first is that of the data themselves.
     settings : mapping
-        Parameters of indices that the runs were made for; an index asked without them takes these.
+        Parameters of measures that the runs were made for; the defaults of a measure of this source.
     root : int
         Seed of all draws.
     n_components : int
         Columns of the embedding.
-    unasked : mapping
-        Reason by name of the indices for which no run was asked for yet.
+    unexported : mapping
+        Reason by name of the measures for which no run was exported yet.
     """
 
     data: Data
@@ -70,11 +70,11 @@ class Recording:
     settings: Mapping[str, Any]
     root: int
     n_components: int
-    unasked: Mapping[str, str]
+    unexported: Mapping[str, str]
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of all that was asked and came back."""
+        """Hash of all tasks and returned embeddings."""
         parts = [(run.digest, run.n_components, run.seed, _hash(run.values)) for run in self.runs]
         return hashlib.sha256(repr((sorted(self.settings.items()), self.root, parts)).encode()).hexdigest()
 
@@ -134,7 +134,7 @@ class RecordedSource(Source):
         other = [run for run in self.recorded.runs[1:] if run.digest == key and run.seed != own.seed]
         back = [run.values for run in other if run.values is not None]
         if not back:
-            return f"none of {len(other)} runs with other seeds has come back" if other else "none was exported"
+            return f"none of {len(other)} runs with other seeds has been returned" if other else "none was exported"
         if own.values is not None and all(np.array_equal(own.values, values) for values in back):
             return "the tool gives the same embedding for every seed"
         return None
@@ -145,13 +145,13 @@ class RecordedSource(Source):
         return self.recorded.runs[0].seed
 
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
-        """The embedding of the data that were exported; a fresh array. The seed is that of the recording."""
+        """The embedding of the data that were exported; a new array. The seed is that of the recording."""
         return self.embed(data.X, n_components, self.recorded.runs[0].seed)
 
     def embed(
         self, X: FloatArray, n_components: int | None, random_state: Seed = None, labels: Any = None
     ) -> FloatArray:
-        """The recorded embedding of data ``X`` (n, p); a fresh array."""
+        """The recorded embedding of data ``X`` (n, p); a new array."""
         runs = self.recorded.of_input(np.asarray(X))
         if not runs:
             rule, got = "must have been run on these data", "data that were not exported"
@@ -164,5 +164,5 @@ class RecordedSource(Source):
             rule = f"must have been run with n_components={d} and random_state={seed}"
             raise UndefinedMeasure(self.argument, rule, f"runs with {had}", CURE)
         if found.values is None:
-            raise ProtocolError(found.file, "must have come back", "no such file", "Run the tool on its input.")
+            raise ProtocolError(found.file, "must have been returned", "no such file", "Run the tool on its input.")
         return found.values.copy()

@@ -64,10 +64,10 @@ def _as_recorded(card: MeasureCard, source: Any, options: dict[str, Any]) -> dic
     recording = source.recording if isinstance(source, Source) else None
     if recording is None:
         return options
-    if card.name in recording.unasked:
+    if card.name in recording.unexported:
         cure = "Export the folder again: that writes what is still to be run."
         raise UndefinedMeasure(
-            source.argument, "must have been run for this measure", recording.unasked[card.name], cure
+            source.argument, "must have been run for this measure", recording.unexported[card.name], cure
         )
     known = {name: value for name, value in recording.settings.items() if name in card.parameters}
     for name, value in options.items():

@@ -195,7 +195,7 @@ def tractable_consistency(
     u, failures = table["u"].to_numpy(), [row["reason"] for row in found if row["reason"]]
     if len(failures) == len(found):
         if case.source.recording is not None:
-            got, cure = f"none of {len(found)} runs has come back", "Run the tool on the rest of the folder's tasks."
+            got, cure = f"none of {len(found)} runs has been returned", "Run the tool on the rest of the folder's tasks."
             raise MethodFailed(case.source.argument, "must have been run on transformed data", got, cure)
         cure = "Run the method alone on the data with a small bump added to one column to see where."
         got = f"{len(failures)} failures, the first: {failures[0].rstrip('.')}"

@@ -29,9 +29,9 @@ __all__ = [
     "Task",
     "check_format",
     "check_input",
+    "exported_data",
     "file_hash",
     "id_column",
-    "known_data",
     "read_manifest",
     "task_of",
     "usable_ids",
@@ -42,15 +42,15 @@ __all__ = [
 
 FORMATS = ("csv", "parquet")
 MANIFEST, TASKS, INPUTS, RETURNED = "manifest.json", "tasks.csv", "input", "returned"
-OR_ANEW = "Else export the protocol into a new folder."
+OR_EXPORT = "Or export the protocol into a new folder."
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run that is asked of the tool.
+    """One run of the tool.
 
-    ``columns`` are the smallest and largest number of columns that may come back; ``sha256`` is that of the input file,
-    ``digest`` and ``sketch`` are those of the numbers in it; ``place`` is point and column of a transformation.
+    ``columns`` are the smallest and largest number of columns that may be returned; ``sha256`` is that of the input
+    file, ``digest`` and ``sketch`` those of the numbers in it; ``place`` is point and column of a transformation.
     """
 
     task: str
@@ -68,7 +68,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What was exported: the data's names and ids, settings, seed, versions, tasks, and the round."""
+    """Everything exported: names and ids of the data, settings, seed, versions, tasks, and the round."""
 
     format: str
     round: int
@@ -102,16 +102,16 @@ def _body_hash(body: Mapping[str, Any]) -> str:
 
 
 def read_manifest(folder: Any) -> Manifest:
-    """The manifest of a folder, as it was written."""
+    """The manifest of a folder; an altered one raises an error."""
     path = check_path(folder, "folder") / MANIFEST
     cure = "Name the folder that dreval.Protocol(...).export(folder) wrote; copy it back whole."
     if not path.is_file():
-        raise ProtocolError(str(path), "must be there", "no such file", cure)
+        raise ProtocolError(str(path), "must exist", "no such file", cure)
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
         known = body.pop("sha256")
         if known != _body_hash(body):
-            raise ProtocolError(str(path), "must be as it was exported", "another content", f"{cure} {OR_ANEW}")
+            raise ProtocolError(str(path), "must be as it was exported", "another content", f"{cure} {OR_EXPORT}")
         return replace(Manifest(**body), tasks=tuple(Task(**task) for task in body["tasks"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, ProtocolError):
@@ -119,8 +119,8 @@ def read_manifest(folder: Any) -> Manifest:
         raise ProtocolError(str(path), "must be as it was exported", "no manifest of dreval", cure) from error
 
 
-def known_data(folder: Path, manifest: Manifest) -> Data:
-    """The data of the folder, refused where their file was altered."""
+def exported_data(folder: Path, manifest: Manifest) -> Data:
+    """The data of the folder; an altered file raises an error."""
     task = manifest.tasks[0]
     check_input(folder, task)
     frame = read_table(folder / task.input, task.input).values
@@ -130,10 +130,10 @@ def known_data(folder: Path, manifest: Manifest) -> Data:
 
 
 def check_input(folder: Path, task: Task) -> None:
-    """Refuse an input file that is not what was exported."""
+    """Check that an input file is the one that was exported."""
     path = folder / task.input
     if not path.is_file():
-        raise ProtocolError(task.input, "must be there", "no such file", "Copy it back from where it was exported.")
+        raise ProtocolError(task.input, "must exist", "no such file", "Copy it back from where it was exported.")
     got = file_hash(path)
     if got != task.sha256:
         cure = "Copy it back from where it was exported and run its task again."
@@ -169,14 +169,14 @@ def task_of(folder: Path, manifest: Manifest, first: Any, X: Any, name: str, n_c
 
 
 def usable_names(columns: Sequence[str] | None) -> list[str] | None:
-    """Names of features that a file keeps: different, and none that could be a number."""
+    """Names of features that survive in a file: different, and none that could be a number."""
     if columns is None or len(set(columns)) < len(columns) or any(_is_number(name) for name in columns):
         return None
     return list(columns)
 
 
 def usable_ids(ids: Any) -> list[str] | None:
-    """Ids that a file keeps; None where reading makes others of them ("007", "NA") or there are none."""
+    """Ids that survive in a file; None if reading changes them ("007", "NA") or there are none."""
     if ids is None:
         return None
     text = [str(value) for value in ids]
@@ -185,7 +185,7 @@ def usable_ids(ids: Any) -> list[str] | None:
 
 
 def id_column(own: Any, taken: Collection[str]) -> str:
-    """Name of the column of ids: the data's own where it is a plain word, else the first that is no feature."""
+    """Name of the column of ids: that of the data if it is a plain word, else the first that is not a feature."""
     own = [own] if isinstance(own, str) and re.fullmatch(r"[A-Za-z][\w.]*", own) else []
     return next(name for name in [*own, "id", *(f"id_{i}" for i in range(len(taken) + 1))] if name not in taken)
 
@@ -204,7 +204,7 @@ def columns_of(columns: Sequence[str] | None, p: int) -> list[str]:
 
 
 def write_table(path: Path, frame: pd.DataFrame, manifest: Manifest) -> None:
-    """Write a table with its ids in front; every number keeps its last bit."""
+    """Write a table with its ids as the first column; every number keeps its last bit."""
     frame = frame.copy()
     frame.insert(0, manifest.id_column, pd.Series(list(manifest.ids), dtype=object))
     path.parent.mkdir(exist_ok=True)
@@ -215,7 +215,7 @@ def write_table(path: Path, frame: pd.DataFrame, manifest: Manifest) -> None:
 
 
 def check_format(value: Any) -> str:
-    """A format of files that can be written here."""
+    """A file format whose writer is installed."""
     form = check_one_of(value, FORMATS, "format")
     if form == "parquet":
         from importlib.util import find_spec
@@ -232,34 +232,34 @@ def _write_text(path: Path, text: str) -> None:
 
 README = """# A protocol of dreval: run your tool on these files
 
-The trustability measure and the tractable consistency measure ask how a *method* behaves on other data. This folder
-carries the data to a tool outside Python and its embeddings back. Data: {name}, {n} points. Round {round} of 2.
+Trustability and tractable consistency measure how a *method* behaves on other data. This folder holds the data for a
+tool outside Python and its embeddings. Data: {name}, {n} points. Round {round} of 2.
 
-## What to run
+## Runs
 
 Each row of `tasks.csv` is one run: read `input`, embed it into `n_components` dimensions with the seed `seed` and with
-the same parameters in every run, write `output`. Drivers skip what has come back, so that they can be stopped and
-started again:
+the same parameters in every run, and write `output`. Drivers skip existing outputs, so that they can be stopped and
+restarted:
 
 {drivers}
-A driver with parameters of your own: edit the line that calls the tool.
+To set parameters of the tool, edit the line of the driver that calls it.
 
-## What must come back
+## Outputs
 
-Under `{returned}/`, by the names in `tasks.csv`: one row for each point; the column `{id}` (any order of rows) or none
-(then in the order of the input); and `n_components` columns of finite numbers, with all their digits. In the task
-`full` fewer columns than asked for may come back; they are padded with zeros. Change no file under `input/`.
+Files under `{returned}/` named as in `tasks.csv`: one row for each point; the column `{id}` (rows in any order) or
+none (rows in the order of the input); and `n_components` columns of finite numbers, with all their digits. The task
+`full` may return fewer columns; they are padded with zeros. Do not change files under `input/`.
 
 Round 1 is the data (`data`), as many dimensions as the data have (`full`), and other seeds (`reseed`, not needed
-for a tool without a seed: export with n_reseeds=0). Round 2 is transformed data, made from the embedding that came back
-as `{returned}/data.{format}`; it must not change after that.
+for a tool without a seed: export with n_reseeds=0). Round 2 is transformed data, made from the returned embedding
+`{returned}/data.{format}`, which must not change afterwards.
 
-## How to go on
+## Next steps
 
 In this folder's parent, from a shell:
 
     dreval protocol status {folder}
-    dreval protocol export ...  # the same command as before, when `{returned}/data.{format}` is there: writes round 2
+    dreval protocol export ...  # the same command as before, once `{returned}/data.{format}` exists: writes round 2
     dreval protocol collect {folder}
 
 or in Python: `dreval.Protocol(data).export("{folder}")` and `dreval.Protocol.collect("{folder}")`. The settings of the
@@ -267,8 +267,8 @@ first export are kept: {settings}, random_state={seed}.
 """
 
 SHELL = """#!/bin/sh
-# Runs a command of yours on every task that has not come back:   sh run.sh COMMAND [ARGUMENT ...]
-# The command is called as   COMMAND [ARGUMENT ...] INPUT OUTPUT N_COMPONENTS SEED   in the folder where you are.
+# Runs a command on every task without output:   sh run.sh COMMAND [ARGUMENT ...]
+# The command is called as   COMMAND [ARGUMENT ...] INPUT OUTPUT N_COMPONENTS SEED   in the current folder.
 # INPUT and OUTPUT are full paths.
 [ "$#" -gt 0 ] || { echo "usage: sh run.sh COMMAND [ARGUMENT ...]" >&2; exit 2; }
 folder=$(CDPATH= cd "$(dirname "$0")" && pwd) || exit 2
@@ -276,7 +276,7 @@ mkdir -p "$folder/@RETURNED@"
 failed=0
 while IFS=, read -r task round input output n_components seed; do
     if [ "$task" = task ] || [ -e "$folder/$output" ]; then continue; fi
-    part="$folder/@RETURNED@/.unfinished-${output##*/}"  # an interrupted run leaves no half file under the right name
+    part="$folder/@RETURNED@/.unfinished-${output##*/}"  # an interrupted run leaves no partial output
     if "$@" "$folder/$input" "$part" "$n_components" "$seed" < /dev/null && [ -e "$part" ]; then
         mv "$part" "$folder/$output"
     else
@@ -287,7 +287,7 @@ done < "$folder/tasks.csv"
 exit $failed
 """
 
-R_DRIVER = """# Runs @TOOL@ on every task that has not come back:   Rscript @FILE@
+R_DRIVER = """# Runs @TOOL@ on every task without output:   Rscript @FILE@
 # Needs the package @TOOL@@MORE@ (Debian: apt-get install r-cran-@LOWER@).
 arguments <- commandArgs(FALSE)
 setwd(dirname(normalizePath(sub("--file=", "", arguments[grep("--file=", arguments)]))))
@@ -319,12 +319,12 @@ PARQUET_READ = """  input <- as.data.frame(arrow::read_parquet(task$input))"""
 PARQUET_WRITE = """  colnames(Y) <- paste0("y", seq_len(ncol(Y)))
   arrow::write_parquet(data.frame("@ID@" = input[[1]], Y, check.names = FALSE), part)"""
 
-UWOT = """# One thread, so that a seed gives the same embedding again.
+UWOT = """# One thread, so that a seed reproduces the embedding.
 embed <- function(X, d) {
   umap(X, n_neighbors = min(15, nrow(X) - 1), n_components = d, n_threads = 1, n_sgd_threads = 0)
 }
 """
-RTSNE = """# Rtsne gives at most 3 dimensions; fewer columns than asked for are allowed in the task `full` only.
+RTSNE = """# Rtsne returns at most 3 dimensions; fewer columns are allowed in the task `full` only.
 embed <- function(X, d) {
   perplexity <- min(30, floor((nrow(X) - 1) / 3))
   Rtsne(X, dims = min(d, 3), perplexity = perplexity, check_duplicates = FALSE, num_threads = 1)$Y
@@ -334,7 +334,7 @@ TOOLS = {"run_uwot.R": ("uwot", UWOT), "run_rtsne.R": ("Rtsne", RTSNE)}
 
 
 def write_texts(folder: Path, manifest: Manifest) -> None:
-    """README.md and the drivers; drivers that are there (and may have been edited) stay."""
+    """Write README.md and the drivers; existing drivers (which may have been edited) are kept."""
     drivers = {file: _r_driver(file, tool, embed, manifest) for file, (tool, embed) in TOOLS.items()}
     drivers["run.sh"] = SHELL.replace("@RETURNED@", RETURNED)
     for file, text in drivers.items():

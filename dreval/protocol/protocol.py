@@ -1,4 +1,4 @@
-"""The protocol: what only a method can answer, asked of tools outside Python by way of files, in two rounds."""
+"""The protocol: re-runs of a tool outside Python, exchanged with it by files in two rounds."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = ["Protocol"]
 
 
 class Protocol:
-    """Data and settings of the method measures, ready to be carried to a tool outside Python and back.
+    """Files for a tool outside Python, so that measures that re-run a method can be computed for it.
 
-    The trustability and the tractable consistency measure run a method again on other data. For a tool in R, or any
-    other program, these data are written to a folder, the tool writes its embeddings there, and ``Protocol.collect``
-    makes a source of them. There are two rounds, because the transformed data are made from the tool's own embedding:
+    ``trustability`` and ``tractable_consistency`` re-run a method on other data. For a tool in R, or any other program,
+    these data are written to a folder, the tool writes its embeddings there, and ``Protocol.collect`` makes a source of
+    them. There are two rounds, because the transformed data are made from the tool's own embedding:
 
     1. ``export(folder)`` writes the data, the run at full dimension (d = p), and runs with other seeds;
-    2. when the embedding of the data has come back, ``export(folder)`` again writes the transformed data;
-    3. ``collect(folder)`` checks every file and gives the source.
+    2. once the embedding of the data has been returned, a second ``export(folder)`` writes the transformed data;
+    3. ``collect(folder)`` checks every file and returns the source.
 
     Parameters
     ----------
@@ -44,23 +44,29 @@ class Protocol:
         As in ``tractable_consistency``, with its defaults: ``"perturbation"``, 0.5, 200, ``"gaussian"``, 5. Use
         ``n_reseeds=0`` for a tool that has no seed.
     labels : str, optional
-        Column of the data that is no feature. It is not exported.
+        Column of the data that is not a feature. It is not exported.
     ids : (n,) array or column name, optional
-        Names of the points. They are written in front of every table, and rows that come back in another order are
-        matched by them. Without them the rows are numbered.
+        Row names. They are the first column of every table, and returned rows are matched by them. By default the rows
+        are numbered.
     random_state : int, Generator or None, default None
         Seed of the tool and of the choice of transformations: the draws are those of ``tractable_consistency``
-        with the same seed. None draws one; a folder keeps its seed.
+        with the same seed. None draws one, which is kept in the folder.
 
     Raises
     ------
     DrevalError
-        If data or a setting are not what they must be.
+        If the data or a setting are invalid.
 
     Notes
     -----
     There are ``n_transformations + n_reseeds + 2`` runs, each with an input file of n rows and p columns (runs on the
-    same data share theirs): O(n p n_transformations) time and space on disk.
+    same data share one): O(n p n_transformations) time and space on disk.
+
+    See Also
+    --------
+    trustability : Its value needs the first round.
+    tractable_consistency : Its value needs both rounds.
+    Evaluation : Evaluates the embedding of the data that a tool returned.
 
     References
     ----------
@@ -68,7 +74,7 @@ class Protocol:
 
     Examples
     --------
-    A tool outside Python, played by a function that sees files only:
+    A function that reads and writes files stands in for the tool:
 
     >>> import pathlib, tempfile, numpy as np, pandas as pd, dreval
     >>> def tool(folder):
@@ -110,13 +116,13 @@ class Protocol:
         self.data: Data = as_data(data, labels=labels, ids=ids)
         given = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
         given |= {"n_transformations": n_transformations, "kernel": kernel, "n_reseeds": n_reseeds}
-        self._given = {key: value for key, value in given.items() if value is not None}
-        self.settings = self._checked({**tractable_consistency.card.parameters, **self._given})
-        self._asked = check_random_state(random_state)
-        self.seed = root_seed(self._asked)
+        self._settings_passed = {key: value for key, value in given.items() if value is not None}
+        self.settings = self._checked({**tractable_consistency.card.parameters, **self._settings_passed})
+        self._random_state = check_random_state(random_state)
+        self.seed = root_seed(self._random_state)
 
     def _checked(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings, which would else fail in the second round."""
+        """The settings, checked now so that none fails in the second round."""
         transform_count(chosen["n_transformations"], self.data.n, self.data.p)
         return {
             "n_components": check_int(chosen["n_components"], "n_components", low=1, high=self.data.n),
@@ -134,38 +140,38 @@ class Protocol:
         self,
         folder: str | Path,
         *,
-        format: str | None = None,  # noqa: A002 - the word of the command line
+        format: str | None = None,  # noqa: A002 - the name of the option of the command line
         embedding: Any = None,
     ) -> ProtocolStatus:
-        """Write what the tool is to be run on next.
+        """Write the input files of the next round.
 
-        Into a new or empty folder goes round 1. Into a folder where ``returned/data`` has come back goes round 2; where
-        it has not, and where round 2 is already there, nothing is written. What has come back is never overwritten. The
-        settings of the first export hold: they need not be repeated, and other ones are refused.
+        A new or empty folder gets round 1. A folder with the returned embedding ``returned/data`` gets round 2; without
+        it, or if round 2 exists already, nothing is written. Returned files are never overwritten. The settings of the
+        first export are kept: they need not be repeated, and different ones raise an error.
 
         Parameters
         ----------
         folder : path
-            The folder; it is made where there is none.
+            The folder; it is created if it does not exist.
         format : {"csv", "parquet"}, optional
-            Format of all tables, those that come back included; CSV by default. Both keep every bit of a number.
-            The second round has the format of the first.
+            Format of all tables, returned ones included; CSV by default. Both keep every bit of a number. The second
+            round has the format of the first.
         embedding : (n, d) array, DataFrame or path, optional
-            The embedding of the data, where the tool has made it already; it is written as ``returned/data``, and both
-            rounds are exported at once.
+            The embedding of the data, if it exists already; it is written as ``returned/data``, and both rounds are
+            exported at once.
 
         Returns
         -------
         ProtocolStatus
-            What is to be run; ``print`` says what to do next.
+            The tasks and their states; ``print`` says what to do next.
 
         Raises
         ------
         InputError
-            If the embedding is not one of these data with ``n_components`` columns.
+            If the embedding does not fit the data, or has another number of columns than ``n_components``.
         ProtocolError
-            If the folder holds other things, was exported from other data or with other settings, was altered, or what
-            came back cannot be used; the file is named.
+            If the folder has other content, was exported from other data or with other settings, was altered, or has a
+            returned file that cannot be used; the file is named.
         """
         place = check_path(folder, "folder")
         known = folders.read_manifest(place) if (place / folders.MANIFEST).exists() else None
@@ -184,22 +190,38 @@ class Protocol:
 
     @staticmethod
     def status(folder: str | Path) -> ProtocolStatus:
-        """What has come back to a folder, what is missing or wrong, and what to do next. It writes nothing."""
+        """The state of every file of a folder, and what to do next; nothing is written.
+
+        Parameters
+        ----------
+        folder : path
+            A folder that ``export`` has written.
+
+        Returns
+        -------
+        ProtocolStatus
+            Which files are returned, missing or wrong.
+
+        Raises
+        ------
+        ProtocolError
+            If the folder has no manifest, or an altered one.
+        """
         place = check_path(folder, "folder")
         return status_of(place, folders.read_manifest(place))
 
     @staticmethod
     def collect(folder: str | Path, *, partial: bool = False, name: str | None = None) -> RecordedSource:
-        """Check every file against the manifest and make a source of what came back.
+        """Check every file against the manifest and make a source of the returned embeddings.
 
         Parameters
         ----------
         folder : path
             The folder.
         partial : bool, default False
-            A folder from which something is missing is refused, because the largest of fewer values is smaller. True
-            takes what is there: runs that are missing count as failed, and the measures say how many. Files that came
-            back and are wrong are refused in any case, and the embedding of the data must be there.
+            By default a missing file raises an error, because the maximum over fewer runs is smaller. With True missing
+            runs count as failed, and the measures report how many. Files that are wrong always raise an error, and the
+            embedding of the data is always required.
         name : str, optional
             Name of the tool; by default that of the folder.
 
@@ -207,33 +229,34 @@ class Protocol:
         -------
         Source
             For ``trustability``, ``tractable_consistency`` and ``Evaluation``, with the data that were
-            exported (``source.data``), and ``notes`` on what has not come back, looks rounded, or equals the embedding
-            of the data. The measures take settings and seed of the recording; other settings are refused.
+            exported (``source.data``), and ``notes`` on embeddings that are missing, look rounded, or equal that of the
+            data. The measures use the settings and the seed of the export; different settings raise an error.
 
         Raises
         ------
         ProtocolError
-            If a file is missing, was altered, or has other rows, columns, ids or numbers than it must have; the file,
-            what was got and the cure are named.
+            If a file is missing, was altered, or has wrong rows, columns, ids or numbers; the file is named.
         """
         place = check_path(folder, "folder")
         check_bool(partial, "partial")
         recording = record(place, folders.read_manifest(place), partial)
         lost = [run.file for run in recording.runs if run.values is None]
-        notes = [f"{len(lost)} of {len(recording.runs)} runs have not come back, {lost[0]} the first."] if lost else []
+        notes = (
+            [f"{len(lost)} of {len(recording.runs)} runs have not been returned, {lost[0]} the first."] if lost else []
+        )
         notes += filter(None, (rounded_note(recording.runs), copied_note(recording.runs)))
         return RecordedSource(name or place.resolve().name, recording, notes=tuple(notes))
 
     def _check_same(self, place: Path, manifest: folders.Manifest, form: str | None) -> None:
-        """Refuse a folder of other data, or of other settings than were asked for."""
+        """Raise an error for a folder of other data, or with other settings than those passed."""
         cure = "Name the folder of these data and settings, or a new one."
         file = str(place / folders.MANIFEST)
-        if folders.known_data(place, manifest).X.tobytes() != self.data.X.tobytes():
+        if folders.exported_data(place, manifest).X.tobytes() != self.data.X.tobytes():
             raise ProtocolError(file, "must be of the data that are passed", "a protocol of other data", cure)
-        asked = dict(self._given)
+        asked = dict(self._settings_passed)
         known = {**manifest.settings, "format": manifest.format, "random_state": manifest.random_state}
         asked |= {} if form is None else {"format": form}
-        asked |= {} if self._asked is None else {"random_state": self.seed}
+        asked |= {} if self._random_state is None else {"random_state": self.seed}
         for key, value in asked.items():
             if value != known[key]:
                 rule = f"must be of the {key} that is passed ({describe(value)})"

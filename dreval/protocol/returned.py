@@ -24,12 +24,12 @@ __all__ = [
     "ProtocolStatus",
     "check_base",
     "copied_note",
+    "dimension_note",
     "missing",
-    "placed_note",
+    "one_place_note",
     "read_returned",
     "rounded_note",
     "status_of",
-    "wide_note",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -37,7 +37,7 @@ DIGITS = 3  # digits of the largest coordinate up to which an embedding looks ro
 
 
 def rounded_note(runs: Sequence[Run]) -> str:
-    """Embeddings that look rounded: all numbers are multiples of a power of ten near the spread; empty for none."""
+    """A note on embeddings that look rounded: all numbers are multiples of a power of ten near their spread."""
     found = [run.file for run in runs if run.values is not None and _rounded(run.values)]
     if not found:
         return ""
@@ -56,38 +56,38 @@ def _rounded(Y: FloatArray) -> bool:
 
 
 def copied_note(runs: Sequence[Run]) -> str:
-    """Embeddings of transformed data that are the embedding of the data to the last bit; empty for none."""
+    """A note on embeddings of transformed data that equal the embedding of the data to the last bit."""
     first, base = runs[0], runs[0].values
     others = [run for run in runs if run.digest != first.digest and run.values is not None]
     found = [run.file for run in others if base is not None and np.array_equal(run.values, base)]  # type: ignore[arg-type]
-    if not found or placed_note(base):
+    if not found or one_place_note(base):
         return ""
     what = f"{len(found)} of {len(others)} embeddings of transformed data {'is' if len(found) == 1 else 'are'} equal"
     return f"{what} to that of the data ({first.file}), {found[0]} the first: was a file copied?"
 
 
-def placed_note(Y: FloatArray | None) -> str:
-    """An embedding in one place; empty for others."""
+def one_place_note(Y: FloatArray | None) -> str:
+    """A note on an embedding that puts all points in one place."""
     one_place = Y is not None and bool((Y == Y[0]).all())
     return "The embedding of the data puts all points in one place." if one_place else ""
 
 
-def wide_note(d: int, full: int) -> str:
-    """More dimensions than the data have; empty for fewer."""
-    return f"More dimensions are asked for ({d}) than the data have ({full})." if d > full else ""
+def dimension_note(d: int, full: int) -> str:
+    """A note on more dimensions than the data have."""
+    return f"More dimensions ({d}) than the data have ({full})." if d > full else ""
 
 
 AGAIN = "Delete the file and run its task again."
 
 
 def missing(folder: Path, task: Task, more: str = "") -> ProtocolError:
-    """The error for a file that has not come back, with a name that it may have been given instead, and ``more``."""
+    """The error for a file that has not been returned, with a similar name that was, and ``more`` advice."""
     there = [path.name for path in sorted((folder / RETURNED).glob("[!.]*"))]
     expected = Path(task.output).name
     near = nearest_name(expected, [name for name in there if Path(name).stem.lower() == Path(expected).stem.lower()])
     cure = f"Is it {RETURNED}/{near}? Write it under the name above. " if near else ""
-    cure += f"Run the tool on {task.input}: a driver does what has not come back. README.md in the folder says how."
-    return ProtocolError(task.output, "must have come back", "no such file", f"{cure} {more}".rstrip())
+    cure += f"Run the tool on {task.input}: a driver runs all tasks that are missing. README.md in the folder says how."
+    return ProtocolError(task.output, "must have been returned", "no such file", f"{cure} {more}".rstrip())
 
 
 def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
@@ -114,7 +114,7 @@ def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
 
 
 def _in_order(frame: pd.DataFrame, manifest: Manifest, task: Task) -> tuple[pd.DataFrame, npt.NDArray[np.int64] | None]:
-    """The coordinates without ids, and the order in which their rows follow the data."""
+    """The coordinates without the ids, and the order of rows that matches the data."""
     if manifest.id_column not in frame.columns:
         return frame, None
     known = pd.Index(list(manifest.ids), dtype=object)
@@ -131,7 +131,7 @@ def _check_rows(frame: pd.DataFrame, manifest: Manifest, task: Task) -> None:
 
 
 def _check_columns(frame: pd.DataFrame, task: Task, id_column: str) -> None:
-    """The columns that were asked for; at full dimension fewer are padded later."""
+    """Check the number of columns; at full dimension fewer are padded later."""
     low, high = task.columns
     width = frame.shape[1]
     if low <= width <= high:
@@ -144,21 +144,21 @@ def _check_columns(frame: pd.DataFrame, task: Task, id_column: str) -> None:
 
 
 def check_base(folder: Path, manifest: Manifest) -> None:
-    """Refuse an embedding of the data that is not the one from which the transformed data were made."""
+    """Check that the transformed data were made from the returned embedding of the data."""
     task = manifest.tasks[0]
     if (
         manifest.round > 1
         and (folder / task.output).is_file()
         and file_hash(folder / task.output) != manifest.base_sha256
     ):
-        rule = f"must be the embedding that the transformed data were made of (sha256 {manifest.base_sha256[:12]})"
+        rule = f"must be the embedding from which the transformed data were made (sha256 {manifest.base_sha256[:12]})"
         cure = "Put that file back, or export a protocol into an empty folder for the new embedding."
         raise ProtocolError(task.output, rule, "another embedding", cure)
 
 
 @dataclass(frozen=True, eq=False)
 class ProtocolStatus(Record):
-    """What has come back to a folder and what has not.
+    """The state of every task of a protocol folder.
 
     Attributes
     ----------
@@ -168,11 +168,11 @@ class ProtocolStatus(Record):
         1 or 2: which tasks have been exported.
     table : DataFrame
         One row per task: ``task``, ``round``, ``input``, ``output``, ``n_components``, ``seed``, ``state`` ("returned",
-        "missing" or "wrong") and ``note``, what is wrong.
+        "missing" or "wrong") and ``note``, the error.
     header : tuple of (str, str)
-        What was exported.
+        Name and value of what was exported.
     notes : tuple of str
-        What looks odd in it.
+        Anything suspicious.
 
     Examples
     --------
@@ -195,12 +195,12 @@ class ProtocolStatus(Record):
 
     @property
     def returned(self) -> list[str]:
-        """Files that have come back and are as they must be."""
+        """Files that have been returned and are valid."""
         return self._files("returned")
 
     @property
     def missing(self) -> list[str]:
-        """Files that have not come back."""
+        """Files that have not been returned."""
         return self._files("missing")
 
     @property
@@ -215,11 +215,11 @@ class ProtocolStatus(Record):
 
     @property
     def next_step(self) -> str:
-        """What to do now."""
+        """What to do next."""
         if self.wrong:
-            return "Repair what is wrong, as said above."
+            return "Repair the files that are wrong (see above)."
         if self.missing:
-            what = "Run the tool on what is missing (README.md in the folder says how)"
+            what = "Run the tool on the missing tasks (see README.md in the folder)"
             return f"{what}, then export the folder again." if self.round == 1 else f"{what}, then collect the folder."
         if self.round == 1:
             return "Export the folder again: that writes the transformed data of round 2."
@@ -241,12 +241,12 @@ def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:
 
 
 def _notes(folder: Path, manifest: Manifest, table: pd.DataFrame) -> Iterator[str]:
-    """What is odd of the number of dimensions, and of the embedding of the data where it has come back."""
+    """Notes on the number of dimensions, and on the returned embedding of the data."""
     full = next((task.n_components for task in manifest.tasks if task.task == "full"), manifest.n_components)
     first = manifest.tasks[0]
     came = table["state"][0] == "returned"
-    yield from filter(None, [wide_note(first.n_components, full)])
-    yield from filter(None, [placed_note(read_returned(folder, manifest, first))] if came else [])
+    yield from filter(None, [dimension_note(first.n_components, full)])
+    yield from filter(None, [one_place_note(read_returned(folder, manifest, first))] if came else [])
 
 
 def _states(folder: Path, manifest: Manifest) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The rounds of a protocol: what is written in each, and the recording that is made of what came back."""
+"""The rounds of a protocol: the files written in each, and the recording made of the returned embeddings."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from dreval.protocol.returned import check_base, missing, read_returned, status_
 __all__ = ["embedding_of", "first_round", "put_embedding", "record", "second_round"]
 
 FloatArray = npt.NDArray[np.float64]
-TAKE = "To take what is there: partial=True, on the command line --partial."
-SECOND = "tractable_consistency"  # what the second round is for
+TAKE = "To accept missing runs: partial=True, on the command line --partial."
+SECOND = "tractable_consistency"  # the measure that needs the second round
 
 
 def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
@@ -69,7 +69,7 @@ def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> 
 
 
 def second_round(place: Path, manifest: folders.Manifest, X: FloatArray) -> folders.Manifest:
-    """Write the transformed data, made from the embedding that came back."""
+    """Write the transformed data, made from the returned embedding."""
     first, chosen = manifest.tasks[0], manifest.settings
     base = read_returned(place, manifest, first)
     made = make_transformations(X, base, chosen["transformation"], chosen["amplitude"], chosen["kernel"])
@@ -85,14 +85,14 @@ def second_round(place: Path, manifest: folders.Manifest, X: FloatArray) -> fold
 
 
 def _written(place: Path, manifest: folders.Manifest) -> folders.Manifest:
-    """The manifest, once it is written: last of all, so that a round that was cut short is written again."""
+    """The manifest, written last, so that an interrupted round is repeated."""
     write_texts(place, manifest)
     manifest.write(place)
     return manifest
 
 
 def embedding_of(embedding: Any, data: Data, columns: int) -> FloatArray:
-    """The embedding that is passed, in the order of the data."""
+    """The embedding that was passed, in the row order of the data."""
     source = as_source(embedding, "embedding", data)
     if source.can_embed:
         cure = "Pass coordinates; a method in Python needs no protocol."
@@ -105,7 +105,7 @@ def embedding_of(embedding: Any, data: Data, columns: int) -> FloatArray:
 
 
 def put_embedding(place: Path, manifest: folders.Manifest, Y: FloatArray) -> None:
-    """Write an embedding as if it had come back; one that is there must be the same."""
+    """Write an embedding as the returned one; an existing file must hold the same numbers."""
     first = manifest.tasks[0]
     if not (place / first.output).exists():
         frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
@@ -116,8 +116,8 @@ def put_embedding(place: Path, manifest: folders.Manifest, Y: FloatArray) -> Non
 
 
 def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
-    """All runs of a folder whose files are as they must be; where ``partial``, some may be missing."""
-    data = folders.known_data(place, manifest)
+    """All runs of a folder whose files are valid; with ``partial``, some may be missing."""
+    data = folders.exported_data(place, manifest)
     for task in manifest.tasks:
         folders.check_input(place, task)
     check_base(place, manifest)
@@ -126,12 +126,12 @@ def record(place: Path, manifest: folders.Manifest, partial: bool) -> Recording:
         cure = f"{step} {TAKE}"
         raise ProtocolError(folders.MANIFEST, "must be of round 2", "round 1 only", cure)
     runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
-    unasked = {} if manifest.round > 1 else {SECOND: "a protocol of round 1, without the transformed data"}
-    return Recording(data, runs, manifest.settings, manifest.random_state, manifest.n_components, unasked)
+    unexported = {} if manifest.round > 1 else {SECOND: "a protocol of round 1, without the transformed data"}
+    return Recording(data, runs, manifest.settings, manifest.random_state, manifest.n_components, unexported)
 
 
 def _run(place: Path, manifest: folders.Manifest, task: folders.Task, partial: bool) -> Run:
-    """One run, with what came back; the embedding of the data themselves must be there."""
+    """One run with its returned embedding; that of the data themselves is required."""
     absent = partial and task is not manifest.tasks[0] and not (place / task.output).is_file()
     if not (partial or task is manifest.tasks[0] or (place / task.output).is_file()):
         raise missing(place, task, TAKE)

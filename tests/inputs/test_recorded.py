@@ -56,7 +56,7 @@ def test_embed_gives_the_recorded_embedding() -> None:
         (lambda: SOURCE.embed(X, 4, 7), UndefinedMeasure, "n_components=4"),
         (lambda: SOURCE.embed(X + 3, 2, 7), UndefinedMeasure, "must have been run on these data"),
         (lambda: SOURCE.embed(X[:10], 2, 7), UndefinedMeasure, "must have been run on these data"),
-        (lambda: SOURCE.embed(X + 2, 2, 7), ProtocolError, "`4.csv` must have come back"),
+        (lambda: SOURCE.embed(X + 2, 2, 7), ProtocolError, "`4.csv` must have been returned"),
     ],
 )
 def test_what_was_not_run_is_refused(call: Any, error: type[Exception], words: str) -> None:
@@ -96,5 +96,5 @@ def test_a_seed_that_changes_nothing_is_no_baseline() -> None:
     """The reseed baseline is missing where none was run, none came back, or every seed gave the same."""
     assert SOURCE.reseed_reason is None
     assert recording((X, 2, 7, Y)).reseed_reason == "none was exported"
-    assert recording((X, 2, 7, Y), (X, 2, 8, None)).reseed_reason == "none of 1 runs with other seeds has come back"
+    assert recording((X, 2, 7, Y), (X, 2, 8, None)).reseed_reason == "none of 1 runs with other seeds has been returned"
     assert recording((X, 2, 7, Y), (X, 2, 8, Y)).reseed_reason == "the tool gives the same embedding for every seed"

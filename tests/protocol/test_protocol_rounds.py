@@ -78,20 +78,20 @@ def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
     protocol.export(folder)
     play(folder, projection, only=lambda task: task not in ("full", "reseed-2", "transformed-0003", "transformed-0005"))
 
-    with pytest.raises(ProtocolError, match=r"`returned/full.csv` must have come back"):
+    with pytest.raises(ProtocolError, match=r"`returned/full.csv` must have been returned"):
         dreval.Protocol.collect(folder)
     source = dreval.Protocol.collect(folder, partial=True)
     found = dreval.tractable_consistency(X, source)
     whole = dreval.tractable_consistency(X, projection, n_transformations=7, n_reseeds=2, random_state=4)
 
-    assert source.notes == ("4 of 11 runs have not come back, returned/full.csv the first.",)
+    assert source.notes == ("4 of 11 runs have not been returned, returned/full.csv the first.",)
     assert (found.parts["tried"], found.parts["failed"]) == (7, 2)
     assert np.flatnonzero(found.table["u"].isna()).tolist() == [2, 4]
     kept = [0, 1, 3, 5, 6]
     assert found.table["u"][kept].tolist() == pytest.approx(whole.table["u"][kept].tolist(), rel=1e-12)
     assert any(note.startswith("2 of 7 runs failed; the first: `returned/transformed-0003") for note in found.notes)
     assert any(note.startswith("1 of 2 runs with other seeds failed") for note in found.notes)
-    with pytest.raises(ProtocolError, match=r"`returned/full.csv` must have come back"):
+    with pytest.raises(ProtocolError, match=r"`returned/full.csv` must have been returned"):
         dreval.trustability(X, source)
 
 
@@ -102,14 +102,14 @@ def test_what_is_missing_in_the_second_round_is_said(folder: Path) -> None:
     play(folder, projection)
     protocol.export(folder)
 
-    with pytest.raises(ProtocolError, match=r"`returned/transformed-0001.csv`.*To take what is there: partial=True"):
+    with pytest.raises(ProtocolError, match=r"`returned/transformed-0001.csv`.*To accept missing runs: partial=True"):
         dreval.Protocol.collect(folder)
     source = dreval.Protocol.collect(folder, partial=True)
-    with pytest.raises(MethodFailed, match="none of 7 runs has come back") as caught:
+    with pytest.raises(MethodFailed, match="none of 7 runs has been returned") as caught:
         dreval.tractable_consistency(X, source)
     assert "bump" not in str(caught.value)
     (folder / "returned/data.csv").unlink()
-    with pytest.raises(ProtocolError, match=r"`returned/data.csv` must have come back") as caught:
+    with pytest.raises(ProtocolError, match=r"`returned/data.csv` must have been returned") as caught:
         dreval.Protocol.collect(folder)
     assert "partial" not in str(caught.value)
 
@@ -133,7 +133,7 @@ def test_what_looks_odd_is_noted(folder: Path, tmp_path: Path) -> None:
     )
     status = dreval.Protocol(X, 5, **SETTINGS).export(tmp_path / "wide", embedding=np.ones((36, 5)))
     assert status.notes == (
-        "More dimensions are asked for (5) than the data have (3).",
+        "More dimensions (5) than the data have (3).",
         "The embedding of the data puts all points in one place.",
     )
     assert status.notes[0] in str(status)
@@ -145,7 +145,7 @@ def test_the_first_round_alone_answers_trustability(folder: Path) -> None:
     Who collects too early is told the next step.
     """
     dreval.Protocol(X, **SETTINGS).export(folder)
-    with pytest.raises(ProtocolError, match=r"round 1 only. Run the tool on what is missing.*command line --partial"):
+    with pytest.raises(ProtocolError, match=r"round 1 only. Run the tool on the missing tasks.*command line --partial"):
         dreval.Protocol.collect(folder)
     play(folder, projection)
 
