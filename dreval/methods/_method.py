@@ -1,8 +1,9 @@
-"""The card of a method, and what all methods have in common."""
+"""The card of a method, the base class of all methods, and the docstring entries they share."""
 
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -17,10 +18,10 @@ from dreval.records._verbs import call
 from dreval.records.embedding import Embedding
 from dreval.records.read_only import read_only_array
 
-__all__ = ["WORDS", "Method", "MethodCard", "fix_signs", "method"]
+__all__ = ["ENTRIES", "Method", "MethodCard", "fix_signs", "method"]
 
 FloatArray = npt.NDArray[np.float64]
-UNITS = (1e-60, 1e60)  # the fourth powers of the numbers between are numbers
+UNITS = (1e-60, 1e60)  # numbers in this range have fourth powers that neither overflow nor underflow
 FAR, LARGEST = 1e60, 1e300  # times the size of the data new rows may have; and what any entry of them may be
 
 
@@ -76,7 +77,7 @@ def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:
 
     def attach(cls: type[Method]) -> type[Method]:
         cls.card = MethodCard(name=cls.__module__.rsplit(".", 1)[-1], class_name=cls.__name__, **fields)
-        cls.__doc__ = filled(cls.__doc__, WORDS)
+        cls.__doc__ = filled(cls.__doc__, {**ENTRIES, "cost": textwrap.fill(f"Cost: {cls.card.complexity}.", 112)})
         return cls
 
     return attach
@@ -107,7 +108,7 @@ class Method:
         }
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters; an unknown one is refused with the nearest right one."""
+        """Change parameters; an unknown one raises an error that names the nearest right one."""
         known = self.get_params()
         for name, value in params.items():
             check_one_of(name, known, f"{type(self).__name__} parameter")
@@ -117,7 +118,7 @@ class Method:
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the embedding of the rows of ``X`` (n, p); ``y`` is used by supervised methods only.
 
-        The data are copied once: what happens to ``X`` later changes nothing. Fitted arrays are read-only.
+        The data are copied once, so that later changes of ``X`` have no effect. Fitted arrays are read-only.
         """
         points = check_points(X, "X", own=True)
         check_int(self.n_components, "n_components", low=1)
@@ -158,7 +159,7 @@ class Method:
             self.feature_names_in_ = np.array(names, dtype=object)
 
     def _check_unit(self, X: FloatArray) -> None:
-        """Refuse data whose squares are no numbers."""
+        """Raise an error for data whose squares overflow or underflow."""
         largest = float(np.abs(X).max())
         if largest > 0 and not UNITS[0] <= largest <= UNITS[1]:
             rule = f"must have its largest value between {UNITS[0]:g} and {UNITS[1]:g} for {type(self).__name__}"
@@ -170,7 +171,7 @@ class Method:
         raise TypeError(f"{type(self).__name__} must define _fit")
 
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
-        """Learn and give the embedding (n, n_components); an array of the caller's own."""
+        """Fit, and return the embedding (n, n_components) as a new array."""
         return self.fit(X, y).embedding_.copy()
 
     def kernel_transform(self, X: Any, **options: Any) -> FloatArray:
@@ -264,20 +265,22 @@ def fix_signs(Y: FloatArray) -> FloatArray:
     return Y * np.where(signs == 0, 1.0, signs)
 
 
-WORDS: dict[str, str] = {
+# What the docstrings of several methods have in common: a line ``%(name)s`` stands for the whole entry.
+ENTRIES: dict[str, str] = {
     "affinities": """\
 n_affinities : int, optional
-    Number of neighbors that have affinities; by default three times the perplexity, rounded up. n - 1 takes all.""",
+    Number of neighbors that have affinities; by default three times the perplexity, rounded up. n - 1 uses all.""",
     "bandwidth": """\
 bandwidth : float, optional
     Length-scale of the kernel, in the unit of the data; by default the median rule.""",
     "components": """\
 components : {"error", "connect", "largest", "separate"}
-    What to do when the graph of neighbors is not connected: refuse; join the parts by their shortest links; embed
-    the largest part and set other points on the nearest point of it, new ones too where the nearest fitted point is
-    such; or embed each part by itself, side by side. All but the first warn. With the last two, of a graph in parts,
-    ``embedding_`` and ``part_`` (n,), the part of each point (-1: left out), are of all points; all other attributes
-    below are those of ``parts_``, fitted copies, the largest first (None where too small).""",
+    How to handle a graph of neighbors that is not connected. "error": raise MethodFailed. "connect": join the parts by
+    their shortest links. "largest": embed the largest part and place every other point at the nearest point of it, new
+    points too where their nearest fitted point was left out. "separate": embed each part by itself and place the parts
+    side by side. All but "error" warn. With "largest" and "separate", ``embedding_`` and ``part_`` (n,), the part of
+    each point (-1: left out), refer to all points; all other attributes below are those of ``parts_``, fitted copies,
+    the largest first (None where too small).""",
     "descent": """\
 max_iter : int
     Iterations of L-BFGS in each stage.
@@ -295,8 +298,9 @@ ApproximationWarning
     If the graph is not connected, and what was done about it.""",
     "include_self": """\
 include_self : bool
-    Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is nobody's
-    neighbor is held by nothing: each such point adds an embedding that shows it alone, with eigenvalue 0.""",
+    Whether the point itself belongs to its neighborhood. Without it, as in scikit-learn, a point that is no other
+    point's neighbor is unconstrained, and each such point adds an eigenvector with eigenvalue 0 that is constant at all
+    other points.""",
     "init": """\
 init : {"pca", "random"} or ndarray (n, d)
     Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate (and 1 % of noise
@@ -310,7 +314,7 @@ n_neighbors : int
     "n_slices": """\
 n_slices : int, optional
     Number H of slices of a numeric response, 2 to n / 2; by default 10, or n / 2 where that is less. The points are
-    sorted by the response and cut into H runs of nearly equal size; equal responses are never parted, so that with
+    sorted by the response and cut into H runs of nearly equal size; equal responses stay in one slice, so that with
     ties there may be fewer. Not used for classes, each of which is a slice.""",
     "normalize": """\
 normalize : {"unit", "sqrt_n"}
@@ -322,14 +326,14 @@ eigenvalues_ : ndarray (d,)
     Eigenvalues of the matrix above, ascending, the constant's left out.""",
     "perplexity": """\
 perplexity : float
-    Effective number of neighbors, at least 1; with more than (n - 1) / 3 that is taken, with a warning.""",
+    Effective number of neighbors, at least 1. A value above (n - 1) / 3 is replaced by (n - 1) / 3, with a warning.""",
     "perplexity_warns": """\
 ApproximationWarning
-    If the perplexity is too much for so few points.""",
+    If the perplexity is too large for the number of points.""",
     "embedding": """\
 embedding_ : ndarray (n, d)
     Coordinates: centered, along their principal axes, the entry of largest size in each column positive; with a
-    given start as they come out.""",
+    given start without this normalization.""",
     "response_raises": """\
 InputError
     If a parameter is out of its range, or the response ``y`` is missing, constant, or has more classes than n / 2.
@@ -345,7 +349,7 @@ embedding_ : ndarray (n, d)
     "rigid_neighborhoods": """\
 n_neighbors : int
     Number k of neighbors, 1 to n - 1; a neighborhood is the point and its neighbors.""",
-    "rigid_picture": """\
+    "rigid_embedding": """\
 embedding_ : ndarray (n, d)
     Coordinates on the scale of the data, centered, on their principal axes; in each column the entry of largest size
     is positive.""",
@@ -368,8 +372,8 @@ converged_ : bool
 ApproximationWarning
     If the iterations were used up while the cost still fell.""",
     "unsettled": """\
-``converged_`` says whether the iterations were enough; that they are used up is no reason for a warning here, since a
-cost of t-SNE may have no minimum, and often falls by little for long.""",
+``converged_`` says whether the search met ``tol``. There is no warning when the iterations are used up, since the cost
+of t-SNE may have no minimum and often decreases slowly for long.""",
     "training": """\
 hidden : tuple of int
     Widths of the hidden layers of the encoder; those of the decoder are the same backwards.
@@ -379,7 +383,7 @@ batch_size : int
     Largest number of rows of one step.
 learning_rate : float
     Length of the first steps, above 0.""",
-    "without_chance": """\
+    "unused_seed": """\
 random_state : int, Generator or None
-    Not used: the answer does not depend on chance.""",
+    Not used: the method is deterministic.""",
 }

@@ -24,7 +24,7 @@ class Autoencoder(Encoder):
     r"""Autoencoder: coordinates from which a network can give the data back.
 
     An encoder f and a decoder g, multilayer perceptrons that mirror each other (tanh in the hidden layers, affine at
-    their ends), make the mean squared error small,
+    their ends), minimize the mean squared error,
 
     .. math:: \frac1{2 n p} \sum_i |x_i - g(f(x_i))|^2,
 
@@ -34,7 +34,7 @@ class Autoencoder(Encoder):
     Parameters
     ----------
     n_components : int
-        Number d of units in the narrow layer, at most min(n - 1, p).
+        Number d of units in the bottleneck layer, at most min(n - 1, p).
     %(training)s
     random_state : int, Generator or None
         Seed of the first weights and of the batches.
@@ -42,7 +42,7 @@ class Autoencoder(Encoder):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        What the encoder gives. Unit, direction and bends are the network's own: another decoder could undo them.
+        Codes f(x). Their scale, direction and curvature are arbitrary, since another decoder could undo them.
     loss_ : ndarray (n_epochs_,)
         Mean loss of each round, in units in which the mean variance of a column is 1.
     n_epochs_ : int
@@ -55,10 +55,18 @@ class Autoencoder(Encoder):
     MethodFailed
         If the steps are so long that numbers overflow.
 
+    See Also
+    --------
+    dreval.methods.VAE : the probabilistic counterpart, with a normal prior on the codes.
+    dreval.methods.PCA : the linear case.
+    dreval.methods.ParametricTSNE : a network that is trained to keep neighbors.
+
     Notes
     -----
-    One factor scales all columns, so that the unit of the data does not matter. The backward pass is our own; the same
-    seed gives the same numbers on one machine.
+    %(cost)s
+
+    One factor scales all columns, so that the unit of the data does not matter. Gradients are computed by
+    backpropagation without a framework; the same seed gives the same numbers on one machine.
 
     References
     ----------

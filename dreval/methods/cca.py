@@ -32,7 +32,7 @@ class CCA(LinearScores):
     ----------
     n_components : int
         Number d of directions: at most min(n - 1, p), and the rank of y (for classes their number less 1).
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -56,10 +56,18 @@ class CCA(LinearScores):
     -----
     %(response_warns)s
 
+    See Also
+    --------
+    dreval.methods.KernelCCA : the same with smooth functions in place of linear combinations.
+    dreval.methods.SIR : directions from the means of slices of the response.
+    dreval.cca_test : test of linear dependence of two data sets.
+
     Notes
     -----
-    Unchanged by invertible affine maps of X and of y. Correlations are biased upward: with n - 1 or more columns in
-    either set they are 1 whatever the data are; ``dreval.hsic_test`` asks whether there is anything to be seen.
+    %(cost)s
+
+    Unchanged by invertible affine maps of X and of y. Sample correlations are biased upward: with n - 1 or more columns
+    in either set they are 1 for any data; ``dreval.hsic_test`` tests whether there is any dependence at all.
 
     References
     ----------

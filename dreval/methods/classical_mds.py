@@ -31,10 +31,10 @@ METRICS = ("euclidean", "precomputed")
 class ClassicalMDS(Method):
     r"""Classical multidimensional scaling: coordinates whose inner products fit those behind the distances.
 
-    With the eigenvalues :math:`\lambda_1 \ge \lambda_2 \ge \dots` and unit eigenvectors :math:`v_j` of
-    :math:`B = -\tfrac12 H D^{(2)} H`, where :math:`D^{(2)}` holds squared distances, the coordinates are
-    :math:`y_j = \sqrt{\lambda_j}\, v_j`. For Euclidean distances B is the Gram matrix of the centered data, and the
-    coordinates are the scores of PCA up to sign; for other distances they are not to be had otherwise.
+    With the eigenvalues :math:`\lambda_1 \ge \lambda_2 \ge \dots` and unit eigenvectors :math:`v_j` of :math:`B =
+    -\tfrac12 H D^{(2)} H`, where :math:`D^{(2)}` holds squared distances, the coordinates are :math:`y_j =
+    \sqrt{\lambda_j}\, v_j`. For Euclidean distances B is the Gram matrix of the centered data, and the coordinates are
+    the scores of PCA up to sign; for other distances PCA has no counterpart.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ClassicalMDS(Method):
         Number d of coordinates: at most min(n - 1, p), or n - 1 for given distances.
     metric : {"euclidean", "precomputed"}
         "precomputed": the data are a symmetric (n, n) matrix of distances (not squared).
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -57,15 +57,23 @@ class ClassicalMDS(Method):
     InputError
         If ``n_components`` is out of its range, or a given matrix is no matrix of distances.
     UnknownName
-        If ``metric`` is another word.
+        If ``metric`` is not one of the listed options.
 
     Warns
     -----
     DegenerateDataWarning
         If one of the d leading eigenvalues is negative: the distances are not Euclidean in so many dimensions.
 
+    See Also
+    --------
+    dreval.methods.MetricMDS : fits the distances themselves, by iteration.
+    dreval.methods.PCA : the same coordinates for Euclidean distances, without the matrix.
+    dreval.methods.Isomap : classical scaling of geodesic distances.
+
     Notes
     -----
+    %(cost)s
+
     The matrix of all distances is inherent: O(n^2) memory (8 n^2 bytes, 800 MB at n = 10 000) and O(n^2 (p + d)) time.
     For Euclidean distances PCA gives the same coordinates without it.
 

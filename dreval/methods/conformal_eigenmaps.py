@@ -55,16 +55,16 @@ class ConformalEigenmaps(BarycenterMethod):
     reg : float
         Ridge of the weights of locally linear embedding, above 0, relative to the trace of the local Gram matrix.
     %(components)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates, centered; their unit says nothing. In each column the entry of largest size is positive.
+        Coordinates, centered; their scale is arbitrary. In each column the entry of largest size is positive.
     eigenvalues_ : ndarray (m,)
         Eigenvalues of the matrix of locally linear embedding, ascending, the constant's left out.
     shares_ : ndarray (m,)
-        Eigenvalues of P, descending, with sum 1: how many are clearly above 0 is the dimension that was found.
+        Eigenvalues of P, descending, with sum 1: the number clearly above 0 estimates the dimension.
     loss_ : float
         Mean squared violation relative to the mean squared term (f_j - f_l)' P (f_j - f_l), from 0, where all
         neighborhoods keep their shape, to 1.
@@ -78,15 +78,24 @@ class ConformalEigenmaps(BarycenterMethod):
     ApproximationWarning
         If the graph is not connected, and what was done about it; or if the search for P had not settled.
 
+    See Also
+    --------
+    dreval.methods.LLE : the functions that are combined here.
+    dreval.methods.ConformalIsomap : another method that keeps angles.
+    dreval.methods.MVU : keeps distances of neighbors by a semidefinite program.
+
     Notes
     -----
-    The scales s have a closed form for given P, which leaves a convex quadratic function of P on the matrices with
-    P >= 0 and tr P = 1. The paper hands it to a semidefinite solver; here accelerated projected gradients (Nesterov)
-    find its minimum, since the projection is an eigendecomposition of m rows. Where it is not unique, as with few
-    points, some minimum is given. New points are combined from their k nearest fitted points, as the functions are.
+    %(cost)s
 
-    One short cut in the graph of neighbors spoils the embedding, as it does that of Isomap: a Swiss roll of 600 points
-    has none with 8 neighbors, at times one with 10, and several with 15; ``loss_`` is then several times larger.
+    The scales s have a closed form for given P, which leaves a convex quadratic function of P on the matrices with P >=
+    0 and tr P = 1. The paper uses a semidefinite solver; here accelerated projected gradients (Nesterov) find the
+    minimum, since the projection is an eigendecomposition of an m x m matrix. Where the minimum is not unique, as with
+    few points, one of the minima is returned. New points are combined from their k nearest fitted points, as the
+    functions are.
+
+    A single shortcut in the graph of neighbors distorts the embedding, as in Isomap: a Swiss roll of 600 points has
+    none with 8 neighbors, sometimes one with 10, and several with 15; ``loss_`` is then several times larger.
 
     References
     ----------

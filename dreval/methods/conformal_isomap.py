@@ -39,12 +39,12 @@ class ConformalIsomap(GraphMethod):
     n_neighbors : int
         Number k of neighbors, 1 to n - 1.
     %(components)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates, centered; their unit is the local spacing. In each column the entry of largest size is positive.
+        Coordinates, centered; in units of the local spacing. In each column the entry of largest size is positive.
     eigenvalues_ : ndarray (d,)
         The d largest eigenvalues of the centered matrix, descending, negative ones as they are.
     geodesics_ : ndarray (n, n)
@@ -60,10 +60,17 @@ class ConformalIsomap(GraphMethod):
     DegenerateDataWarning
         If one of the d leading eigenvalues is negative; its column is 0.
 
+    See Also
+    --------
+    dreval.methods.Isomap : the same with edges in the unit of the data.
+    dreval.methods.ConformalEigenmaps : keeps angles, from local weights.
+
     Notes
     -----
-    Multiplying the data changes nothing. A point all of whose neighbors are its copies gets the smallest positive mean
-    distance of the others. Cost as for Isomap.
+    %(cost)s
+
+    The embedding does not depend on the scale of the data. A point all of whose neighbors are its copies gets the
+    smallest positive mean distance of the others. Cost as for Isomap.
 
     References
     ----------

@@ -31,8 +31,8 @@ class CostMapping(MapMethod):
 
     .. math:: \min_\theta E\bigl(f(x_1; \theta), \dots, f(x_n; \theta)\bigr)
 
-    Free points give the classical methods; any other mapping gives the same cost an explicit function, with images of
-    new points, an approximate inverse, and errors on points that were not seen (``generalization_curve``).
+    With free points these are the classical methods; any other mapping gives an explicit function, and with it images
+    of new points, an approximate inverse, and errors on points that were not fitted (``generalization_curve``).
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ class CostMapping(MapMethod):
         "linear", "locally_linear", "kernel_expansion", "multilayer_perceptron", or "free_points", which has no
         ``transform``.
     cost_options : dict, optional
-        Options of the cost by name, such as ``{"perplexity": 10}``; an unknown one is refused with the known ones.
+        Options of the cost by name, such as ``{"perplexity": 10}``; an unknown one raises an error that lists the known
+        ones.
     mapping_options : dict, optional
         Options of the mapping by name, such as ``{"hidden": (20,)}`` or ``{"n_pieces": 5}``.
     init : {"pca", "random"} or ndarray (n, d)
@@ -56,13 +57,13 @@ class CostMapping(MapMethod):
         Number of starts; all but the first are random. The lowest cost is kept.
     %(descent)s
     random_state : int, Generator or None
-        Of starts, centers and weights.
+        Seed of starts, centers and weights.
 
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Images of the data, in the normal form of the cost: centered along principal axes, or as its constraint wants
-        it; the entry of largest size in each column positive.
+        Images of the data, in the normal form of the cost: centered along principal axes, or as its constraint
+        requires; the entry of largest size in each column positive.
     cost_ : float
         The cost; costs of different names cannot be compared.
     runs_ : ndarray (n_init,)
@@ -82,10 +83,18 @@ class CostMapping(MapMethod):
     -----
     %(settled_warns)s
 
+    See Also
+    --------
+    dreval.methods.LinearTSNE : the cost of t-SNE over linear maps.
+    dreval.methods.ParametricTSNE : the cost of t-SNE over networks.
+    dreval.methods.LocallyLinearCoordination : the cost of LLE over locally linear maps.
+
     Notes
     -----
+    %(cost)s
+
     "lle" and "laplacian" with a mapping that is linear in its parameters, or with free points, are solved exactly by an
-    eigenproblem, and have always converged. "mvu" is bounded only on a connected graph. The inverse is the
+    eigenproblem, and ``converged_`` is always True. "mvu" is bounded only on a connected graph. The inverse is the
     pseudo-inverse of the derivative of f at the nearest fitted point, as in the paper.
 
     References

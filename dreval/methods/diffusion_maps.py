@@ -45,10 +45,11 @@ class DiffusionMaps(Method):
         :math:`\sigma`, in the unit of the data; by default the median distance to the 15th nearest neighbor (the last
         one where there are fewer).
     alpha : float
-        How much of the sampling density is divided out, 0 to 1: 0 not at all, 1 wholly, so that only the shape counts.
+        Power of the density estimate that is divided out, 0 to 1: with 0 the sampling density has its full effect, with
+        1 only the shape of the data counts.
     diffusion_time : int
         Number t of steps, at least 0.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -68,13 +69,19 @@ class DiffusionMaps(Method):
     Warns
     -----
     DegenerateDataWarning
-        If the walk does not leave a part of the data in any time: first coordinates then only tell such parts apart.
+        If the walk cannot leave a part of the data: the first coordinates then only separate such parts.
+
+    See Also
+    --------
+    dreval.methods.LaplacianEigenmaps : eigenvectors of a sparse neighborhood graph.
+    dreval.methods.KernelPCA : leading functions of a kernel without the normalization.
 
     Notes
     -----
-    O(n^2) memory: all points are joined. New points are placed by the Nyström formula
-    :math:`\psi(x) = \lambda^{-1} \sum_j p(x, x_j) \psi_j`, which is exact at fitted points. A coordinate with
-    eigenvalue 0 is 0 there.
+    %(cost)s
+
+    All pairs of points are connected. New points are placed by the Nyström formula :math:`\psi(x) = \lambda^{-1} \sum_j
+    p(x, x_j) \psi_j`, which is exact at fitted points. A coordinate with eigenvalue 0 is 0 there.
 
     References
     ----------

@@ -28,7 +28,7 @@ class ElasticEmbedding(CostMethod):
     .. math:: \sum_{i \ne j} p_{ij} |y_i - y_j|^2 + \lambda \sum_{i \ne j} v_{ij} \exp(-|y_i - y_j|^2)
 
     with the joint affinities p of t-SNE and :math:`v_{ij} \propto |x_i - x_j|^2`, both of sum 1 over all pairs. With
-    small :math:`\lambda` points fall together; the first term is that of Laplacian eigenmaps.
+    small :math:`\lambda` points coincide; the first term is that of Laplacian eigenmaps.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class ElasticEmbedding(CostMethod):
     %(init)s
     %(descent)s
     random_state : int, Generator or None
-        Of the noise in the start.
+        Seed of the noise in the start.
 
     Attributes
     ----------
     %(embedding)s
     cost_ : float
-        The cost, at least 0.
+        Value of the cost, at least 0.
     %(settled)s
 
     Raises
@@ -56,15 +56,22 @@ class ElasticEmbedding(CostMethod):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``init`` is another word.
+        If ``init`` is not one of the listed options.
 
     Warns
     -----
     %(perplexity_warns)s
     %(settled_warns)s
 
+    See Also
+    --------
+    dreval.methods.TSNE : repulsion from normalized affinities in the embedding.
+    dreval.methods.LaplacianEigenmaps : the attraction alone, under a constraint.
+
     Notes
     -----
+    %(cost)s
+
     The paper leaves the affinities open and writes Gaussian ones with one width, and squared distances of the data that
     are not normalized; ours have one perplexity, and both weights sum to 1, so that the unit of the data is ignored and
     :math:`\lambda` means the same for any n. 400 MB at n = 10 000.

@@ -41,8 +41,8 @@ class FastICA(Method):
     independent components of which at most one is Gaussian, ZW' are these components up to order and sign.
 
     With ``subspace_size`` m the components are grouped into subspaces of m whose members depend on each other: the
-    pairwise HSIC within groups is made large, greedily and then by exchanges. This is independent subspace analysis
-    where "ISA is ICA and a permutation" holds.
+    pairwise HSIC within groups is maximized, greedily and then by exchanges. This is independent subspace analysis
+    under the conjecture that ISA is ICA followed by a permutation.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class FastICA(Method):
         Components, uncorrelated with variance 1 (divisor n), the least Gaussian first (by the mean of log cosh), or
         subspace after subspace; in each column the entry of largest size is positive. Columns beyond the rank are 0.
     mixing_ : ndarray (p, d)
-        X - mean_ is nearly embedding_ times the transpose of it.
+        X - mean_ is approximately ``embedding_ @ mixing_.T``.
     directions_ : ndarray (p, d)
         The components are (X - mean_) directions_.
     mean_ : ndarray (p,)
@@ -83,9 +83,16 @@ class FastICA(Method):
     ApproximationWarning
         If rows still turn by more than ``tol`` in the last round.
 
+    See Also
+    --------
+    dreval.methods.PCA : the whitened data before the rotation, up to scale.
+    dreval.hsic_test : test of independence of two sets of columns.
+
     Notes
     -----
-    Rotations of the data change nothing, except by another local optimum.
+    %(cost)s
+
+    The result is invariant to rotations of the data, except that another local optimum may be found.
 
     References
     ----------

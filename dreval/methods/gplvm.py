@@ -33,7 +33,7 @@ BOUND = 7.0  # of both logarithms
     "latent variable models. Journal of Machine Learning Research 6, 1783-1816.",
 )
 class GPLVM(Method):
-    r"""GPLVM: every column is a draw of one Gaussian process on the latent places, which are found by likelihood.
+    r"""GPLVM: every column is a draw of one Gaussian process on the latent places, which maximize the likelihood.
 
     With the centered data X (n, p) and the kernel :math:`K_{ij} = v \exp(-|z_i - z_j|^2 / 2) + s^2 [i = j]` the places
     Z and the variances v and :math:`s^2` minimize
@@ -42,8 +42,8 @@ class GPLVM(Method):
         + \tfrac1{2 b^2} \sum_i |z_i|^2,
 
     the negative log-likelihood of the columns and, up to a constant, that of a normal prior on the places. The unit of
-    the places is the length scale of the kernel: a length scale besides them would only let the prior shrink them to
-    nothing. The search (L-BFGS, exact gradients) finds a local minimum near its start.
+    the places is the length scale of the kernel: with a separate length scale the prior would shrink the places to 0.
+    The search (L-BFGS, exact gradients) finds a local minimum near its start.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ class GPLVM(Method):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Places, in length scales of the kernel, turned to their principal axes (which no likelihood can tell from
-        others), longest first; in each column the entry of largest size is positive.
+        Latent places, in length scales of the kernel, rotated to their principal axes (the likelihood is invariant to
+        rotation), longest first; in each column the entry of largest size is positive.
     objective_ : float
         The minimum, in units in which the mean variance of a column is 1.
     log_likelihood_ : float
@@ -85,26 +85,34 @@ class GPLVM(Method):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``start`` is another word.
+        If ``start`` is not one of the listed options.
 
     Warns
     -----
     ApproximationWarning
         If that search used up its steps while the objective still fell.
 
+    See Also
+    --------
+    dreval.methods.ProbabilisticPCA : the linear model.
+    dreval.methods.IKD : a spectral estimate of the same model; a good start.
+    dreval.methods.GTM : a mixture model on a grid of latent points.
+
     Notes
     -----
-    The objective has many minima. Where the data fold, that near the principal components is far above the lowest, and
-    random starts did not help where we tried; a start from inverse kernel decomposition did. On 150 points with 500
-    sine waves the search ends at -9708 from the principal components, with R^2 = .37 of the latent variable, and at
-    -14303 from inverse kernel decomposition, with R^2 = .9998, as it does from the true places.
+    %(cost)s
 
-    A step costs a factorization of an n x n matrix: some hundred points take seconds, 2000 minutes. One factor scales
-    all columns, so that the unit of the data does not matter. Moved or turned data and rows in another order give the
-    same objective, but rounding may lead the search to another of its minima.
+    The objective has many minima. Where the data fold, the minimum near the principal components is far above the
+    lowest; in our experiments random starts did not help, but a start from inverse kernel decomposition did. On 150
+    points with 500 sine waves the search ends at -9708 from the principal components, with R^2 = .37 of the latent
+    variable, and at -14303 from inverse kernel decomposition, with R^2 = .9998, as it does from the true places.
 
-    A new row is placed where its predictive density times the prior is largest, from the place of the nearest fitted
-    row on. ``inverse_transform`` is the predictive mean.
+    A step costs a factorization of an n x n matrix: a few hundred points take seconds, 2000 points take minutes. One
+    factor scales all columns, so that the unit of the data does not matter. Moved or turned data and rows in another
+    order give the same objective, but rounding may lead the search to another of its minima.
+
+    A new row is placed where its predictive density times the prior is largest, by a search from the place of the
+    nearest fitted row. ``inverse_transform`` is the predictive mean.
 
     References
     ----------

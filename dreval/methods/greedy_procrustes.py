@@ -29,10 +29,9 @@ from dreval.methods._procrustes import Patches, laid, principal_axes
 class GreedyProcrustes(GraphMethod):
     """Greedy Procrustes: each neighborhood is laid by the rigid motion that fits it best to what lies already.
 
-    The first neighborhood is embedded by PCA. Then, again and again, of the points not yet embedded the one with the
-    most embedded neighbors is taken; the motion that brings the embedded points of its neighborhood nearest to their
-    places (Procrustes) places the others. Errors add up along the way; rounds of refinement, which lower R(X, Y),
-    follow.
+    The first neighborhood is embedded by PCA. Then, repeatedly, the point with the most embedded neighbors among those
+    not yet embedded is taken; the rigid motion that fits the embedded points of its neighborhood to their places
+    (Procrustes) places the others. Errors accumulate; rounds of refinement, which lower R(X, Y), follow.
 
     Parameters
     ----------
@@ -41,11 +40,11 @@ class GreedyProcrustes(GraphMethod):
     %(rigid_neighborhoods)s
     %(components)s
     %(rounds)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
-    %(rigid_picture)s
+    %(rigid_embedding)s
     path_ : ndarray (rounds + 1,)
         R(X, Y) before and after each round.
 
@@ -57,12 +56,20 @@ class GreedyProcrustes(GraphMethod):
     -----
     %(graph_warns)s
 
+    See Also
+    --------
+    dreval.methods.ProcrustesSubspacesAlignment : aligns all neighborhoods at once.
+    dreval.methods.ProcrustesRefinement : the refinement from any start.
+    dreval.procrustes_rn : the normalized measure of local fit.
+
     Notes
     -----
-    The first point is the one nearest to the mean (the paper draws it), ties in the number of neighbors go to the
-    smaller neighborhood. Where no point left has more than d embedded neighbors, which would leave a turn open, the
-    neighborhood of an embedded point goes on. A fold that was laid once stays: on 24 Swiss rolls of 1600 points two
-    were laid with one.
+    %(cost)s
+
+    The first point is the one nearest to the mean (the paper draws it at random); ties in the number of neighbors are
+    broken in favor of the smaller neighborhood. Where no remaining point has more than d embedded neighbors, so that
+    the rotation is not determined, the neighborhood of an embedded point is used. A fold cannot be undone later: of 24
+    Swiss rolls of 1600 points two had a fold.
 
     References
     ----------

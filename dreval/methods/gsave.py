@@ -45,7 +45,7 @@ class GSAVE(KernelScores):
         those of ``SIR``. Not used for classes, each of which is a slice.
     reg : float
         Ridge :math:`n\epsilon` relative to the largest eigenvalue of G, above 0.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -63,14 +63,21 @@ class GSAVE(KernelScores):
     InputError
         If a numeric response has several columns.
     UnknownName
-        If ``kernel`` is another word.
+        If ``kernel`` is not one of the listed options.
 
     Warns
     -----
     %(response_warns)s
 
+    See Also
+    --------
+    dreval.methods.GSIR : first moments in place of second ones.
+    dreval.methods.SAVE : the linear method.
+
     Notes
     -----
+    %(cost)s
+
     The paper takes the conditional moments from a regression in the kernel of y; here they are those of slices, which
     is the same for classes and needs no second kernel. Features with eigenvalues far below the ridge are left out.
 

@@ -39,7 +39,7 @@ class GSIR(KernelScores):
     reg : float, optional
         Ridge :math:`n\epsilon` relative to the largest eigenvalue of :math:`G_x`, above 0; by default that with which
         kernel ridge regression of the features of y has the least leave-one-out error.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -57,14 +57,22 @@ class GSIR(KernelScores):
     ------
     %(response_raises)s
     UnknownName
-        If ``kernel`` is another word.
+        If ``kernel`` is not one of the listed options.
 
     Warns
     -----
     %(response_warns)s
 
+    See Also
+    --------
+    dreval.methods.GSAVE : second moments in place of first ones.
+    dreval.methods.SIR : the linear method.
+    dreval.methods.KernelCCA : correlations with functions of the response.
+
     Notes
     -----
+    %(cost)s
+
     The response has a Gaussian kernel with the median rule, classes the delta kernel; it may have several columns. In
     operators the functions are eigenfunctions of :math:`R R'`, :math:`R = (\Sigma_{XX} + \epsilon)^{-1} \Sigma_{XY}`,
     measured by their variance, as the paper's space of square-integrable functions has it: measured in the space of the

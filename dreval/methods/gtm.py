@@ -33,14 +33,14 @@ LEAST_VARIANCE = 1e-6  # of the noise, in mean variances of a column
 class GTM(Method):
     r"""GTM: a smooth sheet through the data, with a mixture of Gaussians on it.
 
-    The latent variable is uniform on q nodes :math:`u_k` of a grid on :math:`[-1, 1]^d`, which go to :math:`W'
+    The latent variable is uniform on the q nodes :math:`u_k` of a grid on :math:`[-1, 1]^d`, which go to :math:`W'
     \phi(u_k)` with Gaussian basis functions and a constant :math:`\phi`; rows scatter about these points with variance
     :math:`1 / \beta` in all directions. EM makes the penalized log-likelihood
 
     .. math:: \sum_i \log \frac1q \sum_k N(x_i \mid W' \phi(u_k), \beta^{-1} I) - \tfrac{\alpha}{2} \|W\|^2
 
-    large, from the principal plane on; it never falls. The coordinates are the posterior means :math:`\sum_k r_{ki}
-    u_k`.
+    as large as possible, starting from the principal plane; it never decreases. The coordinates are the posterior means
+    :math:`\sum_k r_{ki} u_k`.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ class GTM(Method):
     basis_width : float
         Their standard deviation, in distances between their centers; 0.1 to 10.
     penalty : float
-        alpha, for data of which a column has the variance 1 in the mean; the larger, the stiffer the sheet.
+        :math:`\alpha`, for data scaled to mean column variance 1; larger values give a stiffer sheet.
     max_iter : int
         Largest number of rounds.
     tol : float
         Rounds end when the penalized log-likelihood of a row rises by less.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -88,12 +88,19 @@ class GTM(Method):
     ApproximationWarning
         If the likelihood still rose by more than ``tol`` in the last round.
 
+    See Also
+    --------
+    dreval.methods.SOM : the algorithm that GTM replaces by a model.
+    dreval.methods.GPLVM : a Gaussian process in place of basis functions.
+
     Notes
     -----
+    %(cost)s
+
     The number of nodes grows as a power of d, hence at most three latent variables. The sheet starts on the principal
     plane, with the noise of the next component or half the squared distance of neighboring nodes, whichever is larger.
-    The penalty is on all weights, that of the constant too: data are centered before, so that it pulls the sheet to
-    their mean. The noise variance is kept above a millionth of the mean variance of a column.
+    The penalty is on all weights, including that of the constant; the data are centered first, so that it pulls the
+    sheet to their mean. The noise variance is kept above a millionth of the mean variance of a column.
 
     References
     ----------

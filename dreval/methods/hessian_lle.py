@@ -49,7 +49,7 @@ class HessianLLE(TangentMethod):
     %(include_self)s
     %(components)s
     %(normalize)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -63,12 +63,19 @@ class HessianLLE(TangentMethod):
     -----
     %(graph_warns)s
 
+    See Also
+    --------
+    dreval.methods.LTSA : tangent coordinates in place of second derivatives.
+    dreval.methods.LLE : reconstruction weights in place of second derivatives.
+
     Notes
     -----
-    The coordinates are left orthonormal; the paper's last step, a linear map that makes one neighborhood orthonormal,
-    is not made. Up to version 1.9 scikit-learn keeps not the d (d + 1) / 2 columns of the paper but all k - d - 1 that
-    are orthogonal to the tangent coordinates, which is local tangent space alignment; the two agree where k = (d + 1)
-    (d + 2) / 2.
+    %(cost)s
+
+    The coordinates are orthonormal; the paper's last step, a linear map that makes one neighborhood orthonormal, is
+    omitted. Up to version 1.9 scikit-learn keeps not the d (d + 1) / 2 columns of the paper but all k - d - 1 that are
+    orthogonal to the tangent coordinates, which is local tangent space alignment; the two agree where k = (d + 1) (d +
+    2) / 2.
 
     References
     ----------

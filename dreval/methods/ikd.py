@@ -183,8 +183,8 @@ class IKD(Method):
 
     scaled by the roots of their eigenvalues, are the coordinates.
 
-    Small correlations say little of the distance, so only those above a threshold are used; the others are found
-    through them.
+    Small correlations carry little information on the distance, so only those above a threshold are used; the other
+    distances are derived from them.
 
     Parameters
     ----------
@@ -194,27 +194,28 @@ class IKD(Method):
         Correlation as a function of the squared distance d: exp(-d / 2); (1 + d / (2 alpha))^-alpha;
         exp(-d^(gamma / 2)); Matern of order nu, which is inverted by Newton's method.
     min_correlation : float
-        Threshold s0 from 0 to below 1: pairs with a correlation not above it are found through other points.
+        Threshold s0 from 0 to below 1: distances of pairs with a correlation not above it are derived through other
+        points.
     n_neighbors : int, optional
         If given, so are pairs of which neither is among the k points that are most correlated with the other.
     solution : {"geodesic", "max_product", "blockwise"}
-        How they are found. "geodesic": the shortest path, with the distances :math:`\sqrt{d}` of its steps added.
-        "max_product": the path with the largest product of correlations, as printed in the paper; for the squared
-        exponential this adds squared distances, which is too short. "blockwise": maximal cliques of pairs above the
-        threshold are embedded one by one, and laid by rigid motions that fit the points they share.
+        How these distances are derived. "geodesic": the shortest path, with the distances :math:`\sqrt{d}` of its steps
+        added. "max_product": the path with the largest product of correlations, as printed in the paper; for the
+        squared exponential this adds squared distances, which underestimates the distance. "blockwise": maximal cliques
+        of pairs above the threshold are embedded one by one, and laid by rigid motions that fit the points they share.
     variance : {"each", "mean"}
         What covariances are divided by: the standard deviations of the two rows, or the mean variance of all rows, as
         printed (what is above 1 then counts as 1).
     reference : {"point", "mean"}
-        What the coordinates are about: the point r, whose distances count most, or the mean of all points (classical
-        scaling of d).
+        Origin of the coordinates: the point r, whose distances have the largest weight, or the mean of all points
+        (classical scaling of d).
     alpha : float
         Shape of the rational quadratic kernel, at least 0.05.
     gamma : float
         Power of the gamma-exponential kernel, 0.05 to 2.
     nu : float
         Order of the Matern kernel, 0.05 to 50.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -228,8 +229,8 @@ class IKD(Method):
     squared_distances_ : ndarray (n, n)
         Squared distances d; for "blockwise" infinite where they are not read from the correlation.
     reference_point_ : int
-        Index r of the reference point, whose largest distance is smallest; -1 for the mean, and for "blockwise", where
-        cliques have their own.
+        Row r of the reference point, the one whose largest distance is smallest; -1 for the mean, and for "blockwise",
+        where cliques have their own.
     cliques_ : tuple of ndarray
         The cliques in the order in which they were laid; empty but for "blockwise".
 
@@ -238,7 +239,7 @@ class IKD(Method):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If a word is not one of those listed.
+        If an option is not one of those listed.
 
     Warns
     -----
@@ -248,25 +249,31 @@ class IKD(Method):
     DegenerateDataWarning
         If rows are constant, so that they have no correlation; or if one of the d leading eigenvalues is negative.
 
+    See Also
+    --------
+    dreval.methods.GPLVM : maximum likelihood under the same model.
+    dreval.methods.KernelPCA : leading functions of a kernel of the data.
+
     Notes
     -----
-    The zero and the axes of the data mean something: the method asks for many columns (hundreds), each a function of
-    the latent place with mean 0 over the columns, and turned or moved data give another embedding. Multiplying all data
-    changes nothing. On three draws each of 500 points and 500 columns, R^2 of the latent variables was .996 to .998 for
+    %(cost)s
+
+    The origin and the axes of the data matter: the method needs many columns (hundreds), each a function of the latent
+    place with mean 0 over the columns, and rotated or shifted data give another embedding. The scale of the data does
+    not matter. On three draws each of 500 points and 500 columns, R^2 of the latent variables was .996 to .998 for
     Gaussian processes, .9996 to .9999 for sine waves and .95 to .98 for bumps; with "max_product" .18 to .58, .003 to
-    .37 and .54 to .68. A few points under bumps have nothing near them, and their places are made up.
+    .37 and .54 to .68. With bumps a few points have no correlated points, and their places are arbitrary.
 
     Paths follow the points, and so unroll a latent shape that is curved: two turns of a helix in three dimensions had
-    R^2 .52 with the default threshold, and .97 with .1, from 2000 columns without noise. The fewer the columns, the
-    more a low threshold lets in that says nothing.
+    R^2 .52 with the default threshold, and .97 with .1, from 2000 columns without noise. With fewer columns a low
+    threshold admits more correlations that are noise.
 
-    The paper's text has the threshold only. Its real data were pictured otherwise, as the notebooks in its authors'
-    repository show (JerrySoybean/ikd, test/real_world): with the 7 most correlated neighbors, about the mean. That is
-    ``n_neighbors=7, min_correlation=0, reference="mean", solution="max_product"`` here; on the digits it separates the
-    classes far better than the threshold, which nearly all pairs of images exceed.
+    The paper's text describes the threshold only. Its figures of real data used other settings, as the notebooks in its
+    authors' repository show (JerrySoybean/ikd, test/real_world): the 7 most correlated neighbors, with the mean as
+    reference. That is ``n_neighbors=7, min_correlation=0, reference="mean", solution="max_product"`` here; on the
+    digits it separates the classes far better than the threshold, which nearly all pairs of images exceed.
 
-    O(n^2 p) for the correlations, O(n e) for paths along e pairs, O(n^2) memory. The blockwise solution lays up to n
-    cliques, each O(m^3) for its m points.
+    The blockwise solution embeds up to n cliques, each in O(m^3) time for its m points.
 
     References
     ----------

@@ -37,9 +37,10 @@ class Isomap(GraphMethod):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int
-        Number k of neighbors, 1 to n - 1. Too many join turns that only lie near each other.
+        Number k of neighbors, 1 to n - 1. Too many connect parts of the manifold that are near in space only
+        (shortcuts).
     %(components)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -61,10 +62,18 @@ class Isomap(GraphMethod):
         If one of the d leading eigenvalues is negative: the paths are not Euclidean distances in so many dimensions.
         Its column is 0.
 
+    See Also
+    --------
+    dreval.methods.LandmarkIsomap : the same from few landmarks, for large n.
+    dreval.methods.ConformalIsomap : edges in the unit of the local spacing.
+    dreval.methods.ClassicalMDS : classical scaling of straight distances.
+
     Notes
     -----
-    O(n^2 (k + log n + d)) time and O(n^2) memory, which is inherent. New points are attached to their k nearest
-    fitted points and placed by Gower's formula from the path lengths (Bengio et al., 2004).
+    %(cost)s
+
+    The O(n^2) memory is inherent. New points are attached to their k nearest fitted points and placed by Gower's
+    formula from the path lengths (Bengio et al., 2004).
 
     References
     ----------

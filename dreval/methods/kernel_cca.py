@@ -36,7 +36,7 @@ class KernelCCA(KernelScores):
     %(bandwidth)s
     kappa : float
         Regularization :math:`\kappa > 0`.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -52,16 +52,24 @@ class KernelCCA(KernelScores):
     ------
     %(response_raises)s
     UnknownName
-        If ``kernel`` is another word.
+        If ``kernel`` is not one of the listed options.
 
     Warns
     -----
     %(response_warns)s
 
+    See Also
+    --------
+    dreval.methods.CCA : the linear method.
+    dreval.methods.GSIR : functions that predict the response.
+    dreval.kcca_test : test of independence by kernel canonical correlation.
+
     Notes
     -----
+    %(cost)s
+
     The response has a Gaussian kernel with the median rule, classes the delta kernel. Correlations are biased upward.
-    Two eigendecompositions of (n, n) matrices.
+    The time is that of two eigendecompositions of (n, n) matrices.
 
     References
     ----------

@@ -41,7 +41,7 @@ class KernelPCA(KernelMethod):
         Number d of functions, at most n - 1.
     %(kernel)s
     %(bandwidth)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -58,13 +58,20 @@ class KernelPCA(KernelMethod):
     InputError
         If a parameter is out of its range, or the kernel matrix does not vary.
     UnknownName
-        If ``kernel`` is another word.
+        If ``kernel`` is not one of the listed options.
+
+    See Also
+    --------
+    dreval.methods.PCA : the linear method.
+    dreval.methods.DiffusionMaps : a normalized kernel.
 
     Notes
     -----
-    With the linear kernel it is PCA. ``inverse_transform`` and ``denoise`` look for the point whose image in the space
-    of the kernel lies nearest to the projection on the d functions; they exist for the Gaussian kernel (the fixed point
-    of Mika et al., 1999, its step halved until the distance does not grow) and for the linear one (exact).
+    %(cost)s
+
+    With the linear kernel it is PCA. ``inverse_transform`` and ``denoise`` search for the point whose image in the
+    space of the kernel is nearest to the projection on the d functions; they exist for the Gaussian kernel (the fixed
+    point of Mika et al., 1999, its step halved until the distance does not grow) and for the linear one (exact).
 
     References
     ----------

@@ -50,7 +50,7 @@ class LandmarkIsomap(GraphMethod):
     n_landmarks : int, optional
         Number m of landmarks, at least 2; by default 100. With n landmarks or more it is Isomap.
     %(components)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -73,9 +73,16 @@ class LandmarkIsomap(GraphMethod):
     DegenerateDataWarning
         If one of the d leading eigenvalues is negative; its column is 0.
 
+    See Also
+    --------
+    dreval.methods.Isomap : all points as landmarks.
+    dreval.methods.ConformalIsomap : edges in the unit of the local spacing.
+
     Notes
     -----
-    O(m n (k + log n + d)) time and O(m n) memory, against n^2 for Isomap. New points are placed as the others are.
+    %(cost)s
+
+    Isomap needs O(n^2) memory instead. New points are placed as the others are.
 
     References
     ----------

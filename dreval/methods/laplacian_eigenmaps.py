@@ -54,7 +54,7 @@ class LaplacianEigenmaps(GraphMethod):
     %(components)s
     normalize : {"unit", "sqrt_n"}
         Length of each column of the embedding: 1 (diagonal of Y'Y is 1) or sqrt(n).
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -73,16 +73,24 @@ class LaplacianEigenmaps(GraphMethod):
     MethodFailed
         If the graph is not connected and ``components="error"``; or the heat weights are so small that it falls apart.
     UnknownName
-        If ``weights``, ``components`` or ``normalize`` is another word.
+        If ``weights``, ``components`` or ``normalize`` is not one of the listed options.
 
     Warns
     -----
     %(graph_warns)s
 
+    See Also
+    --------
+    dreval.methods.DiffusionMaps : a random walk on all points.
+    dreval.methods.LLE : another sparse eigenproblem on neighbors.
+    dreval.methods.UMAP : starts from such eigenvectors.
+
     Notes
     -----
-    The unit of the embedding says nothing: use measures that are free of scale. The neighbor search, and one sparse
-    factorization for Lanczos about 0; up to 400 points a dense O(n^3) solver.
+    %(cost)s
+
+    The scale of the embedding is arbitrary: use measures that are invariant to scale. The solver is Lanczos in
+    shift-invert mode about 0; up to 400 points a dense O(n^3) solver.
 
     References
     ----------

@@ -28,8 +28,8 @@ class LinearTSNE(MapMethod):
     .. math:: \min_A \sum_{i \ne j} p_{ij} \log \frac{p_{ij}}{q_{ij}},
         \quad q_{ij} \propto (1 + |A x_i - A x_j|^2 / \nu)^{-(\nu + 1)/2} ,
 
-    with the affinities of ``tsne``. Where PCA shows directions of large variance, this shows those that keep neighbors
-    together, and the embedding can be read: every coordinate is a weighted sum of columns.
+    with the affinities of ``tsne``. PCA keeps directions of large variance; this map keeps those that preserve
+    neighbors, and the embedding is interpretable: every coordinate is a weighted sum of columns.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class LinearTSNE(MapMethod):
     tol : float
         Ends when an iteration lowers the cost by less than this.
     random_state : int, Generator or None
-        Of the starts.
+        Seed of the starts.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class LinearTSNE(MapMethod):
     components_ : ndarray (d, p)
         The matrix A.
     mean_ : ndarray (p,)
-        Column means, which are taken off before.
+        Column means, which are subtracted first.
     cost_ : float
         The divergence in nats, at least 0.
     runs_ : ndarray (n_init,)
@@ -70,8 +70,16 @@ class LinearTSNE(MapMethod):
     -----
     %(perplexity_warns)s
 
+    See Also
+    --------
+    dreval.methods.TSNE : free points in place of a linear map.
+    dreval.methods.ParametricTSNE : a network in place of a linear map.
+    dreval.methods.PCA : the linear map of largest variance.
+
     Notes
     -----
+    %(cost)s
+
     The paper descends stochastically; here L-BFGS runs from several starts over parameters in which the columns are
     uncorrelated, so that units do not matter for the search. As printed, q has (1 + distance / nu) and nu = -1; the
     paper's own gradient belongs to the squared distance and nu = 1, which is t-SNE's, and taken here. Early
@@ -86,7 +94,7 @@ class LinearTSNE(MapMethod):
 
     Examples
     --------
-    Three clusters, stacked along an axis of small variance: principal components lay them upon each other.
+    Three clusters, stacked along an axis of small variance: principal components put them on top of each other.
 
     >>> import dreval
     >>> stack = dreval.simulate("stacked_gaussians", n=150, random_state=0)

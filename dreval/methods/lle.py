@@ -41,7 +41,7 @@ class LLE(BarycenterMethod):
     %(n_neighbors)s
     %(components)s
     %(normalize)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -55,11 +55,19 @@ class LLE(BarycenterMethod):
     -----
     %(graph_warns)s
 
+    See Also
+    --------
+    dreval.methods.ModifiedLLE : several weight vectors for each neighborhood.
+    dreval.methods.LTSA : tangent coordinates in place of weights.
+    dreval.methods.HessianLLE : second derivatives in place of weights.
+
     Notes
     -----
-    The unit of the embedding says nothing, and embeddings change with ``reg``. Several eigenvalues near 0 can belong to
-    one coordinate (its powers), so that directions are lost; ``modified_lle`` and ``ltsa`` were made against this. New
-    points are combined from their k nearest fitted points (Saul and Roweis, 2003, Section 6.1).
+    %(cost)s
+
+    The scale of the embedding is arbitrary, and embeddings change with ``reg``. Several eigenvalues near 0 can belong
+    to one coordinate (its powers), so that directions are lost; ``modified_lle`` and ``ltsa`` avoid this. New points
+    are combined from their k nearest fitted points (Saul and Roweis, 2003, Section 6.1).
 
     References
     ----------

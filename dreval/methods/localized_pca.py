@@ -26,7 +26,7 @@ from dreval.methods._method import FloatArray, Method, method
     "Computation 9, 1493-1516.",
 )
 class LocalizedPCA(Method):
-    r"""Localized PCA: regions with a principal plane each, every point in the region whose plane lies nearest.
+    r"""Localized PCA: regions with a principal plane each, every point in the region whose plane is nearest.
 
     Regions and planes are found in turn: a point goes to the region with the least :math:`|(I - V_r V_r')(x - m_r)|^2`,
     and :math:`m_r, V_r` are the mean and the d leading principal axes of the points of the region. The paper's
@@ -43,12 +43,12 @@ class LocalizedPCA(Method):
         Largest number m of regions, at least 1. With one region it is PCA.
     max_iter : int
         Largest number of rounds, at least 1.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        The embedding; the columns have the signs of PCA's.
+        Coordinates; the columns have the signs of those of PCA.
     regions_ : ndarray (n,)
         Region of each point.
     means_ : ndarray (m, p)
@@ -61,11 +61,18 @@ class LocalizedPCA(Method):
     InputError
         If a parameter is out of its range.
 
+    See Also
+    --------
+    dreval.methods.PCA : one plane for all points.
+    dreval.methods.ManifoldCharting : local planes joined into one embedding.
+
     Notes
     -----
+    %(cost)s
+
     The first means are points that lie far apart (the first is farthest from the mean of all data, each next one
     farthest from those chosen). A region left with d points or fewer is dissolved. Planes of different regions need not
-    meet: the embedding may overlap itself, and only distances within regions are to be read. ``inverse_transform``
+    meet: the embedding may overlap itself, and only distances within regions are meaningful. ``inverse_transform``
     takes the region whose embedding of its mean lies nearest.
 
     References
@@ -134,7 +141,7 @@ class LocalizedPCA(Method):
         return self._embedding(points, self._assign(points))
 
     def inverse_transform(self, Y: Any) -> FloatArray:
-        """Points (m, p) on the planes, each on that of the region whose pictured mean lies nearest to the row of Y."""
+        """Points (m, p) on the planes, each on that of the region whose embedded mean is nearest to the row of Y."""
         scores = self._scores(Y)
         centers = (self.means_ - self.mean_) @ self._plane
         regions = ((scores[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)

@@ -44,10 +44,10 @@ class LocallyLinearCoordination(MapMethod):
     reg : float
         Ridge of these weights, above 0, relative to the trace of the local Gram matrix.
     components : {"error", "connect"}
-        What to do when the graph of neighbors is not connected: refuse, or join its parts by their shortest links, with
-        a warning.
+        How to handle a graph of neighbors that is not connected: raise MethodFailed, or join its parts by their
+        shortest links, with a warning.
     random_state : int, Generator or None
-        Of k-means.
+        Seed of k-means.
 
     Attributes
     ----------
@@ -65,11 +65,19 @@ class LocallyLinearCoordination(MapMethod):
     -----
     %(graph_warns)s
 
+    See Also
+    --------
+    dreval.methods.LLE : the same cost over free points.
+    dreval.methods.ManifoldCharting : local charts joined where they overlap.
+    dreval.methods.CostMapping : any cost over any mapping.
+
     Notes
     -----
-    The paper fits a mixture of factor analyzers by EM; any local models will do for its second step, and ours are
+    %(cost)s
+
+    The paper fits a mixture of factor analyzers by EM; its second step works with any local models, which here are
     pieces of k-means with principal axes, blended by :math:`r_k \propto \exp(-|x - c_k|^2 / 2s^2)`, s^2 the mean
-    squared distance to the nearest center. The unit of the embedding says nothing. With few pieces a surface that is
+    squared distance to the nearest center. The scale of the embedding is arbitrary. With few pieces a surface that is
     rolled up cannot be unrolled. Where fewer than d directions have scatter, the other columns are 0.
 
     References

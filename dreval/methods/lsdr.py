@@ -146,16 +146,16 @@ class LSDR(Method):
     n_components : int
         Number d of coordinates, at most n - 1.
     n_neighbors : int
-        Number k of nearest points by graph distance, 1 to n - 1, that a skeletal point is at least as far from the
-        boundary as.
+        Number k of nearest points by graph distance, 1 to n - 1, none of which lies farther from the boundary than a
+        skeletal point does.
     alpha : float
         Level of the test of edges, 0.5 to below 1; more keeps more edges.
     edge_test : {"forward", "printed"}
         "forward": the edges at a point are tested from the shortest on, each against the shorter ones; the first that
-        fails and all longer ones go. "printed": each against all at once, so that several long edges hide each other.
-        Edges of the minimum spanning tree never go.
+        fails and all longer ones are removed. "printed": each against all at once, so that several long edges mask each
+        other. Edges of the minimum spanning tree are never removed.
     graph : {"auto", "delaunay", "gabriel", "beta_skeleton", "chunked_delaunay"}
-        Where edges come from; "auto" is "delaunay" for up to 6 columns and "gabriel" beyond. "chunked_delaunay"
+        Source of the edges; "auto" is "delaunay" for up to 6 columns and "gabriel" beyond. "chunked_delaunay"
         tessellates groups of near points one by one.
     beta : float
         For "beta_skeleton": 1 (Gabriel graph) to 2 (relative neighborhood graph).
@@ -165,7 +165,7 @@ class LSDR(Method):
         Width sigma of the kernel, in units of the data. By default the largest
         :math:`\sqrt{b_i^2 + \min_j g_{ij}^2}` over skeletal points, where b is the distance to the boundary and g the
         graph distance to another skeletal point.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class LSDR(Method):
     InputError
         If a parameter is out of its range, or all points are copies of one.
     UnknownName
-        If a word is not one of those listed.
+        If an option is not one of those listed.
 
     Warns
     -----
@@ -197,8 +197,15 @@ class LSDR(Method):
     DegenerateDataWarning
         If one of the d leading eigenvalues of classical scaling, where metric scaling starts, is negative.
 
+    See Also
+    --------
+    dreval.methods.Isomap : geodesic distances on the graph of nearest neighbors.
+    dreval.methods.MetricMDS : the scaling that places the skeletal points.
+
     Notes
     -----
+    %(cost)s
+
     Copies of a point are one point. Edges at a point are compared with independent normal vectors, Beta(p/2, (k - 1)
     p/2), as the text of the paper derives (its Algorithm 1 has other parameters for p > 1), where p is the dimension of
     the space that the points span. With simplices the boundary are the corners of facets that belong to at most one

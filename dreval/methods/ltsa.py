@@ -40,7 +40,7 @@ class LTSA(TangentMethod):
     %(include_self)s
     %(components)s
     %(normalize)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -54,10 +54,17 @@ class LTSA(TangentMethod):
     -----
     %(graph_warns)s
 
+    See Also
+    --------
+    dreval.methods.HessianLLE : second derivatives in place of tangent coordinates.
+    dreval.methods.ModifiedLLE : weight vectors in place of tangent coordinates.
+
     Notes
     -----
-    Where the data are flat, any affine embedding of them is a minimum: the unit of the embedding says nothing. As
-    in the paper, the point itself belongs to its neighborhood.
+    %(cost)s
+
+    Where the data are flat, any affine embedding of them is a minimum: the scale of the embedding is arbitrary. As in
+    the paper, the point itself belongs to its neighborhood.
 
     References
     ----------

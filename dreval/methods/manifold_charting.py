@@ -74,10 +74,10 @@ class ManifoldCharting(GraphMethod):
     n_neighbors : int
         Number k of neighbors of a center whose covariance, with its own point, makes a chart.
     n_charts : int
-        Number c of charts, at least 1; no more than n are used. Centers are points far apart. Copies of
-        one point, which have no axes, are refused.
+        Number c of charts, at least 1; no more than n are used. Centers are points far apart. Neighborhoods of copies
+        of one point, which have no axes, raise an error.
     %(components)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class ManifoldCharting(GraphMethod):
         Coordinates, centered, on the scale of the data, turned to their principal axes; in each column the entry of
         largest size is positive.
     eigenvalues_ : ndarray (d,)
-        Disagreement of the charts relative to the sum of squares of what they say, ascending, from 0 to 1.
+        Disagreement of the charts relative to the sum of squares of their predictions, ascending, in [0, 1].
     centers_ : ndarray (c,)
         Rows of the centers.
     shares_ : ndarray (n, c)
@@ -99,20 +99,27 @@ class ManifoldCharting(GraphMethod):
     -----
     %(graph_warns)s
 
+    See Also
+    --------
+    dreval.methods.LocallyLinearCoordination : local models aligned under the cost of LLE.
+    dreval.methods.LocalizedPCA : local planes that are not joined.
+
     Notes
     -----
-    The disagreement is twice the variance of the charts' opinions, so that with D the block-diagonal matrix of
-    :math:`\sum_i p_k(x_i) (u_{ik}, 1)' (u_{ik}, 1)` and y = R g it is :math:`g'(D - R'R)g`, least under
-    :math:`g' D g = 1` for the leading singular vectors of :math:`R D^{-1/2}`; the first, the constant, is left out.
+    %(cost)s
+
+    The disagreement is twice the variance of the charts' predictions, so that with D the block-diagonal matrix of
+    :math:`\sum_i p_k(x_i) (u_{ik}, 1)' (u_{ik}, 1)` and y = R g it is :math:`g'(D - R'R)g`, least under :math:`g' D g =
+    1` for the leading singular vectors of :math:`R D^{-1/2}`; the first, the constant, is left out.
 
     Brand couples the covariances of neighboring charts by a prior; here each is that of its neighbors, and the variance
-    off the chart is the mean of the other eigenvalues. He sets the unit by one chart; here it is set by all. New points
-    get the mean of what the charts say of them; places in the embedding come back by the pseudo-inverses of the maps,
-    with the probabilities of the charts' images.
+    off the chart is the mean of the other eigenvalues. He sets the scale by one chart; here it is set by all. New
+    points get the mean of the charts' predictions; places in the embedding are mapped back by the pseudo-inverses of
+    the maps, with the probabilities of the charts' images.
 
     With ``components="connect"`` each link between parts adds a chart, the principal plane of its ends and their k
-    nearest points each, which these points give half of their probability while the maps are sought. The embedding is
-    what the other charts say.
+    nearest points each, to which these points give half of their probability while the maps are estimated. The
+    embedding is the prediction of the other charts.
 
     References
     ----------

@@ -34,9 +34,9 @@ class MAVE(LinearScores):
 
     .. math:: \sum_j \sum_i w_{ij} (y_i - a_j - b_j' B'(z_i - z_j))^2
 
-    with Gaussian weights :math:`w_{ij}` of the distances in the current directions, which sum to 1 over i. It begins at
-    the outer products of the gradients of local fits in all directions, and solves for the fits and for B in turn. It
-    needs no condition on the distribution of X, and sees symmetric dependence too.
+    with Gaussian weights :math:`w_{ij}` of the distances in the current directions, which sum to 1 over i. It starts
+    from the outer products of the gradients of local fits in all directions, and solves for the fits and for B in turn.
+    It needs no condition on the distribution of X, and also detects symmetric dependence.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class MAVE(LinearScores):
         Number d of directions, at most min(n - 1, p).
     max_iter : int
         Largest number of rounds, at least 1.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -64,8 +64,15 @@ class MAVE(LinearScores):
     -----
     %(response_warns)s
 
+    See Also
+    --------
+    dreval.methods.SIR : directions from first moments of slices; faster.
+    dreval.methods.SAVE : directions from second moments of slices.
+
     Notes
     -----
+    %(cost)s
+
     Squares are summed over the columns of the response, classes count as indicator columns. The bandwidth is
     :math:`2.34\, n^{-1/(m + 6)}` with m the number of directions in use, d at least. Directions are ordered by the size
     of the fitted slopes along them. Unchanged by invertible affine maps of X up to rounding.

@@ -51,13 +51,13 @@ class MetricMDS(CostMethod):
         Iterations.
     tol : float
         Ends when an iteration lowers the relative stress by less than this.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
     embedding_ : ndarray (n, d)
         Coordinates in the unit of the data: centered, along their principal axes, the entry of largest size in each
-        column positive; with a given start as they come out.
+        column positive; with a given start without this normalization.
     cost_ : float
         The relative stress, at least 0.
     %(settled)s
@@ -67,16 +67,24 @@ class MetricMDS(CostMethod):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``solver`` or ``init`` is another word.
+        If ``solver`` or ``init`` is not one of the listed options.
 
     Warns
     -----
     %(settled_warns)s
 
+    See Also
+    --------
+    dreval.methods.ClassicalMDS : fits inner products, without iteration.
+    dreval.methods.Sammon : gives small distances more weight.
+    dreval.stress : the measure of the same misfit.
+
     Notes
     -----
-    A local minimum near classical scaling, not always the lowest one. All distances are held in memory: 400 MB at
-    n = 10 000 for "gradient", four times as much for "smacof".
+    %(cost)s
+
+    The search finds a local minimum near classical scaling, not always the global one. All distances are held in
+    memory: 400 MB at n = 10 000 for "gradient", four times as much for "smacof".
 
     References
     ----------

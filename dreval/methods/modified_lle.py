@@ -44,7 +44,7 @@ class ModifiedLLE(LocalMethod):
     %(n_neighbors)s
     %(components)s
     %(normalize)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -58,8 +58,15 @@ class ModifiedLLE(LocalMethod):
     -----
     %(graph_warns)s
 
+    See Also
+    --------
+    dreval.methods.LLE : one weight vector for each neighborhood.
+    dreval.methods.LTSA : tangent coordinates in place of weights.
+
     Notes
     -----
+    %(cost)s
+
     Only :math:`P_i = V_i V_i'` is needed: :math:`W_i W_i' = P_i + (1 - \alpha_i)(w_i u_i' + u_i w_i')
     + (1 - \alpha_i)^2 s_i w_i w_i'` with :math:`u_i = P_i 1 / \alpha_i`, :math:`\alpha_i = |P_i 1| / \sqrt{s_i}`. At
     least one direction is kept in each neighborhood. scikit-learn does not bound :math:`s_i` by k - d: embeddings

@@ -233,12 +233,13 @@ class MVU(GraphMethod):
     n_neighbors : int
         Number k of neighbors, 1 to n - 1; two points are joined when either is among the nearest of the other.
     distances : {"equal", "at_most"}
-        Whether distances of neighbors are kept (edges are rods, as in the paper) or may also shrink (strings, with
-        <= instead of =).
+        Whether distances of neighbors are kept ("equal": rods, as in the paper) or may also shrink ("at_most": strings,
+        with <= instead of =).
     %(components)s
     tol : float
-        Accuracy up to which there is no warning; see ``accuracy_``. The search always goes as far as it can.
-    %(without_chance)s
+        Accuracy up to which there is no warning; see ``accuracy_``. It does not stop the search, which continues until
+        there is no further progress.
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -246,7 +247,7 @@ class MVU(GraphMethod):
         Coordinates, centered, on the scale of the data; in each column the entry of largest size is positive. A column
         whose eigenvalue is not above ``accuracy_`` times the variance is 0.
     eigenvalues_ : ndarray (n,)
-        All eigenvalues of K, descending: how many are clearly above 0 is the dimension that was found.
+        All eigenvalues of K, descending: the number clearly above 0 estimates the dimension.
     variance_ : float
         tr K.
     accuracy_ : float
@@ -265,24 +266,32 @@ class MVU(GraphMethod):
         If the graph is not connected and ``components="error"``; or if the accuracy is worse than
         .01.
     UnknownName
-        If ``components`` or ``distances`` is another word.
+        If ``components`` or ``distances`` is not one of the listed options.
 
     Warns
     -----
     ApproximationWarning
         If the graph is not connected, and what was done about it; or if ``accuracy_`` is above ``tol``.
 
+    See Also
+    --------
+    dreval.methods.Isomap : geodesic distances in place of the program.
+    dreval.methods.ConformalEigenmaps : keeps angles of neighbors by a smaller program.
+
     Notes
     -----
+    %(cost)s
+
     The program is solved by an interior point method; about 20 s for 500 points. Points nearer than 1e-5 of the root
     mean squared edge are taken as one.
 
     The number of neighbors matters. On three strips of 200 points bent to an arc the disparity to the flat strip was
-    .02 to .03 with 4 rods a point, which leave it loose, 2e-6 to .003 with 6, below 1e-5 with 8, and .26 to .33 with
-    10: rods do not flatten once neighborhoods are so large that they are not flat themselves. Strings always flatten,
-    but stretch: .04 to .06, .01 to .03, .007 to .015, and .002 to .008. With many rods the points have no room to move,
-    the dual program has no optimum, and the accuracy is 1e-5 to 1e-3; with strings it is near 1e-8. The paper also
-    keeps the distances between any two neighbors of a point; that is the rigid case, and not provided.
+    .02 to .03 with 4 rods a point, which do not fix the shape, 2e-6 to .003 with 6, below 1e-5 with 8, and .26 to .33
+    with 10: with rods the strip is not flattened once neighborhoods are too large to be flat themselves. With strings
+    it always is, but it is stretched: .04 to .06, .01 to .03, .007 to .015, and .002 to .008. With many rods the
+    feasible set has no interior, the dual program attains no optimum, and the accuracy is 1e-5 to 1e-3; with strings it
+    is near 1e-8. The paper also keeps the distances between any two neighbors of a point; this rigid case is not
+    provided.
 
     References
     ----------

@@ -49,7 +49,7 @@ class ParametricTSNE(MapMethod):
     tol : float
         Ends when an iteration lowers the cost by less than this.
     random_state : int, Generator or None
-        Of the weights to start from.
+        Seed of the initial weights.
 
     Attributes
     ----------
@@ -70,13 +70,21 @@ class ParametricTSNE(MapMethod):
     -----
     %(perplexity_warns)s
 
+    See Also
+    --------
+    dreval.methods.TSNE : free points in place of a network.
+    dreval.methods.LinearTSNE : a linear map in place of a network.
+    dreval.methods.Autoencoder : a network that is trained to reconstruct.
+
     Notes
     -----
+    %(cost)s
+
     The paper trains restricted Boltzmann machines layer by layer and then descends on batches. Here all rows are used
     at once, hidden layers start with random weights and the last layer is the least squares fit to the leading
-    principal scores, made small; for some thousand points and small networks, not for images. A network can bend the
-    space to fit its points: ``generalization_curve`` shows what new points pay. The inverse is the pseudo-inverse of
-    the derivative at the nearest fitted point.
+    principal scores, scaled down; this suits some thousand points and small networks, not images. A network can overfit
+    its points: ``generalization_curve`` shows the errors on new points. The inverse is the pseudo-inverse of the
+    derivative at the nearest fitted point.
 
     %(unsettled)s
 

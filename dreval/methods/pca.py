@@ -35,7 +35,7 @@ class PCA(Method):
     ----------
     n_components : int
         Number d of components, at most min(n, p). Beyond the rank of the centered data, columns are 0 up to rounding.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class PCA(Method):
     singular_values_ : ndarray (d,)
         Leading singular values of the centered data.
     explained_variance_ : ndarray (d,)
-        Variances of the scores (divisor n - 1), descending. Infinite or 0 where the square of the data's unit is no
-        number (data near 1e200 or 1e-200); all else holds for any unit.
+        Variances of the scores (divisor n - 1), descending. Infinite or 0 where the squares overflow or underflow (data
+        near 1e200 or 1e-200); all other results are valid for any unit.
     explained_variance_ratio_ : ndarray (d,)
         The same divided by the total variance, in [0, 1]; 0 where the data are constant.
 
@@ -57,11 +57,19 @@ class PCA(Method):
     ------
     InputError
         If the data hold fewer than 4 rows or a value that is not finite, if ``n_components`` is out of its range, or if
-        the scores are larger than any number.
+        the scores overflow.
+
+    See Also
+    --------
+    dreval.methods.ProbabilisticPCA : the Gaussian model of it.
+    dreval.methods.KernelPCA : PCA in the space of a kernel.
+    dreval.methods.LocalizedPCA : a plane for each of several regions.
 
     Notes
     -----
-    O(n p min(n, p)) time and O(n p) memory. The data are centered and never scaled.
+    %(cost)s
+
+    The data are centered and never scaled.
 
     References
     ----------

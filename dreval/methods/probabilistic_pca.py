@@ -33,7 +33,7 @@ class ProbabilisticPCA(Method):
     ----------
     n_components : int
         Number d of latent variables, at most min(n, p). With d = p there is no noise.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -54,10 +54,17 @@ class ProbabilisticPCA(Method):
     InputError
         If ``n_components`` is out of its range.
 
+    See Also
+    --------
+    dreval.methods.PCA : the scores that are shrunken here.
+    dreval.methods.GPLVM : the nonlinear model.
+
     Notes
     -----
+    %(cost)s
+
     Column j has the variance :math:`(\lambda_j - \sigma^2) / \lambda_j`, so that directions as weak as the noise shrink
-    to 0; multiplying the data changes nothing.
+    to 0; the embedding does not depend on the scale of the data.
 
     References
     ----------

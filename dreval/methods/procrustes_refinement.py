@@ -48,7 +48,7 @@ class ProcrustesRefinement(Method):
 
     Attributes
     ----------
-    %(rigid_picture)s
+    %(rigid_embedding)s
     path_ : ndarray (rounds + 1,)
         R(X, Y) of the start at its best scale, and after each round; it never rises.
 
@@ -59,10 +59,18 @@ class ProcrustesRefinement(Method):
     UnknownName
         If ``start`` is no bundled method.
 
+    See Also
+    --------
+    dreval.methods.GreedyProcrustes : an embedding made by the same motions.
+    dreval.methods.ProcrustesSubspacesAlignment : aligns all neighborhoods at once.
+    dreval.procrustes_r : the measure that is lowered.
+
     Notes
     -----
-    The start is first multiplied by the factor that makes R smallest, so that its unit does not matter. It ends in a
-    local minimum. The graph need not be connected. What a seed does is what it does to the start.
+    %(cost)s
+
+    The start is first multiplied by the factor that minimizes R, so that its scale does not matter. The iteration ends
+    in a local minimum. The graph need not be connected. The seed affects the start only.
 
     References
     ----------

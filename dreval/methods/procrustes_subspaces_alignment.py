@@ -45,19 +45,19 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         Number d of coordinates, at most min(n - 1, p).
     %(rigid_neighborhoods)s
     alignment : {"spectral", "annealing"}
-        How the planes are turned. "spectral": synchronization by the d leading eigenvectors of the blocks
+        How the planes are rotated. "spectral": synchronization by the d leading eigenvectors of the blocks
         :math:`\mathrm{polar}(P_i' P_j)`, divided by the number of neighbors, their blocks brought to the nearest
         orthogonal matrices. "annealing": the paper's simulated annealing.
     n_sweeps : int
-        Turns tried per point by annealing, at least 1.
+        Rotations tried per point by annealing, at least 1.
     %(components)s
     %(rounds)s
     random_state : int, Generator or None
-        Seed of the annealing; the spectral alignment does not depend on chance.
+        Seed of the annealing; not used by the spectral alignment.
 
     Attributes
     ----------
-    %(rigid_picture)s
+    %(rigid_embedding)s
     path_ : ndarray (rounds + 1,)
         R(X, Y) before and after each round.
     disagreement_ : float
@@ -71,13 +71,21 @@ class ProcrustesSubspacesAlignment(GraphMethod):
     -----
     %(graph_warns)s
 
+    See Also
+    --------
+    dreval.methods.GreedyProcrustes : lays one neighborhood after the other.
+    dreval.methods.ProcrustesRefinement : the refinement from any start.
+    dreval.methods.LTSA : aligns tangent spaces up to affine maps.
+
     Notes
     -----
-    The spectral alignment replaces an annealing of hours by one eigenproblem of n d rows. Annealing begins at the turns
-    that fit the greedy embedding, draws a point and a random turn (any at first, smaller as it cools), and accepts by
-    Metropolis' rule while the temperature falls geometrically from d / 10 to d / 10 000. The paper's outer search for
-    clusters of aligned planes is not made, so that a fold of the greedy embedding stays; the spectral alignment has no
-    start to inherit one from.
+    %(cost)s
+
+    The spectral alignment replaces hours of annealing by one eigenproblem of n d rows. Annealing starts from the
+    rotations that fit the greedy embedding, draws a point and a random rotation (any at first, smaller as the
+    temperature falls), and accepts by Metropolis' rule while the temperature falls geometrically from d / 10 to d / 10
+    000. The paper's outer search for clusters of aligned planes is omitted, so that a fold of the greedy embedding
+    remains; the spectral alignment has no start and cannot inherit a fold.
 
     References
     ----------

@@ -42,13 +42,13 @@ class Sammon(CostMethod):
         Iterations of L-BFGS.
     tol : float
         Ends when an iteration lowers the stress by less than this.
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
     embedding_ : ndarray (n, d)
         Coordinates in the unit of the data: centered, along their principal axes, the entry of largest size in each
-        column positive; with a given start as they come out.
+        column positive; with a given start without this normalization.
     cost_ : float
         Sammon's stress, at least 0.
     %(settled)s
@@ -58,16 +58,23 @@ class Sammon(CostMethod):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``init`` is another word.
+        If ``init`` is not one of the listed options.
 
     Warns
     -----
     %(settled_warns)s
 
+    See Also
+    --------
+    dreval.methods.MetricMDS : gives all distances the same weight.
+    dreval.sammon_stress : the measure of the same misfit.
+
     Notes
     -----
-    A local minimum near classical scaling. L-BFGS in place of the paper's diagonal Newton steps. All distances are held
-    in memory: 400 MB at n = 10 000.
+    %(cost)s
+
+    The search finds a local minimum near classical scaling, by L-BFGS in place of the paper's diagonal Newton steps.
+    All distances are held in memory: 400 MB at n = 10 000.
 
     References
     ----------

@@ -30,14 +30,14 @@ class SAVE(SlicedMethod):
 
     .. math:: M = \sum_h p_h (I - V_h)^2
 
-    taken back to X. It also sees dependence that is symmetric about the mean, which ``sir`` does not.
+    transformed back to X. It also detects dependence that is symmetric about the mean, which ``sir`` does not.
 
     Parameters
     ----------
     n_components : int
         Number d of directions, at most min(n - 1, p).
     %(n_slices)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -59,10 +59,18 @@ class SAVE(SlicedMethod):
     -----
     %(response_warns)s
 
+    See Also
+    --------
+    dreval.methods.SIR : first moments in place of second ones.
+    dreval.methods.MAVE : local linear fits, without slices.
+    dreval.methods.GSAVE : the nonlinear method.
+
     Notes
     -----
-    Slices of few points make :math:`V_h` noisy, and that noise looks like a difference: choose fewer slices than for
-    ``sir``. Unchanged by any invertible affine map of X.
+    %(cost)s
+
+    Slices of few points make :math:`V_h` noisy, and this noise is mistaken for a difference: choose fewer slices than
+    for ``sir``. Unchanged by any invertible affine map of X.
 
     References
     ----------

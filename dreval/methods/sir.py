@@ -31,14 +31,14 @@ class SIR(SlicedMethod):
 
     .. math:: M = \sum_h p_h\, \bar z_h \bar z_h'
 
-    taken back to X. Where E(X | B'X) is linear they lie in the space of B if y depends on X through B'X only.
+    transformed back to X. Where E(X | B'X) is linear they lie in the space of B if y depends on X through B'X only.
 
     Parameters
     ----------
     n_components : int
         Number d of directions: at most min(n - 1, p, H - 1), and the number of classes less 1.
     %(n_slices)s
-    %(without_chance)s
+    %(unused_seed)s
 
     Attributes
     ----------
@@ -60,10 +60,18 @@ class SIR(SlicedMethod):
     -----
     %(response_warns)s
 
+    See Also
+    --------
+    dreval.methods.SAVE : second moments; sees symmetric dependence.
+    dreval.methods.MAVE : local linear fits, without slices.
+    dreval.methods.GSIR : the nonlinear method.
+
     Notes
     -----
-    A dependence that is symmetric about the mean is not seen: use ``save`` or ``mave``. With as many columns as points
-    the slices can be told apart whatever the response is. Unchanged by any invertible affine map of X.
+    %(cost)s
+
+    A dependence that is symmetric about the mean is not detected: use ``save`` or ``mave``. With as many columns as
+    points the slices can be separated for any response. Unchanged by any invertible affine map of X.
 
     References
     ----------

@@ -46,7 +46,7 @@ class SNE(CostMethod):
     %(init)s
     %(descent)s
     random_state : int, Generator or None
-        Of the noise in the start.
+        Seed of the noise in the start.
 
     Attributes
     ----------
@@ -60,18 +60,24 @@ class SNE(CostMethod):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``init`` is another word.
+        If ``init`` is not one of the listed options.
 
     Warns
     -----
     %(perplexity_warns)s
     %(settled_warns)s
 
+    See Also
+    --------
+    dreval.methods.TSNE : heavy tails in the embedding.
+    dreval.methods.ElasticEmbedding : a repulsion without normalization.
+
     Notes
     -----
+    %(cost)s
+
     The unit of the data is ignored. Points crowd at the center where the data have more dimensions than the embedding;
-    ``tsne`` was made against this. The paper's simulated annealing is left out: L-BFGS from a small embedding takes its
-    place.
+    ``tsne`` avoids this. The paper's simulated annealing is replaced by L-BFGS from a small embedding.
 
     References
     ----------

@@ -60,7 +60,7 @@ class SOM(Method):
         Rounds over the rows, in which the radius falls linearly.
     radius : tuple of float, optional
         First and last radius, in distances of neighboring units, each at least 0; by default from half the longest side
-        to 0.5. At 0 every unit learns by itself, and the batch algorithm is that of k-means.
+        to 0.5. With radius 0 every unit learns by itself, and the batch algorithm is k-means.
     random_state : int, Generator or None
         Seed of the order of rows; not used by the batch algorithm.
 
@@ -69,11 +69,11 @@ class SOM(Method):
     embedding_ : ndarray (n, d)
         Place of the best unit, in distances of neighboring units.
     best_units_ : ndarray (n,)
-        Its number.
+        Number of the best unit.
     units_ : ndarray (u, d)
         Places of the units.
     prototypes_ : ndarray (u, p)
-        Their prototypes.
+        Prototypes of the units.
     quantization_errors_ : ndarray (n_epochs + 1,)
         Root of the mean squared distance of a row to the prototype of its best unit, at the start and after each round
         (with the online algorithm at the start and at the end). While the radius is 0 it never rises.
@@ -86,10 +86,17 @@ class SOM(Method):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``grid`` or ``algorithm`` is another word.
+        If ``grid`` or ``algorithm`` is not one of the listed options.
+
+    See Also
+    --------
+    dreval.methods.GTM : a probabilistic model of such a map.
+    dreval.methods.LocalizedPCA : regions with a principal plane each.
 
     Notes
     -----
+    %(cost)s
+
     Prototypes start on the principal plane, as wide as the data. With a radius above 0 the error need not fall in every
     round.
 

@@ -32,7 +32,7 @@ class TSNE(CostMethod):
 
     .. math:: \sum_{i \ne j} p_{ij} \log (p_{ij} / q_{ij}) .
 
-    Distances between clusters and their sizes say little: the cost sees neighbors.
+    Distances between clusters and sizes of clusters are not reliable, since the cost depends on neighbors only.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class TSNE(CostMethod):
     tol : float
         Ends when an iteration lowers the cost by less than this; 20 are made in any case.
     random_state : int, Generator or None
-        Of the noise in the start.
+        Seed of the noise in the start.
 
     Attributes
     ----------
@@ -71,24 +71,33 @@ class TSNE(CostMethod):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``repulsion`` or ``init`` is another word.
+        If ``repulsion`` or ``init`` is not one of the listed options.
 
     Warns
     -----
     %(perplexity_warns)s
 
+    See Also
+    --------
+    dreval.methods.SNE : Gaussian tails in the embedding.
+    dreval.methods.UMAP : cross-entropy by stochastic steps.
+    dreval.methods.ParametricTSNE : the same cost over a network.
+
     Notes
     -----
+    %(cost)s
+
     The unit of the data is ignored. The gradient is that of the paper; L-BFGS takes the place of its momentum, and ends
     at lower costs than gradient descent with the usual numbers of steps. For the same reason parts of the data that no
-    affinities join go farther apart than in other programs: it lowers the cost, which has no minimum then. Distances
-    between such parts say nothing; a larger ``tol`` or a smaller ``max_iter`` stops earlier.
+    affinities connect move farther apart than in other programs: this lowers the cost, which then has no minimum.
+    Distances between such parts are arbitrary; a larger ``tol`` or a smaller ``max_iter`` stops earlier.
 
     %(unsettled)s
 
-    The lattice is kin to Linderman et al. (2019), but with splines, whose derivatives give the exact gradient of the
-    approximated sum, at one convolution an iteration; where an embedding is so wide that its lattice would cost more
-    than all pairs, "auto" takes the pairs. Memory: 16 bytes per affinity, and some 8 per node of the lattice.
+    The lattice is similar to that of Linderman et al. (2019), but uses splines, whose derivatives give the exact
+    gradient of the approximated sum with one convolution per iteration. Where an embedding is so wide that its lattice
+    would cost more than all pairs, "auto" uses all pairs. Memory: 16 bytes per affinity, and some 8 per node of the
+    lattice.
 
     References
     ----------

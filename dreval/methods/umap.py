@@ -61,7 +61,7 @@ def fuzzy_graph(X: FloatArray, k: int) -> tuple[csr_matrix, FloatArray, FloatArr
 def curve_parameters(min_dist: float, spread: float) -> tuple[float, float]:
     """A and b for which 1 / (1 + a d^2b) comes nearest, in squares on (0, 3 spread), to the membership wanted.
 
-    That is 1 up to ``min_dist`` and exp(-(d - min_dist) / spread) behind it.
+    That is 1 up to ``min_dist`` and exp(-(d - min_dist) / spread) beyond it.
     """
     from scipy.optimize import curve_fit
 
@@ -136,7 +136,7 @@ class UMAP(Method):
     n_neighbors : int
         Number k of neighbors, 1 to n - 1, the point itself not counted; umap-learn counts it, and has k + 1.
     min_dist : float
-        Distance in the embedding below which points count as together, 0 to ``spread``.
+        Distance in the embedding below which the weight is 1, from 0 to ``spread``.
     spread : float
         Scale of the embedding, 0.01 to 100: a and b fit 1 up to ``min_dist`` and exp(-(distance - min_dist) / spread)
         behind it.
@@ -150,15 +150,15 @@ class UMAP(Method):
         Length of the first steps; it falls to 0 linearly.
     start : {"spectral", "pca", "random"}
         Where points begin: eigenvectors of the normalized Laplacian of the graph; principal components; or uniform
-        places. Where the graph is not connected, so that eigenvectors would tell its parts apart only, or where they
-        are not found in a few rounds of Lanczos, principal components stand in for them.
+        places. Principal components are used instead where the graph is not connected, since eigenvectors would then
+        only separate its parts, and where Lanczos does not find the eigenvectors in a few iterations.
     random_state : int, Generator or None
         Seed of the start and of the pushes.
 
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Coordinates. Their unit is ``spread``; distances between far groups say little.
+        Coordinates, in units of ``spread``; distances between distant groups are not reliable.
     graph_ : csr_matrix (n, n)
         Weights v, symmetric, in (0, 1].
     rho_ : ndarray (n,)
@@ -177,16 +177,23 @@ class UMAP(Method):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``start`` is another word.
+        If ``start`` is not one of the listed options.
+
+    See Also
+    --------
+    dreval.methods.TSNE : one divergence over all pairs.
+    dreval.methods.LaplacianEigenmaps : eigenvectors of a neighborhood graph, as in the start.
 
     Notes
     -----
-    One thread and one sequence of random numbers: the same seed gives the same embedding, whatever the number of cores.
-    Another order of the rows gives another embedding. Neighbors are exact, by ``dreval.geometry.neighbors``.
+    %(cost)s
+
+    There is one thread and one sequence of random numbers, so that a seed gives the same embedding on any number of
+    cores. Another order of the rows gives another embedding. Neighbors are exact, by ``dreval.geometry.neighbors``.
 
     New points are placed one by one among the fitted ones, which stay: from the weighted mean of their neighbors, a
-    fifth as many rounds with a quarter of the step, and the same random numbers for each. So the place of a point does
-    not depend on those that come with it.
+    fifth as many rounds with a quarter of the step, and the same random numbers for each. So the place of a new point
+    does not depend on the other new points.
 
     References
     ----------

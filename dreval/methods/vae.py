@@ -33,7 +33,7 @@ class VAE(Encoder):
     .. math:: \tfrac p2 \log 2\pi s^2 + \frac{|x - g(z)|^2}{2 s^2}
         + \tfrac12 \sum_j (m_j^2 + t_j^2 - \log t_j^2 - 1)
 
-    is made small by Adam on random batches, with steps that shrink to 0.
+    is minimized by Adam on random batches, with steps that shrink to 0.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class VAE(Encoder):
     Attributes
     ----------
     embedding_ : ndarray (n, d)
-        Posterior means m. A latent variable that the model does not use has the prior as its posterior: a column of
-        nearly 0.
+        Posterior means m. A latent variable that the model does not use has the prior as its posterior, which gives a
+        column near 0.
     noise_variance_ : float
         s^2, in mean variances of a column, at least 1e-6.
     loss_ : ndarray (n_epochs_,)
@@ -62,10 +62,19 @@ class VAE(Encoder):
     MethodFailed
         If the steps are so long that numbers overflow.
 
+    See Also
+    --------
+    dreval.methods.Autoencoder : the network without a prior.
+    dreval.methods.ProbabilisticPCA : the linear model.
+    dreval.methods.GPLVM : a Gaussian process in place of a network.
+
     Notes
     -----
-    The noise variance is learnt with the networks, so that no weight between the two terms is to be chosen. One factor
-    scales all columns, so that the unit of the data does not matter. The logarithm of t^2 is kept within 10 of 0.
+    %(cost)s
+
+    The noise variance is learned with the networks, so that no weight between the two terms has to be chosen. One
+    factor scales all columns, so that the unit of the data does not matter. The logarithm of t^2 is kept within 10 of
+    0.
 
     References
     ----------
