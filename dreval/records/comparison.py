@@ -172,7 +172,7 @@ class Comparison(Record):
         """
         return str(call("Comparison.paragraph", self, check_one_of(form, FORMS, "form")))
 
-    def plot(self, kind: str | None = None, **options: Any) -> Any:
+    def plot(self, kind: str | None = None, ax: Any = None, figsize: Any = None, **options: Any) -> Any:
         """A figure of the comparison.
 
         Parameters
@@ -183,6 +183,10 @@ class Comparison(Record):
             set "forest" by default: differences of all pairs with their intervals and adjusted p-values (over several,
             by the test that letters go by); and "difference_map": where the first of a pair is
             better than the second.
+        ax : matplotlib Axes, optional
+            Where to draw a figure of one panel. Words below the figure are then left out.
+        figsize : (float, float), optional
+            Width and height of a new figure, in inches.
         measure : str, optional
             The measure; the first one that can be drawn by default, for "forest" all, unless there are more than 21
             pairs.
@@ -195,8 +199,8 @@ class Comparison(Record):
 
         Returns
         -------
-        matplotlib.figure.Figure
-            Has ``savefig``; it is not registered with pyplot.
+        matplotlib.figure.Figure or matplotlib.axes.Axes
+            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Raises
         ------
@@ -217,7 +221,7 @@ class Comparison(Record):
         >>> ev.run("continuity").compare().plot("difference_map", pair=("b", "a"))
         <Figure size ...>
         """
-        return call("Comparison.plot", self, kind, **options)
+        return call("Comparison.plot", self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.

@@ -116,7 +116,7 @@ class IndependenceTest(Record):
         """Names of the variables, as the arguments of the test."""
         return tuple(self.recipe.get("variables", ("x", "y")))
 
-    def plot(self, kind: str = "null", *, ax: Any = None) -> Any:
+    def plot(self, kind: str = "null", ax: Any = None, figsize: Any = None) -> Any:
         """Histogram of the null distribution with the observed statistic.
 
         Parameters
@@ -125,11 +125,13 @@ class IndependenceTest(Record):
             The statistic against its values under permutation, or against the law that stands for them.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+        figsize : (float, float), optional
+            Width and height of a new figure, in inches.
 
         Returns
         -------
-        matplotlib.figure.Figure
-            Has ``savefig``; it is not registered with pyplot.
+        matplotlib.figure.Figure or matplotlib.axes.Axes
+            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Raises
         ------
@@ -144,7 +146,7 @@ class IndependenceTest(Record):
         <Figure size ...>
         """
         check_one_of(kind, ("null",), "kind")
-        return call("IndependenceTest.plot", self, ax=ax).figure
+        return call("IndependenceTest.plot", self, ax, figsize)
 
     def __repr__(self) -> str:
         return f"IndependenceTest({self.test}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"

@@ -452,7 +452,7 @@ class Results(Record):
         made: pd.DataFrame = call("Results.ranking", self, measure, alpha=alpha)
         return made
 
-    def plot(self, kind: str = "scatter", **options: Any) -> Any:
+    def plot(self, kind: str = "scatter", ax: Any = None, figsize: Any = None, **options: Any) -> Any:
         """A figure of all embeddings or of some; an embedding has the same color in all of them.
 
         Parameters
@@ -473,6 +473,10 @@ class Results(Record):
             - "kappa_curve": kernel canonical correlation (KCCA) with the classes over its regularization kappa, above
               permutations.
             - "critical_difference" and "wins" need several data sets: they are refused here, with what to do.
+        ax : matplotlib Axes, optional
+            Where to draw a figure of one panel. Words below the figure are then left out.
+        figsize : (float, float), optional
+            Width and height of a new figure, in inches.
         names : list of str, optional
             The embeddings to draw; all that were computed by default. Colors do not depend on it.
         embedding : str, optional
@@ -488,7 +492,7 @@ class Results(Record):
             scale, over which the name of a pandas Series stands. The labels of the evaluation by default.
         pair : (str, str), optional
             For "difference_map": the two embeddings, the first pair by default.
-        alpha, adjust : float, str or None
+        baseline, alpha, adjust : str, float, str or None
             For "forest" and "difference_map": as ``compare``.
         titled : bool
             For "forest": whether panels name their measure; True by default.
@@ -503,8 +507,8 @@ class Results(Record):
 
         Returns
         -------
-        matplotlib.figure.Figure
-            Has ``savefig``; it is not registered with pyplot.
+        matplotlib.figure.Figure or matplotlib.axes.Axes
+            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Raises
         ------
@@ -514,14 +518,15 @@ class Results(Record):
             If nothing was computed, or the result has not what the kind needs: values per point ("map"), several
             numbers of neighbors ("curve"), a measure of pairs ("shepard"), two embeddings and intervals ("forest",
             "difference_map"), a test with permutations ("null"), the data in memory ("coranking"), labels
-            ("kappa_curve").
+            ("kappa_curve"); or if ``ax`` is given and the figure has several panels.
 
         Notes
         -----
-        Of embeddings with three and more columns the first two are shown, and the title says so; one column is drawn
-        as a strip, its height without meaning. Bands of a curve are intervals at each K alone. "shepard" draws a table
-        of counts that the evaluation made of the pairs which its measures had measured anyway, and "null" the
-        histogram that it kept: both are saved with the result.
+        The family and size of fonts and ``figure.dpi`` in ``matplotlib.rcParams`` are used where they differ from the
+        defaults of matplotlib; nothing else of them is. Of embeddings with three and more columns the first two are
+        shown, and the title says so; one column is drawn as a strip, its height without meaning. Bands of a curve are
+        intervals at each K alone. "shepard" draws a table of counts that the evaluation made of the pairs which its
+        measures had measured anyway, and "null" the histogram that it kept: both are saved with the result.
 
         O(n) time and memory for each embedding; "coranking" O(m n (p + log n)) for m points, all up to 2000, of more
         that many drawn at random; "kappa_curve" a test of up to 1000 points for each kappa.
@@ -539,7 +544,7 @@ class Results(Record):
         >>> res.plot("map", measure="continuity", n_neighbors=5)
         <Figure size ...>
         """
-        return call("Results.plot", self, kind, **options)
+        return call("Results.plot", self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.

@@ -56,18 +56,20 @@ class Sensitivity(Record):
         """A copy of the table."""
         return self.table.copy()
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, figsize: Any = None) -> Any:
         """The statistic against the setting, with its mean and 95 % quantile under permutation.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+        figsize : (float, float), optional
+            Width and height of a new figure, in inches.
 
         Returns
         -------
-        matplotlib.figure.Figure
-            Has ``savefig``; it is not registered with pyplot.
+        matplotlib.figure.Figure or matplotlib.axes.Axes
+            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Examples
         --------
@@ -76,7 +78,7 @@ class Sensitivity(Record):
         >>> dreval.kappa_curve(x, x**2, kappas=[0.01, 0.1], n_resamples=19, random_state=0).plot()
         <Figure size ...>
         """
-        return call("Sensitivity.plot", self, ax=ax).figure
+        return call("Sensitivity.plot", self, ax, figsize)
 
     def __repr__(self) -> str:
         return f"Sensitivity({self.test}: {len(self.table)} values of {self.setting})"

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from io import BytesIO
 from typing import Any
 
-from matplotlib import rc_context
+from matplotlib import rc_context, rcParams
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
+from dreval._check import check_float, describe
+from dreval.errors import InputError
 from dreval.report.render.markup import math_symbols, printable
 
 __all__ = [
@@ -25,7 +29,9 @@ __all__ = [
     "PLAIN",
     "RAMP",
     "SEQUENCE",
+    "bar_axes",
     "css_variables",
+    "draw_for_reader",
     "drawing",
     "embedding_color",
     "embedding_dashes",
@@ -159,6 +165,7 @@ FALLBACKS = (
     "Noto Emoji",
     "Symbola",
 )
+DPI = 150
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)))
 GAP = 0.16  # inches between two panels
 PIXELS_PER_INCH = 96  # of a page, by the definition of CSS
@@ -185,19 +192,122 @@ _RC = {
     "ytick.major.size": 0.0,
     "xtick.major.size": 3.0,
     "xtick.minor.size": 0.0,
+    "figure.dpi": DPI,
     "figure.facecolor": LIGHT["paper"],
     "path.simplify": False,
 }
+# What the reader's rcParams decide in figures that they draw, where these differ from the defaults of matplotlib.
+_FAMILIES = frozenset(
+    ("font.family", "font.sans-serif", "font.serif", "font.monospace", "font.cursive", "font.fantasy")
+)
+_READER = _FAMILIES | {"figure.dpi"}
+_PANEL: ContextVar[_Inside | None] = ContextVar("panel", default=None)
 
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """The manner of all figures, for the time of drawing only; nobody else's settings are touched or used."""
+    """The style of all figures, for the time of drawing only; the settings of matplotlib are not used or changed."""
+    with rc_context({**_defaults(), **_RC, "font.family": list(_families())}), _quiet():
+        yield
+
+
+def draw_for_reader(draw: Callable[[], Any], ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
+    """Draw with the reader's fonts and resolution; into ``ax``, which is then returned, or with that size in inches.
+
+    Where ``rcParams`` differ from the defaults of matplotlib in the family or size of fonts or in ``figure.dpi``, they
+    are used; the size of every text changes in the ratio in which ``font.size`` was changed.
+    """
+    if ax is not None and not isinstance(ax, Axes):
+        raise InputError("ax", "must be matplotlib Axes", describe(ax), "Pass one of plt.subplots(), or leave it out.")
+    if figsize is not None:
+        if ax is not None:
+            cure = "The size is that of the figure of ax."
+            raise InputError("figsize", "must be left out with ax", describe(figsize), cure)
+        width, height = figsize if isinstance(figsize, list | tuple) and len(figsize) == 2 else (figsize, figsize)
+        figsize = check_float(width, "figsize", low=0.5), check_float(height, "figsize", low=0.5)
+    usual = _defaults()
+    changed = {key: rcParams[key] for key in _READER if rcParams[key] != usual[key]}
+    changed["font.family"] = [*(rcParams["font.family"] if changed.keys() & _FAMILIES else ()), *_families()]
+    ratio = float(rcParams["font.size"]) / float(usual["font.size"])
+    token = _PANEL.set(None if ax is None else _Inside(ax))
+    try:
+        with rc_context({**usual, **_RC, **changed}), _quiet():
+            made = draw()
+            made = made if ax is None else ax
+            if figsize is not None:
+                made.set_size_inches(figsize)
+            if ratio != 1.0:
+                _enlarge(made, ratio)
+    finally:
+        _PANEL.reset(token)
+    return made
+
+
+def _enlarge(made: Figure | Axes, ratio: float) -> None:
+    """Multiply the sizes of all texts; those of ticks are set by their axis, which makes them anew."""
+    axes = made.axes if isinstance(made, Figure) else [made, *made.child_axes]
+    ticks = set()
+    for axis in (axis for one in axes for axis in (one.xaxis, one.yaxis)):
+        labels = axis.get_ticklabels()
+        ticks |= {id(text) for text in axis.findobj(Text) if text is not axis.label}
+        if labels:
+            axis.set_tick_params(labelsize=ratio * labels[0].get_fontsize())
+    for text in made.findobj(Text):
+        if id(text) not in ticks:
+            text.set_fontsize(ratio * text.get_fontsize())
+
+
+class _Inside:
+    """Stands for the figure where the reader gave an Axes: its one panel is that Axes."""
+
+    def __init__(self, ax: Axes) -> None:
+        self.ax, self.used = ax, False
+
+    def add_axes(self, _box: Any) -> Axes:
+        """The panel of the figure, which may have one only."""
+        if self.used:
+            raise one_panel("several")
+        self.used = True
+        self.ax.spines[["left", "right", "top"]].set_visible(False)
+        return self.ax
+
+    def text(self, *_place: Any, **_look: Any) -> None:
+        """Words below a figure are left out."""
+
+    def legend(self, handles: Any, labels: Any, **options: Any) -> Any:
+        """The legend below the panel."""
+        return self.ax.legend(handles, labels, **{**options, "loc": "upper left", "bbox_to_anchor": (0.0, -0.02)})
+
+    def get_size_inches(self) -> tuple[float, float]:
+        """Width and height of the panel."""
+        box, dpi = self.ax.get_window_extent(), self.ax.figure.dpi
+        return box.width / dpi, box.height / dpi
+
+    def get_figheight(self) -> float:
+        """Height of the panel."""
+        return self.get_size_inches()[1]
+
+
+def one_panel(count: object) -> InputError:
+    """The error for an Axes where a figure has several panels."""
+    cure = "Draw one embedding (embedding='umap') or one measure (measure=...), or take plot(...).axes of the figure."
+    return InputError("ax", "must be left out where a figure has several panels", f"ax with {count} panels", cure)
+
+
+def bar_axes(figure: Figure, ax: Axes, width: float, bottom: float) -> Axes:
+    """Axes for a bar below a panel, that many inches long and above the end of the figure."""
+    if isinstance(figure, _Inside):
+        return ax.inset_axes((0.0, -0.18, min(1.0, 0.8), 0.04))
+    across, height = figure.get_size_inches()
+    return figure.add_axes((ax.get_position().x0, bottom / height, width / across, 0.1 / height))
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    """The settings of matplotlib as it comes."""
     from matplotlib import rcParamsDefault
 
-    base = {key: rcParamsDefault[key] for key in rcParamsDefault if not key.startswith(("backend", "interactive"))}
-    with rc_context({**base, **_RC, "font.family": list(_families())}), _quiet():
-        yield
+    return {key: rcParamsDefault[key] for key in rcParamsDefault if not key.startswith(("backend", "interactive"))}
 
 
 @contextmanager
@@ -257,8 +367,10 @@ def unknown_letters(texts: Iterable[str]) -> str:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure of that many inches which no global list of figures knows."""
-    figure = _Quiet(figsize=(width, height), dpi=150)
+    """A figure of that many inches which no global list of figures knows; or what stands for the reader's Axes."""
+    if (inside := _PANEL.get()) is not None:
+        return inside  # type: ignore[return-value]
+    figure = _Quiet(figsize=(width, height), dpi=rcParams["figure.dpi"])
     FigureCanvasAgg(figure)
     return figure
 
@@ -288,6 +400,8 @@ def grid(
 
     ``beside`` and ``below`` are the room left of and under each panel for the numbers of its axes.
     """
+    if count > 1 and _PANEL.get() is not None:
+        raise one_panel(count)
     columns = grid_columns(count)
     rows = -(-count // columns)
     gap, title, edge = GAP, 0.3, 0.18

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from dreval._check import check_one_of, check_parameters
+from dreval.comparison.across import compare
 from dreval.errors import DrevalWarning, InputError
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
 from dreval.registry import FIGURES
-from dreval.report._style import drawing, unknown_letters
+from dreval.report._style import draw_for_reader, drawing, unknown_letters
 from dreval.report.figures._kind import FigureCard
 from dreval.report.reading import Reading, read_results
 
@@ -43,7 +46,9 @@ def kind_card(kind: str, of: str | None = None, argument: str = "kind") -> Figur
     return known[check_one_of(name, known, argument)]
 
 
-def plot(results: Results, kind: str = "scatter", **options: Any) -> Figure:
+def plot(
+    results: Results, kind: str = "scatter", ax: Axes | None = None, figsize: Any = None, **options: Any
+) -> Figure | Axes:
     """Draw a result; see ``Results.plot``.
 
     Examples
@@ -68,12 +73,14 @@ def plot(results: Results, kind: str = "scatter", **options: Any) -> Figure:
     names = _names(reading, options.pop("names", None), options.pop("embedding", None))
     if card.of == "comparison":
         asked = {key: options.pop(key) for key in COMPARED if key in options}
-        return plot_comparison(results.compare(names, **asked), card.name, **options)
-    with drawing():
-        return _read(FIGURES.get(card.name)(results, reading, names, **options))
+        return plot_comparison(compare(results, names, **asked), card.name, ax, figsize, **options)
+    draw = FIGURES.get(card.name)
+    return _read(draw_for_reader(lambda: draw(results, reading, names, **options), ax, figsize))
 
 
-def plot_comparison(comparison: Comparison, kind: str | None = None, **options: Any) -> Figure:
+def plot_comparison(
+    comparison: Comparison, kind: str | None = None, ax: Axes | None = None, figsize: Any = None, **options: Any
+) -> Figure | Axes:
     """Draw a comparison; see ``Comparison.plot``.
 
     Examples
@@ -84,27 +91,35 @@ def plot_comparison(comparison: Comparison, kind: str | None = None, **options: 
     >>> plot_comparison(res.compare(), "difference_map", pair=("b", "a"))
     <Figure size ...>
     """
-    return _read(draw_comparison(comparison, kind, **options))
+    draw = _drawer(comparison, kind, options)
+    return _read(draw_for_reader(draw, ax, figsize))
 
 
 def draw_comparison(comparison: Comparison, kind: str | None = None, **options: Any) -> Figure:
     """The same for a page, whose letters are those of the reader's browser: no word of fonts."""
+    draw = _drawer(comparison, kind, options)
+    with drawing():
+        return draw()
+
+
+def _drawer(comparison: Comparison, kind: str | None, options: dict[str, Any]) -> Callable[[], Figure]:
+    """What draws a comparison, its kind and options checked."""
     card = kind_card(kind or ("critical_difference" if comparison.families else "forest"), "comparison")
     check_parameters(options, card.options, card.name)
     if card.several and not comparison.families:
         cure = "Use dreval.compare over several data sets, or plot('forest')."
         raise InputError("kind", "must fit the comparison", f"{card.name!r} of one data set", cure)
-    with drawing():
-        made: Figure = FIGURES.get(card.name)(comparison, **options)
-    return made
+    return partial(FIGURES.get(card.name), comparison, **options)
 
 
-def plot_study(study: Any, kind: str = "critical_difference", **options: Any) -> Figure:
+def plot_study(
+    study: Any, kind: str = "critical_difference", ax: Axes | None = None, figsize: Any = None, **options: Any
+) -> Figure | Axes:
     """Draw the comparison of a study; see ``Study.plot``."""
     card = kind_card(kind, "comparison")
     check_parameters(options, (*COMPARED, *card.options), card.name)
     asked = {key: options.pop(key) for key in COMPARED if key in options}
-    return plot_comparison(study.compare(**asked), card.name, **options)
+    return plot_comparison(study.compare(**asked), card.name, ax, figsize, **options)
 
 
 def _names(reading: Reading, names: Sequence[str] | str | None, one: str | None) -> list[str]:
@@ -131,7 +146,7 @@ def _check_computed(reading: Reading, name: Any, argument: str) -> None:
     check_one_of(name, reading.computed, argument)
 
 
-def _read(figure: Figure) -> Figure:
+def _read(figure: Figure | Axes) -> Figure | Axes:
     """The figure, after saying once which letters of it no font here has."""
     letters = unknown_letters(text.get_text() for text in figure.findobj(Text))  # type: ignore[attr-defined]
     if letters:

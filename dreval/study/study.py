@@ -272,7 +272,7 @@ class Study:
         made: Comparison = compare(table, **options)
         return made
 
-    def plot(self, kind: str = "critical_difference", **options: Any) -> Any:
+    def plot(self, kind: str = "critical_difference", ax: Any = None, figsize: Any = None, **options: Any) -> Any:
         """A figure of the methods compared across the data sets.
 
         Parameters
@@ -281,14 +281,18 @@ class Study:
             Mean ranks over data sets, with bars over those that do not differ significantly; on how many data sets the
             method of a row beats that of a column; differences of all pairs with their intervals. Bars and differences
             go by the test that decides the comparison, as in the report.
+        ax : matplotlib Axes, optional
+            Where to draw a figure of one panel. Words below the figure are then left out.
+        figsize : (float, float), optional
+            Width and height of a new figure, in inches.
         **options
             ``measure``, ``titled``, ``explained`` (see ``Comparison.plot``), ``alpha`` and ``adjust`` (see
             ``dreval.compare``).
 
         Returns
         -------
-        matplotlib.figure.Figure
-            Has ``savefig``; it is not registered with pyplot.
+        matplotlib.figure.Figure or matplotlib.axes.Axes
+            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
 
         Raises
         ------
@@ -297,7 +301,7 @@ class Study:
         InputError
             If the study has one data set, or nothing of the kind.
         """
-        return call("Study.plot", self, kind, **options)
+        return call("Study.plot", self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.

@@ -18,7 +18,7 @@ from dreval.records.results import Results
 from dreval.records.sweep import Sensitivity
 from dreval.registry import MEASURES
 from dreval.report._numbers import fixed
-from dreval.report._style import LIGHT, drawing, embedding_color, embedding_dashes, math_words, one_axes
+from dreval.report._style import LIGHT, draw_for_reader, embedding_color, embedding_dashes, math_words, one_axes
 from dreval.report.figures._panels import SOFT
 from dreval.report.names import breadth, short_names
 from dreval.report.reading import Column, Reading, parameter
@@ -244,7 +244,7 @@ def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) 
 WIDE, HIGH = 4.6, 2.5
 
 
-def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None) -> Axes:
+def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw the statistic of a test over a setting on a log scale, above what permutation gives.
 
     Parameters
@@ -252,25 +252,27 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None) -> Axes:
     curve : Sensitivity
         What ``kappa_curve`` or ``bandwidth_curve`` gave.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure by default (``ax.figure``).
+        Where to draw; a new figure by default.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches.
 
     Returns
     -------
-    matplotlib Axes
+    matplotlib Figure, or ``ax`` where it is given
 
     Examples
     --------
     >>> import numpy as np, dreval
     >>> x = np.linspace(-1, 1, 40)
     >>> curve = dreval.kappa_curve(x, x**2, kappas=[0.01, 0.1], n_resamples=19, random_state=0)
-    >>> sensitivity_curve(curve).get_xlabel()
+    >>> sensitivity_curve(curve).axes[0].get_xlabel()
     'kappa'
     """
-    with drawing():
+
+    def draw() -> Figure:
         words = ("observed", "permuted, 95 %", "permuted, mean")
-        if ax is None:
-            right = 0.2 + LETTER * max(map(len, words))
-            _, ax = one_axes(WIDE + right, HIGH, 0.78, right, 0.5, 0.42)
+        right = 0.2 + LETTER * max(map(len, words))
+        figure, ax = one_axes(WIDE + right, HIGH, 0.78, right, 0.5, 0.42)
         draw_sensitivity(ax, curve, embedding_color(1))
         mark_powers(ax, curve.table[curve.setting].to_numpy())
         ax.set_xlabel("kappa" if curve.setting == "kappa" else "bandwidth, in multiples of the median rule's")
@@ -287,7 +289,9 @@ def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None) -> Axes:
             textcoords="offset points",
             **look,  # type: ignore[arg-type]
         )
-        return ax
+        return figure
+
+    return draw_for_reader(draw, ax, figsize)
 
 
 def draw_sensitivity(ax: Axes, curve: Sensitivity, color: str) -> None:

@@ -16,7 +16,7 @@ from dreval.records.comparison import Comparison
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.results import Results, point_column
 from dreval.report._numbers import decisive_p, p_words, plain_numbers
-from dreval.report._style import LIGHT, drawing, embedding_color, one_axes
+from dreval.report._style import LIGHT, draw_for_reader, drawing, embedding_color, one_axes
 from dreval.report._svg import inline_svg
 from dreval.report.names import short_name
 from dreval.report.plot import draw_comparison
@@ -61,7 +61,7 @@ def kept_null(results: Results, row: Any) -> Bars:
     return Bars(cells["low"].to_numpy(), cells["high"].to_numpy(), cells["count"].to_numpy())
 
 
-def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
+def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw the null distribution of a test as a histogram, and the observed statistic as a line.
 
     Parameters
@@ -69,11 +69,13 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
     test : IndependenceTest
         What a test gave.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure by default (``ax.figure``).
+        Where to draw; a new figure by default.
+    figsize : (float, float), optional
+        Width and height of a new figure, in inches.
 
     Returns
     -------
-    matplotlib Axes
+    matplotlib Figure, or ``ax`` where it is given
 
     Notes
     -----
@@ -86,19 +88,21 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None) -> Axes:
     >>> import numpy as np
     >>> null = np.array([0.1, 0.3, 0.2])
     >>> test = IndependenceTest("hsic", "HSIC", 0.4, 0.25, null, 3, 0.5, "CKA", (0.0, 0.71))
-    >>> null_histogram(test).get_xlabel()
+    >>> null_histogram(test).axes[0].get_xlabel()
     'statistic of 3 permutations'
     """
-    with drawing():
-        if ax is None:
-            _, ax = one_axes(4.6, 2.5, 0.55, 0.3, 0.5, 0.6)
+
+    def draw() -> Figure:
+        figure, ax = one_axes(4.6, 2.5, 0.55, 0.3, 0.5, 0.6)
         null = np.asarray(test.null_distribution, dtype=np.float64)
         law = () if len(null) else _law(test)
         draw_panel(ax, _bars(null), test.statistic, embedding_color(1), p_words(test.p_value), law)
         ax.set_ylabel("permutations" if len(null) else "density by chance" if len(law) else "")
         ax.set_xlabel(f"statistic of {len(null):,} permutations" if len(null) else "statistic")
         ax.set_title(short_name(test.title, 60), loc="left", fontsize=9, fontweight="bold", pad=18)
-        return ax
+        return figure
+
+    return draw_for_reader(draw, ax, figsize)
 
 
 def draw_panel(ax: Axes, null: Bars, statistic: float, color: str, aside: str = "", law: tuple[Any, ...] = ()) -> None:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dreval.records.shepard import Shepard
-from dreval.report._style import LIGHT, PLAIN
+from dreval.report._style import LIGHT, PLAIN, bar_axes
 from dreval.report.reading import Reading
 
 __all__ = ["draw_shepard", "rank_words", "shade_bar", "shaded", "shepard_words"]
@@ -31,8 +31,7 @@ def shaded(share: FloatArray, there: npt.NDArray[np.bool_]) -> FloatArray:
 
 def shade_bar(figure: Figure, ax: Axes, width: float, bottom: float) -> Axes:
     """The shades from 0 to 1 as a bar below a panel, that many inches long and above the end of the figure."""
-    across, height = figure.get_size_inches()
-    bar = figure.add_axes((ax.get_position().x0, bottom / height, width / across, 0.1 / height))
+    bar = bar_axes(figure, ax, width, bottom)
     share = np.linspace(0.0, 1.0, 64)[None]
     look: dict[str, Any] = {"aspect": "auto", "extent": (0, 1, 0, 1), "interpolation": "nearest"}
     bar.imshow(shaded(share, np.ones_like(share, bool)), **look)

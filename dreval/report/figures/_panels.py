@@ -20,7 +20,17 @@ from matplotlib.path import Path
 from dreval.records.comparison import Comparison
 from dreval.records.results import point_column
 from dreval.report._numbers import decimals_for, fixed
-from dreval.report._style import CLASS_COLORS, LIGHT, PLAIN, RAMP, embedding_color, grid_columns, math_words, printable
+from dreval.report._style import (
+    CLASS_COLORS,
+    LIGHT,
+    PLAIN,
+    RAMP,
+    bar_axes,
+    embedding_color,
+    grid_columns,
+    math_words,
+    printable,
+)
 from dreval.report.contents.comparison import direction_of, heading
 from dreval.report.names import breadth, short_names
 from dreval.report.reading import Reading, read_results
@@ -216,8 +226,7 @@ def draw_map(ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Se
 
 def color_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42, ramp: Sequence[str] = RAMP) -> Axes:
     """A ramp as a bar below a panel, that many inches long and above the end of the figure."""
-    across, height = figure.get_size_inches()
-    bar = figure.add_axes((ax.get_position().x0, bottom / height, width / across, 0.1 / height))
+    bar = bar_axes(figure, ax, width, bottom)
     bar.imshow(np.arange(len(ramp))[None], aspect="auto", cmap=ListedColormap(list(ramp)), extent=(0, 1, 0, 1))
     bar.set(yticks=[], xticks=[])
     bar.spines["bottom"].set_visible(False)
@@ -303,6 +312,9 @@ def title_inches(lines: Sequence[str]) -> float:
 
 def write_title(figure: Figure, lines: Sequence[str]) -> None:
     """The title of a figure in lines at its upper left, whatever stands below; symbols have their measure set low."""
+    if lines and not isinstance(figure, Figure):  # the reader's Axes
+        figure.ax.set_title("\n".join(lines), loc="left", fontsize=9, color=LIGHT["ink"])
+        return
     width, height = figure.get_size_inches()
     for place, line in enumerate(lines):
         said = math_words(line, True)
