@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 
 import dreval
 from dreval.registry import DATASETS, MEASURES, METHODS, TESTS, Registry
@@ -71,8 +72,8 @@ MAY_BE_EMPTY = {
     ("datasets", "files"): "no loader of files",
 }
 
-each_thing = pytest.mark.parametrize(("folder", "name"), THINGS, ids=[f"{folder}-{name}" for folder, name in THINGS])
-each_measure = pytest.mark.parametrize("name", list(MEASURES))
+each_thing = each("folder, name", THINGS)
+each_measure = each("name", list(MEASURES))
 
 
 def thing(folder: str, name: str) -> Any:
@@ -80,7 +81,7 @@ def thing(folder: str, name: str) -> Any:
     return REGISTRIES[folder].get(name)
 
 
-@pytest.mark.parametrize("folder", REGISTRIES)
+@each("folder", REGISTRIES)
 def test_registries_know_every_file(folder: str) -> None:
     """The names of a registry are the files of its folder without a leading underscore, and there are some."""
     package = importlib.import_module(f"dreval.{folder}")
@@ -233,7 +234,7 @@ def test_default_measures_have_an_order_without_gaps_in_meaning() -> None:
     assert places
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+@each("name", list(METHODS))
 def test_max_components_is_a_count(name: str) -> None:
     """The largest number of components is a positive integer for ordinary data and the default parameters."""
     entry = METHODS.get(name)
@@ -244,7 +245,7 @@ def test_max_components_is_a_count(name: str) -> None:
     assert entry.card.class_name == entry.__name__
 
 
-@pytest.mark.parametrize(("folder", "name"), [t for t in THINGS if t[0] != "datasets"])
+@each("folder, name", [t for t in THINGS if t[0] != "datasets"])
 def test_a_card_is_printed_as_a_block_of_lines(folder: str, name: str) -> None:
     """In a terminal a card is its title and lines of a word and what is known, without the insides of Python."""
     card = thing(folder, name).card

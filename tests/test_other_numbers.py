@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import test_other_tools as names_elsewhere
+from each import each
 from oracles import digits_numbers, two_clouds
 from oracles.names import Names
 from oracles.two_clouds import CLOUDS, cloud
@@ -48,7 +49,9 @@ def _rows(title: str) -> list[Row]:
     return [Row(*line[:3], tuple(line[3:])) for line in found if not line[1].startswith("snc")]
 
 
-SAME, TIED, OTHER = (_rows(title) for title in ("The same number", "The same number, except for ties", "Another number"))
+SAME, TIED, OTHER = (
+    _rows(title) for title in ("The same number", "The same number, except for ties", "Another number")
+)
 ITSELF = _rows("The point itself")
 
 
@@ -91,7 +94,7 @@ def _tie_bounds(row: Row, embedding: str) -> tuple[float, float] | None:
     return worst, best
 
 
-@pytest.mark.parametrize("row", SAME + TIED + OTHER + ITSELF, ids=_label)
+@each("row", SAME + TIED + OTHER + ITSELF)
 def test_the_tables_print_what_the_programs_gave_and_what_ours_is(row: Row) -> None:
     """Every printed number is the stored one, and behind the slash the one computed now, rounded."""
     for embedding, cell in zip(["copies"] if row in ITSELF else PICTURES, row.printed, strict=True):
@@ -101,7 +104,7 @@ def test_the_tables_print_what_the_programs_gave_and_what_ours_is(row: Row) -> N
         assert len(shown) == (1 if row in SAME else 2)
 
 
-@pytest.mark.parametrize("row", SAME, ids=_label)
+@each("row", SAME)
 def test_the_same_number_is_the_same_to_9_digits(row: Row) -> None:
     """On all three embeddings."""
     for embedding in PICTURES:
@@ -109,7 +112,7 @@ def test_the_same_number_is_the_same_to_9_digits(row: Row) -> None:
         assert ours == pytest.approx(theirs, rel=1e-9)
 
 
-@pytest.mark.parametrize("row", TIED, ids=_label)
+@each("row", TIED)
 def test_tied_neighbors_explain_what_is_said_to_be_ties(row: Row) -> None:
     """Some embedding has another number, all are near, and within the bounds over ties where the measure has them."""
     pairs = {embedding: row.numbers(embedding) for embedding in PICTURES}
@@ -120,7 +123,7 @@ def test_tied_neighbors_explain_what_is_said_to_be_ties(row: Row) -> None:
         assert worst - 1e-12 <= theirs <= best + 1e-12
 
 
-@pytest.mark.parametrize("row", ITSELF, ids=_label)
+@each("row", ITSELF)
 def test_only_who_takes_out_the_wrong_point_leaves_the_bounds(row: Row) -> None:
     """With every digit twice: within the bounds over ties, but for pyDRMetrics, which is far below."""
     theirs, _ = row.numbers("copies")
@@ -132,7 +135,7 @@ def test_only_who_takes_out_the_wrong_point_leaves_the_bounds(row: Row) -> None:
         assert bounds[0] - 1e-12 <= theirs <= bounds[1] + 1e-12
 
 
-@pytest.mark.parametrize("row", OTHER, ids=_label)
+@each("row", OTHER)
 def test_what_is_said_of_another_number_gives_that_number(row: Row, explanations: dict[str, Any]) -> None:
     """Ours differs; the function of the page has theirs on each embedding, up to ties."""
     explained = explanations[f"{row.program}, {row.theirs}"]
@@ -149,7 +152,7 @@ def test_every_difference_is_explained(explanations: dict[str, Any]) -> None:
     assert set(explanations) == here | there == {_explained_as(row) for row in EXPLAINED}
 
 
-@pytest.mark.parametrize("row", EXPLAINED, ids=_explained_as)
+@each("row", EXPLAINED)
 def test_explanations_are_exact_where_there_are_no_ties(row: names_elsewhere.Row, explanations: dict[str, Any]) -> None:
     """On the two small clouds each has the program's number to 9 digits; Vrs to 6: its distances are not symmetric."""
     explained = explanations[_explained_as(row)]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from each import each
 from oracles.names import Names
 from oracles.two_clouds import CLOUDS, N_NEIGHBORS, cloud, read
 from readme_tables import README
@@ -63,13 +64,13 @@ def _label(row: Row) -> str:
     return f"{row.tool}: {row.theirs}"
 
 
-@pytest.mark.parametrize("row", OFFERED, ids=_label)
+@each("row", OFFERED)
 def test_what_the_tables_call_ours_exists(row: Row) -> None:
     """The expression reads names of the registry only, and has a finite value."""
     assert np.isfinite(np.asarray(_ours(row, "a"), float)).all()
 
 
-@pytest.mark.parametrize("row", ROWS, ids=_label)
+@each("row", ROWS)
 def test_a_row_says_how_it_was_checked_or_why_not(row: Row) -> None:
     """Not offered: the reason. Offered: equal, different (why), or not run (why, in a tool that was). Names exist."""
     if row.ours == NONE:
@@ -87,7 +88,7 @@ def test_a_row_says_how_it_was_checked_or_why_not(row: Row) -> None:
     )
 
 
-@pytest.mark.parametrize("tool", STORED)
+@each("tool", STORED)
 def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
     """Names are those that the tool itself gave when its numbers were stored, and the versions agree."""
     stored = read(STORED[tool])
@@ -98,8 +99,8 @@ def test_the_tables_have_every_name_of_a_tool(tool: str) -> None:
         assert any(made.lower().startswith(version.lower()) for made in stored["versions"])
 
 
-@pytest.mark.parametrize("name", CLOUDS)
-@pytest.mark.parametrize("row", COMPARED, ids=_label)
+@each("name", CLOUDS)
+@each("row", COMPARED)
 def test_numbers_are_as_the_tables_say(row: Row, name: str) -> None:
     """Equal to 9 digits or to what is stated; different by more than 1 in 1000."""
     theirs, ours = read(STORED[row.tool])[name][row.theirs], _ours(row, name)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 
 import dreval
 from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
@@ -59,7 +60,7 @@ def test_dir_lists_exactly_the_public_names() -> None:
     assert set(dir(dreval)) == expected
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS | set(MEASURES) | {f"{name}_test" for name in TESTS}))
+@each("name", sorted(FUNCTIONS | set(MEASURES) | {f"{name}_test" for name in TESTS}))
 def test_public_functions_are_functions_of_their_own_name(name: str) -> None:
     """Each public function is reached from the top, is called what it is called there, and is documented."""
     function = getattr(dreval, name)
@@ -69,7 +70,7 @@ def test_public_functions_are_functions_of_their_own_name(name: str) -> None:
     assert inspect.getdoc(function)
 
 
-@pytest.mark.parametrize("name", sorted(CLASSES))
+@each("name", sorted(CLASSES))
 def test_public_classes_are_classes(name: str) -> None:
     """Each public class is reached from the top and is documented."""
     assert inspect.isclass(getattr(dreval, name))
@@ -101,7 +102,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         dreval.trustworthines  # noqa: B018 - the access is what is tested
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+@each("name", list(METHODS))
 def test_methods_are_reached_by_class_name(name: str) -> None:
     """``dreval.methods.<Class>`` is the class of the method, and ``dir`` lists it."""
     card = METHODS.card(name)
@@ -148,13 +149,13 @@ def test_study_has_the_promised_parameters() -> None:
         assert inspect.getdoc(getattr(dreval.Study, verb))
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@each("verb", VERBS)
 def test_results_have_their_verbs(verb: str) -> None:
     """Every verb of ``Results`` is a documented method."""
     assert inspect.getdoc(getattr(dreval.Results, verb))
 
 
-@pytest.mark.parametrize("name", list(MEASURES))
+@each("name", list(MEASURES))
 def test_measures_are_called_alike(name: str) -> None:
     """Every measure takes data and embedding, or what makes it, by place, everything else by name only."""
     signature = inspect.signature(getattr(dreval, name))
@@ -164,7 +165,7 @@ def test_measures_are_called_alike(name: str) -> None:
     assert {kind for _, kind in kinds[2:]} <= {inspect.Parameter.KEYWORD_ONLY}
 
 
-@pytest.mark.parametrize("name", list(TESTS))
+@each("name", list(TESTS))
 def test_independence_tests_are_called_alike(name: str) -> None:
     """Every test takes the variables by place, and ``n_resamples`` and ``random_state`` by name."""
     found = parameters(getattr(dreval, f"{name}_test"))
@@ -180,7 +181,7 @@ def test_lists_are_the_registries() -> None:
     assert lists == [sorted(registry) for registry in (MEASURES, TESTS, METHODS, DATASETS)]
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["list", "measures"]])
+@each("arguments", [["--version"], ["list", "measures"]])
 def test_the_package_is_a_command(arguments: list[str]) -> None:
     """``python -m dreval`` is the command line."""
     command = [sys.executable, "-m", "dreval", *arguments]

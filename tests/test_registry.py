@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from each import each
 
 from dreval import registry
 from dreval._check import MANY_NAMES
@@ -68,7 +69,7 @@ def test_what_was_imported_into_a_file_is_not_its_thing(tmp_path: Path, monkeypa
         shelf.get("none")
 
 
-@pytest.mark.parametrize("shelf", [MEASURES, TESTS, METHODS, DATASETS], ids=lambda shelf: shelf.package)
+@each("shelf", [MEASURES, TESTS, METHODS, DATASETS])
 def test_a_wrong_name_gets_the_nearest_one(shelf: Registry) -> None:
     """One letter too many is understood; the message names the kind of thing or the argument, and where names are."""
     name = shelf.names()[0]

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from each import each
 from readme_tables import VIGNETTES, site_module
 
 from dreval import glossary
@@ -18,7 +19,7 @@ DRAWING, TEXT, SECTIONS = map(site_module, ("_drawing", "_text", "_vignettes"))
 CARDS = [*MEASURES.cards(), *METHODS.cards(), *TESTS.cards()]
 
 
-@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
+@each("card", CARDS)
 def test_card_fields_say_what_the_card_prints(card: object) -> None:
     """Every name that a card prints is a field, and all its words are there, but for their markup and line breaks."""
     found = TEXT.card_fields(card)
@@ -63,9 +64,7 @@ def test_formulas_are_set(text: str, pieces: list[tuple[str, str]]) -> None:
     assert TEXT.formula_pieces(text) == pieces
 
 
-@pytest.mark.parametrize(
-    "name", [*MEASURES, *METHODS, *TESTS.public_names(), *glossary.COLUMNS, "n_neighbors", "mean_"]
-)
+@each("name", [*MEASURES, *METHODS, *TESTS.public_names(), *glossary.COLUMNS, "n_neighbors", "mean_"])
 def test_names_are_no_formulas(name: str) -> None:
     """Names of the package with an underscore are left as they are."""
     assert TEXT.formula_pieces(name) == [("", name)]

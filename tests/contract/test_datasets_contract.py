@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -30,7 +31,7 @@ def test_every_data_set_is_bundled_simulated_or_a_file():
     assert LOADERS == [name for name in DATASETS if DATASETS.card(name).files]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_card_and_data_agree(name):
     """Sizes and names are those of the card, values are finite, and everything has a row per point."""
     data = _load(name)
@@ -61,7 +62,7 @@ def test_simulations_have_n_points_and_obey_the_seed(name, n, seed):
     assert_array_equal(dreval.simulate(name, **one.recipe).data, one.data)
 
 
-@pytest.mark.parametrize("name", SIMULATED)
+@each("name", SIMULATED)
 def test_a_run_without_a_seed_can_be_drawn_again(name):
     """random_state=None keeps the seed it used; two such runs differ."""
     one, two = dreval.simulate(name, 20), dreval.simulate(name, 20)
@@ -71,7 +72,7 @@ def test_a_run_without_a_seed_can_be_drawn_again(name):
     assert_array_equal(*generated)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_page_of_each_set_is_complete(name):
     """Every docstring says what is returned, shows an example, and has a line for each parameter."""
     make = DATASETS.get(name)
@@ -81,21 +82,21 @@ def test_the_page_of_each_set_is_complete(name):
         assert f"\n    {parameter} : " in make.__doc__
 
 
-@pytest.mark.parametrize("name", BUNDLED)
+@each("name", BUNDLED)
 def test_bundled_sets_are_not_simulated(name):
     """The other verb is named."""
     with pytest.raises(InputError, match=rf"Call dreval\.load_dataset\('{name}'\)\."):
         dreval.simulate(name)
 
 
-@pytest.mark.parametrize("name", SIMULATED)
+@each("name", SIMULATED)
 def test_simulated_sets_are_not_loaded(name):
     """The other verb is named."""
     with pytest.raises(InputError, match=rf"Call dreval\.simulate\('{name}'\)\."):
         dreval.load_dataset(name)
 
 
-@pytest.mark.parametrize("name", LOADERS)
+@each("name", LOADERS)
 def test_files_are_read_and_neither_loaded_nor_simulated(name):
     """The right verb is named, also where the name is passed as data."""
     for verb in (dreval.load_dataset, dreval.simulate):
@@ -105,7 +106,7 @@ def test_files_are_read_and_neither_loaded_nor_simulated(name):
         dreval.Evaluation(name)
 
 
-@pytest.mark.parametrize("name", LOADERS)
+@each("name", LOADERS)
 def test_the_page_of_each_loader_is_complete(name):
     """What it takes, what it gives, what it refuses, and an example."""
     for section in ("Parameters", "Returns", "Raises", "Examples"):
@@ -122,7 +123,7 @@ def test_unknown_names_get_the_nearest():
         dreval.simulate("swiss_roll", noize=0.1)
 
 
-@pytest.mark.parametrize("n", [3, 0, -1, 2.5, True])
+@each("n", [3, 0, -1, 2.5, True])
 def test_illegal_sizes_are_refused(n):
     """n is an integer of at least 4."""
     with pytest.raises(InputError, match="`n` must be an integer >= 4"):

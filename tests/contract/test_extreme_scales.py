@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist
@@ -21,7 +22,7 @@ Y = X[:, :2] + 0.2 * RNG.normal(size=(N, 2))
 LABELS, LATENT = np.arange(N) % 3, X[:, :1].copy()
 EXPONENTS = (-1000, -500, 700, 1000)
 DEGREES = {"procrustes_r": 2, "procrustes_rpca": 2, "stress-raw": 2}  # what doubling both spaces multiplies by, log2
-each_power = pytest.mark.parametrize("power", EXPONENTS)
+each_power = each("power", EXPONENTS)
 Long = np.longdouble  # 15 bits of exponent: the naive formulas below neither overflow nor vanish
 
 
@@ -31,10 +32,10 @@ def _cases():
         card = MEASURES.card(name)
         for kind in card.choices.get("kind", (None,)) if card.level != "algorithm" else ():
             options = {} if kind is None else {"kind": kind}
-            yield pytest.param(name, options, id="-".join(filter(None, [name, kind])))
+            yield name, options
 
 
-each_measure = pytest.mark.parametrize(("name", "options"), list(_cases()))
+each_measure = each("name, options", list(_cases()))
 
 
 def _numbers(name, data, embedding, **options):
@@ -115,7 +116,7 @@ def _naive_procrustes(kind, a, b):
 UNITS = [(a, b) for a in (-1000, -600, -400, -90, 0, 90, 400, 600, 1000) for b in (-1000, -400, -90, 0, 90, 400, 1000)]
 
 
-@pytest.mark.parametrize("kind", ["raw", "normalized", "kruskal", "sammon"])
+@each("kind", ["raw", "normalized", "kruskal", "sammon"])
 def test_stresses_of_any_two_units(kind):
     """Every combination of units gives the naive value in 15 bits of exponent, or is refused where it must be."""
     name, options = ("sammon_stress", {}) if kind == "sammon" else ("stress", {"kind": kind})
@@ -124,7 +125,7 @@ def test_stresses_of_any_two_units(kind):
         _refused_beyond(_naive_stress(kind, a, b), compute)
 
 
-@pytest.mark.parametrize("kind", ["r", "rn", "rpca"])
+@each("kind", ["r", "rn", "rpca"])
 def test_local_procrustes_of_any_two_units(kind):
     """As for the stresses."""
     for a, b in UNITS:
@@ -152,7 +153,7 @@ def _value_or_reason(compute):
         return np.empty(0), str(reason)
 
 
-@pytest.mark.parametrize("power", [60, 440])
+@each("power", [60, 440])
 @each_measure
 def test_one_huge_coordinate(name, options, power):
     """One entry of the data, or of the embedding, beside which the others nearly vanish: finite, or its reason."""
@@ -190,7 +191,7 @@ def test_small_entries_that_no_row_needs_are_data():
         dreval.trustworthiness(csr_array(np.c_[np.arange(N) * 1e-300, np.arange(N) == 0]), Y, n_neighbors=K)
 
 
-@pytest.mark.parametrize("shift", [-(2.0**40)])
+@each("shift", [-(2.0**40)])
 @each_measure
 def test_far_from_the_origin(name, options, shift):
     """Rounded to what remains there, both spaces have the value of the same numbers moved back, to 1e-9."""
@@ -221,7 +222,7 @@ def _table(a, b):
 
 
 @each_power
-@pytest.mark.parametrize("name", TESTS.names())
+@each("name", TESTS.names())
 def test_tests_of_independence(name, power):
     """The same p-value and effect size in every unit, or a refusal that says what to do."""
     test, unit = TESTS.get(name), 2.0**power

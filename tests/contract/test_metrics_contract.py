@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
@@ -49,8 +50,8 @@ def _value(name, X, Y, **options):
     return np.asarray(getattr(dreval, name)(X, Y, **chosen, **options))
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation", "manhattan"])
-@pytest.mark.parametrize("name", DISTANCE_ONLY)
+@each("metric", ["euclidean", "cosine", "correlation", "manhattan"])
+@each("name", DISTANCE_ONLY)
 def test_precomputed_distances_are_the_metric(name, metric):
     """The matrix of a metric's distances gives what the metric gives, for every measure that needs no coordinates."""
     X, Y = _cloud()
@@ -58,8 +59,8 @@ def test_precomputed_distances_are_the_metric(name, metric):
     np.testing.assert_allclose(_value(name, _distances(X, metric), Y, metric="precomputed"), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "hamming"])
-@pytest.mark.parametrize("name", NAMES)
+@each("metric", ["euclidean", "cosine", "manhattan", "hamming"])
+@each("name", NAMES)
 def test_sparse_data_have_the_values_of_dense_data(name, metric):
     """To the last bit where distances alone are read; else to rounding of products."""
     X, Y = _cloud(1)
@@ -70,7 +71,7 @@ def test_sparse_data_have_the_values_of_dense_data(name, metric):
     np.testing.assert_allclose(few, dense, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_metric_is_a_parameter_where_it_matters(name):
     """Who reads distances of the data has it and changes with it; who needs coordinates refuses precomputed ones."""
     X, Y = _cloud(2)
@@ -111,7 +112,7 @@ def test_an_evaluation_has_the_values_of_the_functions(metric):
             assert row["value"] == pytest.approx(float(_value(name, data, Y, metric=metric)), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@each("name", METHODS)
 def test_measures_of_methods_read_sparse_data_and_no_distances(name):
     """Sparse data are made dense for what runs a method; precomputed distances have no coordinates to change."""
     X, _ = _cloud(6)

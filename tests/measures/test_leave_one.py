@@ -7,6 +7,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -65,7 +66,7 @@ def test_a_pass_that_was_told_is_not_made_again(monkeypatch):
         assert_allclose(found, _again("continuity", X, Y, n_neighbors=k), rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize("name", ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard"])
+@each("name", ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard"])
 def test_too_many_neighbors_leave_nothing_to_step_in(name):
     """At k = n - 1 no point can be left out, and it is said; k = n - 2 is the largest."""
     X = np.random.default_rng(0).normal(size=(8, 2))
@@ -280,8 +281,8 @@ def test_of_sampled_pairs_those_of_the_point_are_left_out(monkeypatch):
             assert found[h] == pytest.approx(value if rule else value[0], rel=1e-11)
 
 
-@pytest.mark.parametrize(("name", "parameters"), PAIRS)
-@pytest.mark.parametrize(("of_x", "of_y"), [(0, 180), (0, -180), (-150, 20), (200, 200)])
+@each("name, parameters", PAIRS)
+@each("of_x, of_y", [(0, 180), (0, -180), (-150, 20), (200, 200)])
 def test_statistics_of_leave_one_a_point_at_extreme_units(name, parameters, of_x, of_y):
     """Where data and embedding are of sizes whose squares no float holds in one unit."""
     X, Y = np.random.default_rng(0).normal(size=(2, 12, 3))
@@ -289,7 +290,7 @@ def test_statistics_of_leave_one_a_point_at_extreme_units(name, parameters, of_x
     assert_allclose(found, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in MEASURES if getattr(MEASURES.card(name), "without", None)])
+@each("name", [name for name in MEASURES if getattr(MEASURES.card(name), "without", None)])
 def test_every_measure_with_a_rule_follows_it(name):
     """Whatever measure can be computed without each point gives what it gives on the others, also among some points."""
     rng = np.random.default_rng(0)

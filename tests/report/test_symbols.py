@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from each import each
 from matplotlib.figure import Figure
 
 import dreval
@@ -36,7 +37,7 @@ def test_each_kind_of_text(raw, plain, html, latex):
         assert write(f"Called ({raw}), here.") == f"Called ({expected}), here."
 
 
-@pytest.mark.parametrize("symbol", SYMBOLS)
+@each("symbol", SYMBOLS)
 def test_no_symbol_of_a_card_stays_raw(symbol):
     """No Greek letter by name, and no mark of a low measure in a page, in LaTeX or in a figure."""
     assert not re.search(r"rho|tau", plain_symbols(symbol))

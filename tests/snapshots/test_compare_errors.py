@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from snapshot import Snapshots, refusal
 
 import dreval
@@ -149,7 +150,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_wording_of_refusals(case: str, folder: None, capfd: pytest.CaptureFixture[str]) -> None:
     """Each refusal says, word for word, the argument, the rule, what was got and what to do."""
     KEPT.check(case, refusal(CASES[case], capfd))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
+from each import each
 from snapshot import Snapshots
 
 import dreval
@@ -149,7 +149,7 @@ CASES: dict[str, Callable[[], object]] = {
 KEPT = Snapshots(Path(__file__).with_name("printed.txt"), CASES)
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_printed_text(case: str) -> None:
     """Each printed result is, word for word, what it was."""
     KEPT.check(case, str(CASES[case]()).replace(dreval.__version__, "<version>"))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from snapshot import Snapshots
 
 import dreval
@@ -127,7 +128,7 @@ def settled(text: str) -> str:
     return re.sub(r"usage:.*?(?=^(?:steps|examples?):)", "...\n", text, flags=re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@each("case", REFUSED)
 def test_refusals(case: str) -> None:
     """Each refusal has its four parts, word for word."""
     with pytest.raises(DrevalError) as caught:
