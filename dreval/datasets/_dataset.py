@@ -1,9 +1,10 @@
-"""What a data set is, its card, and the two verbs that give one: ``load_dataset`` and ``simulate``."""
+"""Data sets, their cards, and the two functions that return one: ``load_dataset`` and ``simulate``."""
 
 from __future__ import annotations
 
 import gzip
 import inspect
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from dreval._check import MIN_POINTS, check_int, check_one_of
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
+from dreval.glossary import filled
 from dreval.records._verbs import call
 from dreval.registry import DATASETS
 
@@ -32,7 +34,7 @@ Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
 
 @dataclass(frozen=True)
 class DatasetCard:
-    """What is known of a data set.
+    """Metadata of a data set.
 
     ``kind`` is "bundled", "simulated", or "loader" for a file that the user has; ``n`` and ``p`` are the size of a
     bundled set or file and the default size of a simulated one; ``parameters`` are the parameters of a simulation with
@@ -53,7 +55,7 @@ class DatasetCard:
 
 @dataclass(frozen=True)
 class Draw:
-    """What the function of one data set gives back; ``load_dataset`` and ``simulate`` make a ``Dataset`` of it."""
+    """Return value of the function of one data set, from which ``load_dataset`` and ``simulate`` make a ``Dataset``."""
 
     data: FloatArray
     labels: npt.NDArray[Any] | None = None
@@ -63,7 +65,7 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Points, with what is known of them.
+    """A data set: points, labels, latent coordinates and their card.
 
     Attributes
     ----------
@@ -78,7 +80,7 @@ class Dataset:
     feature_names : tuple of str
         Names of the p columns.
     recipe : dict
-        What is needed to draw a simulated set again: ``n``, ``random_state`` and the parameters; the path of a file.
+        Arguments that reproduce a simulated set: ``n``, ``random_state`` and the parameters; the path of a file.
         Empty if bundled.
     """
 
@@ -107,13 +109,14 @@ class Dataset:
 
 
 def dataset(**fields: Any) -> Callable[[Maker], Maker]:
-    """Attach the card to the function of one data set; the name is the file's name, the parameters its keywords."""
+    """Attach the card to the function of one data set and fill its docstring; the name is the file's name."""
 
     def attach(make: Maker) -> Maker:
         keywords = inspect.signature(make).parameters.values()
         parameters = {p.name: p.default for p in keywords if p.kind is inspect.Parameter.KEYWORD_ONLY}
         name = make.__module__.rsplit(".", 1)[-1]
         make.card = DatasetCard(name=name, parameters=MappingProxyType(parameters), **fields)  # type: ignore[attr-defined]
+        make.__doc__ = filled(make.__doc__, {"reference": textwrap.fill(fields["reference"], 112)})
         return make
 
     return attach
@@ -131,7 +134,7 @@ def load_dataset(name: str) -> Dataset:
     -------
     Dataset
         ``data`` (n, p), ``labels`` (n,), ``feature_names`` and the ``card`` with source and license. Nothing is
-        scaled. ``latent`` is None: nobody knows it.
+        scaled. ``latent`` is None.
 
     Raises
     ------
@@ -142,11 +145,11 @@ def load_dataset(name: str) -> Dataset:
 
     See Also
     --------
-    simulate : data drawn from a law that is known.
+    simulate : data drawn from a known distribution.
 
     Notes
     -----
-    The file is read anew by each call: some tens of milliseconds and O(n p) memory.
+    Each call reads the file: some tens of milliseconds and O(n p) memory.
 
     Examples
     --------
@@ -166,7 +169,7 @@ def load_dataset(name: str) -> Dataset:
 def simulate(
     name: str, n: int | None = None, random_state: int | np.random.Generator | None = None, **parameters: Any
 ) -> Dataset:
-    """A data set drawn from a law that is known, with its true latent coordinates.
+    """A data set drawn from a known distribution, with its true latent coordinates.
 
     Parameters
     ----------

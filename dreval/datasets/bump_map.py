@@ -1,4 +1,4 @@
-"""A latent of two dimensions seen through bumps, as a place is by place cells."""
+"""A latent variable of two dimensions mapped to Gaussian bumps, a model of place cells."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from dreval.datasets._shapes import add_noise, slow_latent
     reference="Li, C., Wu, A. (2022). Inverse kernel decomposition. arXiv preprint, Section 3.1, Eq. 16 and 19.",
 )
 def bump_map(n: int, rng: np.random.Generator, *, noise: float = 0.05, n_features: int = 100) -> Draw:
-    """A latent of two dimensions seen through bumps, as a place is by place cells.
+    r"""A latent variable of two dimensions mapped to Gaussian bumps, a model of place cells.
 
-    z is a stationary Gaussian process in time, Cov(z_i, z_j) = 6 exp(-|i - j| / 5), in both coordinates, and x =
-    20 exp(-|z - c|^2) with centers c drawn, with replacement, from the 100 x 100 points of a regular grid on
-    [-6, 6]^2, one for every feature.
+    z is a stationary Gaussian process in time, :math:`\mathrm{Cov}(z_i, z_j) = 6 \exp(-|i - j| / 5)`, in both
+    coordinates, and :math:`x = 20 \exp(-|z - c|^2)` with centers c drawn, with replacement, from the 100 x 100 points
+    of a regular grid on [-6, 6]^2, one for every feature.
 
     Parameters
     ----------
@@ -45,6 +45,15 @@ def bump_map(n: int, rng: np.random.Generator, *, noise: float = 0.05, n_feature
     ------
     InputError
         If ``noise`` is negative or ``n_features`` below 1.
+
+    See Also
+    --------
+    dreval.datasets.gp_map.gp_map : features drawn from a Gaussian process.
+    dreval.datasets.sine_map.sine_map : sine waves of a latent of one dimension.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -22,8 +22,8 @@ from dreval.datasets._shapes import check_positive, clusters
 def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, radius: float = 10.0) -> Draw:
     """Normal clusters of unit covariance with centers evenly spaced on a circle in space.
 
-    Neighboring clusters are equally near all the way round: an embedding that opens the circle tears two of them apart.
-    The paper shows an embedding only; number, radius and spread are ours.
+    All neighboring clusters have the same distance, so that an embedding that opens the circle tears two of them apart.
+    The paper shows a figure only; number, radius and spread are ours.
 
     Parameters
     ----------
@@ -46,6 +46,15 @@ def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, 
     ------
     InputError
         If ``n_clusters`` is below 2 or ``radius`` is not above 0.
+
+    See Also
+    --------
+    dreval.datasets.three_clusters.three_clusters : clusters on a line.
+    dreval.datasets.localized_clusters.localized_clusters : small clusters in a cube.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -44,6 +44,14 @@ def coil2000_file(file: RawFile) -> Draw:
     InputError
         If the number of columns, rows or owners is not that of the published files, or the file holds targets only.
 
+    See Also
+    --------
+    dreval.datasets.wdbc.wdbc : bundled data with two classes.
+
+    References
+    ----------
+    %(reference)s
+
     Examples
     --------
     >>> import pathlib, tempfile, dreval

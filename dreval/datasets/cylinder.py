@@ -19,7 +19,7 @@ from dreval.datasets._shapes import add_noise, check_positive
     "Table 1.",
 )
 def cylinder(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: float = 1.0, height: float = 2.0) -> Draw:
-    """The lateral surface x = (r cos a, r sin a, h) of a cylinder, uniform in area.
+    r"""The lateral surface :math:`x = (r \cos a, r \sin a, h)` of a cylinder, uniform in area.
 
     Locally isometric to the plane, but closed: an embedding in the plane must cut it open or stretch one rim. The paper
     does not state radius and height, on which unscaled measures depend.
@@ -46,6 +46,15 @@ def cylinder(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: fl
     ------
     InputError
         If ``noise`` is negative, or ``radius`` or ``height`` is not above 0.
+
+    See Also
+    --------
+    dreval.datasets.swiss_roll.swiss_roll : a flat surface with borders.
+    dreval.datasets.hemisphere.hemisphere : a curved surface.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -63,11 +63,11 @@ SHAPES: dict[str, Shape] = {
 def dependence(n: int, rng: np.random.Generator, *, shape: Any = "circle", noise: float = 0.1) -> Draw:
     """Two variables (x, y) that lie on a curve or in a region, plus noise.
 
-    With u uniform on [-1, 1]: "linear" (u, u), "step" (u, sign u), "quadratic" (u, 2u^2 - 1), "cubic" (u, 4u^3 - 3u),
-    "w" (u, 8u^4 - 8u^2 + 1), "sine" (u, sin 4 pi u), "absolute" (u, 2|u| - 1), "circle" (cos pi u, sin pi u), "cross"
-    (u, +-u), "square" (uniform on a square that stands on its corner), "spiral" (two turns), "two_parabolas" (u,
-    +-u^2), "variance" (u, |u| times a normal variable). "independent" and "four_clouds" (the corners of a square) are
-    independent.
+    The shapes, with u uniform on [-1, 1]: "linear" (u, u), "step" (u, sign u), "quadratic" (u, 2u^2 - 1), "cubic" (u,
+    4u^3 - 3u), "w" (u, 8u^4 - 8u^2 + 1), "sine" (u, sin 4 pi u), "absolute" (u, 2|u| - 1), "circle" (cos pi u, sin pi
+    u), "cross" (u, +-u), "square" (uniform on a square rotated by 45 degrees), "spiral" (two turns), "two_parabolas"
+    (u, +-u^2), "variance" (u, |u| times a normal variable). "independent" and "four_clouds" (the corners of a square)
+    are independent.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def dependence(n: int, rng: np.random.Generator, *, shape: Any = "circle", noise
     rng : Generator
         ``simulate`` makes it from ``random_state``.
     shape : str
-        One of the words above.
+        Name of the shape, as above.
     noise : float
         Standard deviation of normal noise added to x and to y (not to ``latent``).
 
@@ -90,7 +90,15 @@ def dependence(n: int, rng: np.random.Generator, *, shape: Any = "circle", noise
     InputError
         If ``noise`` is negative or not finite.
     UnknownName
-        If ``shape`` is another word.
+        If ``shape`` is not one of these names.
+
+    See Also
+    --------
+    dreval.hsic_test : a test of independence of two variables.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -18,12 +18,21 @@ from dreval.datasets._dataset import Draw, dataset, read_bundled
 def digits() -> Draw:
     """Images of 1797 handwritten digits, 8 x 8 gray values from 0 to 16, row by row.
 
-    Three pixels are 0 in every image: constant columns. Distances are between images, so many are tied.
+    Three pixels are 0 in every image: constant columns. Gray values are integers, so that many distances are tied.
 
     Returns
     -------
     Draw
         ``data`` (1797, 64); ``labels`` (1797,) integers 0 to 9; ``feature_names`` pixel_<row>_<column>.
+
+    See Also
+    --------
+    dreval.datasets.usps_file.usps_file : larger images of digits.
+    dreval.datasets.idx_file.idx_file : MNIST.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

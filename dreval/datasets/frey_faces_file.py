@@ -46,6 +46,14 @@ def frey_faces_file(file: RawFile) -> Draw:
     InputError
         If the file is no MATLAB 5 file, or holds no matrix ``ff`` of 560 x 1965.
 
+    See Also
+    --------
+    dreval.datasets.idx_file.idx_file : images in the IDX format.
+
+    References
+    ----------
+    %(reference)s
+
     Examples
     --------
     >>> import pathlib, tempfile, dreval, numpy, scipy.io

@@ -21,11 +21,11 @@ from dreval.datasets._shapes import add_noise, check_positive, slow_latent
 def gp_map(
     n: int, rng: np.random.Generator, *, noise: float = 0.05, n_features: int = 100, length_scale: float = 3.0
 ) -> Draw:
-    """A latent of three dimensions mapped to each feature by a draw from a Gaussian process.
+    r"""A latent of three dimensions mapped to each feature by a draw from a Gaussian process.
 
-    z is a stationary Gaussian process in time, Cov(z_i, z_j) = 6 exp(-|i - j| / 5), independent in its three
-    coordinates; each feature is normal with mean 0 and covariance exp(-|z_i - z_j|^2 / (2 l^2)) over the points. O(n^3)
-    time.
+    z is a stationary Gaussian process in time, :math:`\mathrm{Cov}(z_i, z_j) = 6 \exp(-|i - j| / 5)`, independent in
+    its three coordinates; each feature is normal with mean 0 and covariance :math:`\exp(-|z_i - z_j|^2 / (2 l^2))` over
+    the points. O(n^3) time, O(n^2) memory.
 
     Parameters
     ----------
@@ -49,6 +49,15 @@ def gp_map(
     ------
     InputError
         If ``noise`` is negative or ``n_features`` below 1, or ``length_scale`` not above 0.
+
+    See Also
+    --------
+    dreval.datasets.bump_map.bump_map : Gaussian bumps of a latent of two dimensions.
+    dreval.datasets.sine_map.sine_map : sine waves of a latent of one dimension.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

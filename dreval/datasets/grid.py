@@ -19,10 +19,10 @@ from dreval.datasets._shapes import add_noise
     "Institute, Figure 14.",
 )
 def grid(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
-    """The places of a square grid with spacing 1, each moved a little.
+    """The points of a square grid with spacing 1, each with a small displacement.
 
     Rows of ceil(sqrt(n)) places, filled from the first; the last row may be short. Without noise nearly all distances
-    are tied. The paper shows an embedding only.
+    are tied. The paper shows a figure only.
 
     Parameters
     ----------
@@ -37,12 +37,20 @@ def grid(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     Returns
     -------
     Draw
-        ``data`` (n, 2); ``latent`` (n, 2): the places, column and row, before they are moved.
+        ``data`` (n, 2); ``latent`` (n, 2): the grid points, column and row, without the displacement.
 
     Raises
     ------
     InputError
         If ``noise`` is negative or not finite.
+
+    See Also
+    --------
+    dreval.datasets.s2.s2 : uniform points on a cube.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

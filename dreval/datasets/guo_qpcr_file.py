@@ -42,6 +42,14 @@ def guo_qpcr_file(file: RawFile) -> Draw:
     InputError
         If the header is not an empty cell and 48 genes, beginning with Actb, or there are not 437 rows below it.
 
+    See Also
+    --------
+    dreval.datasets.wdbc.wdbc : bundled measurements of cells.
+
+    References
+    ----------
+    %(reference)s
+
     Examples
     --------
     >>> import pathlib, tempfile, dreval

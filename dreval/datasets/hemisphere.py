@@ -47,6 +47,15 @@ def hemisphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: 
     InputError
         If ``noise`` is negative or ``radius`` is not above 0.
 
+    See Also
+    --------
+    dreval.datasets.sphere.sphere : the whole sphere, in any dimension.
+    dreval.datasets.cylinder.cylinder : a closed surface that is locally flat.
+
+    References
+    ----------
+    %(reference)s
+
     Examples
     --------
     >>> import dreval

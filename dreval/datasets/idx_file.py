@@ -48,6 +48,15 @@ def idx_file(file: RawFile) -> Draw:
     InputError
         If the head is another one, the file is shorter or longer than its head says, or the labels are not as many.
 
+    See Also
+    --------
+    dreval.datasets.digits.digits : smaller images, bundled.
+    dreval.datasets.usps_file.usps_file : digits of the US Postal Service.
+
+    References
+    ----------
+    %(reference)s
+
     Examples
     --------
     >>> import pathlib, struct, tempfile, dreval

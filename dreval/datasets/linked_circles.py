@@ -19,10 +19,10 @@ from dreval.datasets._shapes import add_noise, two_circles
     "Institute, Figure 18.",
 )
 def linked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
-    """Two linked unit circles in space: neither can be pulled off the other without cutting it.
+    r"""Two linked unit circles in space: neither can be pulled off the other without cutting it.
 
-    The circle (cos a, sin a, 0) and the circle (1 + cos a, 0, sin a); each passes through the other's center. No
-    embedding in the plane shows both without a crossing or a cut. The paper shows an embedding only; sizes are ours.
+    The circles :math:`(\cos a, \sin a, 0)` and :math:`(1 + \cos a, 0, \sin a)`; each passes through the other's center.
+    No embedding in the plane shows both without a crossing or a cut. The paper shows a figure only; sizes are ours.
 
     Parameters
     ----------
@@ -43,6 +43,15 @@ def linked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> D
     ------
     InputError
         If ``noise`` is negative or not finite.
+
+    See Also
+    --------
+    dreval.datasets.unlinked_circles.unlinked_circles : the same circles apart from each other.
+    dreval.datasets.trefoil.trefoil : one closed curve with a knot.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -23,8 +23,8 @@ def localized_clusters(
 ) -> Draw:
     """Small normal clusters about centers that are uniform in the unit cube.
 
-    Within a cluster there is nothing to show, between clusters only the places of the centers: local and global indices
-    judge different things here.
+    Within a cluster there is no structure, between clusters only that of the centers, so that local and global measures
+    assess different things here.
 
     Parameters
     ----------
@@ -48,6 +48,15 @@ def localized_clusters(
     ------
     InputError
         If ``n_clusters`` is below 2, ``n_features`` below 1, or ``spread`` not above 0.
+
+    See Also
+    --------
+    dreval.datasets.s1.s1 : clusters of unit covariance with random centers.
+    dreval.datasets.circular_clusters.circular_clusters : clusters on a circle.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

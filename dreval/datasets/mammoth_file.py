@@ -24,7 +24,7 @@ def mammoth_file(file: RawFile) -> Draw:
     """Ten thousand points on the skeleton of a mammoth, sorted by parts whose labels are not in the file.
 
     The file is a list of triples in the order (y, z, x); here the columns are x, y and z. Files of embeddings from the
-    same folder are in another order of points and are not to be paired with it.
+    same folder have another order of points and must not be paired with it.
 
     Parameters
     ----------
@@ -40,6 +40,14 @@ def mammoth_file(file: RawFile) -> Draw:
     ------
     InputError
         If the file is no JSON list of 10,000 triples of numbers.
+
+    See Also
+    --------
+    dreval.datasets.swiss_roll.swiss_roll : a surface with known coordinates.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

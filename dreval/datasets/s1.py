@@ -21,20 +21,29 @@ from dreval.datasets._shapes import clusters
 def s1(n: int, rng: np.random.Generator) -> Draw:
     """Three normal clusters of unit covariance in R^10 whose centers are drawn from N(0, 25 I).
 
-    The paper says "different location and common covariance matrix" and no more; the numbers are ours.
+    The paper says "different location and common covariance matrix" only; the numbers are ours.
 
     Parameters
     ----------
     n : int
         Number of points. The clusters have n / 3 points each; the first ones take what is left over.
     rng : Generator
-        ``simulate`` makes it from ``random_state``; the centers are drawn anew with each seed.
+        ``simulate`` makes it from ``random_state``; each seed draws other centers.
 
     Returns
     -------
     Draw
         ``data`` (n, 10), cluster after cluster; ``labels`` (n,) 0, 1, 2; ``latent`` (n, 10): the center of the point's
         cluster.
+
+    See Also
+    --------
+    dreval.datasets.s2.s2 : the second setup of the same tables.
+    dreval.datasets.three_clusters.three_clusters : clusters with fixed centers.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -30,7 +30,16 @@ def s2(n: int, rng: np.random.Generator) -> Draw:
     Returns
     -------
     Draw
-        ``data`` (n, 10); ``latent`` (n, 10): the data themselves, for nothing simpler lies behind them.
+        ``data`` (n, 10); ``latent`` (n, 10): the data themselves, since they have no simpler latent structure.
+
+    See Also
+    --------
+    dreval.datasets.s1.s1 : the first setup of the same tables.
+    dreval.datasets.s3.s3 : the third setup.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

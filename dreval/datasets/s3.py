@@ -21,7 +21,7 @@ from dreval.datasets._shapes import add_noise, directions
 def s3(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     """Uniform points of the unit sphere in R^3 plus normal noise.
 
-    The paper says "approximately on the surface of the unit sphere" and no more; the noise is ours.
+    The paper says "approximately on the surface of the unit sphere" only; the noise is ours.
 
     Parameters
     ----------
@@ -41,6 +41,15 @@ def s3(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     ------
     InputError
         If ``noise`` is negative or not finite.
+
+    See Also
+    --------
+    dreval.datasets.sphere.sphere : the sphere without noise, in any dimension.
+    dreval.datasets.s4.s4 : the fourth setup of the same tables.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

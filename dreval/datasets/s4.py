@@ -21,7 +21,7 @@ from dreval.datasets._shapes import add_noise, roll
 def s4(n: int, rng: np.random.Generator, *, noise: float = 0.2) -> Draw:
     """The Swiss roll, uniform in arc length and height, plus normal noise.
 
-    The paper says "approximately on a swiss roll" and no more; the noise is ours, the roll is that of "swiss_roll".
+    The paper says "approximately on a swiss roll" only; the noise is ours, the roll is that of ``swiss_roll``.
 
     Parameters
     ----------
@@ -41,6 +41,15 @@ def s4(n: int, rng: np.random.Generator, *, noise: float = 0.2) -> Draw:
     ------
     InputError
         If ``noise`` is negative or not finite.
+
+    See Also
+    --------
+    dreval.datasets.swiss_roll.swiss_roll : the same surface without noise.
+    dreval.datasets.s3.s3 : the third setup of the same tables.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -19,10 +19,10 @@ from dreval.datasets._shapes import add_noise, slow_latent
     reference="Li, C., Wu, A. (2022). Inverse kernel decomposition. arXiv preprint, Section 3.1, Eq. 16 and 18.",
 )
 def sine_map(n: int, rng: np.random.Generator, *, noise: float = 0.1, n_features: int = 100) -> Draw:
-    """A latent of one dimension mapped to sine waves of random frequency and phase.
+    r"""A latent of one dimension mapped to sine waves of random frequency and phase.
 
-    z is a stationary Gaussian process in time, Cov(z_i, z_j) = 6 exp(-|i - j| / 5), and x = sin(w z + f) with w
-    uniform on (-1, 1) and f uniform on (-pi, pi), one of each for every feature.
+    z is a stationary Gaussian process in time, :math:`\mathrm{Cov}(z_i, z_j) = 6 \exp(-|i - j| / 5)`, and :math:`x =
+    \sin(w z + f)` with w uniform on (-1, 1) and f uniform on :math:`(-\pi, \pi)`, one of each for every feature.
 
     Parameters
     ----------
@@ -44,6 +44,15 @@ def sine_map(n: int, rng: np.random.Generator, *, noise: float = 0.1, n_features
     ------
     InputError
         If ``noise`` is negative or ``n_features`` below 1.
+
+    See Also
+    --------
+    dreval.datasets.bump_map.bump_map : Gaussian bumps of a latent of two dimensions.
+    dreval.datasets.gp_map.gp_map : features drawn from a Gaussian process.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

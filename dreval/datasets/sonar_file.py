@@ -25,7 +25,8 @@ COUNTS = {"R": 97, "M": 111}
 def sonar_file(file: RawFile) -> Draw:
     r"""Energy in 60 frequency bands of 208 sonar echoes, 97 from rocks and 111 from mines.
 
-    The file has no header; the label R or M comes last. Rows are sorted by class: no prefix of them is a sample.
+    The file has no header; the label R or M comes last. Rows are sorted by class, so that the first rows are not a
+    random sample.
 
     Parameters
     ----------
@@ -41,6 +42,14 @@ def sonar_file(file: RawFile) -> Draw:
     ------
     InputError
         If there are not 61 fields in every line and 97 R and 111 M at their ends.
+
+    See Also
+    --------
+    dreval.datasets.wdbc.wdbc : bundled data with two classes.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -20,7 +20,7 @@ from dreval.datasets._shapes import add_noise, check_positive, directions
     "Communications of the ACM 2, 19-20.",
 )
 def sphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: float = 1.0, n_features: int = 3) -> Draw:
-    """The sphere of radius r in R^p, uniform: normal vectors scaled to length r.
+    r"""The sphere of radius r in R^p, uniform: normal vectors scaled to length r.
 
     No single chart covers a sphere, so every embedding with p - 1 dimensions tears it.
 
@@ -41,12 +41,21 @@ def sphere(n: int, rng: np.random.Generator, *, noise: float = 0.0, radius: floa
     -------
     Draw
         ``data`` (n, p); ``latent`` (n, p): the unit vectors, that is the noise-free points divided by r. The geodesic
-        distance of two points is r arccos of their product.
+        distance of two points is :math:`r \arccos(u'v)` for unit vectors u, v.
 
     Raises
     ------
     InputError
         If ``noise`` is negative, ``radius`` is not above 0 or ``n_features`` is below 2.
+
+    See Also
+    --------
+    dreval.datasets.hemisphere.hemisphere : half of the sphere in space, which one chart covers.
+    dreval.datasets.s3.s3 : the sphere in space with noise.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -21,7 +21,7 @@ from dreval.datasets._shapes import add_noise, check_positive, spiral_angles
     "Institute, Figure 11.",
 )
 def spiral(n: int, rng: np.random.Generator, *, noise: float = 0.0, spacing: Any = "arc", turns: float = 3.0) -> Draw:
-    r"""The spiral x = (t cos t, t sin t) with 0 <= t <= 2 pi ``turns``: a line rolled up in the plane.
+    r"""The spiral :math:`x = (t \cos t, t \sin t)`, t from 0 to :math:`2\pi` ``turns``: a line rolled up in the plane.
 
     The paper states neither range nor density; these are ours.
 
@@ -51,6 +51,15 @@ def spiral(n: int, rng: np.random.Generator, *, noise: float = 0.0, spacing: Any
         If ``noise`` is negative or ``turns`` is not above 0.
     UnknownName
         If ``spacing`` is another word.
+
+    See Also
+    --------
+    dreval.datasets.swiss_roll.swiss_roll : the surface over the spiral.
+    dreval.datasets.trefoil.trefoil : a closed curve in space.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -47,6 +47,15 @@ def stacked_gaussians(n: int, rng: np.random.Generator, *, gap: float = 4.0) -> 
     InputError
         If ``gap`` is not above 0.
 
+    See Also
+    --------
+    dreval.datasets.two_lines.two_lines : the same with two classes in the plane.
+    dreval.datasets.three_clusters.three_clusters : round clusters on a line.
+
+    References
+    ----------
+    %(reference)s
+
     Examples
     --------
     >>> import dreval

@@ -21,10 +21,10 @@ from dreval.datasets._shapes import add_noise, roll
     "Table 1.",
 )
 def swiss_roll(n: int, rng: np.random.Generator, *, noise: float = 0.0, spacing: Any = "arc") -> Draw:
-    r"""The Swiss roll: x = (t cos t, h, t sin t) with 3 pi/2 <= t <= 9 pi/2 and 0 <= h <= 21.
+    r"""The Swiss roll :math:`x = (t \cos t, h, t \sin t)`, t from :math:`3\pi/2` to :math:`9\pi/2`, h from 0 to 21.
 
-    A rectangle of some 90 by 21 rolled up without stretching: straight-line distances mislead between the turns, which
-    are :math:`2\pi` apart, and a good embedding unrolls it.
+    A rectangle of about 90 by 21 rolled up without stretching: straight-line distances are misleading between the
+    turns, which are :math:`2\pi` apart, and a good embedding unrolls it.
 
     Parameters
     ----------
@@ -52,6 +52,16 @@ def swiss_roll(n: int, rng: np.random.Generator, *, noise: float = 0.0, spacing:
         If ``noise`` is negative or not finite.
     UnknownName
         If ``spacing`` is another word.
+
+    See Also
+    --------
+    dreval.datasets.s4.s4 : the same surface with noise.
+    dreval.datasets.spiral.spiral : the curve in the plane.
+    dreval.datasets.cylinder.cylinder : a flat surface that is closed.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

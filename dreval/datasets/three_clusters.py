@@ -23,7 +23,7 @@ CENTERS = np.array([0.0, 10.0, 50.0])
 def three_clusters(n: int, rng: np.random.Generator, *, n_features: int = 2) -> Draw:
     """Three normal clusters of unit covariance with centers 0, 10 and 50 on the first axis.
 
-    An embedding that keeps global structure shows one gap four times as wide as the other.
+    In an embedding that keeps global structure one gap is four times as wide as the other.
 
     Parameters
     ----------
@@ -44,6 +44,16 @@ def three_clusters(n: int, rng: np.random.Generator, *, n_features: int = 2) -> 
     ------
     InputError
         If ``n_features`` is below 1.
+
+    See Also
+    --------
+    dreval.datasets.circular_clusters.circular_clusters : clusters on a circle.
+    dreval.datasets.stacked_gaussians.stacked_gaussians : flat clusters that PCA projects onto each other.
+    dreval.datasets.s1.s1 : clusters with random centers.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -19,10 +19,10 @@ from dreval.datasets._shapes import add_noise
     "Institute, Figure 24.",
 )
 def trefoil(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
-    """The trefoil knot x = (sin t + 2 sin 2t, cos t - 2 cos 2t, -sin 3t): a closed curve that cannot be untied.
+    r"""The trefoil knot :math:`x = (\sin t + 2 \sin 2t, \cos t - 2 \cos 2t, -\sin 3t)`.
 
-    t is uniform on [0, 2 pi). An embedding in the plane must cross itself or cut the curve. The paper shows an
-    embedding only.
+    A closed curve that cannot be untied; t is uniform on :math:`[0, 2\pi)`. An embedding in the plane must cross itself
+    or cut the curve. The paper shows a figure only.
 
     Parameters
     ----------
@@ -42,6 +42,15 @@ def trefoil(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
     ------
     InputError
         If ``noise`` is negative or not finite.
+
+    See Also
+    --------
+    dreval.datasets.linked_circles.linked_circles : two closed curves that are linked.
+    dreval.datasets.spiral.spiral : an open curve in the plane.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

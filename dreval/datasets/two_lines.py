@@ -23,8 +23,8 @@ def two_lines(
 ) -> Draw:
     """Two long parallel clusters in the plane: a straight line between them separates the classes.
 
-    x = (s, 0) for the first and (s, gap) for the second class, s uniform on [0, length], plus noise. One dimension
-    across the clusters tells the classes apart, one along them holds nearly all variance. The paper shows an embedding
+    x = (s, 0) for the first and (s, gap) for the second class, s uniform on [0, length], plus noise. The dimension
+    across the clusters separates the classes, the one along them holds nearly all variance. The paper shows a figure
     only; sizes are ours.
 
     Parameters
@@ -49,6 +49,14 @@ def two_lines(
     ------
     InputError
         If ``noise`` is negative, or ``length`` or ``gap`` is not above 0.
+
+    See Also
+    --------
+    dreval.datasets.stacked_gaussians.stacked_gaussians : the same with three classes in space.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -19,10 +19,10 @@ from dreval.datasets._shapes import add_noise, two_circles
     "Institute, Figure 20.",
 )
 def unlinked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
-    """Two unit circles in space, at right angles and apart from each other.
+    r"""Two unit circles in space, at right angles and apart from each other.
 
-    The circle (cos a, sin a, 0) and the circle (3 + cos a, 0, sin a); an embedding in the plane can show both whole.
-    The paper shows an embedding only; sizes are ours.
+    The circles :math:`(\cos a, \sin a, 0)` and :math:`(3 + \cos a, 0, \sin a)`; an embedding in the plane can show both
+    whole. The paper shows a figure only; sizes are ours.
 
     Parameters
     ----------
@@ -43,6 +43,14 @@ def unlinked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) ->
     ------
     InputError
         If ``noise`` is negative or not finite.
+
+    See Also
+    --------
+    dreval.datasets.linked_circles.linked_circles : the same circles, each through the center of the other.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -22,7 +22,7 @@ ROWS = {"train": 7291, "test": 2007}
     files=("zip.train*", "zip.test*"),
 )
 def usps_file(file: RawFile) -> Draw:
-    r"""Handwritten digits from envelopes, 16 x 16 gray values from -1 (background) to 1, without slant.
+    r"""Handwritten digits from envelopes, 16 x 16 gray values from -1 (background) to 1, deslanted.
 
     The label comes first, as 6.0000 in the training file and as 6 in the test file; lines may end in a blank.
 
@@ -40,6 +40,15 @@ def usps_file(file: RawFile) -> Draw:
     ------
     InputError
         If there are not 257 fields in every line, labels 0 to 9, values in [-1, 1], and 7291 or 2007 rows.
+
+    See Also
+    --------
+    dreval.datasets.digits.digits : smaller images, bundled.
+    dreval.datasets.idx_file.idx_file : MNIST.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

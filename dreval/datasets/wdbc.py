@@ -19,12 +19,20 @@ def wdbc() -> Draw:
     """Thirty measurements of cell nuclei in 569 breast masses, 212 malignant and 357 benign.
 
     The columns are on scales that differ by five orders of magnitude: without scaling, Euclidean distance is
-    essentially the difference of areas. Labels are words, because the two number codings in circulation are opposite.
+    essentially the difference of areas. Labels are text, since two opposite numeric codings are in use.
 
     Returns
     -------
     Draw
         ``data`` (569, 30); ``labels`` (569,) "malignant" or "benign"; ``feature_names``.
+
+    See Also
+    --------
+    dreval.datasets.wdbc_file.wdbc_file : the file of the repository.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------

@@ -45,7 +45,7 @@ def wdbc_file(file: RawFile) -> Draw:
     r"""Thirty measurements of cell nuclei in 569 breast masses, as the repository has them.
 
     The file has no header; the id comes first, then the diagnosis M or B, then the numbers. The two other Wisconsin
-    files, which circulate under the same name, are refused.
+    files of the same name raise an error.
 
     Parameters
     ----------
@@ -61,6 +61,14 @@ def wdbc_file(file: RawFile) -> Draw:
     ------
     InputError
         If there are not 32 fields in every line, and 357 B and 212 M in the second place.
+
+    See Also
+    --------
+    dreval.datasets.wdbc.wdbc : the bundled copy.
+
+    References
+    ----------
+    %(reference)s
 
     Examples
     --------
