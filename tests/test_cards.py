@@ -20,8 +20,8 @@ from dreval.registry import DATASETS, MEASURES, METHODS, TESTS, Registry
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
 THINGS = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
 SECTIONS = {
-    "measures": ["Parameters", "Returns", "Raises", "Notes", "References", "Examples"],
-    "significance": ["Parameters", "Returns", "Raises", "Notes", "References", "Examples"],
+    "measures": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
+    "significance": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
     "methods": ["Parameters", "Attributes", "Notes", "References", "Examples"],
     "datasets": ["Returns", "Examples"],
 }
@@ -55,6 +55,7 @@ CLOSED_SETS = {
 MAY_BE_EMPTY = {
     ("measures", "expected"): "the chance value has no closed form in what is seen",
     ("measures", "chance"): "the measure does not depend on how points are paired",
+    ("measures", "chance_formula"): "the chance level is a mean over permutations, or none",
     ("measures", "default"): "computed on request only",
     ("significance", "tolerance"): "the test has no low-rank factors",
     ("measures", "choices"): "no parameter is a word",

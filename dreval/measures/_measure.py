@@ -32,41 +32,45 @@ TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
 
 @dataclass(frozen=True, repr=False)
 class MeasureCard:
-    """What is known of a measure; lists, contract tests, tables, report and command line read it.
+    """Everything the package knows about a measure; lists, contract tests, tables, report and command line read it.
 
     Attributes
     ----------
     name, symbol, title : str
-        Name in the package, symbol in formulas, name in words.
+        Name in the package, symbol in formulas, name in text.
     question : str
-        One sentence: what a high value says.
+        One sentence: the question that a value answers.
     level : {"point", "global", "pair", "algorithm"}
-        Whether the value is a mean of contributions of points, speaks of the embedding as a whole, is a statistic of
-        pairs of points, which anchors see from their side, or is asked of what made the embedding (``_algorithm.py``).
+        "point": the value is the mean of contributions of the points. "global": it is a value of the whole embedding.
+        "pair": it is a statistic of pairs of points; anchors see the pairs that they are in. "algorithm": it is a value
+        of the method that made the embedding (``_method_measure.py``).
     needs : tuple of {"neighbors", "ranks", "full_ranks", "coordinates", "features", "labels", "latent", "pairs", ...}
-        What it reads: data neighbors; both neighbors and cross ranks; all ranks; coordinates alone; coordinates of the
-        data, which precomputed distances do not have; classes; known latent variables; distances of pairs; a "method"
-        that can be run again; a "reconstruction" of the data.
-    contributions : (float, float), function of n, or None
-        Range of the contribution of one point, where it is not that of the value (``bounds``).
+        The input: neighbors in the data; neighbors and cross ranks in both spaces; all ranks; coordinates of the
+        embedding; coordinates of the data, which precomputed distances do not have; classes; known latent variables;
+        distances of pairs; a "method" that can be re-run; a "reconstruction" of the data.
     direction : {"higher", "lower", "zero", "none"}
-        Which way is better; "zero": a curve that is better the nearer it is to 0; "none": it describes, and neither
-        way is better, so that no embedding is ranked by it.
+        Which way is better; "zero": a curve that is better the nearer it is to 0; "none": it describes, and embeddings
+        are not ranked by it.
     bounds : (float, float)
         Range; ``inf`` where there is no bound.
-    chance : float, function of (n, k), "permutation", words or None
-        Value of an embedding unrelated to the data. "permutation": computed by exchanging the embedding's points at
-        random; so is a stated one where the order of equal distances moves it. Other words: how a measure of methods
-        finds it. None: the measure does not depend on how points are paired.
+    chance : float, function of (n, k), "permutation", text or None
+        Expected value for an embedding unrelated to the data. "permutation": the mean over random permutations of the
+        embedding's rows, which also replaces a number or function where ties change it. Other text: how a measure of
+        methods computes it. None: the measure does not depend on how rows are paired.
+    chance_formula : str
+        The chance level as a formula (reStructuredText with :math:), for the docstring; with an example where
+        ``chance`` is not a function of (n, k).
     invariances : frozenset
-        Changes of the embedding that leave the value as it is: translation, rotation (with reflection), scale.
+        Changes of the embedding that do not change the value: translation, rotation (with reflection), scale.
     parameters : dict
         Parameters and their defaults.
     default : int or None
-        Place among the default measures, None for those computed on request.
+        Position among the default measures, None for those computed on request.
     ties : function or None
         Worst and best contributions (of a curve: values) over all ways of breaking ties, of the view and the
-        parameters; it may give None where no order matters.
+        parameters; it may return None where no order matters.
+    choices : dict
+        The legal values of a parameter that is text.
     curve : bool
         Whether it has a value for every K = 1, 2, ... and no single one.
     area_of : str
@@ -74,25 +78,25 @@ class MeasureCard:
     ceiling : function of (n, k) or None
         Value of a perfect copy where it depends on k; None where it is the better end of ``bounds``.
     expected : function of the view and the parameters, or None
-        The mean over all exchanges of points in closed form, which then stands for their draws, and for a stated
-        ``chance``, which may be less exact.
+        The mean over all permutations of rows in closed form, which replaces random permutations and a less exact
+        ``chance``.
     without : function or None
         Values (n,) without each point, of a view that all points see and the parameters: the coordinates of the others
         are held fixed; NaN where there is no value without a point. It raises UndefinedMeasure where no point can be
         left out, as where k > n - 2. Of a curve: values (n, len(ks)) of the view and some numbers of neighbors.
     counted : {"all", "first", "edge"}
-        Which ranks in the embedding enter it, however points are paired: all, those of the first k neighbors, or only
-        who is among the first k. Equal distances elsewhere leave its chance value in closed form.
+        Which ranks in the embedding the value depends on, however rows are paired: all, those of the first k neighbors,
+        or only the set of the first k. Ties elsewhere leave the chance level in closed form.
     quadratic : bool
-        Whether one more value costs O(n^2), so that few draws are made of it.
+        Whether one more value costs O(n^2), so that few permutations are drawn.
     smooth : bool
-        Whether its value moves smoothly when points are left out; without that no interval is made of it.
+        Whether its value changes smoothly when points are left out; no interval is computed where it does not.
     whole : bool
         Whether its values are whole numbers, and are printed as such.
     jumps : str
         Why it has no interval, where it is not smooth.
-    choices : dict
-        The words that a parameter can be.
+    contributions : (float, float), function of n, or None
+        Range of the contribution of one point, where it is not that of the value (``bounds``).
     cost : str
         Time and memory in n.
     reference : str
@@ -115,6 +119,7 @@ class MeasureCard:
     default: int | None = None
     ties: TieRule | None = None
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    chance_formula: str = ""
     curve: bool = False
     area_of: str = ""
     ceiling: Callable[[int, int], float] | None = None

@@ -10,10 +10,15 @@ import numpy.typing as npt
 
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import Coranking, tied_corankings
+from dreval.geometry.ranks import chance_rank_measure
 from dreval.measures._measure import FloatArray
 
-__all__ = ["CORANKING", "CURVE", "RELATIVE_ERROR", "note_of", "over_ties", "relative_errors"]
+__all__ = ["CORANKING", "CURVE", "RANK_CHANCE", "RELATIVE_ERROR", "note_of", "over_ties", "relative_errors"]
 
+RANK_CHANCE: dict[str, Any] = {  # of trustworthiness and continuity
+    "chance": chance_rank_measure,
+    "chance_formula": r":math:`1 - (n-1-k)(n-k) / ((n-1)(2n-3k-1))` for k < n/2, :math:`1 - k/(n-1)` otherwise",
+}
 CORANKING: dict[str, Any] = {
     "needs": ("full_ranks",),
     "quadratic": True,
@@ -63,6 +68,7 @@ RELATIVE_ERROR: dict[str, Any] = {
     "direction": "lower",
     "bounds": (0.0, 1.0),
     "chance": _chance,
+    "chance_formula": r":math:`\frac{1}{c} \sum_{t=1}^k \frac{t(t-1) + (n-t)(n-1-t)}{2(n-1)t}`",
     "invariances": frozenset({"translation", "rotation", "scale"}),
     "cost": "O(n^2 (p + d)) time, O(n k) memory.",
     "reference": (

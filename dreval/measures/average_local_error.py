@@ -12,7 +12,7 @@ from dreval.measures._measure import measure
 @measure(
     symbol="ALE",
     title="Average local error",
-    question="How far are the distances from the points from those in the data, each space in its largest distance?",
+    question="How far are the distances from those in the data, each space in units of its largest distance?",
     level="pair",
     needs=("pairs",),
     direction="lower",
@@ -31,12 +31,19 @@ from dreval.measures._measure import measure
     ),
 )
 def average_local_error(view: View) -> Estimate:
-    """Mean over the points of their mean absolute difference of distances, each divided by the largest of its space.
+    r"""Mean over the points of their mean absolute difference of distances, each divided by the largest of its space.
 
-    (1/n) sum_i (1/(n - 1)) sum_{j != i} |x_ij / max x - y_ij / max y|, which is the mean over all pairs. One outlier
-    decides the largest distance: no interval is made. From a sample of pairs, or from anchors, the largest distance is
-    the largest that was seen, and the value on average a little too high. In a constant embedding all y_ij / max y
-    count as 0.
+    .. math:: \mathrm{ALE} = \frac{1}{n} \sum_{i=1}^n \frac{1}{n - 1} \sum_{j \ne i}
+              \left| \frac{x_{ij}}{\max x} - \frac{y_{ij}}{\max y} \right|,
+
+    which is the mean over all pairs. The largest distance is that of one pair, which an outlier determines: no interval
+    is computed. From a sample of pairs, or with anchors, the largest distance is the largest in the sample, and the
+    value is on average slightly too high. A constant embedding has :math:`y_{ij} / \max y = 0`.
+
+    See Also
+    --------
+    stress, stress_scale_normalized : squared differences of distances.
+    sammon_stress : weighted by the inverse distance.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from dreval.measures._ranks import CURVE
     **CURVE,
     symbol="B_NX",
     title="Intrusive or extrusive at every K",
-    question="Does the embedding crush (positive) or tear (negative) neighborhoods of K points, for every K?",
+    question="Does the embedding compress (positive) or tear (negative) neighborhoods of K points, for every K?",
     direction="zero",
     bounds=(-1.0, 1.0),
     chance=0.0,
@@ -23,14 +23,22 @@ from dreval.measures._ranks import CURVE
     ),
 )
 def b_nx(view: View) -> tuple[FloatArray, str]:
-    """Whether neighborhoods are crushed (intrusive, positive) or torn (extrusive, negative), for K = 1, ..., n - 1.
+    r"""Whether neighborhoods are compressed (positive) or torn (negative), for K = 1, ..., n - 1.
 
-    B_NX(K) = (1 / (n K)) (#{(i, j): r_ij < s_ij <= K} - #{(i, j): s_ij < r_ij <= K}), with r_ij and s_ij the ranks of
-    j from i in the data and in the embedding. Points that intrude into a neighborhood push the neighbors that stay in
-    it outwards, to larger ranks: an embedding that crushes has more of the first, one that tears more of the second.
+    .. math:: B_{NX}(K) = \frac{1}{n K} \left(\#\{(i, j): r_{ij} < s_{ij} \le K\}
+              - \#\{(i, j): s_{ij} < r_{ij} \le K\}\right),
 
-    Equal distances are ordered by index. No bounds over their orders are offered: the value nearest to 0 depends on the
-    orders of all rows at once.
+    with :math:`r_{ij}` and :math:`s_{ij}` the ranks of j from i (the nearest has rank 1) in the data and in the
+    embedding. Points that intrude into a neighborhood push the neighbors that stay in it to larger ranks, so an
+    embedding that compresses has more pairs of the first kind, and one that tears has more of the second.
+
+    Worst and best values over ties are not available: the value nearest to 0 depends on the tie breaking of all rows
+    jointly.
+
+    See Also
+    --------
+    q_nx : the share of common neighbors at every K.
+    trustworthiness, continuity : intrusions and extrusions at one K.
 
     Examples
     --------

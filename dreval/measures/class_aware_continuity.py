@@ -24,12 +24,20 @@ from dreval.measures._measure import FloatArray, measure
     ),
 )
 def class_aware_continuity(view: View, n_neighbors: int = 15) -> FloatArray:
-    """Continuity that forgives missing neighbors of other classes.
+    r"""Continuity that ignores missing neighbors of other classes.
 
-    CA-C(k) = 1 - (1/G) sum_i sum_{j in N_k(i), class(j) = class(i)} (s_ij - k)+, where N_k(i) are the k nearest
-    neighbors of i in the data, s_ij the rank of j from i in the embedding, and G the largest possible sum without
-    classes, as in continuity. It is never below continuity, equals it with a single class, and is 1 where every point
-    is its own class. An embedding that pulls the classes apart is not blamed.
+    .. math:: C_{\mathrm{class}}(k) = 1 - \frac{1}{G} \sum_{i=1}^n \sum_{j \in N_k(i),\, c_j = c_i} \max(s_{ij} - k, 0),
+
+    where :math:`N_k(i)` are the k nearest neighbors of point i in the data, :math:`c_i` is the class of i,
+    :math:`s_{ij}` the rank of j from i in the embedding, and G the largest possible sum without classes, as in
+    ``continuity``. It is at least ``continuity``, equal to it with a single class, and 1 where every point is its own
+    class. An embedding that pulls classes apart is not penalized.
+
+    See Also
+    --------
+    continuity : the same without classes.
+    class_aware_trustworthiness : the same for false neighbors.
+    label_continuity : classes as a whole.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from dreval.measures._measure import FloatArray, measure
 @measure(
     symbol="CA-T",
     title="Class-aware trustworthiness",
-    question="Are points of other classes that are shown as neighbors really close in the data?",
+    question="Are points of other classes near a point in the embedding also close to it in the data?",
     level="point",
     needs=("ranks", "labels"),
     direction="higher",
@@ -24,12 +24,21 @@ from dreval.measures._measure import FloatArray, measure
     ),
 )
 def class_aware_trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
-    """Trustworthiness that forgives false neighbors of the same class.
+    r"""Trustworthiness that ignores false neighbors of the same class.
 
-    CA-T(k) = 1 - (1/G) sum_i sum_{j in M_k(i), class(j) != class(i)} (r_ij - k)+, where M_k(i) are the k nearest
-    neighbors of i in the embedding, r_ij the rank of j from i in the data, and G the largest possible sum without
-    classes, as in trustworthiness. It is never below trustworthiness, equals it where every point is its own class, and
-    is 1 with a single class. An embedding in which each class is shuffled within itself is not blamed.
+    .. math:: T_{\mathrm{class}}(k) = 1 - \frac{1}{G} \sum_{i=1}^n
+              \sum_{j \in M_k(i),\, c_j \ne c_i} \max(r_{ij} - k, 0),
+
+    where :math:`M_k(i)` are the k nearest neighbors of point i in the embedding, :math:`c_i` is the class of i,
+    :math:`r_{ij}` the rank of j from i in the data, and G the largest possible sum without classes, as in
+    ``trustworthiness``. It is at least ``trustworthiness``, equal to it where every point is its own class, and 1 with
+    a single class. Permuting the points within each class in the embedding is not penalized.
+
+    See Also
+    --------
+    trustworthiness : the same without classes.
+    class_aware_continuity : the same for missing neighbors.
+    label_trustworthiness : classes as a whole.
 
     Examples
     --------

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import penalty_without
-from dreval.geometry.ranks import chance_rank_measure, missed_ranks, rank_measure, rank_share, tie_bounds, tied_shares
+from dreval.geometry.ranks import missed_ranks, rank_measure, rank_share, tie_bounds, tied_shares
 from dreval.measures._measure import FloatArray, measure
+from dreval.measures._ranks import RANK_CHANCE
 
 
 def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
@@ -20,12 +21,12 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
 @measure(
     symbol="C",
     title="Continuity",
-    question="Are points that are close in the data shown close together?",
+    question="Are the neighbors of a point in the data also close to it in the embedding?",
     level="point",
     needs=("ranks",),
     direction="higher",
     bounds=(0.0, 1.0),
-    chance=chance_rank_measure,
+    **RANK_CHANCE,
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=2,
     ties=_ties,
@@ -37,10 +38,20 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     ),
 )
 def continuity(view: View, n_neighbors: int = 15) -> FloatArray:
-    """How far the neighbors of the data stay neighbors in the embedding.
+    r"""How far the neighbors in the data are neighbors in the embedding.
 
-    C(k) = 1 - (1/G) sum_i sum_{j in N_k(i)} (s_ij - k)+, where N_k(i) are the k nearest neighbors of i in the data,
-    s_ij the rank of j from i in the embedding, and G as for trustworthiness.
+    .. math:: C(k) = 1 - \frac{1}{G} \sum_{i=1}^n \sum_{j \in N_k(i)} \max(s_{ij} - k, 0),
+
+    where :math:`N_k(i)` are the k nearest neighbors of point i in the data, :math:`s_{ij}` is the rank of j from i in
+    the embedding, and G is the largest possible sum, as for ``trustworthiness``. Neighbors in the data that are far
+    away in the embedding lower the value.
+
+    See Also
+    --------
+    trustworthiness : the same for neighbors in the embedding that are not close in the data.
+    neighborhood_overlap : the share of common neighbors, without their ranks.
+    mrre_missing : the same neighbors with relative rank errors.
+    class_aware_continuity : counts missing neighbors of the same class only.
 
     Examples
     --------

@@ -33,14 +33,23 @@ from dreval.measures._measure import FloatArray, measure
     ),
 )
 def density_kl(view: View, sigma: float = 0.1) -> Estimate:
-    """Kullback-Leibler divergence of the density in the embedding from that in the data.
+    r"""Kullback-Leibler divergence of the density in the embedding from that in the data.
 
-    KL = sum_i p_i log(p_i / q_i) with p_i = f_i / sum_l f_l, f_i = sum_j exp(-(x_ij / max x)^2 / sigma) over all points
-    j, i itself included, and q the same with the distances y in the embedding. Each space is measured in its largest
-    distance, which one outlier decides: no interval is made. A small ``sigma`` looks at near points; where it is so
-    small that each point sees only itself both densities are uniform, and the value is 0 whatever the embedding. A
-    constant embedding has a uniform density. From anchors the density is that at the anchors, and the largest distance
-    the largest one from them: the value is on average too high, the more so the fewer there are.
+    .. math:: D_{KL} = \sum_i p_i \ln \frac{p_i}{q_i}, \qquad p_i = \frac{f_i}{\sum_l f_l}, \qquad
+              f_i = \sum_j \exp\left(-\frac{(x_{ij} / \max x)^2}{\sigma}\right),
+
+    over all points j, i itself included; q is the same with the distances in the embedding.
+
+    Each space is measured in units of its largest distance, which one outlier determines: no interval is computed. A
+    small ``sigma`` compares small scales; where it is so small that each point has no neighbor within reach, both
+    densities are uniform and the value is 0 for any embedding. A constant embedding has a uniform density. With anchors
+    the density is computed at the anchors and the largest distance is the largest from them: the value is on average
+    too high, the more so the fewer anchors there are.
+
+    See Also
+    --------
+    density_l1 : the absolute difference of the same densities.
+    local_radius_correlation : the order of the local densities.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from dreval.measures._measure import measure
 @measure(
     symbol="D_1",
     title="Difference of densities",
-    question="How much of the density at the points in the embedding lies elsewhere than in the data?",
+    question="How much of the density at the points differs between embedding and data?",
     level="pair",
     needs=("pairs",),
     direction="lower",
@@ -32,12 +32,23 @@ from dreval.measures._measure import measure
     ),
 )
 def density_l1(view: View, sigma: float = 0.1) -> Estimate:
-    """Sum over the points of the absolute difference of the densities in the data and in the embedding.
+    r"""Sum over the points of the absolute difference of the densities in the data and in the embedding.
 
-    sum_i |p_i - q_i| with the densities p and q of ``density_kl``. Half of it is the total variation distance: the
-    share of the density that would have to be moved. What is said there of ``sigma``, of the largest distance and of
-    anchors holds here too. From anchors it is on
-    average too high, as ``density_kl`` is.
+    .. math:: D_1 = \sum_i |p_i - q_i|,
+
+    with the densities p and q of ``density_kl``. Half of it is the total variation distance: the share of the density
+    that would have to be moved.
+
+    Each space is measured in units of its largest distance, which one outlier determines: no interval is computed. A
+    small ``sigma`` compares small scales; where it is so small that each point has no neighbor within reach, both
+    densities are uniform and the value is 0 for any embedding. A constant embedding has a uniform density. With anchors
+    the density is computed at the anchors and the largest distance is the largest from them: the value is on average
+    too high, the more so the fewer anchors there are.
+
+    See Also
+    --------
+    density_kl : the Kullback-Leibler divergence of the same densities.
+    local_radius_correlation : the order of the local densities.
 
     Examples
     --------

@@ -27,15 +27,22 @@ from dreval.measures._measure import FloatArray, measure
     ),
 )
 def distance_consistency(view: View) -> FloatArray:
-    """Share of the points that are nearer to the centroid of their own class than to any other.
+    r"""Share of the points that are nearer to the centroid of their own class than to any other.
 
-    DSC = (1/n) sum_i [|y_i - m_class(i)| < |y_i - m_c| for all other classes c], with m_c the mean of class c in the
-    embedding. A point as near to t centroids, its own among them, counts 1/t, what breaking the tie at random gives: an
-    embedding in one point scores 1 / (number of classes).
+    .. math:: \mathrm{DSC} = \frac{1}{n} \sum_{i=1}^n
+              [\,|y_i - m_{c_i}| < |y_i - m_c| \text{ for all classes } c \ne c_i\,],
+
+    with :math:`m_c` the mean of class c in the embedding. A point at the same distance from t centroids, its own among
+    them, counts 1/t: a constant embedding has 1 / (number of classes). The data are not used.
 
     Points near the border of two classes change sides when others are left out, so the interval of ``ci="points"`` is
     too wide: over 80 samples of 100 points in three classes its standard error was 1.4 times the standard deviation of
     the values, that of ``ci="subsampling"`` 1.0 times.
+
+    See Also
+    --------
+    silhouette : mean distances in place of centroids.
+    neighborhood_hit, knn_accuracy : classes of the nearest neighbors.
 
     Examples
     --------

@@ -16,7 +16,7 @@ SOME = 2000  # points among which all pairs are used where there are too many
 @measure(
     symbol="dCor",
     title="Distance correlation",
-    question="Does the embedding depend on the data at all, in whatever way?",
+    question="Does the embedding depend on the data at all, in any form?",
     level="pair",
     needs=("pairs",),
     direction="higher",
@@ -33,12 +33,20 @@ SOME = 2000  # points among which all pairs are used where there are too many
     ),
 )
 def distance_correlation(view: View) -> Estimate:
-    """Distance correlation of data and embedding, from doubly centered distances (V-statistic).
+    r"""Distance correlation of data and embedding, from doubly centered distances (V-statistic).
 
-    dCor = sqrt(dCov^2(X, Y) / sqrt(dCov^2(X, X) dCov^2(Y, Y))) with dCov^2(X, Y) = (1/n^2) sum A_ij B_ij over all i and
-    j, A_ij = x_ij - x_i. - x_.j + x_.., likewise B. The V-statistic is biased upwards, by about O(1/n) in dCor^2, so an
-    unrelated embedding does not have 0: compare with the chance value. A constant embedding counts as 0. From anchors
-    the three terms of dCov^2 are estimated by means over the anchors; beyond 5000 points 2000 random ones are used.
+    .. math:: \mathrm{dCor} = \sqrt{\frac{\mathrm{dCov}^2(X, Y)}{\sqrt{\mathrm{dCov}^2(X, X)\, \mathrm{dCov}^2(Y, Y)}}},
+              \qquad \mathrm{dCov}^2(X, Y) = \frac{1}{n^2} \sum_{i, j} A_{ij} B_{ij},
+
+    with :math:`A_{ij} = x_{ij} - \bar x_{i\cdot} - \bar x_{\cdot j} + \bar x_{\cdot\cdot}`, and B likewise from the
+    distances in the embedding. The V-statistic is biased upward, by about O(1/n) in dCor^2, so an unrelated embedding
+    does not have 0: compare with the chance level. A constant embedding has the value 0. With anchors the three terms
+    of dCov^2 are estimated by means over the anchors; beyond 5000 points 2000 random points are used.
+
+    See Also
+    --------
+    dcov_test : the test of independence.
+    pearson_distance : the correlation of the distances themselves.
 
     Examples
     --------

@@ -14,7 +14,7 @@ SHARES = (0.8, 0.9)
 @measure(
     symbol="R(d)",
     title="Energy ratio of the data",
-    question="How much of the variance of the data can any linear embedding of so many dimensions hold?",
+    question="How much of the variance of the data can a linear embedding of this dimension hold?",
     level="global",
     needs=("coordinates", "features"),
     direction="higher",
@@ -28,12 +28,19 @@ SHARES = (0.8, 0.9)
     ),
 )
 def energy_ratio(view: View) -> tuple[float, str]:
-    """Share of the variance of the data in their first d principal components, d the columns of the embedding.
+    r"""Share of the variance of the data in their first d principal components, for an embedding with d columns.
 
-    R(d) = sum_{i <= d} lambda_i / sum_i lambda_i, with lambda the eigenvalues of the covariance of the unscaled data.
-    It is a property of the data and of the number d alone, the yardstick for linear embeddings; the note in a table of
+    .. math:: R(d) = \frac{\sum_{i \le d} \lambda_i}{\sum_i \lambda_i},
+
+    with :math:`\lambda_1 \ge \lambda_2 \ge \dots` the eigenvalues of the covariance of the unscaled data. It is a
+    property of the data and of the number d alone, a reference value for linear embeddings. The note in a table of
     results holds the smallest numbers of dimensions with R >= 0.8 and R >= 0.9. Scale the data first where their
     columns have different units.
+
+    See Also
+    --------
+    procrustes_lower_bound : the same within neighborhoods.
+    reconstruction_error : how much of the data the embedding itself determines.
 
     Examples
     --------

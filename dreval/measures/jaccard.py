@@ -48,12 +48,13 @@ def _chance(n: int, k: int) -> float:
 @measure(
     symbol="J",
     title="Jaccard similarity of neighborhoods",
-    question="How much do the neighborhoods in data and embedding agree, each set against their union?",
+    question="How far do the neighborhoods in data and embedding agree, relative to their union?",
     level="point",
     needs=("ranks",),
     direction="higher",
     bounds=(0.0, 1.0),
     chance=_chance,
+    chance_formula=r":math:`\sum_c \frac{c}{2k-c} \binom{k}{c} \binom{n-1-k}{k-c} / \binom{n-1}{k}`",
     counted="edge",
     invariances=frozenset({"translation", "rotation", "scale"}),
     ties=_ties,
@@ -62,11 +63,16 @@ def _chance(n: int, k: int) -> float:
     reference="Jaccard (1912), The distribution of the flora in the alpine zone, New Phytologist 11.",
 )
 def jaccard(view: View, n_neighbors: int = 15) -> FloatArray:
-    """Mean Jaccard similarity of the neighborhoods of each point.
+    r"""Mean Jaccard similarity of the neighborhoods of each point.
 
-    J(k) = (1/n) sum_i |N_k(i) & M_k(i)| / |N_k(i) | M_k(i)|, with N_k(i) and M_k(i) the k nearest neighbors of i in
-    the data and in the embedding. A row with c common neighbors has c / (2k - c), so that J never exceeds the
-    neighborhood overlap.
+    .. math:: J(k) = \frac{1}{n} \sum_{i=1}^n \frac{|N_k(i) \cap M_k(i)|}{|N_k(i) \cup M_k(i)|},
+
+    where :math:`N_k(i)` are the k nearest neighbors of point i in the data and :math:`M_k(i)` those in the embedding. A
+    point with c common neighbors contributes :math:`c / (2k - c)`, so J never exceeds ``neighborhood_overlap``.
+
+    See Also
+    --------
+    neighborhood_overlap : common neighbors divided by k.
 
     Examples
     --------

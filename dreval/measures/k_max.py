@@ -14,7 +14,7 @@ from dreval.measures._ranks import CORANKING
     **CORANKING,
     symbol="K_max",
     title="Scale of the best agreement",
-    question="At how many neighbors does the embedding exceed chance most? It parts local from global scales.",
+    question="At how many neighbors does the embedding exceed its chance level most?",
     level="global",
     smooth=False,
     whole=True,
@@ -27,15 +27,21 @@ from dreval.measures._ranks import CORANKING
     ),
 )
 def k_max(view: View) -> tuple[float, str]:
-    """The number of neighbors K in 1, ..., n - 2 with the largest LCMC(K), the smallest of several.
+    r"""The number of neighbors K in 1, ..., n - 2 with the largest LCMC(K); the smallest such K.
 
-    It parts local from global scales: ``q_local`` is the mean of Q_NX up to it, ``q_global`` beyond. A perfect copy
-    has 1, yet neither way is better: three far groups that are kept as such put it at the size of a group, and noise
-    anywhere. So it ranks no embeddings; ``q_local`` and ``q_global`` do. It has no interval, since the place of a
-    largest value moves in jumps when points are left out.
+    .. math:: K_{\max} = \arg\max_K \left(Q_{NX}(K) - \frac{K}{n - 1}\right).
 
-    Equal distances are ordered by index. No bounds over their orders are offered: K_max depends on the orders of all
-    rows at once.
+    It separates local from global scales: ``q_local`` is the mean of :math:`Q_{NX}` up to it, ``q_global`` beyond. A
+    perfect copy has 1, yet neither direction is better: three well separated groups put it at the size of a group, and
+    noise may put it anywhere. Embeddings are therefore not ranked by it. It has no interval, because the position of a
+    maximum jumps when points are left out.
+
+    Worst and best values over ties are not available: the maximum depends on the tie breaking of all rows jointly.
+
+    See Also
+    --------
+    lcmc : the curve.
+    q_local, q_global : quality up to this K and beyond.
 
     Examples
     --------

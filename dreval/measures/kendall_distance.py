@@ -11,12 +11,13 @@ from dreval.measures._measure import measure
 @measure(
     symbol="tau_D",
     title="Kendall correlation of distances",
-    question="Of two pairs of points, is the one that is farther in the data farther in the embedding?",
+    question="Of two pairs of points, is the pair that is farther apart in the data farther apart in the embedding?",
     level="pair",
     needs=("pairs",),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
+    chance_formula="0; 1 where all distances are equal in both spaces",
     expected=correlation_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost=(
@@ -25,11 +26,20 @@ from dreval.measures._measure import measure
     reference="Kendall (1945), The treatment of ties in ranking problems; Knight (1966) for the algorithm.",
 )
 def kendall_distance(view: View) -> Estimate:
-    """Kendall's tau-b of the n(n-1)/2 distances in the data with those in the embedding.
+    r"""Kendall's tau-b of the n(n-1)/2 distances in the data with those in the embedding.
 
-    tau_b = (C - D) / sqrt((N0 - Nx)(N0 - Ny)) over the N0 pairs of distances, C in the same and D in the opposite
-    order, Nx and Ny tied in the data and in the embedding. Exact in O(N log N) for N distances. Where all distances
-    of one space are equal it counts as 0, of both as 1.
+    .. math:: \tau_b = \frac{C - D}{\sqrt{(N_0 - N_x)(N_0 - N_y)}}
+
+    over the :math:`N_0` pairs of distances, C of them in the same and D in the opposite order, :math:`N_x` tied in the
+    data and :math:`N_y` tied in the embedding. Computed exactly in O(N log N) for N distances. Where all distances of
+    one space are equal the value is 0, where those of both are it is 1. Pairs share points, so the textbook standard
+    error and p-value of a correlation do not hold.
+
+    See Also
+    --------
+    spearman_distance : another correlation of the order.
+    pearson_distance : the linear correlation.
+    triplet_accuracy : the same question for pairs that share a point.
 
     Examples
     --------

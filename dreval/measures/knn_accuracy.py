@@ -52,7 +52,7 @@ def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
 @measure(
     symbol="A",
     title="k-NN accuracy",
-    question="Can the class of a point be told from its neighbors in the embedding?",
+    question="Can the class of a point be predicted from its neighbors in the embedding?",
     level="point",
     needs=("coordinates", "labels"),
     direction="higher",
@@ -69,15 +69,22 @@ def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     ),
 )
 def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatArray:
-    """Cross-validated accuracy of the majority vote of the k nearest neighbors in the embedding.
+    r"""Cross-validated accuracy of the majority vote of the k nearest neighbors in the embedding.
 
-    Folds are stratified by class and shuffled by the seed, the same for every embedding. Each point is classified
-    by its k nearest neighbors outside its own fold (all of them where fewer than k are left); a tie goes to the
-    class of the nearer neighbor.
+    .. math:: A(k) = \frac{1}{n} \sum_{i=1}^n [\hat c_i = c_i],
 
-    Votes flip when points are left out, so the interval of ``ci="points"`` is wide: over two sets of 60
-    and 80 samples of 100 points in three classes its standard error was 1.9 to 2.1 and 1.6 times the standard deviation
-    of the values, that of a paired difference 2.2 and 2.3 times, that of ``ci="subsampling"`` alone 1.2 times.
+    where :math:`\hat c_i` is the majority class of the k nearest neighbors of point i outside its own fold (of all such
+    points where fewer than k are left); a tied vote goes to the class of the nearer neighbor. Folds are stratified by
+    class and shuffled by the seed, the same for every embedding. The data are not used.
+
+    Votes change when points are left out, so the interval of ``ci="points"`` is wide: over two sets of 60 and 80
+    samples of 100 points in three classes its standard error was 1.9 to 2.1 and 1.6 times the standard deviation of the
+    values, that of a paired difference 2.2 and 2.3 times, that of ``ci="subsampling"`` 1.2 times.
+
+    See Also
+    --------
+    neighborhood_hit : share of neighbors of the same class.
+    label_retrieval_auc : all scales at once, without k.
 
     Examples
     --------

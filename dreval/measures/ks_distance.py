@@ -14,7 +14,7 @@ TOLERANCE = 1e-10  # division by the mean rounds; equal distances must stay equa
 @measure(
     symbol="D_KS",
     title="Kolmogorov-Smirnov distance",
-    question="Have distances in the embedding the same distribution as in the data, up to the unit?",
+    question="Do distances in the embedding have the same distribution as in the data, up to the unit?",
     level="pair",
     needs=("pairs",),
     direction="lower",
@@ -27,11 +27,17 @@ TOLERANCE = 1e-10  # division by the mean rounds; equal distances must stay equa
     reference="none: the two-sample Kolmogorov-Smirnov statistic (Smirnov 1939) of distances over their means.",
 )
 def ks_distance(view: View) -> Estimate:
-    """Largest difference of the distribution functions of the n(n-1)/2 distances in the data and in the embedding.
+    r"""Largest difference between the distribution functions of the distances in the data and in the embedding.
 
-    The distances of each space are divided by their mean first, so the unit does not matter. It does not look at which
-    pair has which distance: an embedding whose points are exchanged has the same value. Distances within a relative
-    1e-10 count as equal.
+    .. math:: D_{KS} = \sup_t |F_x(t) - F_y(t)|,
+
+    with :math:`F_x` and :math:`F_y` the distribution functions of the n(n-1)/2 distances in each space, divided by
+    their mean, so that the unit does not matter. Distances within a relative 1e-10 are equal. The value does not depend
+    on which pair has which distance: permuting the rows of the embedding does not change it.
+
+    See Also
+    --------
+    wasserstein_distance : the mean difference of the two distributions.
 
     Examples
     --------

@@ -12,18 +12,26 @@ from dreval.measures._measure import measure
 @measure(
     symbol="LC",
     title="Label-continuity",
-    question="Are classes that are mixed in the data not torn apart in the embedding?",
+    question="Do classes that overlap in the data overlap in the embedding as well?",
     **PAIRS_OF_CLASSES,
 )
 def label_continuity(view: View) -> float:
-    """How little the embedding stretches pairs of classes, judged against the data.
+    r"""How little the embedding stretches pairs of classes, compared with the data.
 
-    LC = 1 - (2 / (c (c - 1))) sum_{a < b} max(M_Y(a, b) - M_X(a, b), 0), where M(a, b) = 2 s - 1 and s is
-    the share of the points of classes a and b that are nearer to the centroid of their own class, in the data for M_X
-    and in the embedding for M_Y. An embedding that separates classes which the data mix is blamed for it.
-    A point as near to both centroids counts one half. M is 1 for classes that centroids separate, 0 for mixed ones, and
-    negative only where most points lie nearer to the wrong centroid; without such pairs the value is at least 0. At
-    least two classes are needed.
+    .. math:: \mathrm{LC} = 1 - \frac{2}{C (C - 1)} \sum_{a < b} \max(M_Y(a, b) - M_X(a, b), 0),
+
+    where :math:`M(a, b) = 2 s - 1` and s is the share of the points of classes a and b that are nearer to the centroid
+    of their own class, in the data for :math:`M_X` and in the embedding for :math:`M_Y`; a point at the same distance
+    from both centroids counts one half, and C is the number of classes. M is 1 for classes that centroids separate, 0
+    for mixed ones, and negative only where most points are nearer to the wrong centroid; without such pairs of classes
+    the value is at least 0. At least two classes are required. An embedding that separates classes which overlap in the
+    data has a low value.
+
+    See Also
+    --------
+    label_trustworthiness : the same for classes that the embedding compresses.
+    class_aware_continuity : neighborhoods of points.
+    distance_consistency : the embedding alone.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from dreval.measures._measure import FloatArray, measure
 @measure(
     symbol="AUC_L",
     title="Label retrieval",
-    question="Seen from a point of the embedding, are the points of its class nearer than the others, at every scale?",
+    question="Are the points of the same class nearer to a point of the embedding than the others, at every scale?",
     level="point",
     needs=("coordinates", "labels"),
     direction="higher",
@@ -28,13 +28,19 @@ from dreval.measures._measure import FloatArray, measure
     ),
 )
 def label_retrieval_auc(view: View) -> tuple[FloatArray, str]:
-    """Mean over the points of the area under the ROC curve of retrieving their class by distance in the embedding.
+    r"""Mean over the points of the area under the ROC curve of retrieving their class by distance in the embedding.
 
-    The contribution of a point i is the share of pairs (j, l), with j another point of its class and l a point of
-    another class, in which j is nearer to i than l; equally far counts one half. Unlike the neighborhood hit it has no
-    k: it asks for all points of the class. The data are not read. The only point of its class contributes one half. At
-    least two classes are needed. Where the embedding has nothing to do with the classes a point is as likely nearer as
-    farther: one half is expected.
+    .. math:: \mathrm{AUC}_L = \frac{1}{n} \sum_{i=1}^n \frac{1}{|P_i|} \sum_{(j, l) \in P_i}
+              \left([y_{ij} < y_{il}] + \tfrac{1}{2} [y_{ij} = y_{il}]\right),
+
+    where :math:`P_i` are the pairs of another point j of the class of i and a point l of another class. There is no k:
+    all points of the class are used. The data are not used. The only point of a class contributes one half. At least
+    two classes are required.
+
+    See Also
+    --------
+    neighborhood_hit, knn_accuracy : the k nearest neighbors only.
+    silhouette : mean distances.
 
     Examples
     --------

@@ -19,24 +19,32 @@ def _by_chance(view: View) -> float:
 @measure(
     symbol="R2",
     title="R^2 of the latent variables",
-    question="Can the true latent variables be read off the embedding by an affine map?",
+    question="Can the true latent variables be recovered from the embedding by an affine map?",
     level="global",
     needs=("coordinates", "latent"),
     direction="higher",
     bounds=(0.0, 1.0),
     chance="permutation",
+    chance_formula=r":math:`\mathrm{rank}(Y) / (n - 1)`, as 0.0202 for a centered embedding of rank 2 and n = 100",
     expected=_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n d (d + q)) time with q latent variables, O(n (d + q)) memory.",
     reference="Li & Wu (2022), Inverse Kernel Decomposition, Section 3.1: affine alignment, mean R^2 of the latents.",
 )
 def latent_r2(view: View) -> tuple[float, str]:
-    """Mean over the latent variables of R^2 after the best affine map of the embedding onto them.
+    r"""Mean over the latent variables of R^2 after the best affine map of the embedding onto them.
 
-    R2 = (1/q) sum_m (1 - |z_m - (Y A + 1 b')_m|^2 / |z_m - mean(z_m)|^2), with A and b from least squares; the note in
-    a table of results holds R^2 of each latent variable. By chance it is d / (n - 1) on average for an embedding of
-    rank d, and 1 for d >= n - 1: the map is fitted on the points it is judged by. Latent variables on a circle (angles)
-    are not affine images of anything sensible; pass their sine and cosine.
+    .. math:: R^2 = \frac{1}{q} \sum_{m=1}^q \left(1 - \frac{|z_m - (Y A + 1 b')_m|^2}{|z_m - \bar z_m|^2}\right),
+
+    with :math:`z_m` the q latent variables and A and b from least squares. The note in a table of results holds R^2 of
+    each latent variable. The map is fitted to the points on which it is evaluated, so the chance level is not 0, and it
+    is 1 for d >= n - 1. Latent variables on a circle (angles) are not affine images of useful coordinates; pass their
+    sine and cosine.
+
+    See Also
+    --------
+    procrustes_disparity : compares with the data, up to rotation and scale.
+    reconstruction_error : how much of the data the embedding determines.
 
     Examples
     --------

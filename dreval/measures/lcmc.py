@@ -16,7 +16,7 @@ def _ceiling(n: int, k: int) -> float:
     **CURVE,
     symbol="LCMC",
     title="Local continuity meta-criterion at every K",
-    question="How many more of the K nearest neighbors are shared than by chance, for every K?",
+    question="How many more of the K nearest neighbors are shared than expected at random, for every K?",
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
@@ -29,9 +29,18 @@ def _ceiling(n: int, k: int) -> float:
     ),
 )
 def lcmc(view: View) -> tuple[FloatArray, str]:
-    """Share of common neighbors minus its value by chance, for K = 1, ..., n - 1.
+    r"""Share of common neighbors minus its chance level, for K = 1, ..., n - 1.
 
-    LCMC(K) = Q_NX(K) - K / (n - 1). Its largest value parts local from global scales, see ``k_max``.
+    .. math:: \mathrm{LCMC}(K) = Q_{NX}(K) - \frac{K}{n - 1}.
+
+    A perfect copy has :math:`1 - K / (n - 1)`. The K with the largest value separates local from global scales, see
+    ``k_max``.
+
+    See Also
+    --------
+    q_nx : the share itself.
+    r_nx : rescaled, so that a perfect copy has 1 at every K.
+    k_max : the K with the largest value.
 
     Examples
     --------

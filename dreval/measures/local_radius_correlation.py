@@ -37,10 +37,18 @@ def _by_chance(view: View, k: int) -> float:
     ),
 )
 def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
-    """Spearman correlation over the points of the distance to the k-th neighbor in the data and in the embedding.
+    r"""Spearman correlation over the points of the distance to the k-th neighbor in the data and in the embedding.
 
-    Each space has its own k-th neighbor. Ranks need no logarithm, so that a radius of 0 (duplicates) has a meaning;
-    equal radii have the mean of their ranks. Where all radii of one space are equal it counts as 0, of both as 1.
+    .. math:: \rho_r = \mathrm{corr}(\mathrm{rank}\, x_{i(k)}, \mathrm{rank}\, y_{i(k)}),
+
+    with :math:`x_{i(k)}` and :math:`y_{i(k)}` the distances from point i to its k-th neighbor, which each space
+    determines for itself. Ranks need no logarithm, so a radius of 0 (duplicates) is valid; equal radii have the mean of
+    their ranks. Where all radii of one space are equal the value is 0, where all radii of both are equal it is 1.
+
+    See Also
+    --------
+    density_kl, density_l1 : compare kernel densities.
+    spearman_distance : the same correlation of all distances.
 
     Examples
     --------

@@ -9,20 +9,28 @@ from dreval.measures._ranks import RELATIVE_ERROR, relative_errors
 
 @measure(
     symbol="MRRE_F",
-    title="Relative rank error, neighbors shown",
-    question="How far are the ranks of the neighbors shown from those in the data, near ones first?",
+    title="Relative rank error of neighbors in the embedding",
+    question="How far are the ranks of neighbors in the embedding from their ranks in the data, near ones first?",
     **RELATIVE_ERROR,
     counted="first",
 )
 def mrre_false(view: View, n_neighbors: int = 15) -> FloatArray:
-    """How far the ranks of the neighbors shown are from those in the data, relative to the rank shown.
+    r"""Mean rank error of the neighbors in the embedding, relative to their rank in the embedding.
 
-    MRRE = (1/n) sum_i (1/c) sum_{j in M(i)} |r_ij - s_ij| / s_ij, where M(i) are the k nearest neighbors of i in
-    the embedding, r_ij and s_ij the ranks of j from i in the data and in the embedding, and
-    c = sum_{t<=k} |n - 2t + 1|/t. The largest error, 1, is not attained: ranks in reverse order have |n - 2t|.
+    .. math:: \mathrm{MRRE}(k) = \frac{1}{n c} \sum_{i=1}^n \sum_{j \in M_k(i)} \frac{|r_{ij} - s_{ij}|}{s_{ij}},
+              \qquad c = \sum_{t=1}^k \frac{|n - 2t + 1|}{t},
 
-    Equal distances are ordered by index. No bounds over their orders are offered: with ties in both spaces the extremes
-    of a row are an assignment problem of its own.
+    where :math:`M_k(i)` are the k nearest neighbors of point i in the embedding, and :math:`r_{ij}` and :math:`s_{ij}`
+    are the ranks of j from i in the data and in the embedding. The upper bound 1 is not attained: ranks in reverse
+    order have :math:`|n - 2t|` in place of :math:`|n - 2t + 1|`.
+
+    Worst and best values over ties are not available: with ties in both spaces the extremes of a row are an assignment
+    problem.
+
+    See Also
+    --------
+    mrre_missing : the same for the neighbors in the data.
+    trustworthiness : rank errors of false neighbors only.
 
     Examples
     --------

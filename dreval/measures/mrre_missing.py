@@ -9,19 +9,27 @@ from dreval.measures._ranks import RELATIVE_ERROR, relative_errors
 
 @measure(
     symbol="MRRE_M",
-    title="Relative rank error, neighbors in the data",
-    question="How far are the ranks of the data's neighbors from those in the embedding, near ones first?",
+    title="Relative rank error of neighbors in the data",
+    question="How far are the ranks of neighbors in the data from their ranks in the embedding, near ones first?",
     **RELATIVE_ERROR,
 )
 def mrre_missing(view: View, n_neighbors: int = 15) -> FloatArray:
-    """How far the ranks of the neighbors in the data are from those in the embedding, relative to the rank in the data.
+    r"""Mean rank error of the neighbors in the data, relative to their rank in the data.
 
-    MRRE = (1/n) sum_i (1/c) sum_{j in N(i)} |r_ij - s_ij| / r_ij, where N(i) are the k nearest neighbors of i in
-    the data, r_ij and s_ij the ranks of j from i in the data and in the embedding, and
-    c = sum_{t<=k} |n - 2t + 1|/t. The largest error, 1, is not attained: ranks in reverse order have |n - 2t|.
+    .. math:: \mathrm{MRRE}(k) = \frac{1}{n c} \sum_{i=1}^n \sum_{j \in N_k(i)} \frac{|r_{ij} - s_{ij}|}{r_{ij}},
+              \qquad c = \sum_{t=1}^k \frac{|n - 2t + 1|}{t},
 
-    Equal distances are ordered by index. No bounds over their orders are offered: with ties in both spaces the extremes
-    of a row are an assignment problem of its own.
+    where :math:`N_k(i)` are the k nearest neighbors of point i in the data, and :math:`r_{ij}` and :math:`s_{ij}` are
+    the ranks of j from i in the data and in the embedding. The upper bound 1 is not attained: ranks in reverse order
+    have :math:`|n - 2t|` in place of :math:`|n - 2t + 1|`.
+
+    Worst and best values over ties are not available: with ties in both spaces the extremes of a row are an assignment
+    problem.
+
+    See Also
+    --------
+    mrre_false : the same for the neighbors in the embedding.
+    continuity : rank errors of missing neighbors only.
 
     Examples
     --------

@@ -38,6 +38,7 @@ def _chance(n: int, k: int) -> float:
     direction="higher",
     bounds=(0.0, 1.0),
     chance=_chance,
+    chance_formula=":math:`k / (n - 1)`",
     counted="edge",
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=3,
@@ -50,10 +51,17 @@ def _chance(n: int, k: int) -> float:
     ),
 )
 def neighborhood_overlap(view: View, n_neighbors: int = 15) -> FloatArray:
-    """Mean share of the k nearest neighbors that data and embedding have in common.
+    r"""Mean share of the k nearest neighbors that data and embedding have in common.
 
-    TSI(k) = (1 / (n k)) sum_i |N_k(i) & M_k(i)|, with N_k(i) and M_k(i) the k nearest neighbors of i in the data
-    and in the embedding.
+    .. math:: Q(k) = \frac{1}{n k} \sum_{i=1}^n |N_k(i) \cap M_k(i)|,
+
+    where :math:`N_k(i)` are the k nearest neighbors of point i in the data and :math:`M_k(i)` those in the embedding.
+
+    See Also
+    --------
+    jaccard : common neighbors divided by the union of both neighborhoods.
+    q_nx : the same share at every K.
+    trustworthiness, continuity : also measure how far away false and missing neighbors are.
 
     Examples
     --------

@@ -32,12 +32,13 @@ def _without(view: View) -> FloatArray:
 @measure(
     symbol="r_D",
     title="Pearson correlation of distances",
-    question="Are distances in the embedding a straight line of those in the data?",
+    question="Are distances in the embedding a linear function of those in the data?",
     level="pair",
     needs=("pairs",),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
+    chance_formula="0; 1 where all distances are equal in both spaces",
     expected=correlation_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     without=_without,
@@ -50,10 +51,20 @@ def _without(view: View) -> FloatArray:
     ),
 )
 def pearson_distance(view: View) -> Estimate:
-    """Pearson correlation of the n(n-1)/2 distances in the data with those in the embedding.
+    r"""Pearson correlation of the n(n-1)/2 distances in the data with those in the embedding.
 
-    It is Mantel's statistic. Where all distances of one space are equal it counts as 0, of both as 1. Pairs share
-    points, so the correlation's textbook standard error and p-value do not hold.
+    .. math:: r_D = \frac{\sum_{i<j} (x_{ij} - \bar x)(y_{ij} - \bar y)}
+              {\sqrt{\sum_{i<j} (x_{ij} - \bar x)^2 \sum_{i<j} (y_{ij} - \bar y)^2}},
+
+    with :math:`x_{ij}` and :math:`y_{ij}` the distances in the data and in the embedding. It is Mantel's statistic.
+    Where all distances of one space are equal the value is 0, where those of both are it is 1. Pairs share points, so
+    the textbook standard error and p-value of a correlation do not hold.
+
+    See Also
+    --------
+    spearman_distance, kendall_distance : correlations of the order of the distances.
+    stress_scale_normalized : the error at the best scale.
+    distance_correlation : sees dependence of any form.
 
     Examples
     --------

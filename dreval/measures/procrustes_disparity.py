@@ -26,11 +26,19 @@ from dreval.measures._measure import measure
     ),
 )
 def procrustes_disparity(view: View) -> tuple[float, str]:
-    """Share of the data's variance that the best translated, rotated, reflected and scaled embedding leaves.
+    r"""Share of variance left after the best translation, rotation, reflection and scaling of the embedding.
 
-    u = 1 - s^2 / (|HX|^2 |HY|^2), with s the nuclear norm of X' H Y over all points; the narrower of the two counts
-    as padded with zero columns. A constant embedding has u = 1. At d < p it is not the trustability measure of
-    Definition 3, which re-runs the method at d = p.
+    .. math:: u = 1 - \frac{s^2}{|H X|^2 |H Y|^2},
+
+    with s the nuclear norm of :math:`X' H Y` over all points, and H the centering; the narrower of X and Y is padded
+    with zero columns. A constant embedding has 1. At d < p it is not the trustability measure of Definition 3, which
+    re-runs the method at d = p.
+
+    See Also
+    --------
+    procrustes_rc : the same within neighborhoods.
+    trustability : the method re-run at d = p.
+    stress_scale_normalized : distances in place of coordinates.
 
     Examples
     --------

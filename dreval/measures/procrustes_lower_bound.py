@@ -10,7 +10,7 @@ from dreval.measures._measure import FloatArray, measure
 @measure(
     symbol="L",
     title="Lower bound of local Procrustes",
-    question="How much of each neighborhood no embedding of this dimension can show?",
+    question="How much of each neighborhood can no embedding of this dimension preserve?",
     level="point",
     needs=("neighbors", "features"),
     direction="lower",
@@ -22,10 +22,18 @@ from dreval.measures._measure import FloatArray, measure
     reference=("Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Lemma 1, normalized as R_N."),
 )
 def procrustes_lower_bound(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
-    """Mean share of a neighborhood's squared norm outside its d leading principal directions.
+    r"""Mean share of a neighborhood's squared norm outside its d leading principal directions.
 
-    (1/n) sum_i sum_{j > d} sigma_j(HX_i)^2 / |HX_i|^2. No embedding of dimension d has R_N, R_N,opt or R_C below
-    it. It reads nothing of the embedding but its number of columns.
+    .. math:: L = \frac{1}{n} \sum_{i=1}^n \frac{\sum_{j > d} \sigma_j(H X_i)^2}{|H X_i|^2},
+
+    where the rows of :math:`X_i` are a point and its k nearest neighbors in the data, H centers, and :math:`\sigma_j`
+    are singular values. No embedding of dimension d has :math:`R_N`, :math:`R_{N,\mathrm{opt}}` or :math:`R_C` below
+    it. Of the embedding only the number of columns is used.
+
+    See Also
+    --------
+    procrustes_rn, procrustes_rn_opt, procrustes_rc : the measures that it bounds.
+    energy_ratio : the same for the data as a whole.
 
     Examples
     --------

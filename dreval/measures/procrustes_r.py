@@ -14,7 +14,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
 @measure(
     symbol="R",
     title="Local Procrustes R",
-    question="Is each neighborhood shown in its true size and shape? In squared units of the data.",
+    question="Does each neighborhood have its true size and shape in the embedding? In squared units of the data.",
     level="point",
     needs=("neighbors", "features"),
     direction="lower",
@@ -27,11 +27,20 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     reference="Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eqs. 1 and 3.",
 )
 def procrustes_r(view: View, n_neighbors: int = 15) -> FloatArray:
-    """Mean Procrustes statistic of the neighborhoods, in squared units of the data.
+    r"""Mean Procrustes statistic of the neighborhoods, in squared units of the data.
 
-    R = (1/n) sum_i G(X_i, Y_i) with G = |HX_i|^2 + |HY_i|^2 - 2 s_i, where X_i holds a point and its k nearest
-    neighbors in the data, Y_i their images, H centers, and s_i is the nuclear norm of X_i' H Y_i. Rotation,
-    reflection and translation of a neighborhood cost nothing; its scale counts.
+    .. math:: R = \frac{1}{n} \sum_{i=1}^n G(X_i, Y_i),
+
+    with :math:`G(X_i, Y_i) = |H X_i|^2 + |H Y_i|^2 - 2 s_i`, where the rows of :math:`X_i` are a point and its k
+    nearest neighbors in the data, those of :math:`Y_i` the same points in the embedding, H centers, and :math:`s_i` is
+    the nuclear norm of :math:`X_i' H Y_i`. Rotating, reflecting and translating a neighborhood has no effect; its scale
+    has. G is clipped at 0.
+
+    See Also
+    --------
+    procrustes_rn : relative to the size of each neighborhood.
+    procrustes_rc : independent of the scale of each neighborhood.
+    procrustes_rpca : after projection on the leading principal directions.
 
     Examples
     --------

@@ -14,7 +14,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
 @measure(
     symbol="R_C",
     title="Local Procrustes R_C",
-    question="Is each neighborhood shown in its true shape, whatever its scale?",
+    question="Does each neighborhood have its true shape in the embedding, at any scale?",
     level="point",
     needs=("neighbors", "features"),
     direction="lower",
@@ -30,14 +30,23 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     ),
 )
 def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
-    """Mean conformal Procrustes statistic: each neighborhood may be rotated, reflected, moved and scaled.
+    r"""Mean conformal Procrustes statistic: each neighborhood may be rotated, reflected, translated and scaled.
 
-    R_C = (1/n) sum_i (|HX_i|^2 - s_i^2 / |HY_i|^2) / |HX_i|^2, with s_i the nuclear norm of X_i' H Y_i; a
-    neighborhood that is shown as one point contributes 1, one of coinciding points in the data 0.
+    .. math:: R_C = \frac{1}{n} \sum_{i=1}^n \frac{|H X_i|^2 - s_i^2 / |H Y_i|^2}{|H X_i|^2},
 
-    The interval of ``ci="points"`` is wide, and tests of differences are cautious: over two sets of 60 and 80 samples
-    of 100 points (50 samples of 300) the standard error was 1.5 and 1.9 (1.7) times the standard deviation of the
-    values, that of a paired difference 1.6 and 1.7 (1.7) times, that of ``ci="subsampling"`` 1.1 (1.2) times.
+    where the rows of :math:`X_i` are a point and its k nearest neighbors in the data, those of :math:`Y_i` the same
+    points in the embedding, H centers, and :math:`s_i` is the nuclear norm of :math:`X_i' H Y_i`. A neighborhood whose
+    image is a single point contributes 1, one of coinciding points in the data 0.
+
+    The interval of ``ci="points"`` is wide, and tests of differences are conservative: over two sets of 60 and 80
+    samples of 100 points (50 samples of 300) the standard error was 1.5 and 1.9 (1.7) times the standard deviation of
+    the values, that of a paired difference 1.6 and 1.7 (1.7) times, that of ``ci="subsampling"`` 1.1 (1.2) times.
+
+    See Also
+    --------
+    procrustes_rn_opt : one scale for the whole embedding.
+    procrustes_rn : in the unit of the embedding.
+    procrustes_disparity : the embedding as a whole.
 
     Examples
     --------

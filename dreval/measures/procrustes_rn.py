@@ -14,7 +14,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
 @measure(
     symbol="R_N",
     title="Local Procrustes R_N",
-    question="Is each neighborhood shown in its true size and shape? Relative to its size.",
+    question="Does each neighborhood have its true size and shape in the embedding? Relative to its size.",
     level="point",
     needs=("neighbors", "features"),
     direction="lower",
@@ -30,12 +30,21 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     ),
 )
 def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
-    """Mean Procrustes statistic of the neighborhoods, each relative to its own size.
+    r"""Mean Procrustes statistic of the neighborhoods, each relative to its own size.
 
-    R_N = (1/n) sum_i G(X_i, Y_i) / |HX_i|^2, with G as for ``procrustes_r``. It depends on the unit of the
-    embedding: an embedding that is right up to scale by c in the plane has R_N = (1 - c)^2, and one in arbitrary units
-    can have any value. Use ``procrustes_rc`` or ``procrustes_rn_opt`` where the unit has no meaning. Neighborhoods
-    of coinciding points contribute 0.
+    .. math:: R_N = \frac{1}{n} \sum_{i=1}^n \frac{G(X_i, Y_i)}{|H X_i|^2},
+
+    with :math:`G(X_i, Y_i) = |H X_i|^2 + |H Y_i|^2 - 2 s_i`, where the rows of :math:`X_i` are a point and its k
+    nearest neighbors in the data, those of :math:`Y_i` the same points in the embedding, H centers, and :math:`s_i` is
+    the nuclear norm of :math:`X_i' H Y_i`. It depends on the unit of the embedding: an embedding that is exact up to a
+    scale c has :math:`R_N = (1 - c)^2`, and one in arbitrary units can have any value. Use ``procrustes_rc`` or
+    ``procrustes_rn_opt`` where the unit has no meaning. Neighborhoods of coinciding points contribute 0.
+
+    See Also
+    --------
+    procrustes_rn_opt : at the best global scale.
+    procrustes_rc : at the best scale of each neighborhood.
+    procrustes_lower_bound : no embedding of dimension d has less.
 
     Examples
     --------

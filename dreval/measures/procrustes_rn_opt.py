@@ -12,7 +12,7 @@ from dreval.measures._measure import FloatArray, measure
 @measure(
     symbol="R_N,opt",
     title="Local Procrustes R_N at the best scale",
-    question="Is each neighborhood shown in its true size and shape, once the whole embedding is scaled best?",
+    question="Does each neighborhood have its true size and shape, once the whole embedding is scaled optimally?",
     level="point",
     needs=("neighbors", "features"),
     direction="lower",
@@ -29,11 +29,20 @@ from dreval.measures._measure import FloatArray, measure
     ),
 )
 def procrustes_rn_opt(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
-    """R_N of the embedding in the unit that makes it smallest.
+    r"""R_N of the embedding at the scale that minimizes it.
 
-    R_N,opt = min_c R_N(X, c Y), attained at c = sum_i (s_i / |HX_i|^2) / sum_i (|HY_i|^2 / |HX_i|^2). One scale
-    serves the whole embedding, so neighborhoods shown too large beside others count, which ``procrustes_rc``
-    forgives: R_C <= R_N,opt <= R_N, and R_N,opt <= 1.
+    .. math:: R_{N,\mathrm{opt}} = \min_c R_N(X, c Y), \qquad
+              c = \frac{\sum_i s_i / |H X_i|^2}{\sum_i |H Y_i|^2 / |H X_i|^2},
+
+    with the notation of ``procrustes_rn``. One scale serves the whole embedding, so neighborhoods that are too large
+    relative to others count, which ``procrustes_rc`` ignores: :math:`R_C \le R_{N,\mathrm{opt}} \le R_N`, and
+    :math:`R_{N,\mathrm{opt}} \le 1`.
+
+    See Also
+    --------
+    procrustes_rn : in the unit of the embedding.
+    procrustes_rc : at the best scale of each neighborhood.
+    procrustes_lower_bound : no embedding of dimension d has less.
 
     Examples
     --------

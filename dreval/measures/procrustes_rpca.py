@@ -10,7 +10,7 @@ from dreval.measures._measure import FloatArray, measure
 @measure(
     symbol="R_PCA",
     title="Local Procrustes R_PCA",
-    question="Is the leading plane of each neighborhood shown in true size and shape? In squared units of the data.",
+    question="Does the leading plane of each neighborhood have its true size and shape? In squared units of the data.",
     level="point",
     needs=("neighbors", "features"),
     direction="lower",
@@ -22,10 +22,20 @@ from dreval.measures._measure import FloatArray, measure
     reference="Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Eq. 6.",
 )
 def procrustes_rpca(view: View, n_neighbors: int = 15) -> FloatArray:
-    """Mean Procrustes statistic after projecting each neighborhood on its d leading principal directions.
+    r"""Mean Procrustes statistic after projecting each neighborhood on its d leading principal directions.
 
-    R_PCA = (1/n) sum_i G(X_i P_i, Y_i), with P_i the d leading principal directions of X_i. Only what the embedding
-    could show is compared. It is neither above nor below ``procrustes_r`` in general.
+    .. math:: R_{PCA} = \frac{1}{n} \sum_{i=1}^n G(X_i P_i, Y_i),
+
+    with :math:`G(X_i, Y_i) = |H X_i|^2 + |H Y_i|^2 - 2 s_i`, where the rows of :math:`X_i` are a point and its k
+    nearest neighbors in the data, those of :math:`Y_i` the same points in the embedding, H centers, and :math:`s_i` is
+    the nuclear norm of :math:`X_i' H Y_i`, and the columns of :math:`P_i` are the d leading principal directions of
+    :math:`X_i`. Only what an embedding of this dimension can hold is compared. It is neither above nor below
+    ``procrustes_r`` in general.
+
+    See Also
+    --------
+    procrustes_r : without the projection.
+    procrustes_lower_bound : what the projection removes.
 
     Examples
     --------

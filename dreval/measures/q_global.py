@@ -23,13 +23,20 @@ from dreval.measures._ranks import CORANKING, note_of
     ),
 )
 def q_global(view: View) -> tuple[float, str]:
-    """Mean of Q_NX(K) over K = K_max + 1, ..., n - 2.
+    r"""Mean of Q_NX(K) over K = K_max + 1, ..., n - 2.
 
-    K_max is the K with the largest excess over chance, see ``k_max``. Large neighborhoods share many points by chance
-    alone, about K / (n - 1) of them. Where K_max = n - 2 no scale is left and the value is 1, that of Q_NX(n - 1).
+    .. math:: Q_{\mathrm{global}} = \frac{1}{n - 2 - K_{\max}} \sum_{K=K_{\max}+1}^{n-2} Q_{NX}(K).
 
-    Equal distances are ordered by index. No bounds over their orders are offered: K_max depends on the orders of all
-    rows at once. From anchors K_max is the best of fewer rows, and the value on average a little low.
+    Large neighborhoods share about :math:`K / (n - 1)` of their points in any embedding, so compare with the chance
+    level. Where :math:`K_{\max} = n - 2` no larger scale is left and the value is 1.
+
+    Worst and best values over ties are not available: K_max depends on the tie breaking of all rows jointly. With
+    anchors, K_max is the maximum over fewer rows, and the value is on average slightly too low.
+
+    See Also
+    --------
+    q_local : the mean up to K_max.
+    k_max : the scale that separates the two.
 
     Examples
     --------

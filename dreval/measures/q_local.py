@@ -23,13 +23,21 @@ from dreval.measures._ranks import CORANKING, note_of
     ),
 )
 def q_local(view: View) -> tuple[float, str]:
-    """Mean of Q_NX(K) over K = 1, ..., K_max.
+    r"""Mean of Q_NX(K) over K = 1, ..., K_max.
 
-    K_max is the K with the largest excess over chance, see ``k_max``; it belongs to the embedding, so that embeddings
-    with different K_max are judged at different scales.
+    .. math:: Q_{\mathrm{local}} = \frac{1}{K_{\max}} \sum_{K=1}^{K_{\max}} Q_{NX}(K).
 
-    Equal distances are ordered by index. No bounds over their orders are offered: K_max depends on the orders of all
-    rows at once. From anchors K_max is the best of fewer rows, and the value on average a little low.
+    :math:`K_{\max}` (see ``k_max``) is a property of each embedding, so embeddings with different K_max are evaluated
+    at different scales.
+
+    Worst and best values over ties are not available: K_max depends on the tie breaking of all rows jointly. With
+    anchors, K_max is the maximum over fewer rows, and the value is on average slightly too low.
+
+    See Also
+    --------
+    q_global : the mean beyond K_max.
+    k_max : the scale that separates the two.
+    r_nx_auc : a summary over all K that needs no such scale.
 
     Examples
     --------

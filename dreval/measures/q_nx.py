@@ -20,6 +20,7 @@ def _chance(n: int, k: int) -> float:
     direction="higher",
     bounds=(0.0, 1.0),
     chance=_chance,
+    chance_formula=":math:`K / (n - 1)`",
     ties=over_ties(Coranking.q_nx),
     without=lambda view, ks: coranking_without(view, ks).q_nx,
     reference=(
@@ -28,11 +29,20 @@ def _chance(n: int, k: int) -> float:
     ),
 )
 def q_nx(view: View) -> tuple[FloatArray, str]:
-    """Share of the K nearest neighbors that data and embedding have in common, for K = 1, ..., n - 1.
+    r"""Share of the K nearest neighbors that data and embedding have in common, for K = 1, ..., n - 1.
 
-    Q_NX(K) = (1 / (n K)) #{(i, j): r_ij <= K and s_ij <= K}, with r_ij and s_ij the ranks of j from i in the data and
-    in the embedding: the sum of the co-ranking matrix over its first K rows and columns. At one K it is
+    .. math:: Q_{NX}(K) = \frac{1}{n K} \#\{(i, j): r_{ij} \le K, s_{ij} \le K\},
+
+    with :math:`r_{ij}` and :math:`s_{ij}` the ranks of j from i (the nearest has rank 1) in the data and in the
+    embedding: the sum of the co-ranking matrix over its first K rows and columns. At a single K this is
     ``neighborhood_overlap``, which also has the contribution of every point.
+
+    See Also
+    --------
+    lcmc : the same minus its chance level.
+    r_nx : the same rescaled to 0 at chance level and 1 for a perfect copy.
+    neighborhood_overlap : the same at one K.
+    q_local, q_global : its means over small and large K.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from dreval.measures._ranks import CURVE, over_ties
     **CURVE,
     symbol="R_NX",
     title="Shared neighbors beyond chance at every K",
-    question="How far is the embedding from chance (0) towards a perfect copy (1), for every K?",
+    question="How far is the embedding from chance level (0) toward a perfect copy (1), for every K?",
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
@@ -24,10 +24,17 @@ from dreval.measures._ranks import CURVE, over_ties
     ),
 )
 def r_nx(view: View) -> tuple[FloatArray, str]:
-    """Share of common neighbors rescaled so that chance is 0 and a perfect copy 1, for K = 1, ..., n - 2.
+    r"""Share of common neighbors rescaled to 0 at chance level and 1 for a perfect copy, for K = 1, ..., n - 2.
 
-    R_NX(K) = ((n - 1) Q_NX(K) - K) / (n - 1 - K). It falls below 0, at worst to -1, where there are fewer common
-    neighbors than by chance.
+    .. math:: R_{NX}(K) = \frac{(n - 1) Q_{NX}(K) - K}{n - 1 - K}.
+
+    It is negative, at worst -1, where fewer neighbors are shared than expected for an unrelated embedding.
+
+    See Also
+    --------
+    q_nx : the share itself.
+    lcmc : the share minus its chance level.
+    r_nx_auc : the area under this curve.
 
     Examples
     --------

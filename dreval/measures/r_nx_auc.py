@@ -25,7 +25,7 @@ def _limits(n: int) -> tuple[float, float]:
     **CORANKING,
     symbol="AUC",
     title="Area under R_NX",
-    question="How far are neighborhoods of all sizes kept, small ones first, beyond chance (0)?",
+    question="How far are neighborhoods of all sizes kept, with most weight on small ones?",
     level="point",
     direction="higher",
     bounds=(-1.0, 1.0),
@@ -41,10 +41,17 @@ def _limits(n: int) -> tuple[float, float]:
     ),
 )
 def r_nx_auc(view: View) -> FloatArray:
-    """Mean of R_NX(K) over all K with weights 1/K: the area under its curve where K is drawn on a log scale.
+    r"""Mean of R_NX(K) over all K with weights 1/K: the area under the curve with K on a log scale.
 
-    AUC = sum_K R_NX(K)/K / sum_K 1/K over K = 1, ..., n - 2. The contribution of a point is the same area for its own
-    common neighbors. No K is to be chosen; 1 is a perfect copy and 0 chance.
+    .. math:: \mathrm{AUC} = \sum_{K=1}^{n-2} \frac{R_{NX}(K)}{K} \Big/ \sum_{K=1}^{n-2} \frac{1}{K}.
+
+    The contribution of a point is the same area for its own common neighbors. No K has to be chosen; a perfect copy has
+    1.
+
+    See Also
+    --------
+    r_nx : the curve.
+    q_local, q_global : other summaries over K.
 
     Examples
     --------

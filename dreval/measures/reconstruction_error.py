@@ -19,7 +19,7 @@ from dreval.records.measure_record import MeasureRecord
 @method_measure(
     symbol="E",
     title="Reconstruction error",
-    question="How much of the data cannot be read back from the embedding, for points that were not used to learn how?",
+    question="How much of the data cannot be reconstructed from the embedding, for points held out from the fit?",
     needs=("reconstruction", "features"),
     direction="lower",
     bounds=(0.0, float("inf")),
@@ -42,55 +42,68 @@ def reconstruction_error(
     ids: Any = None,
     random_state: int | np.random.Generator | None = None,
 ) -> MeasureRecord:
-    """Squared error of reconstructing held-out points from the embedding, over the variance of the data.
+    r"""Squared error of reconstructing held-out points from the embedding, over the variance of the data.
 
-    A function f from the embedding to the data is learned on some folds of the points and applied to the others:
-    E = sum_i |x_i - f(y_i)|^2 / sum_i |x_i - mean|^2, with the mean of the points that were learned from. 0: nothing is
-    lost; 1: the embedding says no more than the mean; above 1: what was learned misleads. The embedding is that of all
-    points; only f is learned on a part of them.
+    A function f from the embedding to the data is fitted to the points of all folds but one and applied to that one:
+
+    .. math:: E = \frac{\sum_i |x_i - f_{-i}(y_i)|^2}{\sum_i |x_i - \bar x_{-i}|^2},
+
+    where :math:`f_{-i}` and the mean :math:`\bar x_{-i}` are those of the points outside the fold of i. 0: the
+    embedding determines the data; 1: it predicts them no better than their mean; above 1: worse than the mean. The
+    embedding is that of all points; only f is fitted to a part of them.
 
     Parameters
     ----------
     X : (n, p) array, DataFrame, sparse matrix or path
         The data; rows are points.
     source : coordinates, estimator, callable or name of a bundled method
-        The embedding, or what makes it.
+        The embedding, or the method that computes it.
     rule : {"ridge", "theorem3", "theorem3_printed"}, default "ridge"
-        How f is learned: kernel ridge regression whose ridge has the least leave-one-out error, or Theorem 3 of Roy
+        How f is fitted: kernel ridge regression with the ridge of least leave-one-out error, or Theorem 3 of Roy
         (2021), corrected or as printed.
     n_folds : int, default 5
-        Number of folds, at most n.
+        Number of folds, 2 <= n_folds <= n.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
     ids : (n,) array or column of X by name, optional
-        Names of the points, by which the rows of a table of coordinates are matched; no feature.
+        Names of the points, by which the rows of a table of coordinates are matched; not used as a feature.
     random_state : int, Generator or None, default None
-        Seed of the folds, and of the method where it is run. Of a source collected by ``dreval.Protocol`` the embedding
-        is the recorded one, and without a seed the folds have that of the recording.
+        Seed of the folds, and of the method where it is run. For a source collected by ``dreval.Protocol`` the
+        embedding is the recorded one, and the default seed of the folds is that of the recording.
 
     Returns
     -------
     MeasureRecord
-        ``float()`` of it is the held-out error. ``parts``: ``train`` (the error of f on the points it was learned
-        from, all of them), ``held_out``, ``left_out`` (by the leave-one-out identity, on the same scale; rule "ridge"
-        only) and, as a yardstick, ``linear_train``, the least error of any linear map to as many dimensions, with
-        ``linear_bound``, what it is on new data at most, with 95 % confidence and for every linear map at once.
-        ``table``: one row for each fold.
+        ``float()`` of it is the held-out error. ``parts``: ``train`` (the error of f on the points it is fitted to,
+        all of them), ``held_out``, ``left_out`` (by the leave-one-out identity, on the same scale; rule "ridge" only)
+        and, for comparison, ``linear_train``, the least error of any linear map to as many dimensions, with
+        ``linear_bound``, an upper bound of its error on new data, with 95 % confidence and for every linear map
+        simultaneously. ``table``: one row for each fold.
 
     Raises
     ------
     InputError
-        If an argument is not what it must be.
+        If an argument breaks its rule.
     MethodFailed
         If the source is run and fails.
 
+    See Also
+    --------
+    energy_ratio : the variance that linear maps can hold.
+    latent_r2 : the same question for known latent variables, by an affine map.
+
     Notes
     -----
-    Range [0, inf); lower is better. By chance: 1, up to noise. Gaussian kernel k(a, b) = exp(-|a - b|^2 / (2 sigma^2))
-    on the embedding, sigma by the median rule: sqrt(median of the squared distances of all pairs of points). O(n^3)
-    time for each fold and once more, O(n^2) memory; more than 1000 points are represented by 1000 drawn at random, with
-    a note. The bound is often above 1: that
-    is what the theory gives at this n.
+    Range: [0, inf); lower is better.
+
+    Chance level: 1, up to sampling error.
+
+    The kernel on the embedding is Gaussian, :math:`k(a, b) = \exp(-|a - b|^2 / (2 \sigma^2))`, with :math:`\sigma^2`
+    the median of the squared distances of all pairs of points. ``linear_bound`` is often above 1, where it says
+    nothing.
+
+    Cost: O(n^3) time for each fold and once more, O(n^2) memory; more than 1000 points are represented by a random
+    sample of 1000, with a note.
 
     References
     ----------
@@ -143,14 +156,18 @@ def _table(found: HeldOut) -> pd.DataFrame:
 
 
 def linear_bound(X: FloatArray, d: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Error of the best projection on d dimensions, and its bound for new data, both over the variance of the data.
+    r"""Error of the best projection on d dimensions, and its bound for new data, both over the variance of the data.
 
-    For every linear map at once, with probability at least ``confidence``,
-    E <= E_n + R_n + B^2 sqrt(8 ln(2 / delta) / n), delta = 1 - confidence, B the largest norm. The losses are
-    x'x - x'Px with P a projection of rank d, so that the Rademacher complexity E sup |2/n sum_i s_i loss_i| is at most
-    (2 / sqrt(n)) B^2 min(1 + sqrt(d), sqrt(p - d)): |tr PM| <= |P|_F |M|_F and E|sum_i s_i x_i x_i'|_F <= sqrt(n) B^2.
+    For every linear map simultaneously, with probability at least ``confidence`` :math:`= 1 - \delta`,
 
-    The mean and B are taken as known, though they are read from the data.
+    .. math:: E \le E_n + R_n + B^2 \sqrt{8 \ln(2 / \delta) / n},
+
+    with B the largest norm. The losses are :math:`x'x - x'Px` with P a projection of rank d, so that the Rademacher
+    complexity :math:`R_n = E \sup |\frac{2}{n} \sum_i s_i\, \mathrm{loss}_i|` is at most
+    :math:`\frac{2}{\sqrt n} B^2 \min(1 + \sqrt d, \sqrt{p - d})`, because
+    :math:`|\mathrm{tr} PM| \le |P|_F |M|_F` and :math:`E |\sum_i s_i x_i x_i'|_F \le \sqrt n B^2`.
+
+    The mean and B are treated as known, though they are computed from the data.
 
     References
     ----------

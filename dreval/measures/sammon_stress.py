@@ -40,11 +40,18 @@ def _without(view: View) -> FloatArray:
     reference="Sammon (1969), A nonlinear mapping for data structure analysis, Eq. 1.",
 )
 def sammon_stress(view: View) -> Estimate:
-    """Squared errors of the distances, each divided by the distance in the data.
+    r"""Squared errors of the distances, each divided by the distance in the data.
 
-    E = (1 / sum x_ij) sum (x_ij - y_ij)^2 / x_ij over the pairs i < j that differ in the data. Pairs of equal points
-    have no weight (1/0) and are left out and counted in the note. E depends on the unit of the embedding; a constant
-    embedding has 1, and worse ones exist.
+    .. math:: E = \frac{1}{\sum x_{ij}} \sum \frac{(x_{ij} - y_{ij})^2}{x_{ij}}
+
+    over the pairs i < j with :math:`x_{ij} > 0`. Pairs of equal points in the data, whose weight 1/0 is undefined, are
+    left out and counted in the note. E depends on the unit of the embedding. A constant embedding has 1, and worse
+    embeddings exist.
+
+    See Also
+    --------
+    stress : all pairs weigh alike.
+    stress_scale_normalized : independent of the unit of the embedding.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from dreval.measures._measure import FloatArray, measure
 @measure(
     symbol="SIL",
     title="Silhouette of the classes",
-    question="Are the classes compact and apart from each other in the embedding?",
+    question="Are the classes compact and separated in the embedding?",
     level="point",
     needs=("coordinates", "labels"),
     direction="higher",
@@ -26,11 +26,19 @@ from dreval.measures._measure import FloatArray, measure
     reference="Rousseeuw (1987), Silhouettes, J. Computational and Applied Mathematics 20, 53-65.",
 )
 def silhouette(view: View) -> FloatArray:
-    """Mean silhouette width of the points in the embedding, with the classes as clusters.
+    r"""Mean silhouette width of the points in the embedding, with the classes as clusters.
 
-    s_i = (b_i - a_i) / max(a_i, b_i), with a_i the mean distance of i to the others of its class and b_i the smallest
-    mean distance to the points of another class. The only point of a class, and a point with a_i = b_i = 0, count 0.
-    The data are not read. At least two classes are needed.
+    .. math:: s_i = \frac{b_i - a_i}{\max(a_i, b_i)},
+
+    with :math:`a_i` the mean distance of point i to the others of its class and :math:`b_i` the smallest mean distance
+    to the points of another class. The only point of a class, and a point with :math:`a_i = b_i = 0`, contribute 0. The
+    data are not used. At least two classes are required.
+
+    See Also
+    --------
+    distance_consistency : nearest class centroid.
+    neighborhood_hit : classes of the nearest neighbors.
+    label_trustworthiness, label_continuity : compare the separation of classes with that in the data.
 
     Examples
     --------

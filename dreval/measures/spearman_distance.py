@@ -14,12 +14,13 @@ from dreval.measures._measure import FloatArray, measure
 @measure(
     symbol="rho_D",
     title="Spearman correlation of distances",
-    question="Are pairs that are far in the data far in the embedding?",
+    question="Are pairs of points that are far apart in the data far apart in the embedding?",
     level="pair",
     needs=("pairs",),
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
+    chance_formula="0; 1 where all distances are equal in both spaces",
     expected=correlation_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=8,
@@ -33,10 +34,19 @@ from dreval.measures._measure import FloatArray, measure
     ),
 )
 def spearman_distance(view: View) -> Estimate:
-    """Spearman correlation of the n(n-1)/2 distances in the data with those in the embedding: Shepard goodness.
+    r"""Spearman correlation of the n(n-1)/2 distances in the data with those in the embedding: Shepard goodness.
 
-    Equal distances have the mean of their ranks. Where all distances of one space are equal it counts as 0, of both as
-    1. Pairs share points, so the correlation's textbook standard error and p-value do not hold.
+    .. math:: \rho_D = \mathrm{corr}(\mathrm{rank}\, x_{ij}, \mathrm{rank}\, y_{ij}) \quad \text{over } i < j,
+
+    with :math:`x_{ij}` and :math:`y_{ij}` the distances in the data and in the embedding; equal distances have the mean
+    of their ranks. Where all distances of one space are equal the value is 0, where those of both are it is 1. Pairs
+    share points, so the textbook standard error and p-value of a correlation do not hold.
+
+    See Also
+    --------
+    kendall_distance : another correlation of the order.
+    pearson_distance : the linear correlation.
+    stress_nonmetric : the error of an isotonic fit.
 
     Examples
     --------

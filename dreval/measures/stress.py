@@ -57,13 +57,23 @@ def _without(view: View, kind: str) -> FloatArray:
     ),
 )
 def stress(view: View, kind: str = "normalized") -> Estimate:
-    """How far the distances of all pairs in the embedding are from those in the data.
+    r"""How far the distances of all pairs in the embedding are from those in the data.
 
-    With x_ij in the data and y_ij in the embedding, over i < j: "raw" is sum (x_ij - y_ij)^2; "normalized" is the
-    square root of raw / sum x_ij^2; "kruskal" that of raw / sum y_ij^2, Kruskal's stress-1 with the distances in the
-    data as disparities, which a constant embedding does not have. All depend on the unit of the embedding: 0.5 Y and
-    Y differ. A constant embedding has "normalized" 1, and worse ones exist. From a sample of pairs, or from anchors,
-    "raw" is extrapolated to all pairs.
+    With :math:`x_{ij}` in the data and :math:`y_{ij}` in the embedding, over the pairs i < j,
+
+    .. math:: S_{\mathrm{raw}} = \sum (x_{ij} - y_{ij})^2, \qquad
+              S_{\mathrm{normalized}} = \sqrt{S_{\mathrm{raw}} / \textstyle\sum x_{ij}^2}, \qquad
+              S_{\mathrm{kruskal}} = \sqrt{S_{\mathrm{raw}} / \textstyle\sum y_{ij}^2}.
+
+    "kruskal" is Kruskal's stress-1 with the distances in the data as disparities; it is undefined for a constant
+    embedding. All three depend on the unit of the embedding: Y and 0.5 Y differ. A constant embedding has "normalized"
+    1, and worse embeddings exist. From a sample of pairs, or with anchors, "raw" is extrapolated to all pairs.
+
+    See Also
+    --------
+    stress_scale_normalized : independent of the unit of the embedding.
+    stress_nonmetric : only the order of the distances in the data counts.
+    sammon_stress : small distances weigh most.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from dreval.measures._measure import measure
 @measure(
     symbol="S_0",
     title="Nonmetric stress",
-    question="How far are the distances in the embedding from any that have the order of those in the data?",
+    question="How far are the distances in the embedding from an isotonic fit on the order of those in the data?",
     level="pair",
     needs=("pairs",),
     direction="lower",
@@ -28,12 +28,19 @@ from dreval.measures._measure import measure
     ),
 )
 def stress_nonmetric(view: View) -> Estimate:
-    """Kruskal's stress-1: distances in the embedding against the best ones that ascend with those in the data.
+    r"""Kruskal's stress-1: distances in the embedding against their isotonic fit on the order of those in the data.
 
-    sqrt(sum (y_ij - f_ij)^2 / sum y_ij^2), where the disparities f are the isotonic (least squares, ascending)
-    regression of the distances y of the embedding on the order of the distances in the data. Ties are treated by
-    Kruskal's primary approach: pairs that are equally far in the data may be shown at different distances at no cost. A
-    constant embedding, for which it is 0/0, counts as 1.
+    .. math:: S_0 = \sqrt{\frac{\sum (y_{ij} - f_{ij})^2}{\sum y_{ij}^2}},
+
+    where the disparities :math:`f_{ij}` are the isotonic (least squares, increasing) regression of the distances in the
+    embedding on the order of the distances in the data, over the pairs i < j. Ties follow Kruskal's primary approach:
+    pairs with equal distances in the data may have different distances in the embedding at no cost. A constant
+    embedding (0/0) has the value 1.
+
+    See Also
+    --------
+    stress : the distances themselves.
+    spearman_distance : the correlation of the two orders.
 
     Examples
     --------

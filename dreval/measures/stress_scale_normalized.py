@@ -31,7 +31,7 @@ def _without(view: View) -> FloatArray:
 @measure(
     symbol="S_N",
     title="Scale-normalized stress",
-    question="How far are the distances in the embedding from those in the data, whatever its unit?",
+    question="How far are the distances in the embedding from those in the data, at the best scale of the embedding?",
     level="pair",
     needs=("pairs",),
     direction="lower",
@@ -48,10 +48,18 @@ def _without(view: View) -> FloatArray:
     ),
 )
 def stress_scale_normalized(view: View) -> Estimate:
-    """Stress of the embedding at the scale that suits it best.
+    r"""Stress at the best scale of the embedding.
 
-    The minimum over a >= 0 of sqrt(sum (x_ij - a y_ij)^2 / sum x_ij^2), reached at a = sum x y / sum y^2; it is the
-    sine of the angle between the two vectors of distances. A constant embedding has 1.
+    .. math:: S_N = \min_{a \ge 0} \sqrt{\frac{\sum (x_{ij} - a y_{ij})^2}{\sum x_{ij}^2}},
+
+    attained at :math:`a = \sum x_{ij} y_{ij} / \sum y_{ij}^2`, over the pairs i < j. It is the sine of the angle
+    between the two vectors of distances. A constant embedding has 1.
+
+    See Also
+    --------
+    stress : in the unit of the embedding.
+    stress_nonmetric : at the best monotone transformation.
+    procrustes_disparity : the error of the coordinates at the best scale.
 
     Examples
     --------

@@ -30,17 +30,17 @@ from dreval.records.measure_record import MeasureRecord
 
 CHANCE_DRAWS = 200
 BATCH_BYTES = 8_000_000  # covariance matrices that the exact path of PCA holds at once
-EXACT_ALL = 20_000  # transformations that the exact path tries besides those that were asked for
+EXACT_ALL = 20_000  # up to here PCA tries all n p transformations as well
 
 
 @method_measure(
     symbol="max u",
     title="Tractable consistency measure",
-    question="How far can a small smooth change of what the embedding shows of the data change the embedding?",
+    question="How far can a small smooth change of the reconstructed data change the embedding?",
     needs=("method", "features"),
     direction="lower",
     bounds=(0.0, 1.0),
-    chance="the largest u of as many exchanges of the embedding's points as there are transformations, at most 200",
+    chance="largest u over as many permutations of the embedding's rows as there are transformations, at most 200",
     invariances=frozenset({"translation", "rotation", "scale"}),
     choices={"transformation": TRANSFORMATIONS, "kernel": RADIAL_KERNELS},
     cost="One run of the method for each transformation and reseed; for PCA O(p^3) for each. O(n^2) memory.",
@@ -65,50 +65,50 @@ def tractable_consistency(
 ) -> MeasureRecord:
     r"""The largest change of the embedding over a finite set of smooth changes of the data, as a share of its variance.
 
-    The data are reconstructed from the method's own embedding (X_A, Theorem 3, corrected), and each transformation adds
-    a bump to one column, at one point, seen through the reconstruction:
+    The data are reconstructed from the method's own embedding (:math:`X_A`, Theorem 3, corrected), and each
+    transformation adds a bump to column j, centered at point i in the reconstructed data:
 
     .. math:: \tilde X = X + a \sqrt{\mathrm{tr} S_{XX} / (n p)} \, k(X_A, x_i) e_j'.
 
-    The method is run on each with the same seed, and u is the Procrustes disparity of the embedding of :math:`\tilde X`
-    against that of X. The value is the largest u. Read it beside the *reseed baseline*, the same data under other
-    seeds: a method that moves as much by itself is not inconsistent, it is random.
+    The method is run on each with the same seed, u is the Procrustes disparity of the embedding of :math:`\tilde X`
+    against that of X, and the value is the largest u. Compare it with the *reseed baseline*, the same data under other
+    seeds: where that is as large, the value measures randomness of the method, not inconsistency.
 
-    ``transformation="definition"`` is Definition 5 as printed, :math:`k(X_A, x_i) e_j' + (X - X_A)`; it replaces all
-    that the embedding knows, so that u is about 1 for nearly every method, and it depends on the unit of the data.
+    ``transformation="definition"`` is Definition 5 as printed, :math:`k(X_A, x_i) e_j' + (X - X_A)`; it removes the
+    reconstructed data, so that u is about 1 for nearly every method, and it depends on the unit of the data.
 
     Parameters
     ----------
     X : (n, p) array, DataFrame, sparse matrix or path
         The data; rows are points.
     source : estimator, callable (X, n_components), name of a bundled method, or Source
-        What is run; coordinates cannot be. For tools outside Python ``dreval.Protocol.collect`` gives a Source, whose
-        settings and seed hold.
+        The method; coordinates cannot be re-run. For tools outside Python ``dreval.Protocol.collect`` gives a Source,
+        whose settings and seed apply.
     n_components : int, default 2
         Number d of dimensions of the embedding.
     transformation : {"perturbation", "definition"}, default "perturbation"
         Which set of transformations.
     amplitude : float, default 0.5
-        The factor a. Where the change would fold the data (its steepest slope reaches 1, as with points far out) a
-        smaller one is used, and a note says so. Not used by "definition".
+        The factor a > 0. Where the transformation would not be invertible (its steepest slope reaches 1, as with
+        outliers) a smaller one is used, and a note says so. Not used by "definition".
     n_transformations : int or "all", default 200
-        How many of the n p transformations are tried, spread evenly over the columns. The largest u of some is below
-        that of all, so compare methods at equal numbers.
+        Number of transformations, of the n p possible ones, spread evenly over the columns. The largest u of a sample
+        is at most that of all, so compare methods at equal numbers.
     kernel : {"gaussian", "laplace", "rational_quadratic"}, default "gaussian"
-        k on the data at distance r: exp(-r^2 / (2 sigma^2)), exp(-r / sigma), 1 / (1 + r^2 / (2 sigma^2)), with sigma
-        by the median rule, sqrt(median of the squared distances of all pairs of points).
+        k on the data at distance r: :math:`\exp(-r^2 / (2 \sigma^2))`, :math:`\exp(-r / \sigma)`,
+        :math:`1 / (1 + r^2 / (2 \sigma^2))`, with :math:`\sigma^2` the median of the squared distances of all pairs.
     n_reseeds : int, default 5
-        Runs of the same data under other seeds; none where seeds do not matter.
+        Runs on the same data under other seeds, at least 0; none for methods without a seed.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
     ids : (n,) array or column of X by name, optional
-        Names of the points, by which the rows of a table of coordinates are matched; no feature.
+        Names of the points, by which the rows of a table of coordinates are matched; not used as a feature.
     store : path, optional
-        A journal (SQLite file): each finished run is written at once, and what is there is not run again. It belongs to
-        this data, method, its parameters, versions and seed; a larger ``n_transformations`` continues it. Pass
-        ``random_state`` too, since another seed is another run. Of a function of yours its code and the variables,
-        functions and classes that it reads belong to it; not so files, the environment, and modules that are imported
-        within it: begin another journal when those change.
+        A journal (SQLite file): each finished run is written at once, and runs that are in it are not repeated. It
+        belongs to these data, the method, its parameters, versions and seed; a larger ``n_transformations`` continues
+        it. Pass ``random_state`` too, since another seed is another run. A function of yours is identified by its code
+        and by the variables, functions and classes that it reads, but not by files, the environment, or modules that
+        it imports when called: begin another journal when those change.
     random_state : int, Generator or None, default None
         Seed of the method and of the choice of transformations.
     n_jobs : int, optional
@@ -122,29 +122,40 @@ def tractable_consistency(
         ``float()`` of it is the largest u. ``parts``: ``median``, ``s_per_n`` (the largest residual S over n, in
         squares of the embedding's unit: the published TCI / n), ``tried``, ``failed``, ``reseed_median``,
         ``reseed_max`` (missing, with a note that says why, where there is no other seed or every seed gives the same
-        embedding), ``run_to_run`` (u of a second run on the same data, where a method that takes no seed draws another
-        embedding), ``amplitude`` (what was used; of the perturbation only); for PCA also ``max_of_all``, over all n p
-        transformations (up to 20,000 of them). ``table``: one row for each transformation.
-        ``chance``: the largest u of as many exchanges of the embedding's points, at most 200.
+        embedding), ``run_to_run`` (u of a second run on the same data, for a method that takes no seed and returns
+        another embedding), ``amplitude`` (the one used; perturbation only); for PCA also ``max_of_all``, over all n p
+        transformations (up to 20,000 of them). ``table``: one row for each transformation. ``chance``: the largest u
+        over as many random permutations of the embedding's rows, at most 200.
 
     Raises
     ------
     UndefinedMeasure
         If the source cannot be run on other data.
     InputError
-        If an argument is not what it must be, or a bundled method cannot give ``n_components`` or needs labels.
+        If an argument breaks its rule, or a bundled method cannot return ``n_components`` columns or needs labels.
     MethodFailed
-        If the method fails on the data themselves or on every transformation, or returns more columns than asked for.
+        If the method fails on the data themselves or on every transformation, or returns more than ``n_components``
+        columns.
+
+    See Also
+    --------
+    trustability : the other measure of a method by Roy.
+    reconstruction_error : how far the embedding determines the data.
 
     Notes
     -----
-    Range [0, 1]; lower is better. PCA is not run: the covariance of transformed data differs by a matrix of rank 2, and
-    its eigenvectors give u exactly. Runs that put all points in one place, like the first embedding, have u = 0.
-    A method that draws the same embedding of all data has u = 0 too: consistent is not right.
+    Range: [0, 1]; lower is better.
+
+    Chance level: the largest u over random permutations of the embedding's rows, as many as there are transformations
+    and at most 200. It is close to 1 where d is much smaller than n, as 0.999 in the first example.
+
+    PCA is not re-run: the covariance of transformed data differs by a matrix of rank 2, and its eigenvectors give u
+    exactly. If the embeddings of the data and of transformed data are both constant, u = 0. A method that returns the
+    same embedding for all data has u = 0 as well: a small value does not mean that the embedding is good.
 
     Cost: ``n_transformations + n_reseeds + 1`` runs of the method, one in place of the reseeds where it takes no seed
-    (of PCA one in all, and O(p^3) for each transformation), O(n^2) memory for the kernel, and that of one run in each
-    process.
+    (for PCA one run, and O(p^3) for each transformation), O(n^2) memory for the kernel, and the memory of one run in
+    each process.
 
     References
     ----------
@@ -195,7 +206,10 @@ def tractable_consistency(
     u, failures = table["u"].to_numpy(), [row["reason"] for row in found if row["reason"]]
     if len(failures) == len(found):
         if case.source.recording is not None:
-            got, cure = f"none of {len(found)} runs has been returned", "Run the tool on the rest of the folder's tasks."
+            got, cure = (
+                f"none of {len(found)} runs has been returned",
+                "Run the tool on the rest of the folder's tasks.",
+            )
             raise MethodFailed(case.source.argument, "must have been run on transformed data", got, cure)
         cure = "Run the method alone on the data with a small bump added to one column to see where."
         got = f"{len(failures)} failures, the first: {failures[0].rstrip('.')}"

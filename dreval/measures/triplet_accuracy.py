@@ -24,6 +24,7 @@ def _by_chance(view: View, n_triplets: int) -> float:
     direction="higher",
     bounds=(0.0, 1.0),
     chance=0.5,
+    chance_formula="1/2 at points with triplets that have an order in the data, 1 at the others",
     expected=_by_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n t (p + d)) time for t triplets a point, at least 20,000 where there are no more; O(n) memory.",
@@ -33,12 +34,20 @@ def _by_chance(view: View, n_triplets: int) -> float:
     ),
 )
 def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, str]:
-    """Share of triplets (i, j, k) in which the order of the distances from i to j and to k is the same in both spaces.
+    r"""Share of triplets (i, j, l) whose distances from i to j and to l have the same order in both spaces.
 
-    The contribution of a point is the share among its own triplets: all of them where a point has at most 20,000 (n <=
-    201) or ``n_triplets``, else ``n_triplets`` drawn at random by the seed, the same for every embedding. Triplets with
-    equal distances in the data have no order and are left out; equal distances in the embedding count one half. A point
-    without any triplet to judge contributes 1.
+    .. math:: A_3 = \frac{1}{n} \sum_{i=1}^n \frac{1}{|P_i|} \sum_{(j, l) \in P_i}
+              [\mathrm{sign}(x_{ij} - x_{il}) = \mathrm{sign}(y_{ij} - y_{il})],
+
+    where :math:`P_i` are pairs of other points: all of them where a point has at most 20,000 (n <= 201) or
+    ``n_triplets``, else ``n_triplets`` random ones, the same for every embedding. Triplets with equal distances in the
+    data have no order and are left out; equal distances in the embedding count one half. A point without any such
+    triplet contributes 1.
+
+    See Also
+    --------
+    kendall_distance : the same for any two pairs of points.
+    spearman_distance : the correlation of all distances.
 
     Examples
     --------

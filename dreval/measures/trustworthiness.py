@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import penalty_without
-from dreval.geometry.ranks import chance_rank_measure, missed_ranks, rank_measure, rank_share, tie_bounds, tied_shares
+from dreval.geometry.ranks import missed_ranks, rank_measure, rank_share, tie_bounds, tied_shares
 from dreval.measures._measure import FloatArray, measure
+from dreval.measures._ranks import RANK_CHANCE
 
 
 def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray]:
@@ -20,12 +21,12 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
 @measure(
     symbol="T",
     title="Trustworthiness",
-    question="Are points shown as neighbors really close in the data?",
+    question="Are the neighbors of a point in the embedding also close to it in the data?",
     level="point",
     needs=("ranks",),
     direction="higher",
     bounds=(0.0, 1.0),
-    chance=chance_rank_measure,
+    **RANK_CHANCE,
     counted="edge",
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=1,
@@ -38,11 +39,21 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
     ),
 )
 def trustworthiness(view: View, n_neighbors: int = 15) -> FloatArray:
-    """How far the points that an embedding shows as neighbors are neighbors in the data.
+    r"""How far the neighbors in the embedding are neighbors in the data.
 
-    T(k) = 1 - (1/G) sum_i sum_{j in M_k(i)} (r_ij - k)+, where M_k(i) are the k nearest neighbors of i in the
-    embedding, r_ij the rank of j from i in the data, and G the largest possible sum: n k (2n - 3k - 1)/2 for k <
-    n/2, and n (n - k)(n - k - 1)/2 otherwise.
+    .. math:: T(k) = 1 - \frac{1}{G} \sum_{i=1}^n \sum_{j \in M_k(i)} \max(r_{ij} - k, 0),
+
+    where :math:`M_k(i)` are the k nearest neighbors of point i in the embedding, :math:`r_{ij}` is the rank of j from i
+    in the data (the nearest has rank 1), and G is the largest possible sum: :math:`n k (2n - 3k - 1) / 2` for k < n/2
+    and :math:`n (n - k)(n - k - 1) / 2` otherwise. Neighbors in the embedding that are far away in the data lower the
+    value.
+
+    See Also
+    --------
+    continuity : the same for neighbors in the data that are lost in the embedding.
+    neighborhood_overlap : the share of common neighbors, without their ranks.
+    mrre_false : the same neighbors with relative rank errors.
+    class_aware_trustworthiness : counts false neighbors of other classes only.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from dreval.measures._measure import measure
 @measure(
     symbol="D_W",
     title="Wasserstein distance",
-    question="How far must distances of the embedding be moved to have the distribution of those in the data?",
+    question="How far must the distances in the embedding be moved to have the distribution of those in the data?",
     level="pair",
     needs=("pairs",),
     direction="lower",
@@ -29,11 +29,17 @@ from dreval.measures._measure import measure
     ),
 )
 def wasserstein_distance(view: View) -> Estimate:
-    """Mean move between the ordered distances of the data and of the embedding, each space in its mean distance.
+    r"""Mean absolute difference of the sorted distances of data and embedding, each in units of its mean distance.
 
-    (1/N) sum_t |x_(t) - y_(t)| over the N = n(n-1)/2 distances in ascending order, divided by their mean in each space:
-    0.1 says that distances must be moved by a tenth of the mean distance. It does not look at which pair has which
-    distance: an embedding whose points are exchanged has the same value. A constant embedding has 1.
+    .. math:: D_W = \frac{1}{N} \sum_{t=1}^N |x_{(t)} - y_{(t)}|
+
+    over the N = n(n-1)/2 distances in ascending order, divided by their mean in each space: 0.1 means that distances
+    must be moved by a tenth of the mean distance. A constant embedding has 1. The value does not depend on which pair
+    has which distance: permuting the rows of the embedding does not change it.
+
+    See Also
+    --------
+    ks_distance : the largest difference of the two distribution functions.
 
     Examples
     --------

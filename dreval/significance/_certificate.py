@@ -1,4 +1,8 @@
-"""The certificate of Definition 1: whether what an embedding leaves of the data is independent of what it shows."""
+"""The certificate of Definition 1: whether the residual of reconstructing the data is independent of the embedding.
+
+The residuals are those of fitted points, so a permutation test would not be valid: the null distribution is a residual
+bootstrap with refit. The certificate and the evaluation's residual tests use the same draws.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ __all__ = ["RULE", "Shown", "certify", "fitted", "residual_tests", "shown"]
 
 FloatArray = npt.NDArray[np.float64]
 PERMUTATIONS = 99  # of the observed residual, for effects that are measured from a permuted mean
-RULE = "ridge"  # how the reconstruction is learned where nothing else is said
+RULE = "ridge"  # how the reconstruction is fitted by default
 MEASURES = ("hsic", "kcca")  # those of them that are registered
 
 
@@ -35,21 +39,21 @@ def certify(
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
 ) -> Certificate:
-    """Ask of one embedding whether x = f(y) + e with a residual of mean zero that is independent of y.
+    r"""Test of one embedding whether x = f(y) + e with a residual e of mean zero that is independent of y.
 
-    f is the reconstruction of the data from the embedding. The residuals are those of fitted points, so that permuting
-    them would be no valid test; the null distribution is a *residual bootstrap with refit*: new data X* = f(Y) + e*,
-    with e* drawn with replacement from the centered residuals e_i / sqrt(1 - S_ii) (S maps data to fits), f is learned
-    again with its own ridge, and the dependence of the new residual on Y is measured again. p = (b + 1) / (m + 1). The
-    residuals are those of a tenth of the ridge that reconstructs best: what that one smooths away would pass for
-    dependence.
+    f is the reconstruction of the data from the embedding. The residuals are those of fitted points, so permuting them
+    would not be a valid test; the null distribution is a *residual bootstrap with refit*: new data
+    :math:`X^* = f(Y) + e^*`, with :math:`e^*` drawn with replacement from the centered residuals
+    :math:`e_i / \sqrt{1 - S_{ii}}` (S maps data to fits); f is fitted to them with its own ridge, and the dependence of
+    the new residuals on Y is measured. :math:`p = (b + 1) / (m + 1)`, where b of the m resamples reach the observed
+    statistic. The residuals are those of a tenth of the best ridge, whose smoothing bias would look like dependence.
 
     Parameters
     ----------
     embedding : Embedding
         With its data: from ``dreval.embed``, or ``results.embedding(name)``. ``results.certificate(name)`` is the same.
     rule : {"ridge", "theorem3", "theorem3_printed"}, default "ridge"
-        How f is learned; see ``reconstruction_error``.
+        How f is fitted; see ``reconstruction_error``.
     n_resamples : int, default 199
         Number m of resamples.
     n_folds : int, default 5
@@ -70,12 +74,17 @@ def certify(
     Raises
     ------
     UndefinedMeasure
-        If the embedding puts all points in one place, or reconstructs the data without a residual.
+        If the embedding is constant, or reconstructs the data without a residual.
+
+    See Also
+    --------
+    reconstruction_error : the held-out error alone.
+    hsic_test, kcca_test : the statistics.
 
     Notes
     -----
-    An embedding that is a smooth function of the data without noise leaves a residual that is small, yet not
-    independent: read the effect size and the held-out error first.
+    A smooth embedding of data without noise leaves a residual that is small, yet not independent: read the effect size
+    and the held-out error first.
 
     Under skewed noise and few points the bootstrap rejects too often: with exponential noise and n = 80 nominal 5 %
     tests rejected in 7 % (HSIC) and 8 % (KCCA) of 600 simulations where the definition holds, and the verdict, adjusted
@@ -162,7 +171,7 @@ def fitted(points: Shown, rule: str) -> Refit:
 def residual_tests(
     refit: Refit, Y: FloatArray, names: Sequence[str], n_resamples: int, root: int, n_jobs: int | None
 ) -> tuple[ResidualTest, ...]:
-    """Residual against embedding by the named tests: p = (b + 1) / (m + 1) over residuals that were learned again.
+    """Residual against embedding by the named tests: p = (b + 1) / (m + 1) over refitted residuals.
 
     Resample b depends on ``root`` and b only.
     """

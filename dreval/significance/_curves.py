@@ -30,9 +30,10 @@ def kappa_curve(
     random_state: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Sensitivity:
-    """Kernel canonical correlation over its regularization kappa.
+    r"""Kernel canonical correlation as a function of its regularization kappa.
 
-    rho falls as kappa grows, under independence too: what matters is its distance from the permuted values.
+    :math:`\rho(\kappa)` of ``kcca_test`` decreases in :math:`\kappa`, under independence too: compare it with its
+    values under permutation.
 
     Parameters
     ----------
@@ -56,7 +57,12 @@ def kappa_curve(
     Raises
     ------
     InputError
-        As ``kcca_test``.
+        As ``kcca_test``; if ``kappa`` is passed, or a kappa is not positive.
+
+    See Also
+    --------
+    kcca_test : the test at one kappa.
+    bandwidth_curve : the same for the bandwidths.
 
     Notes
     -----
@@ -87,7 +93,11 @@ def bandwidth_curve(
     random_state: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Sensitivity:
-    """A kernel test over multiples of the median bandwidths.
+    r"""A kernel test as a function of the bandwidths.
+
+    The bandwidths are :math:`\sigma = c\, \sigma_{\mathrm{median}}` for several factors c. A
+    result that holds only for a narrow range of them deserves caution. p-values of different bandwidths are not
+    adjusted: choosing the smallest one is not a valid test.
 
     Parameters
     ----------
@@ -113,7 +123,12 @@ def bandwidth_curve(
     Raises
     ------
     InputError
-        As the test; no variable with a bandwidth.
+        As the test; if no variable has a bandwidth.
+
+    See Also
+    --------
+    hsic_test, kcca_test : the tests at one bandwidth.
+    kappa_curve : the same for the regularization of ``kcca_test``.
 
     Notes
     -----
@@ -144,17 +159,19 @@ def bandwidth_curve(
 
 
 def _refuse_options(options: dict[str, Any], single: str, several: str) -> None:
-    """Refuse the one value of what the curve varies, and p-values without permutations."""
+    """Refuse a single value of the setting that the curve varies, and p-values without permutations."""
     if single in options:
         cure = f"Pass `{several}`, the values that the curve takes."
         raise InputError(single, f"must be left out: the curve varies it over `{several}`", repr(options[single]), cure)
     if options.get("method") == "gamma":
         cure = "Use 'auto', 'exact' or 'lowrank'."
-        raise InputError("method", "must draw permutations, whose mean and 95 % the curve shows", "'gamma'", cure)
+        raise InputError(
+            "method", "must draw permutations, whose mean and 95 % quantile the curve shows", "'gamma'", cure
+        )
 
 
 def _positive(values: Any, argument: str) -> list[float]:
-    """Positive numbers in rising order."""
+    """Positive numbers in ascending order."""
     numbers = sorted(check_float(value, argument) for value in np.atleast_1d(np.asarray(values, dtype=object)).tolist())
     if not numbers or numbers[0] <= 0:
         raise InputError(argument, "must be positive numbers", repr(numbers[:3]), "Pass a list such as [0.01, 0.1].")

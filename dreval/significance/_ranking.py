@@ -1,4 +1,4 @@
-"""Features in the order in which they tell of a variable: maximum relevance, minimum redundancy."""
+"""Features ranked by their dependence with a variable: maximum relevance, minimum redundancy."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ FloatArray = npt.NDArray[np.float64]
 def dependence_ranking(
     X: Any, y: Any, *, n_features: int | None = None, kernel: str = "gaussian", y_kernel: str = "gaussian"
 ) -> pd.DataFrame:
-    r"""Rank the columns of X by how much they tell of y, and how little of each other.
+    r"""Rank the columns of X by their dependence with y, penalized by the dependence among them.
 
-    A set S of features is worth its mean relevance less its mean redundancy,
+    The score of a set S of features is its mean relevance minus its mean redundancy,
 
     .. math:: J(S) = \frac{1}{|S|} \sum_{i \in S} I(x^i, y) - \frac{1}{|S|^2} \sum_{i, j \in S} I(x^i, x^j),
 
-    where I is HSIC normalized to [0, 1] (the centered kernel alignment), so that features of any scale compare. The
-    first feature is the most relevant one; each next one is that which makes J largest. Each feature's redundancy with
-    itself, I = 1, is counted: J of one feature is its relevance less 1, and J first rises with the
-    size of the set, so compare sets of one size only.
+    where I is HSIC normalized to [0, 1] (the centered kernel alignment), so that features of any scale are comparable.
+    The first feature is the most relevant one; each further one maximizes J. A feature's redundancy with itself, I = 1,
+    is included: J of one feature is its relevance minus 1, and J first rises with the size of the set, so compare only
+    sets of equal size.
 
     Parameters
     ----------
@@ -46,18 +46,22 @@ def dependence_ranking(
     Returns
     -------
     DataFrame
-        One row for each chosen feature, the first first: ``feature``, ``relevance`` I(x, y), ``redundancy`` (mean I
-        with the features before it), ``score`` J of the set up to it.
+        One row for each selected feature, in the order of selection: ``feature``, ``relevance`` I(x, y), ``redundancy``
+        (mean I with the features before it), ``score`` J of the set up to it.
 
     Raises
     ------
     InputError
-        As ``hsic_test``; a constant column.
+        As ``hsic_test``; if a column is constant.
+
+    See Also
+    --------
+    hsic_test : the test that belongs to I.
 
     Notes
     -----
-    The search is greedy: the first m features are not always the best m. Values are biased upward at small n, all
-    alike. Cost: k p n^2 for k ranked features; memory three n x n matrices.
+    The search is greedy: the first m features are not always the best m. All values of I are biased upward at small n.
+    Cost: k p n^2 for k ranked features; memory three n x n matrices.
 
     References
     ----------

@@ -34,35 +34,49 @@ DegenerateDataWarning
     More than half of the pairs of rows coincide, so that the median of the distances is 0.""",
     "permutations": """\
 permutation : {"free", "within", "blocks", "cyclic"}
-    Which rows may be exchanged under the null hypothesis: all; those of the same block; whole ``blocks`` of equal
-    size; or all by a cyclic shift, for a stationary time series.
+    Which permutations of rows are drawn: all; those within blocks; those of whole ``blocks`` of equal size; or cyclic
+    shifts, for a stationary time series. It states which rows are exchangeable under the null hypothesis.
 blocks : (n,) array of classes, optional
     The block of each row, for ``permutation="within"`` and ``"blocks"``; a series follows the row names of ``x``.
 n_resamples : int
-    Number B of permutations. When there are at most B different ones (n! <= B), all of them are enumerated and p
-    is exact.""",
+    Number B of permutations, at least 1. When there are at most B different ones (n! <= B), all of them are
+    enumerated and p is exact.""",
     "draws": """\
 stop_after : int, optional
-    Stop as soon as this many permuted statistics have reached the observed one (Besag & Clifford 1991): fewer
-    permutations where p is large, and still a valid p.
+    Stop as soon as this many permuted statistics have reached the observed one (Besag & Clifford 1991): p remains
+    valid, with fewer permutations where it is large.
 random_state : int, numpy Generator or None
     Seed; permutation b depends on the seed and b only.
 n_jobs : int, optional
     Number of threads, all cores by default; the numbers do not depend on it.""",
 }
-HYPOTHESES = {"variable": "the variables are independent", "groups": "both samples come from one law"}
+HYPOTHESES = {"variable": "the variables are independent", "groups": "both samples have one distribution"}
 
 
 @dataclass(frozen=True, repr=False)
 class TestCard:
-    """What is known of an independence test.
+    """Everything the package knows about a test of independence.
 
-    ``variables`` is "2" or "many"; ``null`` names the ways to a p-value, the default first; ``statistic`` and
-    ``effect_size`` are the symbols printed; ``needs`` says what is read of a variable: "kernel" (numbers, classes or a
-    precomputed kernel), "distances" or "coordinates". ``second`` says what the second argument of the function is:
-    a "variable", or the "groups" that the rows of the first one are split into. ``memory`` says what is held of n rows:
-    "matrices" (n x n), "factors" of few columns where the kernels have them, or the "columns" of the variables;
-    ``tolerance`` the share of a kernel's trace that its factors may leave.
+    Attributes
+    ----------
+    name, title : str
+        Name in the package (the function is ``<name>_test``), name in text.
+    variables : {"2", "many"}
+        How many variables it tests.
+    null : tuple of str
+        The ways to a p-value, the default first.
+    statistic, effect_size : str
+        Symbols, as printed.
+    needs : tuple of {"kernel", "distances", "coordinates"}
+        What is computed from a variable; "kernel": of numbers, of classes, or precomputed.
+    second : {"variable", "groups"}
+        The second argument of the function: a variable, or the groups into which the rows of the first are split.
+    memory : {"matrices", "factors", "columns"}
+        What is held for n rows: n x n matrices, low-rank factors where the kernels have them, or the variables.
+    tolerance : float or None
+        Share of a kernel's trace that its factors may leave.
+    reference : str
+        Source.
     """
 
     __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
@@ -205,7 +219,7 @@ class Resampling:
         return replace(found, null=null, observed=float(observed))
 
     def parameters(self) -> dict[str, Any]:
-        """The settings that give the same permutations again, beside the seed."""
+        """The settings that, with the seed, reproduce the permutations."""
         words = {"permutation": self.permutation, "blocks": self.blocks, "stop_after": self.stop_after}
         return {"n_resamples": self.n_resamples, **words}
 
@@ -270,7 +284,7 @@ def _notes_of(card: TestCard, found: PermutationNull, resampling: Resampling) ->
     m, notes, cyclic = len(found.null), [], resampling.permutation == "cyclic"
     if found.exact:
         what = "shifts" if cyclic else "splits" if card.second == "groups" else "permutations"
-        exact = "no chance is in p" if cyclic else "p is exact"
+        exact = "p is not random" if cyclic else "p is exact"
         notes.append(f"All {m} {what} were enumerated: {exact}, the identity is counted among them.")
     if found.stopped:
         h = resampling.stop_after

@@ -42,13 +42,15 @@ def cca_test(
 ) -> IndependenceTest:
     r"""Test whether two variables are linearly independent.
 
-    With canonical correlations rho_1 >= rho_2 >= ... (singular values of Q_x' Q_y, Q an orthonormal basis of the
-    centered columns) of variables of ranks p and q the statistic is Bartlett's form of Wilks' lambda,
+    With canonical correlations :math:`\rho_1 \ge \rho_2 \ge \dots` (singular values of :math:`Q_x' Q_y`, Q an
+    orthonormal basis of the centered columns) of variables of ranks p and q, the statistic is Bartlett's form of Wilks'
+    lambda,
 
     .. math:: \chi^2 = -\left(n - 1 - \frac{p + q + 1}{2}\right) \sum_i \ln(1 - \rho_i^2),
 
-    0 without linear dependence; 1 - rho^2 below 1e-15 counts as 1e-15. The effect size is rho_1, in
-    [0, 1], biased upward at small n. Only linear dependence, of pairs of directions, is seen: a parabola has rho 0.
+    which is 0 without linear dependence; values of :math:`1 - \rho^2` below 1e-15 are replaced by 1e-15. The effect
+    size is :math:`\rho_1`, in [0, 1], larger for more dependence and biased upward at small n. Only linear dependence
+    is detected: x and x^2 on a symmetric interval have :math:`\rho_1 = 0`.
 
     Parameters
     ----------
@@ -56,9 +58,9 @@ def cca_test(
         (n,) or (n, p) numbers, or (n,) classes (text, booleans, categories), which become indicator columns; the same
         n rows, n > p + q + 1. Frames with equal row names are matched.
     method : {"permutation", "chi2"}
-        Where p comes from: permutations of the rows of ``y``, or the chi-square law with p q degrees of freedom, an
-        approximation for normal variables, which draws no permutations: ``permutation``, ``blocks`` and ``stop_after``
-        are then refused.
+        How p is computed: by permutations of the rows of ``y``, or by the chi-square distribution with p q degrees of
+        freedom, an approximation for normal variables. The latter draws no permutations: ``permutation``, ``blocks``
+        and ``stop_after`` then raise an error.
     %(permutations)s
     %(draws)s
 
@@ -66,19 +68,27 @@ def cca_test(
     -------
     IndependenceTest
         ``statistic`` chi-square; ``effect_size`` rho_1; ``extra``: ``correlations`` (all of them), ``wilks``,
-        ``degrees_of_freedom``, ``p_chi2``, ``null_mean`` and ``null_sd`` (of the chi-square law) and
+        ``degrees_of_freedom``, ``p_chi2``, ``null_mean`` and ``null_sd`` (of the chi-square distribution) and
         ``rank_x``, ``rank_y``.
 
     Raises
     ------
     InputError
-        Different numbers of rows, NaN, a constant variable, or so few rows that every two variables correlate
-        perfectly (n <= p + q + 1).
+        If the variables differ in their number of rows, hold NaN, or are constant; if there are so few rows that any
+        two variables correlate perfectly (n <= p + q + 1).
+
+    See Also
+    --------
+    kcca_test : correlations of smooth functions.
+    hsic_test, dcov_test : dependence of any form.
 
     Notes
     -----
+    Null mean (chance level): p q, that of the chi-square distribution, as 2 for variables of 2 columns and 1 column;
+    the mean over permutations is close to it.
+
     Cost: n (p^2 + q^2) once, n p q for each permutation; memory n (p + q). Invariant to invertible linear maps and
-    shifts of either variable. Directions below 1e-10 of the largest count as none.
+    shifts of either variable. Directions with a singular value below 1e-10 of the largest are dropped.
 
     References
     ----------
@@ -121,7 +131,7 @@ def cca_test(
         found = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), "asymptotic")
         law = {"null_mean": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
         notes: tuple[str, ...] = (
-            f"p is an approximation: the chi-square law with {p * q} degrees of freedom, for normal variables.",
+            f"p is an approximation: chi-square with {p * q} degrees of freedom, for normal variables.",
         )
     else:
         found, notes, law = resampling.run(statistic, scheme, "cca", 1e-12 * n), (), {}

@@ -45,15 +45,15 @@ def dcov_test(
 ) -> IndependenceTest:
     r"""Test whether two variables of any dimension are independent, by their distances.
 
-    With the distance matrices D of ``x`` and E of ``y``, and H = I - 11'/n, the statistic is the squared distance
-    covariance
+    With the distance matrices D of ``x`` and E of ``y``, and the centering matrix :math:`H = I - 11'/n`, the statistic
+    is the squared distance covariance
 
     .. math:: \mathrm{dCov}^2 = \frac{1}{n^2} \langle HDH, HEH \rangle,
 
     at least 0; its population value is 0 only under independence (for ``exponent`` below 2). It is HSIC with the
     kernels -D. The effect size is the bias-corrected squared distance correlation, the same from U-centered matrices:
-    at most 1, 0 in the mean under independence, and possibly negative; NaN where the U-centered distances of a variable
-    are all 0, as they are where a single row differs from all others.
+    at most 1, larger for more dependence, with mean 0 under independence and possibly negative; NaN where the
+    U-centered distances of a variable are all 0, as where a single row differs from all others.
 
     Parameters
     ----------
@@ -77,14 +77,22 @@ def dcov_test(
     Raises
     ------
     InputError
-        Different numbers of rows, NaN, fewer than 4 rows, a variable that is constant or whose rows are all equally
-        far from each other, a precomputed matrix of no distances.
+        If the variables differ in their number of rows, hold NaN, or have fewer than 4 rows; if all distances of a
+        variable are equal; if a precomputed matrix is not one of distances.
+
+    See Also
+    --------
+    hsic_test : the same statistic with kernels in place of distances.
+    distance_correlation : the correlation as a measure of an embedding.
 
     Notes
     -----
+    Null mean (chance level): :math:`\mathrm{tr}(HDH)\, \mathrm{tr}(HEH) / (n^2 (n - 1))` over all permutations, as
+    0.0048 for the variables of the example below; 0 for the effect size.
+
     Cost: n^2 (p + q) / 2 for the distances, n^2 / 2 multiplications for each permutation. Memory: two n x n matrices of
-    8-byte numbers. The correlation does not change under translation, rotation and scale of a variable. The program
-    ``energy`` gives the square root of the statistic, and n times it as that of its test.
+    8-byte numbers. The correlation does not change under translation, rotation and scale of a variable. The R package
+    ``energy`` returns the square root of the statistic, and n times the statistic for its test.
 
     References
     ----------

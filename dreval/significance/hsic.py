@@ -21,7 +21,7 @@ from dreval.significance._variables import Variables, gather, per_variable
 FloatArray = npt.NDArray[np.float64]
 METHODS = ("auto", "exact", "lowrank", "gamma")
 GAMMA_NOTE = (
-    "p is an approximation: a gamma law with the mean and variance of all permutations. Of independent normal "
+    "p is an approximation: a gamma distribution with the mean and variance of all permutations. Of independent normal "
     "variables it rejects about 1.3 % at the 1 % level and 5.8 % at 5 % (n = 30); with heavy tails or outliers more."
 )
 
@@ -53,18 +53,19 @@ def hsic_test(
 ) -> IndependenceTest:
     r"""Test whether variables, each of any dimension or kind, are independent.
 
-    With kernel matrices K of ``x`` and L of ``y`` and H = I - 11'/n the statistic is the squared Hilbert-Schmidt norm
-    of the empirical cross-covariance operator,
+    With kernel matrices K of ``x`` and L of ``y`` and the centering matrix :math:`H = I - 11'/n`, the statistic is the
+    squared Hilbert-Schmidt norm of the empirical cross-covariance operator,
 
     .. math:: \mathrm{HSIC} = \frac{1}{n^2} \langle HKH, HLH \rangle = \frac{1}{n^2} \mathrm{tr}(K H L H).
 
-    It is 0 when the two look independent to the kernels and has no upper bound of its own; with gaussian, laplace or
-    rational quadratic kernels the population value is 0 only under independence. The effect size is the centered kernel
-    alignment CKA = <HKH, HLH> / (|HKH| |HLH|), in [0, 1] for positive semi-definite kernels. CKA and HSIC are
-    biased upward at small n: read them beside the mean of the null distribution. The rows of ``y`` are permuted.
+    It is at least 0 and has no upper bound; with gaussian, laplace or rational quadratic kernels the population value
+    is 0 only under independence. The effect size is the centered kernel alignment
+    :math:`\mathrm{CKA} = \langle HKH, HLH \rangle / (\|HKH\| \|HLH\|)`, in [0, 1] for positive semi-definite kernels.
+    Larger values mean more dependence. Both are biased upward at small n: compare them with the mean of the null
+    distribution. The rows of ``y`` are permuted.
 
     Three and more variables are tested for joint independence by dHSIC, the squared distance between the kernel mean
-    of the joint law and that of the product of the marginal laws,
+    of the joint distribution and that of the product of the marginal distributions,
 
     .. math:: \mathrm{dHSIC} = \frac{1}{n^2} \sum_{ij} \prod_k K^k_{ij} + \prod_k \frac{1}{n^2} \sum_{ij} K^k_{ij}
               - \frac{2}{n} \sum_i \prod_k \frac{1}{n} \sum_j K^k_{ij},
@@ -80,48 +81,60 @@ def hsic_test(
         Text, booleans and categories are classes and get the delta kernel; integers are numbers unless
         ``kernel="delta"``. With ``kernel="precomputed"`` a positive semi-definite (n, n) matrix of kernel values.
     kernel : str or tuple of str
-        ``gaussian`` exp(-d^2 / (2 sigma^2)), ``laplace`` exp(-d / sigma), ``rational_quadratic``
-        1 / (1 + d^2 / (2 sigma^2)), ``linear``, ``exponential``, ``binomial``, ``delta`` (classes) or ``precomputed``;
-        d is the Euclidean distance (``dreval.geometry.kernels.gram_matrix`` has the formulas). A tuple gives each
-        variable its own.
+        ``gaussian`` :math:`\exp(-d^2 / (2 \sigma^2))`, ``laplace`` :math:`\exp(-d / \sigma)`, ``rational_quadratic``
+        :math:`1 / (1 + d^2 / (2 \sigma^2))`, ``linear``, ``exponential``, ``binomial``, ``delta`` (classes) or
+        ``precomputed``; d is the Euclidean distance (``dreval.geometry.kernels.gram_matrix`` has the formulas). A tuple
+        holds one kernel for each variable.
     bandwidth : float, "median", None or a tuple of these
-        The length-scale sigma, in the units of the variable. By default each variable has its own: sigma^2 is the
-        median of its squared distances over pairs i < j.
+        The length-scale :math:`\sigma`, > 0, in the units of the variable. By default each variable has its own:
+        :math:`\sigma^2` is the median of its squared distances over pairs i < j.
     method : {"auto", "exact", "lowrank", "gamma"}
         ``exact`` holds the kernel matrices. ``lowrank`` factors each by pivoted incomplete Cholesky until a share of
         1e-4 of its trace is left; at this bandwidth the statistic is then too small by at most
-        ``extra["error_bound"]``. Of more than 2000 rows the median rule takes 2000, drawn at random, the same ones for
-        every seed, so that the bandwidth itself differs a little from that of ``exact``. ``auto`` is exact up to 2000
-        rows and beyond where the kernels have no small factor and n <= 10,000; what was done is said in the notes.
-        ``gamma`` draws no permutation: p comes from the gamma law with the exact mean and variance of HSIC over all
-        permutations, an approximation (``p_kind`` "approximate"). Of 1000 pairs of independent normal variables it
-        rejected 1.3 % and 5.8 % at the 1 % and 5 % levels for n = 30, .9 % and 5.3 % for n = 100; with heavy tails or
-        outliers it gives too small p. Its kernels are those of ``auto``, low rank beyond 2000 rows. Three and more
-        variables are always exact.
+        ``extra["error_bound"]``. Beyond 2000 rows the median rule uses 2000 random rows, the same ones for every
+        seed, so that the bandwidth differs slightly from that of ``exact``. ``auto`` is exact up to 2000 rows, and
+        beyond where the kernels have no small factor and n <= 10,000; the notes of the result name the choice.
+        ``gamma`` draws no permutations: p comes from the gamma distribution with the exact mean and variance of HSIC
+        over all permutations, an approximation (``p_kind`` "approximate"). Of 1000 pairs of independent normal
+        variables it rejected 1.3 % and 5.8 % at the 1 % and 5 % levels for n = 30, .9 % and 5.3 % for n = 100; with
+        heavy tails or outliers its p is too small. Its kernels are those of ``auto``, low rank beyond 2000 rows. Three
+        and more variables are always exact.
     %(permutations)s
     %(draws)s
 
     Returns
     -------
     IndependenceTest
-        ``statistic`` HSIC (the V-statistic above); ``p_value`` = (1 + #{T_b >= T}) / (B + 1), equal up to rounding
-        counting as equal; ``p_interval`` its 95 % Monte Carlo interval; ``effect_size`` CKA; ``extra``: ``cka`` and
+        ``statistic`` HSIC (the V-statistic above); ``p_value`` :math:`(1 + \#\{b: T_b \ge T\}) / (B + 1)`, where
+        values that are equal up to rounding are equal; ``p_interval`` its 95 % Monte Carlo interval; ``effect_size``
+        CKA; ``extra``: ``cka`` and
         ``unbiased`` (the U-statistic HSIC_1 of Song et al. 2012, which can be negative; two variables), ``method``,
-        ``error_bound`` (low rank), ``null_mean`` and ``null_sd`` (of the gamma law), and for each variable
+        ``error_bound`` (low rank), ``null_mean`` and ``null_sd`` (of the gamma distribution), and for each variable
         ``kernel_x``, ``bandwidth_x``, ``rank_x`` (low rank), ...
 
     Raises
     ------
     InputError
-        Different numbers of rows, NaN, fewer than 4 rows, a variable that is constant or looks the same under every
-        permutation, a precomputed matrix that is no kernel, blocks that fit no permutation.
+        If the variables differ in their number of rows, hold NaN, or have fewer than 4 rows; if a variable is constant
+        or equal under every permitted permutation; if a precomputed matrix is not a kernel; if the blocks permit no
+        permutation.
 
     Warns
     -----
     %(coinciding_rows)s
 
+    See Also
+    --------
+    kcca_test : the largest correlation of smooth functions.
+    dcov_test : HSIC with distances as kernels.
+    mmd_test : the same statistic for two samples.
+    bandwidth_curve : how far the result depends on the bandwidths.
+
     Notes
     -----
+    Null mean (chance level): :math:`\mathrm{tr}(HKH)\, \mathrm{tr}(HLH) / (n^2 (n - 1))` over all permutations, which
+    is of order 1/n; for ``x = np.linspace(-1, 1, 50)`` and ``x**2`` as below it is 0.0038.
+
     Cost: n^2 (p + q) / 2 for the kernels and n^2 / 2 multiplications for each permutation. Memory: two n x n matrices
     of 8-byte numbers and half of one more while they are made (n = 10,000: 2 GB). With factors of ranks r and s:
     n (r^2 + s^2) once, n r s for each permutation, memory n (r + s).
@@ -231,7 +244,7 @@ def low_rank_pair(x: LowRank, y: LowRank) -> tuple[Pair, float]:
 
 
 def gamma_null(pair: Pair) -> tuple[PermutationNull, dict[str, float]]:
-    """A gamma law with the exact mean and variance of HSIC over all permutations (Kazi-Aoual et al. 1995).
+    """A gamma distribution with the exact mean and variance of HSIC over all permutations (Kazi-Aoual et al. 1995).
 
     With its mean and standard deviation.
     """

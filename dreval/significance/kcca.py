@@ -61,16 +61,16 @@ def kcca_test(
     .. math:: \rho = \max_{f, g} \frac{\mathrm{cov}(f(x), g(y))}{\sqrt{\mathrm{var} f(x) + c_f}
               \sqrt{\mathrm{var} g(y) + c_g}},
 
-    computed as the largest singular value of F_x' F_y: with the centered kernel matrix G = U diag(w) U' of a variable,
-    F = U diag(w / (w + k)) and k = n kappa / 2. This is lambda_max - 1 of the generalized eigenproblem with diagonal
-    blocks (G + k I)^2 and off-diagonal blocks G_x G_y. For M variables the statistic is (lambda_max - 1) / (M - 1),
-    made of their pairs: variables that depend on each other jointly but not pairwise (as z on the sign of x y) look
-    independent, and need ``hsic_test``. It lies in [0, 1]; with linear kernels and kappa towards 0 it is the first
-    classical canonical correlation.
+    the largest singular value of :math:`F_x' F_y`: with the centered kernel matrix :math:`G = U \mathrm{diag}(w) U'` of
+    a variable, :math:`F = U \mathrm{diag}(w / (w + k))` and :math:`k = n \kappa / 2`. This is :math:`\lambda_{\max} -
+    1` of the generalized eigenproblem with diagonal blocks :math:`(G + k I)^2` and off-diagonal blocks :math:`G_x G_y`.
+    For M variables the statistic is :math:`(\lambda_{\max} - 1) / (M - 1)`, which uses their pairs only: to detect
+    joint dependence without pairwise dependence (as of z on the sign of x y) use ``hsic_test``. It lies in [0, 1]; with
+    linear kernels and :math:`\kappa \to 0` it is the first classical canonical correlation.
 
-    rho is biased upward, far above 0 also under independence: read it beside the mean of the null distribution. The
-    effect size is (rho - that mean) / (1 - that mean), 0 by chance and 1 at most. ``dreval.kappa_curve`` shows how far
-    the answer depends on kappa.
+    rho is biased upward, far above 0 also under independence: compare it with the mean :math:`\bar\rho_0` of the null
+    distribution. The effect size is :math:`(\rho - \bar\rho_0) / (1 - \bar\rho_0)`, at most 1, with mean 0 under
+    independence. ``dreval.kappa_curve`` shows how far the result depends on kappa.
 
     Parameters
     ----------
@@ -81,12 +81,12 @@ def kcca_test(
     bandwidth : float, "median", None or a tuple of these
         The length-scale sigma; by default each variable has its own, by the median rule.
     kappa : float
-        Regularization, > 0. It is scaled with n: with a fixed one power does not grow with n.
+        Regularization :math:`\kappa` > 0. It is multiplied by n / 2: with a fixed k power does not grow with n.
     method : {"auto", "exact", "lowrank"}
         ``exact`` decomposes the kernel matrices. ``lowrank`` takes the singular vectors of incomplete Cholesky factors
-        that leave 1e-6 of the trace; rho is then wrong by at most ``extra["error_bound"]`` at this bandwidth (of more
-        than 2000 rows the median rule takes 2000, drawn at random, the same ones for every seed). ``auto`` is exact up
-        to 300 rows, and beyond where the factors would have more than n / 2 columns and n <= 10,000.
+        that leave 1e-6 of the trace; the error of rho is then at most ``extra["error_bound"]`` at this bandwidth
+        (beyond 2000 rows the median rule uses 2000 random rows, the same ones for every seed). ``auto`` is exact up to
+        300 rows, and beyond where the factors would have more than n / 2 columns and n <= 10,000.
     %(permutations)s
     %(draws)s
 
@@ -100,20 +100,29 @@ def kcca_test(
     Raises
     ------
     InputError
-        As ``hsic_test``; ``kappa`` that is not positive, or so large that no direction of a variable is left.
+        As ``hsic_test``; if ``kappa`` is not positive, or so large that no direction of a variable is left.
 
     Warns
     -----
     %(coinciding_rows)s
 
+    See Also
+    --------
+    hsic_test : sums over all directions, and sees joint dependence of three and more variables.
+    cca_test : the classical correlation of linear functions.
+    kappa_curve, bandwidth_curve : how far the result depends on the settings.
+
     Notes
     -----
+    Null mean (chance level): the mean of rho over the permutations, ``extra["null_mean"]``; it has no closed form and
+    depends on n, the kernels and kappa, as 0.25 in the example below.
+
     Cost: n^3 once, or n r^2 with factors of rank r; n r s + min(r, s)^3 for each permutation, where r and s count the
     directions with w / (w + k) above 1e-6, of which the permutations (and the observed value they are compared with)
     use the 128 leading ones: p stays valid, and rho itself is computed from all. Memory: a matrix n x n a variable.
 
-    The lower right block of the eigenproblem belongs to the second variable (a slide of the lectures repeats the
-    first), and kappa there differs by the factor n / 2 from slide to slide.
+    Szabo's lecture slides print the kernel matrix of the first variable in the lower right block as well, and two of
+    them differ in kappa by the factor n / 2; the form above is that of Bach and Jordan.
 
     References
     ----------

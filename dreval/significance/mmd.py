@@ -43,17 +43,21 @@ def mmd_test(
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
 ) -> IndependenceTest:
-    r"""Test whether two samples come from one law, that is, whether a variable is independent of group membership.
+    r"""Test whether two samples have one distribution, that is, whether a variable is independent of group membership.
 
     With a kernel k the statistic is the squared distance between the kernel means of the samples,
 
     .. math:: \mathrm{MMD}^2 = \frac{1}{m^2} \sum_{ii'} k(x_i, x_{i'}) + \frac{1}{n^2} \sum_{jj'} k(y_j, y_{j'})
               - \frac{2}{mn} \sum_{ij} k(x_i, y_j),
 
-    at least 0; with gaussian, laplace or rational quadratic kernels its population value is 0 only for equal laws.
-    Under the null hypothesis the rows are one sample and group membership is exchanged. The effect size is eta^2, the
-    share of the variance in the kernel's feature space that lies between the groups, (m n / (m + n)) MMD^2 / tr(HKH),
-    in [0, 1]; with the linear kernel it is the classical one. Both are biased upward at small n.
+    at least 0; with gaussian, laplace or rational quadratic kernels its population value is 0 only for equal
+    distributions. Group membership is permuted. The effect size is :math:`\eta^2`, the share of the variance in the
+    kernel's feature space that lies between the groups,
+
+    .. math:: \eta^2 = \frac{m n}{m + n} \frac{\mathrm{MMD}^2}{\mathrm{tr}(HKH)},
+
+    in [0, 1], larger for samples that differ more; with the linear kernel it is the classical eta squared. Both are
+    biased upward at small n.
 
     Parameters
     ----------
@@ -84,15 +88,22 @@ def mmd_test(
     Raises
     ------
     InputError
-        Samples with different columns, fewer than two rows in a sample, groups that are not two, rows that are all
-        equal, both ``y`` and ``groups``.
+        If the samples have different columns or one has fewer than two rows; if there are not two groups; if all rows
+        are equal; if both ``y`` and ``groups`` are passed.
 
     Warns
     -----
     %(coinciding_rows)s
 
+    See Also
+    --------
+    hsic_test : dependence on more than two groups, or on a continuous variable.
+
     Notes
     -----
+    Null mean (chance level): :math:`\frac{N}{m n (N - 1)} \mathrm{tr}(HKH)` over all permutations, with N = m + n; for
+    the effect size 1 / (N - 1), as 0.0101 for N = 100.
+
     Cost: N^2 p / 2 for the kernel of N = m + n rows, min(m, n)^2 / 2 additions for each permutation. Memory: an N x N
     matrix. The V-statistic is HSIC of the rows with group membership (delta kernel) up to the factor 2 (m n / N^2)^2.
 

@@ -49,7 +49,7 @@ def test_bandwidth_curve_is_the_test_at_every_bandwidth():
     assert classes.tidy()["bandwidth_y"].isna().all()
 
 
-def test_the_embedding_shows_statistic_and_null():
+def test_the_figure_has_statistic_and_null():
     """The plot has a log scale, the statistic, and the permuted mean."""
     curve = dreval.kappa_curve(*sample(), kappas=[0.01, 0.1, 1], n_resamples=19, random_state=0)
     (ax,) = curve.plot().axes
@@ -57,7 +57,7 @@ def test_the_embedding_shows_statistic_and_null():
     drawn = [line.get_ydata() for line in ax.get_lines()]
     assert any(np.array_equal(line, curve.table["statistic"]) for line in drawn if len(line) == 3)
     assert any(np.array_equal(line, curve.table["null_mean"]) for line in drawn if len(line) == 3)
-    assert curve.plot(ax=ax) is ax.figure
+    assert curve.plot(ax=ax) is ax
 
 
 def cka(a, b):
@@ -136,15 +136,15 @@ def test_the_embedding_marks_plain_numbers_and_names_its_lines_at_their_ends():
 
 
 @pytest.mark.parametrize("method", ["gamma", "chi2"])
-def test_the_embedding_of_a_law_is_its_density(method):
-    """A test without permutations draws the law that gave p: the area beyond the statistic is p."""
+def test_the_figure_of_a_distribution_is_its_density(method):
+    """A test without permutations draws the distribution that gave p: the area beyond the statistic is p."""
     x, y = sample()
     found = dreval.hsic_test(x, y, method=method) if method == "gamma" else dreval.cca_test(x, y, method=method)
     mean, sd = found.extra["null_mean"], found.extra["null_sd"]
     law = stats.gamma((mean / sd) ** 2, scale=sd**2 / mean)
     assert law.sf(found.statistic) == pytest.approx(found.p_value)
     (ax,) = found.plot().axes
-    assert f"none: a {'gamma' if method == 'gamma' else 'chi-square'} law" in str(found.summary())
+    assert f"none ({'gamma' if method == 'gamma' else 'chi-square'})" in str(found.summary())
     assert ax.get_ylabel() == "density by chance"
     at, height = ax.collections[0].get_paths()[0].vertices.T
     inside = (at > law.ppf(0.2)) & (height > 0)

@@ -38,13 +38,13 @@ EXTRA = {  # keys of ``extra`` whose words are not the key itself
     "error_bound": "Bound of the error",
     "n_first": "Rows of the first sample",
     "n_second": "Rows of the second sample",
-    "null_sd": "Standard deviation of the null",
-    "p_chi2": "p of the chi-square distribution",
+    "null_sd": "SD of the null",
+    "p_chi2": "p (chi-square)",
     "truncation": "Lost by truncation",
     "unbiased": "Unbiased statistic",
     "wilks": "Wilks' lambda",
 }
-IN_PLACE = {"gamma": "none: a gamma distribution", "chi2": "none: a chi-square distribution"}  # of permutations
+IN_PLACE = {"gamma": "none (gamma)", "chi2": "none (chi-square)"}  # the distribution that replaces permutations
 
 
 def test_summary(found: IndependenceTest) -> Summary:
