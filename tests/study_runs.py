@@ -106,7 +106,7 @@ class Runs:
         if not self.path.exists():
             return set()
         with StudyFile(self.path) as file:
-            return set(file.answers())
+            return set(file.results())
 
     def table(self) -> pd.DataFrame:
         """The table without what a clock has measured."""

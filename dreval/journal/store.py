@@ -1,4 +1,4 @@
-"""The one store of finished work (SQLite), and the claims of processes on its cells."""
+"""The one store of finished work, an SQLite file, and the claims of processes on its cells."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def is_journal(path: str | Path) -> bool:
 
 
 def cell_key(recipe: Mapping[str, Any]) -> str:
-    """The key of what a recipe describes: equal recipes have equal keys, whatever the order of their entries.
+    """The hash of a recipe; the order of its entries does not matter.
 
     Examples
     --------
@@ -64,29 +64,29 @@ def cell_key(recipe: Mapping[str, Any]) -> str:
 
 
 class Store:
-    """Finished cells by run and name; each is written at once and is never lost by killing the process.
+    """Finished cells by run and name; each is written at once, so that killing the process loses none.
 
     A run is described by its recipe (data, method, parameters, seed, versions), a cell by its name in the run. Several
-    processes may read and write the same file: readers never wait, writers wait for each other. Values are JSON, with
-    every digit, and one array; nothing in the file can run code.
+    processes may read and write the same file: readers never wait, writers wait for each other. A value is JSON, with
+    all digits, and at most one array; nothing in the file can run code.
 
     Parameters
     ----------
     path : str or path
-        The file; it is made where there is none.
+        The file; it is created if it does not exist.
     argument : str
-        How errors call the path.
+        Name of the path in error messages.
     read_only : bool
-        Nothing is written, and a file that is not there is refused.
+        Whether nothing is written; the file must then exist.
 
     Raises
     ------
     InputError
-        If the file is no journal, was made by a later version, or cannot be written.
+        If the file is not a journal, is of another format, or cannot be written.
 
     Notes
     -----
-    Write-ahead logging: beside the file lie ``-wal`` and ``-shm`` while it is open. It must lie on a local disk.
+    With write-ahead logging, files ``-wal`` and ``-shm`` exist next to it while it is open. It must be on a local disk.
     Writing a cell costs one transaction, well below a millisecond. Any thread of the process may use an open journal.
 
     Examples
@@ -104,21 +104,21 @@ class Store:
         self.path = check_path(path, argument)
         self._argument, self._lock = argument, RLock()
         if read_only and not self.path.is_file():
-            cure = "Check the name; a file is made by running."
+            cure = "Check the name; the file is created by run()."
             raise InputError(argument, "must be an existing file", repr(str(self.path)), cure)
         if not self.path.parent.is_dir():
-            cure = "Make the folder first, or choose another one."
-            raise InputError(argument, "must lie in a folder that is there", repr(str(self.path)), cure)
+            cure = "Create the folder, or choose another one."
+            raise InputError(argument, "must be in an existing folder", repr(str(self.path)), cure)
         with self._refused(), ExitStack() as stack:
             self._db = self._connect(read_only)
-            stack.callback(self._db.close)  # unless all goes well
+            stack.callback(self._db.close)  # only after an error
             self._check_format(read_only)
             stack.pop_all()
         self.lock_prefix = f"{self.path.resolve()}-lock-"  # one name for one file, whatever links lead to it
 
     @contextmanager
     def _refused(self) -> Iterator[None]:
-        """What SQLite says against the file, as a refusal of the file."""
+        """Errors of SQLite as errors of the path."""
         try:
             yield
         except sqlite3.Error as error:
@@ -126,14 +126,14 @@ class Store:
             raise InputError(self._argument, rule, f"{str(self.path)!r} ({error})", "Choose a new file.") from error
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:
-        """The open file; a lock makes it safe for threads, of which SQLite itself allows one."""
-        name = _reading(self.path.resolve()) if read_only else str(self.path)
+        """The open database, usable from all threads under the lock of the store."""
+        name = _read_uri(self.path.resolve()) if read_only else str(self.path)
         options: dict[str, Any] = {"timeout": WAIT_SECONDS, "isolation_level": None, "check_same_thread": False}
         db: sqlite3.Connection = sqlite3.connect(name, uri=read_only, **options)
         return db
 
     def _check_format(self, read_only: bool) -> None:
-        """Make the tables of a new file, all or none; refuse other databases, and those of a later version."""
+        """Create the tables of a new file in one transaction; other databases and formats raise an error."""
         tables = [name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
         if "about" not in tables and (tables or read_only):
             got = f"{str(self.path)!r}, {'another database' if tables else 'which is empty'}"
@@ -144,11 +144,11 @@ class Store:
             self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {begun}; COMMIT;")
         found = self.rows("SELECT value FROM about WHERE name = 'format'")[0][0]
         if found != str(FORMAT):
-            rule = f"must have been made with format {FORMAT}"
+            rule = f"must have format {FORMAT}"
             raise InputError(self._argument, rule, f"format {found}", "Choose a new file, or update dreval.")
 
     def _write_ahead(self) -> None:
-        """Switch to write-ahead logging; for this SQLite itself does not wait where another process is at it."""
+        """Switch to write-ahead logging; SQLite itself does not wait while another process does the same."""
         until = time.monotonic() + WAIT_SECONDS
         while True:
             try:
@@ -162,7 +162,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All that is written within is written at once, or not at all; other processes wait."""
+        """A transaction: all of its writes are kept, or none; other processes wait."""
         with self._lock, self._refused():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -178,7 +178,7 @@ class Store:
             return rows.fetchall()
 
     def open_run(self, recipe: Mapping[str, Any]) -> str:
-        """The key of a run; its recipe is kept in the file, to be read by people."""
+        """The key of a run; its recipe is kept in the file for readers."""
         run = cell_key(recipe)
         self.rows("INSERT OR IGNORE INTO runs VALUES (?, ?)", (run, _text(recipe)))
         return run
@@ -186,7 +186,7 @@ class Store:
     def put(
         self, run: str, cell: str, value: Mapping[str, Any] | None = None, array: npt.NDArray[Any] | None = None
     ) -> None:
-        """Write one finished cell; what was there before stays, so that the first answer is the answer."""
+        """Write one finished cell; an existing value is kept, so that the first one counts."""
         self.rows("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", cell_row(run, cell, value or {}, array))
 
     def get(self, run: str, cell: str) -> Cell | None:
@@ -200,7 +200,7 @@ class Store:
         return {cell: _cell(value, blob) for cell, value, blob in rows}
 
     def texts(self, run: str) -> dict[str, str]:
-        """The values of all finished cells as they are written in the file, without their arrays."""
+        """The values of all finished cells as JSON text, without their arrays."""
         return dict(self.rows("SELECT cell, value FROM cells WHERE run = ? ORDER BY cell", (run,)))
 
     def close(self) -> None:
@@ -217,8 +217,8 @@ class Store:
         self.close()
 
 
-def _reading(path: Path) -> str:
-    """How SQLite opens a file to be read: who may write tidies up on closing, and a log beside the file is read too."""
+def _read_uri(path: Path) -> str:
+    """The URI for reading a file: with write permission its log is merged on closing, else the log is read, if any."""
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
         return f"{path.as_uri()}?mode=rw"
     log = path.with_name(f"{path.name}-wal")
@@ -228,7 +228,7 @@ def _reading(path: Path) -> str:
 def cell_row(
     run: str, cell: str, value: Mapping[str, Any], array: npt.NDArray[Any] | None
 ) -> tuple[str, str, str, bytes | None]:
-    """A cell as the file has it: its value as JSON, its array in numpy's own format."""
+    """A row of the table of cells: the value as JSON, the array in the .npy format."""
     if array is None:
         return run, cell, _text(value), None
     buffer = io.BytesIO()

@@ -1,6 +1,6 @@
-"""How a study lies in its journal: the recipe, the data sets and methods, and one answer for each cell.
+"""A study in its journal: the recipe, the data sets and methods, and one result for each cell.
 
-``Study`` writes it; whoever has the file can read the table and the state of the cells without the data and methods.
+``Study`` writes it; the table and the states of the cells can be read without the data and methods.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ __all__ = [
 
 ABOUT, DATASETS, METHODS, CELLS = "study", "study data sets", "study methods", "study cells"
 STATES = ("done", "failed", "running", "waiting")
-HASH, ROOM = 15, 60  # letters of a setting that are named in an error
+HASH, ROOM = 15, 60  # characters of a hash, and of another setting, in an error
 KEYS = ("dataset", "embedding", "n_components", "replicate")
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One cell: a method on a data set, at a number of components, for the ``replicate``-th time."""
+    """One cell: a method on a data set, with a number of components, in a replicate."""
 
     dataset: str
     method: str
@@ -51,7 +51,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What the file calls it."""
+        """Name of the cell in the file."""
         return json.dumps([self.dataset, self.method, self.n_components, self.replicate], ensure_ascii=False)
 
     @classmethod
@@ -72,7 +72,7 @@ def is_study(path: str | Path) -> bool:
 
 
 def is_new(path: str | Path) -> bool:
-    """Whether nothing was written yet: no file, or one of a process that was ended before it wrote the recipe."""
+    """Whether nothing was written yet: no file, or one of a process that ended before it wrote the recipe."""
     path = Path(path)
     if not path.exists() or (path.is_file() and path.stat().st_size == 0):
         return True
@@ -86,7 +86,7 @@ def is_new(path: str | Path) -> bool:
 
 
 def read_study_table(path: str | Path) -> pd.DataFrame:
-    """The values of a study as ``dreval.compare`` takes them, whatever of it is done."""
+    """The table of the finished cells of a study, in the form that ``dreval.compare`` uses."""
     with StudyFile(path) as file:
         return file.table(split_components=True)
 
@@ -99,13 +99,13 @@ class StudyFile:
     path : str or Path
         The file.
     recipe : mapping, optional
-        What all cells have in common. With it the file is written to, and made where there is none; a file that was
-        begun with another recipe is refused. Without it the file is read.
+        The settings of all cells. With it the file is opened for writing, and created if it does not exist; a file with
+        another recipe raises an error. Without it the file is opened for reading.
 
     Raises
     ------
     InputError
-        If there is no such file, it holds no study, or one with another recipe.
+        If the file does not exist, holds no study, or one with another recipe.
     """
 
     def __init__(self, path: str | Path, recipe: Mapping[str, Any] | None = None) -> None:
@@ -124,28 +124,28 @@ class StudyFile:
                 "path", "must hold a study", f"the journal {str(self.store.path)!r} of something else", cure
             )
         if recipe is not None:
-            self.store.put(ABOUT, "recipe", recipe)  # of two that begin at once the first one's stays
+            self.store.put(ABOUT, "recipe", recipe)  # of two processes that begin at once the first one's is kept
             self.check_recipe(recipe)
 
     def check_recipe(self, recipe: Mapping[str, Any]) -> None:
-        """Refuse another recipe than that of the file."""
+        """Check that a recipe is that of the file."""
         _check_same(self.recipe, recipe, "path", "must hold a study with the same settings", "begin a new file")
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """What all cells have in common."""
+        """The settings of all cells."""
         found = self.store.get(ABOUT, "recipe")
         return {} if found is None else found[0]
 
     def add_part(self, kind: str, name: str, about: Mapping[str, Any]) -> None:
-        """Write down a data set or method, where its name is new."""
+        """Add a data set or method, unless its name exists."""
         self.store.put(kind, name, {"about": about, "place": len(self.store.texts(kind))})
 
     def check_part(self, kind: str, name: str, about: Mapping[str, Any], argument: str) -> None:
-        """Refuse a data set or method that is another one than the file knows under that name."""
+        """Check that a data set or method is the one that the file has under this name."""
         known = self.parts(kind).get(name)
         if known is not None:
-            rule = "must be what the file knows under this name"
+            rule = "must be the same as in the file"
             _check_same(known, about, argument, rule, "give it another name")
 
     def parts(self, kind: str) -> dict[str, dict[str, Any]]:
@@ -157,21 +157,21 @@ class StudyFile:
         """The claims of this process on the cells."""
         return Claims(self.store, CELLS)
 
-    def answers(self) -> dict[Cell, dict[str, Any]]:
-        """The answers that are there, in the order of data sets, methods, components and replicates."""
+    def results(self) -> dict[Cell, dict[str, Any]]:
+        """The results by cell, ordered by data set, method, components and replicate."""
         found = {Cell.of(name): json.loads(text) for name, text in self.store.texts(CELLS).items()}
         return {cell: found[cell] for cell in self._ordered(found)}
 
     def texts(self) -> dict[str, str]:
-        """The answers as they are written, by the names of their cells."""
+        """The results as JSON text, by name of the cell."""
         return self.store.texts(CELLS)
 
     def failed_texts(self) -> dict[str, str]:
-        """The answers that say why there is none, as they are written."""
+        """The results of failed cells, as JSON text."""
         return {name: text for name, text in self.texts().items() if json.loads(text)["reason"]}
 
     def _ordered(self, cells: Any) -> list[Cell]:
-        """Cells in the order in which their data sets and methods were added."""
+        """Cells ordered by their data sets and methods, as these were added."""
         datasets, methods = ({name: i for i, name in enumerate(self.parts(kind))} for kind in (DATASETS, METHODS))
 
         def place(cell: Cell) -> tuple[int, ...]:
@@ -180,38 +180,38 @@ class StudyFile:
         return sorted(cells, key=place)
 
     def array(self, cell: Cell) -> npt.NDArray[Any] | None:
-        """The embedding of a cell, where it was kept."""
+        """The embedding of a cell; None if it was not kept."""
         found = self.store.get(CELLS, cell.name)
         return None if found is None else found[1]
 
     def table(self, split_components: bool = False) -> pd.DataFrame:
         """The tidy table of all cells that are done or failed.
 
-        ``split_components`` names the number of components among the parameters of the indices where there are
-        several, so that embeddings are compared at the same number only.
+        ``split_components`` adds the number of components to the parameters of the measures if there are several, so
+        that embeddings are compared at equal numbers only.
         """
-        return tidy_frame(list(self._rows(self.answers(), split_components)))
+        return tidy_frame(list(self._rows(self.results(), split_components)))
 
-    def _rows(self, answers: Mapping[Cell, Mapping[str, Any]], split: bool) -> Iterator[dict[str, Any]]:
-        split = split and len({cell.n_components for cell in answers}) > 1
-        for cell, answer in answers.items():
-            for row in answer["rows"]:
-                said = [row.get("parameters", ""), f"n_components={cell.n_components}" if split else ""]
-                yield {**row, "parameters": ", ".join(filter(None, said)), **self._own(cell)}
+    def _rows(self, results: Mapping[Cell, Mapping[str, Any]], split: bool) -> Iterator[dict[str, Any]]:
+        split = split and len({cell.n_components for cell in results}) > 1
+        for cell, result in results.items():
+            for row in result["rows"]:
+                parts = [row.get("parameters", ""), f"n_components={cell.n_components}" if split else ""]
+                yield {**row, "parameters": ", ".join(filter(None, parts)), **self._own(cell)}
 
     @staticmethod
     def _own(cell: Cell) -> dict[str, Any]:
-        """What the rows of a cell have in common."""
+        """The columns that identify a cell."""
         return {"dataset": cell.dataset, "embedding": cell.method, "replicate": cell.replicate}
 
     def states(self) -> pd.DataFrame:
-        """One row for each cell that was asked for: its keys, state, seconds, and the reason of a failure."""
+        """One row for each cell of a run: its keys, state, seconds, the reason of a failure, and warnings."""
         import pandas as pd
 
-        answers, asked = self.answers(), running(self.store, CELLS)
-        cells = self._ordered({*map(Cell.of, asked), *answers})
+        results, at_work = self.results(), running(self.store, CELLS)
+        cells = self._ordered({*map(Cell.of, at_work), *results})
         rows = [
-            (c.dataset, c.method, c.n_components, c.replicate, *_state(answers.get(c), asked.get(c.name, False)))
+            (c.dataset, c.method, c.n_components, c.replicate, *_state(results.get(c), at_work.get(c.name, False)))
             for c in cells
         ]
         return no_states() if not rows else pd.DataFrame(rows, columns=list(no_states().columns))
@@ -235,7 +235,7 @@ def no_states() -> pd.DataFrame:
 
 
 def with_waiting(states: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
-    """The table of states with those of the cells that were not asked for yet."""
+    """The table of states with the cells that no run has added yet."""
     import pandas as pd
 
     known = set(states[list(KEYS)].itertuples(index=False, name=None))
@@ -245,27 +245,27 @@ def with_waiting(states: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     return states if more.empty else more if states.empty else pd.concat([states, more], ignore_index=True)
 
 
-def _state(answer: Mapping[str, Any] | None, is_running: bool) -> tuple[str, float, str, str]:
-    """State, seconds, reason and warnings of one cell; one that is tried again is running."""
-    if is_running or answer is None:
+def _state(result: Mapping[str, Any] | None, is_running: bool) -> tuple[str, float, str, str]:
+    """State, seconds, reason and warnings of one cell; a cell that is recomputed is running."""
+    if is_running or result is None:
         return "running" if is_running else "waiting", 0.0, "", ""
-    state = "failed" if answer["reason"] else "done"
-    return state, float(answer["seconds"]), str(answer["reason"]), "; ".join(answer["warnings"])
+    state = "failed" if result["reason"] else "done"
+    return state, float(result["seconds"]), str(result["reason"]), "; ".join(result["warnings"])
 
 
 def _check_same(known: Mapping[str, Any], given: Mapping[str, Any], argument: str, rule: str, cure: str) -> None:
-    """Refuse what is not as the file has it; every difference is named."""
+    """Compare two descriptions; an error names every difference."""
     plain = json.loads(json.dumps(given))
     differ = [key for key in {**known, **plain} if known.get(key) != plain.get(key)]
     if differ:
-        said = "; ".join(
+        parts = "; ".join(
             f"{key} {_short(known.get(key))} in the file and {_short(plain.get(key))} here" for key in differ
         )
-        raise InputError(argument, rule, said, f"Pass what the file was begun with, or {cure}.")
+        raise InputError(argument, rule, parts, f"Pass what the file was begun with, or {cure}.")
 
 
 def _short(value: Any) -> str:
-    """A setting in a few letters; of a hash its beginning."""
+    """A setting in a few characters; the beginning of a hash."""
     text = value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
     room = HASH if len(text) == 64 and " " not in text else ROOM
     return text if len(text) <= room else f"{text[: room - 3]}..."

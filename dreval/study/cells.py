@@ -23,17 +23,17 @@ from dreval.inputs.source_kinds import Foreign
 from dreval.journal.store import Claims
 from dreval.journal.study_file import Cell, StudyFile
 from dreval.records.results import Results
-from dreval.study.parts import Settings, seen_points
+from dreval.study.parts import Settings, points_per_replicate
 
-__all__ = ["Job", "Round", "answer_cell", "cell_seed"]
+__all__ = ["Job", "Round", "cell_seed", "compute_cell"]
 
-SEEN = (UserWarning, RuntimeWarning)  # not those that speak to programmers
-Answer = tuple[Cell, dict[str, Any], npt.NDArray[np.float64] | None]
+SEEN = (UserWarning, RuntimeWarning)  # not those for programmers, such as deprecations
+CellResult = tuple[Cell, dict[str, Any], npt.NDArray[np.float64] | None]
 
 
 @dataclass(frozen=True)
 class Job:
-    """A cell with all that is needed to compute it, here or in another process; ``n_jobs`` threads judge it."""
+    """A cell with all that is needed to compute it, here or in another process; ``n_jobs`` threads evaluate it."""
 
     cell: Cell
     data: Data
@@ -48,10 +48,10 @@ def cell_seed(root: int, cell: Cell) -> int:
     return stream_seed(root, "study", cell.dataset, cell.replicate)
 
 
-def answer_cell(job: Job) -> Answer:
-    """Embed and judge; what fails is an answer too, with its reason.
+def compute_cell(job: Job) -> CellResult:
+    """Embed the data and evaluate the embedding; a failure is recorded with its reason.
 
-    Matrix products run in one thread, so that no number depends on how many cells run at once.
+    Matrix products run in one thread, so that no number depends on the number of processes.
     """
     from threadpoolctl import threadpool_limits
 
@@ -60,7 +60,7 @@ def answer_cell(job: Job) -> Answer:
         warnings.simplefilter("always")
         try:
             with Foreign(f"methods[{job.cell.method!r}]", "its evaluation"):
-                rows, reason, Y = _judged(job)
+                rows, reason, Y = _evaluated(job)
         except DrevalError as error:
             rows, reason = _missing(job, str(error)), str(error)
     value = {
@@ -73,7 +73,7 @@ def answer_cell(job: Job) -> Answer:
     return job.cell, value, Y if job.keep else None
 
 
-def _judged(job: Job) -> tuple[list[dict[str, Any]], str, npt.NDArray[np.float64] | None]:
+def _evaluated(job: Job) -> tuple[list[dict[str, Any]], str, npt.NDArray[np.float64] | None]:
     """Rows of the table, the reason of a failure, and the coordinates."""
     settings, name = job.settings, job.cell.method
     results = _evaluation(job).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
@@ -81,7 +81,7 @@ def _judged(job: Job) -> tuple[list[dict[str, Any]], str, npt.NDArray[np.float64
 
 
 def _evaluation(job: Job) -> Evaluation:
-    """The evaluation that anybody can make by hand: the data, the method, and the seed of the cell."""
+    """The evaluation of the cell: its data, method and seed."""
     settings = job.settings
     evaluation = Evaluation(
         _drawn(job),
@@ -96,7 +96,7 @@ def _evaluation(job: Job) -> Evaluation:
 
 def _drawn(job: Job) -> Data:
     """The data: all points, or those of the replicate, drawn without replacement and common to all methods."""
-    data, size = job.data, seen_points(job.settings, job.data.n)
+    data, size = job.data, points_per_replicate(job.settings, job.data.n)
     if size == data.n:
         return data
     rng = stream(job.settings.random_state, "subsample", job.cell.dataset, job.cell.replicate)
@@ -116,7 +116,7 @@ def _rows(results: Results) -> list[dict[str, Any]]:
 
 
 def _missing(job: Job, reason: str) -> list[dict[str, Any]]:
-    """A row without a value for each measure that was asked for."""
+    """A row without a value for each requested measure."""
     data, settings = job.data, job.settings
     known = {"n_labeled": data.n_labeled, "latent": data.latent is not None}
     plan = plan_measures(settings.measures, settings.n_neighbors, data.n, options=settings.options, **known)
@@ -152,13 +152,13 @@ class Round:
     file : StudyFile
         The open file.
     claims : Claims
-        Those of this process.
+        The claims of this process.
     cells : list of Cell
         The cells in the order in which they are begun.
     job : callable
         Makes the job of a cell.
     over : dict of str to str
-        Answers, as written, that may be computed again.
+        Values, as text, of the cells that may be recomputed.
     limit : int or None
         How many cells to compute at most.
     n_jobs : int or None
@@ -176,24 +176,24 @@ class Round:
     at_work: dict[Cell, None] = field(default_factory=dict)
 
     def work(self, bar: Any) -> None:
-        """Pass over the cells until a pass finds none: one that another process gave up may be found by the next."""
+        """Repeat passes over the cells until a pass computes none, since other processes may release some."""
         bar.reset(total=len(self.cells))
         bar.update(len(self.cells) - len(self._left()))
         while self._pass(bar):
             continue
 
     def _left(self) -> list[Cell]:
-        """The cells without an answer, or with one that may be computed again."""
+        """The cells without a value, or with one that may be recomputed."""
         known = self.file.texts()
         return [cell for cell in self.cells if known.get(cell.name) == self.over.get(cell.name)]
 
     def _pass(self, bar: Any) -> bool:
-        """Compute what can be claimed; whether there was anything."""
+        """Compute all cells that can be claimed; whether there were any."""
         from joblib import Parallel, delayed
 
         before = self.begun
-        calls = (delayed(answer_cell)(job) for job in self._claimed(bar))
-        # one cell at a time: what is claimed is at work, and what is done is written at once
+        calls = (delayed(compute_cell)(job) for job in self._claimed(bar))
+        # one cell at a time: every claimed cell is being computed, and every result is written at once
         workers = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
         try:
             for cell, value, array in workers(calls):
@@ -205,13 +205,13 @@ class Round:
         return self.begun > before
 
     def _ended(self) -> MethodFailed:
-        """What is said of a method that took its process with it, as compiled code may."""
+        """The error for a method that ended its process, as compiled code may."""
         places = ", ".join(f"{cell.method!r} on {cell.dataset!r}" for cell in self.at_work)
-        cure = "What is done is kept; run() in one process ends at the method that does this, which may be left out."
+        cure = "Finished cells are kept; run() in one process ends at the method that does this, which can be left out."
         return MethodFailed("methods", "must leave their process alive", f"one that ended, at work on {places}", cure)
 
     def _claimed(self, bar: Any) -> Iterator[Job]:
-        """Jobs of cells that were just claimed, as workers ask for them."""
+        """Claim cells one by one, as workers become free, and yield their jobs."""
         for cell in self._left():
             if self.limit is not None and self.begun >= self.limit:
                 return

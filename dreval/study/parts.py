@@ -1,4 +1,4 @@
-"""What a study is made of, checked before anything is computed: data sets, methods, and the settings of all cells."""
+"""The parts of a study, checked before anything is computed: data sets, methods, and settings of all cells."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
     "make_datasets",
     "make_methods",
     "make_settings",
-    "seen_points",
+    "points_per_replicate",
 ]
 
 VARIABLES = ("labels", "latent", "covariates", "ids", "layer")
@@ -54,7 +54,7 @@ def make_methods(given: Any, data: Data) -> dict[str, Source]:
 
 
 def about_data(data: Data) -> dict[str, Any]:
-    """What the file keeps of a data set: its size and hashes."""
+    """The description of a data set in the file: its size and hashes."""
     return {
         "n": data.n,
         "p": data.p,
@@ -65,13 +65,13 @@ def about_data(data: Data) -> dict[str, Any]:
 
 
 def about_method(source: Source) -> dict[str, Any]:
-    """What the file keeps of a method: name, parameters, version, and the hash of code of no package."""
+    """The description of a method in the file: name, parameters, version, and a hash of code outside packages."""
     card = source.card
     return {**identity(source), "deterministic": bool(getattr(card, "deterministic", False))}
 
 
 def _named(given: Any, argument: str, example: str) -> dict[str, Any]:
-    """Things by name, each name checked: a dict, or names of things that name themselves."""
+    """A dict from names to values, from a dict or from a list of values that have names; each name is checked."""
     if isinstance(given, str | os.PathLike) or hasattr(given, "card"):
         given = [given]
     if not isinstance(given, Mapping | list | tuple) or not given:
@@ -89,7 +89,7 @@ def _named(given: Any, argument: str, example: str) -> dict[str, Any]:
 
 
 def _checked(name: Any, found: Mapping[str, Any], argument: str) -> str:
-    """A name that no other has, refused in the words of the argument."""
+    """A unique name; errors refer to the argument."""
     try:
         return check_name(name, found)
     except InputError as error:
@@ -97,7 +97,7 @@ def _checked(name: Any, found: Mapping[str, Any], argument: str) -> str:
 
 
 def _own_name(value: Any, argument: str, example: str) -> str:
-    """What a thing without a name is called."""
+    """The name of a value that is not in a dict: its own, that of its card, or of its file."""
     if isinstance(value, str | os.PathLike):
         known = DATASETS if argument == "datasets" else METHODS
         return str(value) if value in known or not is_path(value) else stem_of(value)
@@ -110,7 +110,7 @@ def _own_name(value: Any, argument: str, example: str) -> str:
 
 @contextmanager
 def _called(argument: str, *inner: str) -> Iterator[None]:
-    """Refusals in the words of the study: what is ``inner`` elsewhere is ``argument`` here."""
+    """Errors with the argument of the study in place of ``inner``, the argument of the function called."""
     try:
         yield
     except DrevalError as error:
@@ -119,13 +119,13 @@ def _called(argument: str, *inner: str) -> Iterator[None]:
 
 
 def _opened(argument: str, value: Any, key: str, cure: str) -> tuple[Any, dict[str, Any]]:
-    """What stands under the key of a dict, and the rest of it as options; anything else has none."""
+    """The value of a key of a dict, and the other entries as options; other values have no options."""
     if not isinstance(value, Mapping):
         return value, {}
     options = dict(value)
     if key not in options:
         got = f"a dict with {', '.join(map(str, options)) or 'nothing'}"
-        raise InputError(argument, f"must say its {key}", got, cure)
+        raise InputError(argument, f"must have the key {key!r}", got, cure)
     return options.pop(key), options
 
 
@@ -143,11 +143,11 @@ def _data(name: str, value: Any, labels: Any, metric: str, root: int) -> Data:
         check_parameters(own, VARIABLES, "data")
         return replace(
             as_data(value, name=name, metric=metric, **options), obsm={}, covariates={}
-        )  # what no cell reads
+        )  # not used by any cell
 
 
 def _bundled(name: str, parameters: dict[str, Any], root: int) -> Any:
-    """A data set of this package; a simulation is drawn with the seed of the study, unless it is given another one."""
+    """A bundled or simulated data set; a simulation uses the seed of the study unless it has its own."""
     if DATASETS.card(name).kind == "simulated":
         return simulate(name, **{"random_state": root, **parameters})
     check_parameters(parameters, (), name)
@@ -170,11 +170,11 @@ def _method(name: str, value: Any, data: Data) -> Source:
         source = as_source(value, name, data, **options)
     if not source.can_embed or source.recording is not None:
         cure = "Pass the name of a bundled method, an estimator or a callable."
-        raise InputError(argument, "must be something that can be run", str(source.reason or "recorded runs"), cure)
+        raise InputError(argument, "must be a method that can be run", str(source.reason or "recorded runs"), cure)
     return source
 
 
-MANY = 2**31  # what no data set has as many points as
+MANY = 2**31  # more points than any data set has
 
 
 @dataclass(frozen=True)
@@ -207,14 +207,14 @@ def make_settings(
     )
 
 
-def seen_points(settings: Settings, n: int) -> int:
-    """How many points of a data set each replicate sees."""
+def points_per_replicate(settings: Settings, n: int) -> int:
+    """Number of points of a data set in each replicate."""
     return n if settings.subsample is None else round(settings.subsample * n)
 
 
 def check_fit(settings: Settings, name: str, data: Data) -> None:
-    """Refuse settings that a data set cannot have: too many neighbors or anchors, an option of no measure."""
-    n = seen_points(settings, data.n)
+    """Check settings against a data set: numbers of neighbors and anchors, options of measures."""
+    n = points_per_replicate(settings, data.n)
     try:
         check_k(settings.n_neighbors, n)
         check_int(settings.anchors or 2, "anchors", low=2, high=n)
@@ -224,11 +224,11 @@ def check_fit(settings: Settings, name: str, data: Data) -> None:
         raise type(error)(error.argument, error.rule, f"{error.got} (data set {name!r})", error.cure) from error
     if not [task for task in plan if not task.card.curve]:
         cure = 'Pass measures="default", or names from dreval.list_measures().'
-        raise InputError("measures", "must name something to compute", repr(settings.measures), cure)
+        raise InputError("measures", "must name at least one measure", repr(settings.measures), cure)
 
 
 def _measure_names(wanted: Any) -> Any:
-    """The names as a list of measures that have one value each; "default" and "all" stay."""
+    """The names as a list, without curves; "default" and "all" stay as they are."""
     names = [wanted] if isinstance(wanted, str) and wanted not in ("default", "all") else wanted
     for name in names if isinstance(names, list) else ():
         if isinstance(name, str) and name in MEASURES and MEASURES.card(name).curve:
@@ -244,16 +244,16 @@ def _interval_kind(ci: Any, anchors: Any) -> str | None:
     check_one_of(ci, ("default", "points", "anchors", "none"), "ci")
     if ci != "default" and (ci == "anchors") != (anchors is not None):
         cure = "Pass anchors=m as well." if ci == "anchors" else "Use ci='anchors', or leave anchors out."
-        raise InputError("ci", "must fit the rows that are used", f"{ci!r} with anchors={anchors}", cure)
+        raise InputError("ci", "must match the anchors", f"{ci!r} with anchors={anchors}", cure)
     return str(ci)
 
 
 def _plain_options(options: Any) -> dict[str, dict[str, Any]]:
-    """Options that can be written down, so that a file can be compared with them."""
+    """Options as plain values that the file can hold, for comparison with later calls."""
     checked = check_options(options)
     try:
         json.dumps(checked, allow_nan=False)
     except (TypeError, ValueError) as error:
-        cure = "Pass numbers, words, lists and dicts, which the file can keep."
+        cure = "Pass numbers, text, lists and dicts, which the file can hold."
         raise InputError("options", "must be plain values", f"{describe(options)} ({error})", cure) from error
     return checked

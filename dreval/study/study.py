@@ -1,8 +1,8 @@
-"""Studies: many methods on many data sets, many times, each cell computed once and kept in one file."""
+"""Studies: methods on data sets with replicates, each cell computed once and kept in one file."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,36 +17,121 @@ from dreval.evaluation.recipe import open_progress, versions
 from dreval.glossary import METRICS
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
-from dreval.journal.study_file import DATASETS, METHODS, Cell, StudyFile, is_new, is_study, no_states, with_waiting
-from dreval.records._verbs import call
+from dreval.journal.study_file import (
+    DATASETS,
+    METHODS,
+    STATES,
+    Cell,
+    StudyFile,
+    is_new,
+    is_study,
+    no_states,
+    with_waiting,
+)
+from dreval.records._verbs import Record, call
 from dreval.study.cells import Job, Round
 from dreval.study.parts import Settings, about_data, about_method, check_fit, make_datasets, make_methods, make_settings
-from dreval.study.status import StudyStatus, why_missing
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dreval.records.comparison import Comparison
 
-__all__ = ["Study"]
+__all__ = ["Study", "StudyStatus", "shortened_reason", "why_missing"]
 
-NUMBERS = ("dreval", "numpy", "scipy", "numba")  # versions of what values depend on
+LONGEST = 280  # characters of a reason that are printed
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyStatus(Record):
+    """The state of every cell of a study.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file.
+    cells : DataFrame
+        One row for each cell: ``dataset``, ``embedding``, ``n_components``, ``replicate``, ``state`` ("done",
+        "failed", "running", "waiting"), ``seconds`` of computing, the ``reason`` of a failure, and ``warnings``.
+    deterministic : tuple of str
+        Deterministic methods, by their cards.
+    """
+
+    name: str
+    cells: pd.DataFrame = field(repr=False)
+    deterministic: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Numbers of cells by state, and seconds, for each data set and method."""
+        counts = self.cells.assign(**{state: (self.cells["state"] == state).astype("int64") for state in STATES})
+        keys = ["dataset", "embedding"]
+        return counts.groupby(keys, sort=False)[[*STATES, "seconds"]].sum().reset_index()
+
+    def count(self, state: str) -> int:
+        """Number of cells in a state."""
+        return int((self.cells["state"] == state).sum())
+
+    @property
+    def complete(self) -> bool:
+        """Whether no cell is running or waiting."""
+        return self.count("running") + self.count("waiting") == 0
+
+    @property
+    def failures(self) -> pd.DataFrame:
+        """The cells that failed, with their reasons."""
+        failed = self.cells[self.cells["state"] == "failed"]
+        return failed.drop(columns=["state", "warnings"]).reset_index(drop=True)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of computing so far, over all processes."""
+        return float(self.cells["seconds"].sum())
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{self.count(state)} {state}" for state in STATES)
+        return f"StudyStatus({self.name!r}: {len(self.cells)} cells, {counts})"
+
+
+def shortened_reason(reason: str) -> str:
+    """A reason without its middle if it is long; ``failures`` holds all of it."""
+    return reason if len(reason) <= LONGEST else f"{reason[:170]} [...] {reason[-90:]}"
+
+
+def why_missing(cells: pd.DataFrame, what: str, key: tuple[str, str, int, int]) -> tuple[str, str]:
+    """Why a cell has no coordinates (unknown, not done, failed, or not kept), and what to do."""
+    places = ["dataset", "embedding", "n_components", "replicate"]
+    mine = cells[(cells[places].astype(object) == list(key)).all(axis=1)]
+    if mine.empty:
+        known = cells[(cells["dataset"] == key[0]) & (cells["embedding"] == key[1])]
+        words = (f"{name} {', '.join(map(str, sorted(set(known[name]))))}" for name in ("replicate", "n_components"))
+        return f"{what}, which is not a cell of the study", f"Known: {'; '.join(words)}."
+    state = mine["state"].iloc[0]
+    if state == "failed":
+        return f"{what}, which failed", f"It failed: {shortened_reason(mine['reason'].iloc[0])}"
+    if state != "done":
+        return f"{what}, which is {state}", "Call run() first; see status() for what is done."
+    return what, "It was not kept; make a new study with keep_embeddings=True."
+
+
+NUMBERS = ("dreval", "numpy", "scipy", "numba")  # values depend on the versions of these
 
 
 class Study:
-    """Many methods on many data sets, kept in one file.
+    """Run and evaluate methods on data sets, with replicates, in one resumable file.
 
-    A cell is a method on a data set for the r-th time. Each is computed once and written at once, so that a run that
-    was killed goes on where it stopped. Several processes may run the same study on one file at the same time. What
-    fails is kept with its reason. Data sets, methods and replicates that are added later cost only their own cells.
+    A cell is a method on a data set in the r-th replicate. Each cell is computed once and written at once, so that a
+    run that was killed continues where it stopped. Several processes may run the same study on one file at the same
+    time. A failed cell is kept with its reason. Data sets, methods and replicates can be added later; only their own
+    cells are then computed.
 
     Parameters
     ----------
     path : str or Path
-        The file, on a local disk; ``run`` makes it where there is none.
+        The file, on a local disk; ``run`` creates it.
     datasets : list of names and paths, or dict of name to data
         Names of bundled or simulated data sets (simulations are drawn with the seed of the study), paths, arrays,
-        data frames, data sets. A dict says more: ``{"mine": {"data": X, "labels": y}}``,
+        data frames, data sets. A dict holds further arguments: ``{"mine": {"data": X, "labels": y}}``,
         ``{"roll": {"data": "swiss_roll", "n": 400}}``.
     methods : list of names, or dict of name to method
         Names of bundled methods, estimators with ``fit_transform``, callables ``(X, n_components) -> Y`` that may
@@ -55,45 +140,50 @@ class Study:
     measures : "default", "all", str or list of str
         Names from ``dreval.list_measures()``. Curves have no single value and are refused; "all" leaves them out.
     replicates : int
-        How often each method is run on each data set: with other seeds, and on other points where ``subsample`` is
-        given. What is drawn in judging them (the folds of ``knn_accuracy``, anchors) is common to all methods and new
-        in each replicate: comparisons stay paired, and it is averaged out; a deterministic method shows its spread.
+        Number R of runs of each method on each data set: with different seeds, and on different points if ``subsample``
+        is set. Random choices of the evaluation (the folds of ``knn_accuracy``, anchors) are common to all methods and
+        new in each replicate: comparisons stay paired, and the choices average out over replicates.
     n_components : int or list of int
-        Number of columns of the embeddings, set on all methods that have such a parameter; several are cells of
-        their own, and are compared at the same number only.
+        Number of columns of the embeddings, set on all methods that have such a parameter. Each number has its
+        own cells; embeddings are compared at equal numbers only.
     n_neighbors : int or list of int
-        Numbers k of neighbors of the measures.
+        Neighborhood sizes k of the measures.
     subsample : float in (0, 1), optional
-        Each replicate sees this share of the points, drawn without replacement and the same for all methods. The
-        bootstrap is not offered: repeated points are perfect neighbors in every embedding. k stays as it is.
+        Each replicate uses this fraction of the points, drawn without replacement and the same for all methods. There
+        is no bootstrap, because repeated points are perfect neighbors in every embedding. k is not changed.
     labels : dict of data set name to labels, optional
-        Classes of the points, as ``Evaluation`` takes them; bundled data sets have theirs.
+        Classes of the points, as in ``Evaluation``; bundled data sets have their own.
     metric : str
         Distance in the data space, as in ``Evaluation``.
     anchors : int, optional
-        See from that many points, as in ``Evaluation``.
+        Number of anchors, as in ``Evaluation``.
     ci : None, "default", "points" or "anchors"
         Intervals within each cell, as in ``Evaluation.run``.
     options : dict of measure name to dict, optional
         Parameters of single measures, as in ``Evaluation.run``.
     random_state : int, Generator or None
-        The seed. None takes that of the file, or draws one.
+        The seed. None uses that of the file, or draws one.
     keep_embeddings : bool
-        Whether the coordinates are kept (8 n d bytes for each cell).
+        Whether the coordinates are kept (8 n d bytes per cell).
 
     Raises
     ------
     InputError
-        A setting that is not what it must be; a file that was begun with other settings, other data or another method
-        under the same name, or other versions of dreval, numpy, scipy and numba: every difference is named.
+        An invalid setting; a file that was begun with other settings, other data or another method under the same name,
+        or other versions of dreval, numpy, scipy and numba: every difference is named.
     UnknownName
         A measure, data set, method or parameter that does not exist.
 
     Notes
     -----
-    Every cell has a seed of its own, made of names (data set, replicate), so that no value depends on the order, on
-    ``n_jobs``, or on what else is in the file. A cell is what ``Evaluation(data, {method: source},
-    random_state=seed)`` gives. All data sets are held in memory: O(sum of n p).
+    The seed of a cell is derived from the names of its data set and replicate, so that no value depends on the order,
+    on ``n_jobs``, or on the other cells. A cell holds the result of ``Evaluation(data, {method: source},
+    random_state=seed)``. All data sets are held in memory: O(sum of n p).
+
+    See Also
+    --------
+    Evaluation : Evaluates embeddings of one data set.
+    compare : Compares the methods of a study, also by the path of its file.
 
     Examples
     --------
@@ -149,7 +239,23 @@ class Study:
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """A study to be read from its file, without data and methods: all verbs but ``run``."""
+        """Open a study from its file, without data and methods, for everything but ``run``.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Study
+            A study that cannot be run.
+
+        Raises
+        ------
+        InputError
+            If the file does not exist or holds no study.
+        """
         study = object.__new__(cls)
         study.path, study.replicates, study.n_components = check_path(path, "path"), 0, []
         study.datasets, study.methods, study.settings, study.keep_embeddings = {}, {}, None, True
@@ -164,34 +270,34 @@ class Study:
         limit: int | None = None,
         retry_failed: bool = False,
     ) -> Self:
-        """Compute the cells that are not there yet, and keep each as soon as it is done.
+        """Compute the missing cells, and write each as soon as it is done.
 
         Parameters
         ----------
         n_jobs : int, optional
-            Processes, by joblib (also one of its other backends, such as dask); 1 by default. No value depends on it.
-            Calling ``run`` in several processes on one file does the same.
+            Number of processes (joblib, with any of its backends, such as dask); 1 by default. No value depends on it.
+            Calling ``run`` in several processes on one file has the same effect.
         progress : bool, optional
             Progress bar on stderr. By default after two seconds, on a terminal.
         limit : int, optional
             Stop after that many cells.
         retry_failed : bool
-            Also compute again the cells that had failed when this call began.
+            Also recompute the cells that had failed before this call.
 
         Returns
         -------
         Study
-            Itself, so that ``study.run().table()`` can be written.
+            The study itself, so that ``study.run().table()`` works.
 
         Raises
         ------
         InputError
-            A study that was opened to be read, or a file that others have begun differently meanwhile.
+            A study from ``open``, or a file that another process has begun with other settings.
 
         Notes
         -----
-        Killing the process loses the cells under way, nothing else. Cells that another process is at work on are left
-        to it; those of a process that is gone are taken over.
+        Killing the process loses only the cells in progress. Cells that another process is computing are left to it;
+        those of a process that has ended are taken over.
         """
         settings = self._runnable()
         limit = None if limit is None else check_int(limit, "limit", low=1)
@@ -212,7 +318,7 @@ class Study:
         return self
 
     def status(self) -> StudyStatus:
-        """How far the study is: cells done, failed, running and waiting, by data set and method."""
+        """Numbers of cells that are done, failed, running and waiting, by data set and method."""
         cells = self._cells() if self.settings is not None else []
         if is_new(self.path):
             return StudyStatus(self.path.name, with_waiting(no_states(), cells))
@@ -221,10 +327,10 @@ class Study:
             return StudyStatus(self.path.name, with_waiting(file.states(), cells), tuple(same))
 
     def table(self) -> pd.DataFrame:
-        """The tidy table of all cells of the file that are done or failed; see ``dreval.glossary.COLUMNS``.
+        """The tidy table of all cells of the file that are done or failed; columns as in ``dreval.glossary.COLUMNS``.
 
-        ``embedding`` is the name of the method, ``replicate`` counts from 0; failures have no value and their reason
-        as ``note``.
+        ``embedding`` is the name of the method, ``replicate`` counts from 0; a failed cell has no value, and its reason
+        is the ``note``.
         """
         with StudyFile(self.path) as file:
             return file.table()
@@ -232,16 +338,28 @@ class Study:
     def embedding(
         self, dataset: str, method: str, replicate: int = 0, n_components: int | None = None
     ) -> npt.NDArray[np.float64]:
-        """The coordinates (n, d) of one cell, as they were kept.
+        """The stored coordinates of one cell.
 
         Parameters
         ----------
         dataset, method : str
             Names.
         replicate : int
-            Which run.
+            Number of the replicate, from 0.
         n_components : int, optional
             Number of components; the smallest one by default.
+
+        Returns
+        -------
+        ndarray (n, d)
+            The coordinates.
+
+        Raises
+        ------
+        InputError
+            If the cell is not done, failed, or was not kept.
+        UnknownName
+            If there is no such data set or method.
         """
         with StudyFile(self.path) as file:
             states = file.states()
@@ -257,7 +375,7 @@ class Study:
         return kept
 
     def compare(self, **options: Any) -> Comparison:
-        """Compare the methods across the data sets, with what is done; see ``dreval.compare`` for the options.
+        """Compare the methods across the data sets, by the cells that are done; options as in ``dreval.compare``.
 
         Replicates are averaged within data set. Embeddings of different numbers of components are not compared with
         each other.
@@ -278,11 +396,11 @@ class Study:
         Parameters
         ----------
         kind : {"critical_difference", "wins", "forest"}
-            Mean ranks over data sets, with bars over those that do not differ significantly; on how many data sets the
-            method of a row beats that of a column; differences of all pairs with their intervals. Bars and differences
-            go by the test that decides the comparison, as in the report.
+            "critical_difference": mean ranks over data sets, with bars over those that do not differ significantly.
+            "wins": number of data sets on which the method of a row beats that of a column. "forest": differences of
+            all pairs with their intervals. Bars and differences use the test that decides the comparison.
         ax : matplotlib Axes, optional
-            Where to draw a figure of one panel. Words below the figure are then left out.
+            Axes for a figure of one panel; its text below the figure is then left out.
         figsize : (float, float), optional
             Width and height of a new figure, in inches.
         **options
@@ -292,7 +410,7 @@ class Study:
         Returns
         -------
         matplotlib.figure.Figure or matplotlib.axes.Axes
-            ``ax`` where it is given, else a figure, which has ``savefig`` and is not registered with pyplot.
+            ``ax`` if it is passed, else a new figure, not registered with pyplot.
 
         Raises
         ------
@@ -304,9 +422,9 @@ class Study:
         return call("Study.plot", self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html), or a text (.md, .tex) with a folder of figures beside it.
+        """Write a self-contained page (.html), or a document (.md, .tex) with a folder of figures next to it.
 
-        It holds the comparison, every value, how far the study is, and its recipe.
+        It holds the comparison, every value, the state of the cells, and the recipe.
         """
         return Path(call("Study.report", self, check_path(path, "path"), title=title))
 
@@ -328,7 +446,7 @@ class Study:
     # the steps of run()
 
     def _seed(self, random_state: Any) -> int:
-        """The seed: the one given, else that of the file, else a new one."""
+        """The seed: the argument, else that of the file, else a new one."""
         check_random_state(random_state)
         if random_state is None and is_study(self.path):
             with StudyFile(self.path) as file:
@@ -338,16 +456,16 @@ class Study:
     def _runnable(self) -> Settings:
         if self.settings is None:
             cure = "Make it with dreval.Study(path, datasets=..., methods=...)."
-            raise InputError("run", "needs data sets and methods", "a study that was opened to be read", cure)
+            raise InputError("run", "needs data sets and methods", "a study from Study.open", cure)
         return self.settings
 
     def _recipe(self, settings: Settings) -> dict[str, Any]:
-        """What a file is bound to; data sets, methods, components and replicates may be added to it."""
+        """The settings that a file keeps; data sets, methods, components and replicates may be added later."""
         known = versions()
         return {"format": 1, **asdict(settings), "versions": {name: known[name] for name in NUMBERS}}
 
     def _check(self, file: StudyFile) -> None:
-        """Refuse a file that was begun with something else."""
+        """Check that the file was begun with the same settings, data sets and methods."""
         file.check_recipe(self._recipe(self._runnable()))
         for name, data in self.datasets.items():
             file.check_part(DATASETS, name, about_data(data), f"datasets[{name!r}]")
@@ -355,7 +473,7 @@ class Study:
             file.check_part(METHODS, name, about_method(source), f"methods[{name!r}]")
 
     def _add(self, file: StudyFile) -> None:
-        """Write down the data sets and methods, then see that they are those that another process may have added."""
+        """Add the data sets and methods to the file, then check them against those added by other processes."""
         for name, data in self.datasets.items():
             file.add_part(DATASETS, name, about_data(data))
         for name, source in self.methods.items():
@@ -363,7 +481,7 @@ class Study:
         self._check(file)
 
     def _cells(self) -> list[Cell]:
-        """All cells, one replicate of everything after the other."""
+        """All cells, ordered by replicate."""
         return [
             Cell(dataset, method, d, replicate)
             for replicate in range(self.replicates)

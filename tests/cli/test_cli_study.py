@@ -57,7 +57,7 @@ def test_a_study_in_a_file(run: Any) -> None:
     assert table["n"].tolist() == [12, 30]
     code, _, err = run("run", "plan.toml", "-r", "3")
     assert code == 2
-    assert "`--replicates` must stand in the .toml where there is one: got both. Write it into plan.toml." in err
+    assert "`--replicates` must be set in the .toml, if there is one: got both. Write it into plan.toml." in err
 
 
 def test_status_and_table(run: Any) -> None:
@@ -108,7 +108,7 @@ def test_ctrl_c_is_said_and_nothing_is_lost(run: Any, monkeypatch: pytest.Monkey
     code, out, err = run(*RUN, *SMALL)
 
     assert (code, err) == (130, "")
-    assert out.endswith("stopped; the same command goes on from here\n")
+    assert out.endswith("stopped; the same command continues from here\n")
     assert run(*RUN, *SMALL, "--quiet") == (130, "", "")
 
 

@@ -105,7 +105,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "later") as db:
         db.execute("UPDATE about SET value = '99'")
     db.close()
-    with pytest.raises(InputError, match=r"`store` must lie in a folder that is there: got '.*missing"):
+    with pytest.raises(InputError, match=r"`store` must be in an existing folder: got '.*missing"):
         Store(tmp_path / "missing" / "cells")
     for name in ("text", "later", "."):
         with pytest.raises(InputError, match="`store` must"):

@@ -20,7 +20,7 @@ from snapshot import Snapshots
 import dreval
 from dreval.cli._main import main
 from dreval.errors import DrevalError
-from dreval.study.status import StudyStatus
+from dreval.study.study import StudyStatus
 
 X = np.column_stack([np.arange(8.0) ** 2, *(np.sin(np.arange(8.0) * k) * 20 for k in (1, 2, 5))])
 DATA = {"squares": X, "roots": np.sqrt(np.abs(X)), "a data set with a name that is far too long for a line": X / 2}

@@ -256,9 +256,9 @@ OTHERS = {
     "measures": ({"measures": "continuity"}, 'measures ["trustworthiness", "procrustes_disparity"] in the file'),
     "seed": ({"random_state": 6}, "random_state 5 in the file and 6 here"),
     "options": ({"options": {"trustworthiness": {"n_neighbors": 2}}}, "options {} in the file"),
-    "data": ({"datasets": {"a": DATA["a"] + 1}}, "`datasets['a']` must be what the file knows"),
+    "data": ({"datasets": {"a": DATA["a"] + 1}}, "`datasets['a']` must be the same as in the file"),
     "labels": ({"labels": {"a": list("ab" * 7)}}, "labels null in the file"),
-    "method": ({"methods": {"first": "pca"}}, "`methods['first']` must be what the file knows"),
+    "method": ({"methods": {"first": "pca"}}, "`methods['first']` must be the same as in the file"),
     "parameters": ({"methods": {"first": partial(first, n_components=2)}}, "`methods['first']`"),
 }
 
@@ -395,7 +395,7 @@ def test_embeddings_are_kept_or_not(make):
 
     assert np.array_equal(study.embedding("b", "noisy", 1, 2), noisy(DATA["b"], 2, seed))
     assert study.embedding("b", "noisy").shape == (16, 1)
-    with pytest.raises(InputError, match=r"which is no cell of the study\. Known: replicate 0, 1; n_components 1, 2"):
+    with pytest.raises(InputError, match=r"which is not a cell of the study\. Known: replicate 0, 1; n_components 1, 2"):
         study.embedding("b", "noisy", 2)
     with pytest.raises(UnknownName, match="Did you mean 'noisy'"):
         study.embedding("b", "nosy")

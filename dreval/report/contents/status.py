@@ -8,7 +8,7 @@ from dreval.journal.study_file import STATES
 from dreval.protocol.returned import ProtocolStatus
 from dreval.report.document import Block, format_duration
 from dreval.report.render.summary import Summary
-from dreval.study.status import StudyStatus, shortened_reason
+from dreval.study.study import StudyStatus, shortened_reason
 
 __all__ = ["protocol_summary", "study_summary"]
 
