@@ -562,6 +562,8 @@ def card_lines(reading: Reading, said: Verdict, tested: Decided) -> list[tuple[s
     if sum(map(_words, _sentences(topics, topics))) + _words(beside) <= room:
         standing = " ".join(filter(None, [standing, beside]))
     trust, doubt = _within(room, topics)
+    if sum(map(_words, (trust, doubt))) + bool(trust) + bool(doubt) > room:
+        missing = ""  # the table shows it too
     lines = [(TRUSTED, trust), (DOUBTED, doubt), ("", " ".join(filter(None, [standing, missing])))]
     return [(tag, words) for tag, words in lines if words]
 
