@@ -374,7 +374,7 @@ class Results(Record):
 
         Returns
         -------
-        dreval.comparison.record.Comparison
+        dreval.records.comparison.Comparison
             ``tidy()`` has one row per measure and pair: ``advantage`` (how much better the first is, whichever way the
             measure points), interval, p, effect size (advantage over the standard deviation of the differences of
             points) and probability of superiority (share of points at which the first is better, ties as halves).

@@ -19,6 +19,7 @@ from dreval._random import stream_seed
 from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import sweep
 from dreval.geometry.coranking import coranking, coranking_cells, rank_edges
+from dreval.records.comparison import Comparison
 from dreval.records.results import Results
 from dreval.registry import FIGURES
 from dreval.report import _style
@@ -60,7 +61,7 @@ def test_every_kind_says_what_it_shows_and_every_option_is_on_the_page_of_plot()
     shown = {card.name: set(card.options) for card in cards.values()}
 
     assert list(cards) == FIGURES.names()
-    for record, part in ((Results, cards), (dreval.comparison.record.Comparison, kinds("comparison"))):
+    for record, part in ((Results, cards), (Comparison, kinds("comparison"))):
         page = record.plot.__doc__
         for name, card in part.items():
             assert f'"{name}"' in page

@@ -27,7 +27,7 @@ from dreval.registry import DATASETS, MEASURES, TESTS
 CITATION = Path(__file__).resolve().parents[2] / "CITATION.cff"
 # The records that functions return; users never construct them.
 RECORDS = (
-    "dreval.comparison.record.Comparison",
+    "dreval.records.comparison.Comparison",
     "dreval.records.certificate.Certificate",
     "dreval.records.measure_record.MeasureRecord",
     "dreval.records.embedding.Embedding",
