@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from dreval._check import check_one_of
+from dreval.errors import InputError
 
 __all__ = [
     "DATASETS",
@@ -19,6 +20,7 @@ __all__ = [
     "Registry",
     "card",
     "list_datasets",
+    "list_figures",
     "list_measures",
     "list_methods",
     "list_tests",
@@ -91,7 +93,7 @@ MEASURES = Registry("dreval.measures", "measure", "measures")
 TESTS = Registry("dreval.significance", "test", "tests", suffix="_test")
 METHODS = Registry("dreval.methods", "method", "methods")
 DATASETS = Registry("dreval.datasets", "data set", "datasets")
-FIGURES = Registry("dreval.report.figures", "kind")
+FIGURES = Registry("dreval.report.figures", "kind", "figures")
 
 
 def list_measures() -> list[str]:
@@ -110,10 +112,58 @@ def list_methods() -> list[str]:
 
 
 def list_datasets() -> list[str]:
-    """Names of all data sets: bundled (``load_dataset``), simulated (``simulate``), loaders of files (``read_raw``)."""
+    """Names of all data sets: bundled and loaders of files (``load_dataset``), and simulated (``simulate``)."""
     return DATASETS.names()
 
 
-def card(name: str) -> Any:
-    """The card of a measure: question, direction, bounds, chance value, invariances, parameters and reference."""
-    return MEASURES.card(name, "name")
+def list_figures() -> list[str]:
+    """Names of all kinds of figures, as ``Results.plot`` and ``Comparison.plot`` take them."""
+    return FIGURES.names()
+
+
+KINDS = {"measure": MEASURES, "test": TESTS, "method": METHODS, "dataset": DATASETS, "figure": FIGURES}
+
+
+def card(name: str, kind: str | None = None) -> Any:
+    """The card of a measure, test, method, data set or figure: what is known of it without computing anything.
+
+    Parameters
+    ----------
+    name : str
+        A name from one of the lists.
+    kind : {"measure", "test", "method", "dataset", "figure"}, optional
+        What it is the name of; needed for names of several things, such as "cca" (a test and a method).
+
+    Returns
+    -------
+    MeasureCard, TestCard, MethodCard, DatasetCard or FigureCard
+        A frozen record. That of a measure has its question, direction, bounds, chance level, invariances, parameters
+        and reference.
+
+    Raises
+    ------
+    UnknownName
+        If nothing has that name; the nearest right one is given.
+    InputError
+        If several things have that name and ``kind`` is not given.
+
+    See Also
+    --------
+    list_measures, list_tests, list_methods, list_datasets, list_figures : the names.
+
+    Examples
+    --------
+    >>> import dreval
+    >>> dreval.card("trustworthiness").direction, dreval.card("cca", "method").title
+    ('higher', 'Canonical correlation analysis')
+    """
+    if kind is not None:
+        return KINDS[check_one_of(kind, KINDS, "kind")].card(name, "name")
+    having = [word for word, registry in KINDS.items() if name in registry]
+    if len(having) > 1:
+        cure = f"Pass kind={having[0]!r} or kind={having[1]!r}."
+        raise InputError("name", "must name one thing", f"{name!r}, a {' and a '.join(having)}", cure)
+    names = [one for registry in KINDS.values() for one in registry]
+    listing = tuple(call for registry in KINDS.values() for call in registry.listing)
+    check_one_of(name, dict.fromkeys(names), "name", listing)
+    return KINDS[having[0]].card(name)

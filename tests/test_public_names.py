@@ -13,7 +13,9 @@ import pytest
 from each import each
 
 import dreval
-from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
+from dreval.cli._main import main
+from dreval.errors import InputError, UnknownName
+from dreval.registry import DATASETS, FIGURES, KINDS, MEASURES, METHODS, TESTS
 
 FUNCTIONS = {
     "bandwidth_curve",
@@ -28,7 +30,7 @@ FUNCTIONS = {
     "list_tests",
     "load_dataset",
     "load_results",
-    "read_raw",
+    "list_figures",
     "simulate",
 }
 CLASSES = {"Evaluation", "IndependenceTest", "Protocol", "Results", "Study"}
@@ -175,10 +177,25 @@ def test_independence_tests_are_called_alike(name: str) -> None:
 
 
 def test_lists_are_the_registries() -> None:
-    """The four lists give the names of the four registries, sorted."""
+    """The five lists give the names of the five registries, sorted."""
     lists = [dreval.list_measures(), dreval.list_tests(), dreval.list_methods(), dreval.list_datasets()]
 
-    assert lists == [sorted(registry) for registry in (MEASURES, TESTS, METHODS, DATASETS)]
+    assert [*lists, dreval.list_figures()] == [sorted(one) for one in (MEASURES, TESTS, METHODS, DATASETS, FIGURES)]
+
+
+def test_a_card_is_found_by_its_name() -> None:
+    """Every name of every list has its card; a name of two things needs its kind; an unknown one gets the nearest."""
+    for kind, registry in KINDS.items():
+        for name in registry:
+            assert dreval.card(name, kind) is registry.card(name)
+            if sum(name in other for other in KINDS.values()) == 1:
+                assert dreval.card(name) is registry.card(name)
+    with pytest.raises(InputError, match=r"'cca', a test and a method\. Pass kind='test' or kind='method'"):
+        dreval.card("cca")
+    with pytest.raises(UnknownName, match="Did you mean 'heatmap'"):
+        dreval.card("heatmpa")
+    with pytest.raises(UnknownName, match="Did you mean 'figure'"):
+        dreval.card("map", "figur")
 
 
 @each("arguments", [["--version"], ["list", "measures"]])
@@ -188,3 +205,10 @@ def test_the_package_is_a_command(arguments: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(dreval.__path__[0]).parent, check=True)
 
     assert (dreval.__version__ if arguments == ["--version"] else "trustworthiness") in done.stdout
+
+
+def test_all_kinds_of_things_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """``dreval list`` prints a line for every name of each registry."""
+    for registry in KINDS.values():
+        assert main(["list", registry.plural]) == 0
+        assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(registry)

@@ -1,4 +1,4 @@
-"""The verb ``dreval list``: names of measures, methods, tests and data sets."""
+"""The verb ``dreval list``: names of measures, methods, tests, data sets and figures."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Callable
 from typing import Any
 
 from dreval.cli._main import DONE, Say, Verb, add_answer, json_text
-from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
+from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, TESTS
 
 __all__ = ["add_verb"]
 
-REGISTRIES = {"measures": MEASURES, "methods": METHODS, "tests": TESTS, "datasets": DATASETS}
+REGISTRIES = {registry.plural: registry for registry in (MEASURES, METHODS, TESTS, DATASETS, FIGURES)}
 EPILOG = """examples:
   dreval list methods
   dreval list measures --markdown
   dreval list tests --json
 
-In Python, dreval.card(name) is the card of a measure.
+In Python, dreval.card(name) is the card of each.
 
 exit codes: 0 done, 2 refused"""
 
 
 def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
-    verb = add("list", _list, "List measures, methods, tests or data sets.", EPILOG)
+    verb = add("list", _list, "List measures, methods, tests, data sets or figures.", EPILOG)
     verb.add_argument("kind", choices=sorted(REGISTRIES), help="what to list")
     verb.add_argument("--markdown", action="store_true", help="as a Markdown table")
     add_answer(verb, "kind, items (name, what)")
@@ -32,7 +32,10 @@ def add_verb(add: Callable[..., Verb]) -> None:
 def _list(options: Any, say: Say) -> int:
     """Print one line for each entry: its name and its question or title."""
     registry = REGISTRIES[options.kind]
-    items = {name: getattr(card, "question", card.title) for name, card in zip(registry, registry.cards(), strict=True)}
+    items = {
+        card.name: getattr(card, "question", None) or getattr(card, "title", None) or card.sentence
+        for card in registry.cards()
+    }
     if options.json:
         rows = [{"name": name, "what": what} for name, what in items.items()]
         say(json_text({"kind": options.kind, "items": rows}))

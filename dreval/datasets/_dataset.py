@@ -26,7 +26,7 @@ from dreval.registry import DATASETS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Dataset", "DatasetCard", "Draw", "dataset", "finish", "load_dataset", "read_bundled", "simulate"]
+__all__ = ["Dataset", "DatasetCard", "Draw", "dataset", "finish", "other_verb", "read_bundled", "simulate"]
 
 FloatArray = npt.NDArray[np.float64]
 Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
@@ -122,50 +122,6 @@ def dataset(**fields: Any) -> Callable[[Maker], Maker]:
     return attach
 
 
-def load_dataset(name: str) -> Dataset:
-    """A data set that comes with the package.
-
-    Parameters
-    ----------
-    name : str
-        One of the bundled sets: "digits" or "wdbc". ``list_datasets()`` lists the simulated ones as well.
-
-    Returns
-    -------
-    Dataset
-        ``data`` (n, p), ``labels`` (n,), ``feature_names`` and the ``card`` with source and license. Nothing is
-        scaled. ``latent`` is None.
-
-    Raises
-    ------
-    UnknownName
-        If no data set has that name; the nearest right one is named.
-    InputError
-        If the data set is simulated, or its file is not where the package was installed.
-
-    See Also
-    --------
-    simulate : data drawn from a known distribution.
-
-    Notes
-    -----
-    Each call reads the file: some tens of milliseconds and O(n p) memory.
-
-    Examples
-    --------
-    >>> import dreval
-    >>> wdbc = dreval.load_dataset("wdbc")
-    >>> wdbc
-    <Dataset wdbc: 569 points in 30 dimensions, 2 classes>
-    >>> wdbc.feature_names[0], wdbc.labels[0].item(), wdbc.card.license
-    ('mean radius', 'malignant', 'BSD-3-Clause')
-    """
-    make = DATASETS.get(name, "name")
-    if make.card.kind != "bundled":
-        raise _other_verb(name, make.card.kind, "bundled")
-    return finish(make(), make.card, {})
-
-
 def simulate(
     name: str, n: int | None = None, random_state: int | np.random.Generator | None = None, **parameters: Any
 ) -> Dataset:
@@ -214,7 +170,7 @@ def simulate(
     """
     make = DATASETS.get(name, "name")
     if make.card.kind != "simulated":
-        raise _other_verb(name, make.card.kind, "simulated")
+        raise other_verb(name, make.card.kind, "simulated")
     size = make.card.n if n is None else check_int(n, "n", low=MIN_POINTS)
     for parameter in parameters:
         check_one_of(parameter, make.card.parameters, f"{name} parameter")
@@ -223,12 +179,12 @@ def simulate(
     return finish(draw, make.card, {"n": size, "random_state": root, **make.card.parameters, **parameters})
 
 
-def _other_verb(name: str, kind: str, wanted: str) -> InputError:
+def other_verb(name: str, kind: str, wanted: str) -> InputError:
     """The error for a data set of another kind, with the call that gives it."""
     is_, call = {
         "bundled": ("bundled", f"dreval.load_dataset({name!r})"),
         "simulated": ("simulated", f"dreval.simulate({name!r})"),
-        "loader": ("read from a file of yours", f"dreval.read_raw(path, {name!r})"),
+        "loader": ("read from a file of yours", f"dreval.load_dataset({name!r}, path)"),
     }[kind]
     return InputError("name", f"must be a {wanted} data set", f"{name!r}, which is {is_}", f"Call {call}.")
 

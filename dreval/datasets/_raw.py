@@ -1,4 +1,4 @@
-"""Files as their publishers have them: ``read_raw``, and what the loaders of single files share."""
+"""Files as their publishers have them: ``load_dataset``, and what the loaders of single files share."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import gzip
 import os
 import zlib
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_one_of, describe, nearest_name
-from dreval.datasets._dataset import Dataset, finish
+from dreval._check import describe, nearest_name
+from dreval.datasets._dataset import Dataset, finish, other_verb
 from dreval.errors import InputError, UnknownName
 from dreval.registry import DATASETS
 
-__all__ = ["RawFile", "open_raw", "pixel_names", "read_raw", "same_count"]
+__all__ = ["RawFile", "load_dataset", "open_raw", "pixel_names", "same_count"]
 
 FloatArray = npt.NDArray[np.float64]
 WEB_PAGE = (b"<!doctype", b"<html", b"<head", b"<?xml")
@@ -126,30 +125,19 @@ def open_raw(path: Any, argument: str = "path") -> RawFile:
     return RawFile(place, content, argument)
 
 
-def _guess(name: str) -> str:
-    """The loader whose files are called like this one."""
-    cards = [card for card in DATASETS.cards() if card.kind == "loader"]
-    found = [card.name for card in cards if any(fnmatch(name.lower(), pattern) for pattern in card.files)]
-    if len(found) == 1:
-        return str(found[0])
-    known = ", ".join(f"{card.name} ({', '.join(card.files)})" for card in cards)
-    cure = f"Pass kind=; known kinds and the names of their files: {known}."
-    raise InputError("path", "must have a known file name where `kind` is not given", repr(name), cure)
-
-
-def read_raw(path: str | os.PathLike[str], kind: str | None = None, *, labels: Any = None) -> Dataset:
-    """Read a well-known data file in the form its publisher gives it.
+def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, labels: Any = None) -> Dataset:
+    """A data set that comes with the package, or a well-known data file in the form its publisher gives it.
 
     Each known file has a loader that knows its layout and its traps: where the labels are, what is an id, which axis
     holds the points. A file that is something else is refused with the reason.
 
     Parameters
     ----------
-    path : str or path-like
+    name : str
+        Without ``path`` one of the bundled sets, "digits" or "wdbc"; with it a loader, as "sonar_file" ("sonar" will
+        do). ``list_datasets()`` lists both with the simulated sets; the names of loaders end in ``_file``.
+    path : str or path-like, optional
         The file; packed by gzip or not.
-    kind : str, optional
-        Name of the loader, as "wdbc_file"; by default it is told from the file's name. ``list_datasets()`` lists the
-        loaders with the other data sets; their names end in ``_file``.
     labels : str or path-like, optional
         File of the labels where they are in a file of their own (idx, and ``tictgts2000.txt`` of ``ticeval2000.txt``).
 
@@ -157,40 +145,59 @@ def read_raw(path: str | os.PathLike[str], kind: str | None = None, *, labels: A
     -------
     Dataset
         ``data`` (n, p) float64, nothing scaled; ``labels`` (n,) where there are classes; ``feature_names``; the
-        ``card`` with source and license. ``recipe`` holds the path.
+        ``card`` with source and license. ``latent`` is None: it is not known. ``recipe`` holds the path.
 
     Raises
     ------
     UnknownName
-        If there is no such file or no such loader; the nearest right name is given.
+        If there is no data set of that name, or no such file; the nearest right name is given.
     InputError
-        If the file is a web page, another file of the same name, has another number of columns or rows, or is cut
-        short; or if its name is not known and ``kind`` is not given.
+        If the data set is simulated, or a loader and no ``path`` is given; if the file is a web page, another file of
+        the same name, has another number of columns or rows, or is cut short.
 
     See Also
     --------
-    load_dataset : data that come with the package.
+    simulate : data drawn from a known distribution.
+    list_datasets : all names.
 
     Notes
     -----
-    O(size of the file) time and memory. Nothing is downloaded.
+    O(size of the file) time and memory; the file is read by each call. Nothing is downloaded.
 
     Examples
     --------
-    >>> import pathlib, tempfile, dreval
+    >>> import dreval
+    >>> wdbc = dreval.load_dataset("wdbc")
+    >>> wdbc
+    <Dataset wdbc: 569 points in 30 dimensions, 2 classes>
+    >>> wdbc.feature_names[0], wdbc.labels[0].item(), wdbc.card.license
+    ('mean radius', 'malignant', 'BSD-3-Clause')
+
+    A file of your own, here one that is written first:
+
+    >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "images-idx3-ubyte")
     ...     _ = file.write_bytes(bytes([0, 0, 8, 3, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 2]) + bytes(range(10)))
-    ...     images = dreval.read_raw(file)
+    ...     images = dreval.load_dataset("idx", file)
     >>> images
     <Dataset idx_file: 5 points in 2 dimensions>
-    >>> images.data[:2].tolist()
-    [[0.0, 1.0], [2.0, 3.0]]
     """
+    if path is not None and isinstance(name, str) and f"{name}_file" in DATASETS:
+        name = f"{name}_file"
+    make = DATASETS.get(name, "name")
+    kind = make.card.kind
+    if kind == "simulated":
+        raise other_verb(name, kind, "bundled")
+    if kind == "bundled":
+        for argument, value in (("path", path), ("labels", labels)):
+            if value is not None:
+                loaders = ", ".join(one for one in DATASETS if one.endswith("_file"))
+                raise InputError(argument, "must be left out", f"{name!r} with a file", f"Loaders of files: {loaders}.")
+        return finish(make(), make.card, {})
+    if path is None:
+        raise InputError("path", "must be given", f"{name!r} alone", f"Pass the file: load_dataset({name!r}, path).")
     file = open_raw(path)
-    name = _guess(file.path.name) if kind is None else kind
-    names = [card.name for card in DATASETS.cards() if card.kind == "loader"]
-    make = DATASETS.get(check_one_of(name, names, "kind"))
     if labels is not None:
         file = RawFile(file.path, file.content, "path", open_raw(labels, "labels"))
     return finish(make(file), make.card, {"path": str(file.path)})

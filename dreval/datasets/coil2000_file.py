@@ -32,7 +32,7 @@ def coil2000_file(file: RawFile) -> Draw:
     Parameters
     ----------
     file : RawFile
-        ``read_raw`` makes it from the path.
+        ``load_dataset`` makes it from the path.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def coil2000_file(file: RawFile) -> Draw:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "ticeval2000.txt")
     ...     _ = file.write_text(4000 * ("\t".join(["1"] * 85) + "\r\n"))
-    ...     dreval.read_raw(file)
+    ...     dreval.load_dataset("coil2000_file", file)
     <Dataset coil2000_file: 4000 points in 85 dimensions>
     """
     first = file.lines()[0].split("\t")

@@ -34,7 +34,7 @@ def frey_faces_file(file: RawFile) -> Draw:
     Parameters
     ----------
     file : RawFile
-        ``read_raw`` makes it from the path.
+        ``load_dataset`` makes it from the path.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def frey_faces_file(file: RawFile) -> Draw:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "frey_rawface.mat")
     ...     scipy.io.savemat(file, {"ff": numpy.zeros((560, 1965), "uint8")})
-    ...     dreval.read_raw(file)
+    ...     dreval.load_dataset("frey_faces_file", file)
     <Dataset frey_faces_file: 1965 points in 560 dimensions>
     """
     file.without_labels()

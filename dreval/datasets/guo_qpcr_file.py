@@ -29,7 +29,7 @@ def guo_qpcr_file(file: RawFile) -> Draw:
     Parameters
     ----------
     file : RawFile
-        ``read_raw`` makes it from the path.
+        ``load_dataset`` makes it from the path.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def guo_qpcr_file(file: RawFile) -> Draw:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "guo_qpcr.csv")
     ...     _ = file.write_text(",Actb" + ",g" * 47 + "\n" + ("16" + ",0.5" * 48 + "\n") * 437)
-    ...     dreval.read_raw(file)
+    ...     dreval.load_dataset("guo_qpcr_file", file)
     <Dataset guo_qpcr_file: 437 points in 48 dimensions, 1 classes>
     """
     file.without_labels()

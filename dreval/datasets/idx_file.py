@@ -35,7 +35,7 @@ def idx_file(file: RawFile) -> Draw:
     Parameters
     ----------
     file : RawFile
-        ``read_raw`` makes it from the path.
+        ``load_dataset`` makes it from the path.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def idx_file(file: RawFile) -> Draw:
     ...     images, labels = pathlib.Path(folder, "t10k-images-idx3-ubyte"), pathlib.Path(folder, "labels")
     ...     _ = images.write_bytes(struct.pack(">4B3I", 0, 0, 8, 3, 4, 2, 2) + bytes(range(16)))
     ...     _ = labels.write_bytes(struct.pack(">4BI", 0, 0, 8, 1, 4) + bytes([7, 7, 1, 0]))
-    ...     digits = dreval.read_raw(images, labels=labels)
+    ...     digits = dreval.load_dataset("idx_file", images, labels=labels)
     >>> digits.data[1].tolist(), digits.labels.tolist()
     ([4.0, 5.0, 6.0, 7.0], [7, 7, 1, 0])
     """

@@ -29,7 +29,7 @@ def mammoth_file(file: RawFile) -> Draw:
     Parameters
     ----------
     file : RawFile
-        ``read_raw`` makes it from the path.
+        ``load_dataset`` makes it from the path.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def mammoth_file(file: RawFile) -> Draw:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "mammoth_3d.json")
     ...     _ = file.write_text(json.dumps([[2, 3, 1]] * 10000))
-    ...     dreval.read_raw(file).data[0].tolist()
+    ...     dreval.load_dataset("mammoth_file", file).data[0].tolist()
     [1.0, 2.0, 3.0]
     """
     file.without_labels()

@@ -31,7 +31,7 @@ def sonar_file(file: RawFile) -> Draw:
     Parameters
     ----------
     file : RawFile
-        ``read_raw`` makes it from the path.
+        ``load_dataset`` makes it from the path.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def sonar_file(file: RawFile) -> Draw:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "sonar.all-data")
     ...     _ = file.write_text("".join(",".join(["0.5"] * 60 + [c]) + "\n" for c in 97 * "R" + 111 * "M"))
-    ...     dreval.read_raw(file)
+    ...     dreval.load_dataset("sonar_file", file)
     <Dataset sonar_file: 208 points in 60 dimensions, 2 classes>
     """
     file.without_labels()

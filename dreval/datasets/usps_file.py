@@ -29,7 +29,7 @@ def usps_file(file: RawFile) -> Draw:
     Parameters
     ----------
     file : RawFile
-        ``read_raw`` makes it from the path.
+        ``load_dataset`` makes it from the path.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def usps_file(file: RawFile) -> Draw:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "zip.test")
     ...     _ = file.write_text(("3.0000" + " -1" * 256 + " \n") * 2007)
-    ...     dreval.read_raw(file)
+    ...     dreval.load_dataset("usps_file", file)
     <Dataset usps_file: 2007 points in 256 dimensions, 1 classes>
     """
     file.without_labels()

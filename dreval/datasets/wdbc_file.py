@@ -50,7 +50,7 @@ def wdbc_file(file: RawFile) -> Draw:
     Parameters
     ----------
     file : RawFile
-        ``read_raw`` makes it from the path.
+        ``load_dataset`` makes it from the path.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def wdbc_file(file: RawFile) -> Draw:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "wdbc.data")
     ...     _ = file.write_text("1000025,5,1,1,1,2,1,3,1,1,2\n")
-    ...     dreval.read_raw(file)  # doctest: +ELLIPSIS
+    ...     dreval.load_dataset("wdbc_file", file)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     dreval.errors.InputError: `path` must have 32 fields in every line...This looks like breast-cancer-wisconsin.data...
     """

@@ -299,7 +299,7 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
     if isinstance(value, str) and not is_path(value) and not os.path.exists(value):
         if value in DATASETS:
             cure = f"Load it: dreval.load_dataset({value!r}) or dreval.simulate({value!r})."
-            cure = f"Load it: dreval.read_raw(path, {value!r})." if value.endswith("_file") else cure
+            cure = f"Load it: dreval.load_dataset({value!r}, path)." if value.endswith("_file") else cure
         else:
             near = nearest_name(value, DATASETS.names())
             hint = f"Did you mean the bundled data set {near!r} (dreval.load_dataset)? " if near else ""

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dreval._check import check_float, check_int, check_k, check_one_of, check_parameters, describe
-from dreval.datasets._dataset import load_dataset, simulate
+from dreval.datasets._dataset import simulate
+from dreval.datasets._raw import load_dataset
 from dreval.errors import DrevalError, InputError
 from dreval.evaluation.plan import listed, plan_measures
 from dreval.evaluation.recipe import check_name, check_options

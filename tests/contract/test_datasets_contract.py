@@ -99,10 +99,11 @@ def test_simulated_sets_are_not_loaded(name):
 @each("name", LOADERS)
 def test_files_are_read_and_neither_loaded_nor_simulated(name):
     """The right verb is named, also where the name is passed as data."""
-    for verb in (dreval.load_dataset, dreval.simulate):
-        with pytest.raises(InputError, match=rf"Call dreval\.read_raw\(path, '{name}'\)\."):
-            verb(name)
-    with pytest.raises(UnknownName, match=rf"Load it: dreval\.read_raw\(path, '{name}'\)\."):
+    with pytest.raises(InputError, match=rf"`path` must be given.*load_dataset\('{name}', path\)\."):
+        dreval.load_dataset(name)
+    with pytest.raises(InputError, match=rf"Call dreval\.load_dataset\('{name}', path\)\."):
+        dreval.simulate(name)
+    with pytest.raises(UnknownName, match=rf"Load it: dreval\.load_dataset\('{name}', path\)\."):
         dreval.Evaluation(name)
 
 

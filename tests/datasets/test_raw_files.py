@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import struct
+from fnmatch import fnmatch
 
 import numpy as np
 import pytest
@@ -13,6 +14,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import dreval
 from dreval.errors import InputError, UnknownName
+from dreval.registry import DATASETS
+
+
+def load(path, name=None, **options):
+    """The data set of a file, by the loader whose files are called like this one; any loader for other names."""
+    like = [card.name for card in DATASETS.cards() for one in card.files if fnmatch(str(path).lower(), f"*{one}")]
+    return dreval.load_dataset(name or [*like, "wdbc_file"][0], path, **options)
 
 
 def _known(shared_data, name):
@@ -21,7 +29,7 @@ def _known(shared_data, name):
 
 def test_sonar_is_read(shared_data):
     """The numbers and classes of an independent copy."""
-    mine, other = dreval.read_raw(shared_data / "raw" / "sonar.all-data"), _known(shared_data, "sonar")
+    mine, other = load(shared_data / "raw" / "sonar.all-data"), _known(shared_data, "sonar")
     assert mine.card.name == "sonar_file"
     assert_array_equal(mine.data, other["X"])
     assert_array_equal(mine.labels == "mine", other["y"] == 1)
@@ -30,7 +38,7 @@ def test_sonar_is_read(shared_data):
 
 def test_wdbc_is_read(shared_data):
     """The numbers, names and classes of the bundled copy, which is scikit-learn's."""
-    mine, bundled = dreval.read_raw(shared_data / "raw" / "wdbc.data"), dreval.load_dataset("wdbc")
+    mine, bundled = load(shared_data / "raw" / "wdbc.data"), dreval.load_dataset("wdbc")
     assert_array_equal(mine.data, bundled.data)
     assert_array_equal(mine.labels, bundled.labels)
     assert mine.feature_names == bundled.feature_names
@@ -40,19 +48,19 @@ def test_wdbc_is_read(shared_data):
 def test_coil_2000_is_read(shared_data):
     """Training and evaluation files; targets in the last column, or in a file of their own, or nowhere."""
     raw, other = shared_data / "raw", _known(shared_data, "coil2000")
-    train = dreval.read_raw(raw / "ticdata2000.txt")
+    train = load(raw / "ticdata2000.txt")
     assert_array_equal(train.data, other["X"])
     assert_array_equal(train.labels, other["y"])
     assert train.labels.dtype == np.int64
-    test = dreval.read_raw(raw / "ticeval2000.txt", labels=raw / "tictgts2000.txt")
+    test = load(raw / "ticeval2000.txt", labels=raw / "tictgts2000.txt")
     assert_array_equal(test.data, other["X_eval"])
     assert_array_equal(test.labels, other["y_eval"])
-    assert dreval.read_raw(raw / "ticeval2000.txt").labels is None
+    assert load(raw / "ticeval2000.txt").labels is None
 
 
 def test_frey_faces_are_read(shared_data):
     """One image per row, all pixels."""
-    faces = dreval.read_raw(shared_data / "raw" / "frey_rawface.mat")
+    faces = load(shared_data / "raw" / "frey_rawface.mat")
     assert_array_equal(faces.data, _known(shared_data, "frey")["X"])
     assert faces.labels is None
     assert faces.feature_names[21] == "pixel_1_1"
@@ -60,7 +68,7 @@ def test_frey_faces_are_read(shared_data):
 
 def test_guo_is_read(shared_data):
     """All cells, stages and genes."""
-    cells, other = dreval.read_raw(shared_data / "raw" / "guo_qpcr.csv"), _known(shared_data, "guo")
+    cells, other = load(shared_data / "raw" / "guo_qpcr.csv"), _known(shared_data, "guo")
     assert_array_equal(cells.data, other["X"])
     assert_array_equal(cells.labels, other["class_names"][other["y"]])
     assert cells.feature_names == tuple(other["feature_names"].tolist())
@@ -68,14 +76,14 @@ def test_guo_is_read(shared_data):
 
 def test_mammoth_is_read(shared_data):
     """All points with the axes put back; the other copy is rounded to three decimals."""
-    bones, other = dreval.read_raw(shared_data / "raw" / "mammoth_3d.json"), _known(shared_data, "mammoth_10k")
+    bones, other = load(shared_data / "raw" / "mammoth_3d.json"), _known(shared_data, "mammoth_10k")
     assert_allclose(bones.data, other["X"], rtol=0, atol=1e-9)
     assert_array_equal(bones.data.round(3), other["X"])
 
 
 def test_usps_is_read(shared_data):
     """The twos of the test part, image by image; 2007 rows; the class counts that zip.info.txt states."""
-    digits, other = dreval.read_raw(shared_data / "raw" / "zip.test.gz"), _known(shared_data, "usps_twos")
+    digits, other = load(shared_data / "raw" / "zip.test.gz"), _known(shared_data, "usps_twos")
     twos = other["X"][~other["is_train"]] * other["scale"]
     assert_allclose(digits.data[digits.labels == 2], twos, atol=1e-12)
     assert np.bincount(digits.labels).tolist() == [359, 264, 198, 166, 200, 160, 170, 147, 166, 177]
@@ -90,11 +98,11 @@ def test_idx_is_read(shared_data, tmp_path, packed):
     files = tmp_path / "t10k-images-idx3-ubyte", tmp_path / "t10k-labels-idx1-ubyte"
     for file, content in zip(files, (images, labels), strict=True):
         file.write_bytes(gzip.compress(content, 1) if packed else content)
-    mine = dreval.read_raw(files[0], labels=files[1])
+    mine = load(files[0], labels=files[1])
     assert_array_equal(mine.data, other["X"])
     assert_array_equal(mine.labels, other["y"])
     assert len(mine.feature_names) == 784
-    assert dreval.read_raw(files[0]).labels is None
+    assert load(files[0]).labels is None
 
 
 REAL = ["sonar.all-data", "wdbc.data", "ticdata2000.txt", "ticeval2000.txt", "frey_rawface.mat", "guo_qpcr.csv"]
@@ -109,7 +117,7 @@ def test_a_file_cut_short_is_refused(shared_data, tmp_path, name, share):
     file = tmp_path / name
     file.write_bytes(content[: int(len(content) * share)])
     with pytest.raises(InputError, match=rf"`path` must .*'{name}'.*(again|cut short)"):
-        dreval.read_raw(file)
+        load(file)
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -122,7 +130,7 @@ def test_a_file_without_its_last_rows_is_refused(shared_data, tmp_path, name):
     file = tmp_path / name.removesuffix(".gz")
     file.write_bytes(b"\n".join(content.splitlines()[:-2]) + b"\n")
     with pytest.raises(InputError, match=r"cut short"):
-        dreval.read_raw(file)
+        load(file)
 
 
 @pytest.mark.parametrize("name", [*REAL, "x-images-idx3-ubyte"])
@@ -133,7 +141,7 @@ def test_a_web_page_is_refused(tmp_path, name):
         file = tmp_path / name
         file.write_bytes(content)
         with pytest.raises(InputError, match=rf"must be a data file: got '{name}', which is a web page \(HTML\)"):
-            dreval.read_raw(file)
+            load(file)
 
 
 @pytest.mark.parametrize("name", [*REAL, "x-images-idx3-ubyte"])
@@ -141,11 +149,11 @@ def test_every_real_file_is_refused_by_every_other_loader(shared_data, name):
     """Whatever file is passed for another, it is refused and never read as something it is not."""
     if name not in REAL:
         return
-    mine = dreval.read_raw(shared_data / "raw" / name).card.name
+    mine = load(shared_data / "raw" / name).card.name
     for kind in dreval.list_datasets():
         if kind.endswith("_file") and kind != mine:
             with pytest.raises(InputError, match=rf"`path` must .*'{name}'"):
-                dreval.read_raw(shared_data / "raw" / name, kind)
+                load(shared_data / "raw" / name, kind)
 
 
 SONAR = [",".join(["0.5"] * 60 + [c]) for c in 97 * "R" + 111 * "M"]
@@ -193,7 +201,7 @@ def test_wrong_text_files_are_refused(tmp_path, name, lines, reason):
     file = tmp_path / name
     file.write_text("\n".join(lines) + "\n")
     with pytest.raises(InputError, match=rf"`path` {reason}" if reason.startswith("must") else reason) as caught:
-        dreval.read_raw(file)
+        load(file)
     assert repr(name) in str(caught.value)
 
 
@@ -204,7 +212,7 @@ def test_right_text_files_are_read_whatever_their_line_ends(tmp_path):
         read = []
         for end, last in (("\n", ""), ("\r\n", "\r\n"), ("\n", "\n\n")):
             (tmp_path / name).write_text(end.join(lines) + last, newline="")
-            read.append(dreval.read_raw(tmp_path / name).data)
+            read.append(load(tmp_path / name).data)
         assert_array_equal(read[0], read[1])
         assert_array_equal(read[0], read[2])
 
@@ -227,7 +235,7 @@ def test_wrong_idx_files_are_refused(tmp_path, content, reason):
     file = tmp_path / "train-images-idx3-ubyte"
     file.write_bytes(content)
     with pytest.raises(InputError, match=reason):
-        dreval.read_raw(file)
+        load(file)
 
 
 def test_labels_of_another_part_are_refused(tmp_path):
@@ -236,13 +244,13 @@ def test_labels_of_another_part_are_refused(tmp_path):
     images.write_bytes(HEAD + bytes(16))
     labels.write_bytes(struct.pack(">4BI", 0, 0, 8, 1, 3) + bytes(3))
     with pytest.raises(InputError, match=r"`labels` must have one label for each of the 4 images.*3 labels"):
-        dreval.read_raw(images, labels=labels)
+        load(images, labels=labels)
     with pytest.raises(InputError, match=r"`labels` must be an IDX file of labels.*These are the images"):
-        dreval.read_raw(images, labels=images)
+        load(images, labels=images)
     sonar = tmp_path / "sonar.all-data"
     sonar.write_text("\n".join(SONAR))
     with pytest.raises(InputError, match=r"`labels` must be left out for 'sonar.all-data'"):
-        dreval.read_raw(sonar, labels=labels)
+        load(sonar, labels=labels)
 
 
 def test_wrong_matlab_files_are_refused(tmp_path):
@@ -251,36 +259,37 @@ def test_wrong_matlab_files_are_refused(tmp_path):
     for name, shape, reason in (("X", (2, 2), "matrix `ff`.*X"), ("ff", (1965, 560), "one of 1965 x 560")):
         scipy.io.savemat(file, {name: np.zeros(shape)})
         with pytest.raises(InputError, match=reason):
-            dreval.read_raw(file)
+            load(file)
     file.write_bytes(b"MATLAB 7.3 MAT-file" + bytes(200))
     with pytest.raises(InputError, match="must be a MATLAB 5 file"):
-        dreval.read_raw(file)
+        load(file)
 
 
 def test_paths_that_are_no_files_are_refused(tmp_path):
     """Missing, a folder, empty, no path; an unknown name of a file or of a loader."""
     (tmp_path / "wdbc.data").write_text("\n".join(WDBC))
     with pytest.raises(UnknownName, match=r"must be an existing file.*Did you mean 'wdbc\.data'"):
-        dreval.read_raw(tmp_path / "wbdc.data")
+        load(tmp_path / "wbdc.data")
     with pytest.raises(UnknownName, match="Download it first"):
-        dreval.read_raw(tmp_path / "none" / "zip.train")
+        load(tmp_path / "none" / "zip.train")
     with pytest.raises(InputError, match="must be a file: got the folder"):
-        dreval.read_raw(tmp_path)
+        load(tmp_path)
     with pytest.raises(InputError, match="`path` must be a path"):
-        dreval.read_raw(3)
+        load(3)
     (tmp_path / "sonar.csv").write_text(" \n")
     with pytest.raises(InputError, match="must not be empty"):
-        dreval.read_raw(tmp_path / "sonar.csv")
+        load(tmp_path / "sonar.csv")
     (tmp_path / "data.txt").write_text("\n".join(WDBC))
-    with pytest.raises(InputError, match=r"known file name where `kind` is not given.*'data.txt'.*wdbc_file \(wdbc"):
-        dreval.read_raw(tmp_path / "data.txt")
-    assert dreval.read_raw(tmp_path / "data.txt", "wdbc_file").data.shape == (569, 30)
-    with pytest.raises(UnknownName, match="Did you mean 'wdbc_file'"):
-        dreval.read_raw(tmp_path / "data.txt", "wdbc")
+    for name in ("wdbc_file", "wdbc"):  # the second is also a bundled set
+        assert load(tmp_path / "data.txt", name).card.name == "wdbc_file"
+    with pytest.raises(UnknownName, match=r"`name`.*Did you mean 'sonar_file'"):
+        load(tmp_path / "data.txt", "sonnar_file")
+    with pytest.raises(InputError, match=r"`path` must be left out: got 'digits' with a file.*sonar_file"):
+        load(tmp_path / "data.txt", "digits")
 
 
 def test_a_file_can_be_evaluated(tmp_path):
     """A data set that was read is data like any other, with its labels."""
     (tmp_path / "wdbc.data").write_text("\n".join(WDBC))
-    record = dreval.Evaluation(dreval.read_raw(tmp_path / "wdbc.data").to_frame().assign(z=range(569)), labels="label")
+    record = dreval.Evaluation(load(tmp_path / "wdbc.data").to_frame().assign(z=range(569)), labels="label")
     assert record.data.labels.classes.tolist() == ["benign", "malignant"]
