@@ -58,7 +58,7 @@ SYNONYMS = {
     "bh": "benjamini_hochberg",
     "fdr_bh": "benjamini_hochberg",
     "add": "with_embedding",
-}  # words of other tools and habits
+}  # names in other tools
 EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 
 
@@ -77,7 +77,7 @@ def describe(value: object) -> str:
 
 
 def nearest_name(name: str, options: Iterable[str], cutoff: float = 0.5) -> str | None:
-    """The option that ``name`` is another word for, else the one most like it; None when none is like it."""
+    """The option of which ``name`` is an alias, else the most similar one; None when none is similar."""
     options = list(options)
     meant = SYNONYMS.get(str(name).lower())
     if meant in options:
@@ -87,9 +87,9 @@ def nearest_name(name: str, options: Iterable[str], cutoff: float = 0.5) -> str 
 
 
 def check_one_of(value: Any, options: Collection[str], argument: str, listing: tuple[str, ...] = ()) -> str:
-    """One of a closed set of words; else the nearest right one is named, and what there is.
+    """A name from a closed set; the error for another one suggests the nearest and lists the names.
 
-    ``listing``: the calls that list most of the options, where these are too many to be read in a message.
+    ``listing`` are the calls that list the options, named in place of them when there are many.
     """
     if isinstance(value, str) and value in options:
         return value
@@ -99,7 +99,7 @@ def check_one_of(value: Any, options: Collection[str], argument: str, listing: t
 
 
 def known_names(options: Iterable[str], listing: tuple[str, ...] = ()) -> str:
-    """A sentence on the names there are: all of them, or of many where they are listed."""
+    """A sentence that lists the names, or says which call lists them when there are many."""
     options = sorted(options)
     if len(options) <= MANY_NAMES or not listing:
         return f"Known: {', '.join(options) or 'none'}."
@@ -107,26 +107,26 @@ def known_names(options: Iterable[str], listing: tuple[str, ...] = ()) -> str:
 
 
 def check_parameters(options: Iterable[str], known: Iterable[str], what: str) -> None:
-    """Every option is a parameter of what it is given to."""
+    """Check that every option is a known parameter."""
     for name in options:
         check_one_of(name, [key for key in known if key != "self"], f"{what} parameter")
 
 
 def check_bool(value: Any, argument: str) -> bool:
-    """True or False, nothing that merely acts like one."""
+    """True or False; other values that merely act as a truth value raise an error."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise InputError(argument, "must be True or False", describe(value), "Pass True or False.")
 
 
-def _bounds_words(low: float | None, high: float | None) -> str:
-    """The range in words, with a space before."""
+def _bounds_text(low: float | None, high: float | None) -> str:
+    """The range as text, with a leading space."""
     words = [f"{sign} {bound}" for sign, bound in ((">=", low), ("<=", high)) if bound is not None]
     return f" {' and '.join(words)}" if words else ""
 
 
 def _nearest(value: Any, low: int | None, high: int | None) -> str:
-    """The cure of what is refused as an integer: the nearest that is accepted."""
+    """The cure of an invalid integer: the nearest valid one."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_) or not np.isfinite(float(value)):
         return "Pass an int."
     number = float(value)
@@ -140,7 +140,7 @@ def _nearest(value: Any, low: int | None, high: int | None) -> str:
 
 def check_int(value: Any, argument: str, low: int | None = None, high: int | None = None) -> int:
     """An integer within [low, high]."""
-    bounds = _bounds_words(low, high)
+    bounds = _bounds_text(low, high)
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
     if not whole or (low is not None and value < low) or (high is not None and value > high):
         raise InputError(argument, f"must be an integer{bounds}", describe(value), _nearest(value, low, high))
@@ -149,7 +149,7 @@ def check_int(value: Any, argument: str, low: int | None = None, high: int | Non
 
 def check_float(value: Any, argument: str, low: float | None = None, high: float | None = None) -> float:
     """A finite number within [low, high]."""
-    bounds = _bounds_words(low, high)
+    bounds = _bounds_text(low, high)
     real = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and np.isfinite(float(value))
     if not real or (low is not None and value < low) or (high is not None and value > high):
         raise InputError(argument, f"must be a finite number{bounds}", describe(value), f"Choose a number{bounds}.")
@@ -183,14 +183,14 @@ def check_random_state(value: Any, argument: str = "random_state") -> int | np.r
 
 
 def auto_neighbors(n: int) -> int:
-    """The number of neighbors that ``"auto"`` stands for: 15, or fewer where that is half of n points or more."""
+    """The number of neighbors for ``"auto"``: min(15, (n - 1) // 2), and at least 1."""
     return max(1, min(AUTO, (n - 1) // 2))
 
 
 def check_k(value: Any, n: int, argument: str = "n_neighbors") -> tuple[list[int], bool]:
-    """Numbers of neighbors below ``n``, as a sorted list without repeats, and whether one number came alone.
+    """Numbers of neighbors below ``n`` as a sorted list without repeats, and whether a single number was passed.
 
-    "auto" stands for ``auto_neighbors(n)``.
+    "auto" is ``auto_neighbors(n)``.
     """
     if isinstance(value, str) and value == "auto":
         return [auto_neighbors(n)], True
@@ -210,7 +210,7 @@ def check_k(value: Any, n: int, argument: str = "n_neighbors") -> tuple[list[int
 
 
 def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
-    """An array of real numbers of any dtype (masked cells, object, text, complex and dates are refused)."""
+    """An array of real numbers of any dtype; masked cells, objects, text, complex numbers and dates raise an error."""
     value = check_unmasked(value, argument)
     try:
         array = _nullable(value) if hasattr(value, "iloc") else np.asarray(value)
@@ -233,7 +233,7 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
 
 
 def _nullable(table: Any) -> npt.NDArray[Any]:
-    """A frame or series of pandas as numpy has it; nullable columns of one kind as floats, or as integers."""
+    """A pandas frame or series as a numpy array; nullable columns of one kind become floats or integers."""
     kinds = {getattr(kind, "kind", "O") for kind in np.atleast_1d(np.asarray(table.dtypes, dtype=object))}
     array = np.asarray(table)
     if array.dtype.kind != "O":
@@ -245,7 +245,7 @@ def _nullable(table: Any) -> npt.NDArray[Any]:
 
 
 def check_exact(array: npt.NDArray[Any], argument: str) -> None:
-    """No integer so large that a float would round it."""
+    """Check that no integer is too large for a float to hold exactly."""
     if array.dtype.kind not in "iu" or array.size == 0:
         return
     largest = max(int(array.max()), -int(array.min()))
@@ -255,7 +255,7 @@ def check_exact(array: npt.NDArray[Any], argument: str) -> None:
 
 
 def check_finite(array: Any, argument: str, columns: Sequence[object] | None = None) -> None:
-    """No NaN and no infinity in an array or sparse matrix; the first offending cells are named."""
+    """Check that an array or sparse matrix has no NaN and no infinity; the error names the first such cells."""
     stored = array.data if hasattr(array, "indptr") else array
     bad = ~np.isfinite(stored)
     if not bad.any():
@@ -290,7 +290,7 @@ def check_points(
 ) -> FloatArray:
     """A finite (n, p) float64 C-ordered array with at least ``min_rows`` rows; a vector is one column.
 
-    With ``own`` it shares no memory with ``value``, so that it can be kept; else it may be the caller's array itself.
+    With ``own`` the result shares no memory with ``value``; else it may be the caller's array itself.
     """
     array = check_numeric(value, argument)
     if array.ndim == 1:
@@ -314,9 +314,9 @@ def check_points(
 
 
 def check_spread(points: Any, argument: str) -> None:
-    """Rows of an array or sparse matrix that differ must differ by more than 2 ** -500 of the largest entry.
+    """Check that different rows differ by more than 2 ** -500 of the largest entry.
 
-    The squares of smaller differences vanish beside it, so that such rows would count as copies of one point.
+    The squares of smaller differences underflow relative to it, so that such rows would count as equal points.
     """
     sparse = hasattr(points, "indptr")
     size = np.abs(points.data if sparse else points)
@@ -329,9 +329,7 @@ def check_spread(points: Any, argument: str) -> None:
     if lost > 0:
         rule = "must have rows that differ by more than 2 ** -500 of its largest entry"
         cure = "Check the largest entry, or rescale the columns."
-        raise InputError(
-            argument, rule, f"{lost} rows that differ by less, beside an entry of size {largest:.3g}", cure
-        )
+        raise InputError(argument, rule, f"{lost} rows that differ by less, with an entry of size {largest:.3g}", cure)
 
 
 def _distinct(points: Any) -> int:
@@ -345,7 +343,7 @@ def _distinct(points: Any) -> int:
 
 
 def column_names(table: Any) -> tuple[str, ...] | None:
-    """Names of the columns of a frame; None of an array, and of a frame whose columns only count."""
+    """Names of the columns of a frame; None for an array, and for a frame with numbered columns."""
     columns = getattr(table, "columns", None)
     if columns is None or callable(columns) or type(columns).__name__ == "RangeIndex":
         return None
@@ -353,7 +351,7 @@ def column_names(table: Any) -> tuple[str, ...] | None:
 
 
 def in_columns(table: Any, names: Sequence[str] | None, argument: str) -> Any:
-    """New rows with their columns in the order of ``names``, where both have names; else as they are."""
+    """A table with its columns in the order of ``names`` if both have names, else unchanged."""
     own = column_names(table)
     if names is None or own is None or own == tuple(names):
         return table
@@ -364,20 +362,20 @@ def in_columns(table: Any, names: Sequence[str] | None, argument: str) -> Any:
 
 
 def _difference(own: Sequence[str], names: Sequence[str]) -> str:
-    """How the names of columns differ, in words."""
+    """A sentence on how two sets of column names differ."""
     lost, extra = [name for name in names if name not in own], [name for name in own if name not in names]
     parts = [f"no column {_listed(lost, repr)}"] if lost else []
-    parts += [f"{_listed(extra, repr)}, which the data have not"] if extra else []
+    parts += [f"{_listed(extra, repr)}, which the data do not have"] if extra else []
     return ", and ".join(parts) or f"repeated names: {_listed(own)}"
 
 
 def _listed(names: Sequence[str], write: Callable[[str], str] = str) -> str:
-    """The first few names, and how many more there are."""
+    """The first six names, and the number of the others."""
     return ", ".join(map(write, names[:6])) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
 def check_rows(rows: int, n: int, argument: str) -> None:
-    """As many rows as the data have."""
+    """Check that a table has as many rows as the data."""
     if rows != n:
         raise InputError(
             argument,

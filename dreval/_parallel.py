@@ -1,4 +1,4 @@
-"""Blocks of rows over threads, with a progress bar."""
+"""Blocks of rows on several threads, and progress bars."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SMALL = 1000  # rows, up to which threads of a matrix product or a factorization
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Number of threads: all cores for None or -1, else as asked for."""
+    """Number of threads: all cores for None or -1, else ``n_jobs``."""
     if n_jobs is None or n_jobs == -1:
-        from joblib import cpu_count  # heeds affinity and the limits of a container
+        from joblib import cpu_count  # respects CPU affinity and the limits of a container
 
         return int(cpu_count())
     return check_int(n_jobs, "n_jobs", low=1)
@@ -26,20 +26,20 @@ def n_threads(n_jobs: int | None) -> int:
 
 @cache
 def _controller() -> Any:
-    """The libraries that are loaded, looked up once."""
+    """The controller of the loaded BLAS libraries, created once."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 def _one_blas_thread() -> AbstractContextManager[Any]:
-    """Matrix products in one thread each while blocks run in parallel: threads of threads wait on each other."""
+    """Limit matrix products to one thread each while blocks run in parallel, against oversubscription."""
     limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limits
 
 
 def few_blas_threads(size: int) -> AbstractContextManager[Any]:
-    """One thread for algebra of ``size`` rows, if these are few, inside a loop: what many would wait costs far more."""
+    """Limit linear algebra of at most 1000 rows inside a loop to one thread: synchronization would cost more."""
     return _one_blas_thread() if size <= SMALL else nullcontext()
 
 
@@ -49,10 +49,10 @@ def run_blocks(
     n_jobs: int | None,
     advance: Callable[[int], Any] | None = None,
 ) -> None:
-    """Call ``work`` on every block, in threads; blocks write to places of their own, so the order does not matter.
+    """Call ``work`` on every block, on several threads; each block writes to its own memory.
 
-    ``advance`` is called with the number of finished blocks since the last call. Matrix products run in one thread
-    meanwhile.
+    ``advance`` is called with the number of blocks finished since the last call. Matrix products run in one thread
+    each.
     """
     threads = min(n_threads(n_jobs), len(blocks))
     if len(blocks) <= 1:
@@ -78,13 +78,13 @@ def _one_by_one(work: Callable[[Any], None], blocks: Sequence[Any], advance: Cal
 
 
 class SumInOrder:
-    """The sum of one array a block, added in the order of the blocks, so that rounding does not depend on threads."""
+    """The sum of one array per block, added in the order of the blocks, so that rounding does not depend on threads."""
 
     def __init__(self, total: Any) -> None:
         self.total, self._next, self._early, self._lock = total, 0, {}, Lock()
 
     def add(self, number: int, part: Any) -> None:
-        """Add the part of a block; one whose forerunners are not there yet waits for them."""
+        """Add the array of a block, after those of all earlier blocks."""
         with self._lock:
             self._early[number] = part
             while self._next in self._early:
@@ -93,7 +93,7 @@ class SumInOrder:
 
 
 def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:
-    """A bar on stderr: by default only on a terminal, and only after two seconds."""
+    """A progress bar on stderr: by default only on a terminal, and only after two seconds."""
     import sys
 
     from tqdm import tqdm

@@ -1,4 +1,4 @@
-"""Seeds: every draw comes from a named stream, so adding a thing or a worker changes nobody else's numbers."""
+"""Seeds: every random number is drawn from a named stream, so that other draws and workers do not change it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["root_seed", "stream", "stream_seed"]
 def root_seed(random_state: int | np.random.Generator | None) -> int:
     """A non-negative integer that stands for ``random_state``.
 
-    An integer is itself; a Generator gives one draw; None gives fresh entropy. The number is stored with a result, so
-    that also a run without a seed can be run again.
+    An integer is returned unchanged; a Generator yields one draw; None draws fresh entropy. The number is stored with
+    a result, so that a run without a seed can be reproduced.
     """
     checked = check_random_state(random_state)
     if isinstance(checked, np.random.Generator):

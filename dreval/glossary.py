@@ -30,7 +30,8 @@ __all__ = [
 
 METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")  # distances in the data space
 
-MARK = "\x00"  # stands behind a letter that takes two columns of a terminal, so that lengths are widths
+MARK = "\x00"  # follows a letter that takes two columns of a terminal, so that lengths are widths
+# Not by wcwidth: a dependency for emoji sequences and marks that do not compose, in five lines of the standard library.
 WIDTH = 80
 
 # What a report can be, by the suffix of its file.
@@ -163,7 +164,7 @@ STANDING_COLUMNS: dict[str, str] = {
 
 
 def spread(text: str) -> str:
-    """The text with as many characters as it takes columns: a mark behind every broad letter, accents joined."""
+    """The text with as many characters as it has columns: a mark after every wide letter, accents composed."""
     if text.isascii():
         return text
     text = unicodedata.normalize("NFC", text)
@@ -171,7 +172,7 @@ def spread(text: str) -> str:
 
 
 def terminal_width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Number of columns of a terminal that a text takes."""
     return len(spread(text))
 
 
@@ -195,7 +196,7 @@ def format_p(p: float) -> str:
 
 
 def block(title: str, words: Mapping[str, str]) -> str:
-    """A title and lines ``name: words``, as broad as a terminal; what has no words is left out.
+    """A title and lines ``name: text``, wrapped to the width of a terminal; entries without text are left out.
 
     Examples
     --------
@@ -212,7 +213,9 @@ def block(title: str, words: Mapping[str, str]) -> str:
 
 
 def filled(docstring: str | None, words: Mapping[str, str]) -> str | None:
-    r"""The docstring with every line ``%(name)s`` replaced by the words of that name, as far indented as the line.
+    r"""The docstring with every line ``%(name)s`` replaced by the text of that name, indented like the line.
+
+    No library offers this: numpydoc renders pages, and the substitutions of scipy and matplotlib are private.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""ONE registry class: a folder of one-card files, found by file name and imported when first asked for."""
+"""The registry: a folder of files with one entry each, found by file name and imported when first used."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ __all__ = [
 
 
 class Registry:
-    """The things of one kind: one file is one thing, and its name is the file's name.
+    """The entries of one kind: one file holds one entry, and its name is the file's name.
 
-    Nothing is imported until a thing is asked for, so that a list of names costs a directory listing.
+    Nothing is imported until an entry is used, so that a list of names costs a directory listing.
 
     Parameters
     ----------
     package : str
         Dotted name of the folder.
     noun : str
-        What its things are called in error messages.
+        Name of an entry in error messages.
     plural : str
-        The word for many of them: ``dreval.list_<plural>()`` lists their names. Empty where nothing does.
+        Plural of the noun: ``dreval.list_<plural>()`` lists the names. Empty if there is no such function.
     suffix : str
-        What the public function's name has behind the file's name.
+        Suffix of the public function's name after the file's name.
     """
 
     def __init__(self, package: str, noun: str, plural: str = "", suffix: str = "") -> None:
@@ -53,16 +53,16 @@ class Registry:
         return tuple(sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_")))
 
     def names(self) -> list[str]:
-        """Names of all things, sorted."""
+        """Names of all entries, sorted."""
         return list(self._names)
 
     @property
     def listing(self) -> tuple[str, ...]:
-        """The call that lists the names, where there is one."""
+        """The call that lists the names, if there is one."""
         return (f"dreval.list_{self.plural}()",) if self.plural else ()
 
     def public_names(self) -> list[str]:
-        """Names under which the things are found at the top of the package."""
+        """Names of the entries at the top of the package."""
         return [name + self.suffix for name in self._names]
 
     def __iter__(self) -> Iterator[str]:
@@ -72,7 +72,7 @@ class Registry:
         return name in self._names
 
     def get(self, name: str, argument: str | None = None) -> Any:
-        """The thing itself (it has an attribute ``card``); an unknown name is refused with the nearest right one."""
+        """The entry, an object with an attribute ``card``; the error for an unknown name suggests the nearest."""
         check_one_of(name, self._names, argument or self.noun.replace(" ", "_"), self.listing)
         module = importlib.import_module(f"{self.package}.{name}")
         things = [v for v in vars(module).values() if getattr(v, "card", None) and v.__module__ == module.__name__]
@@ -81,11 +81,11 @@ class Registry:
         return things[0]
 
     def card(self, name: str, argument: str | None = None) -> Any:
-        """The card of one thing."""
+        """The card of one entry."""
         return self.get(name, argument).card
 
     def cards(self) -> list[Any]:
-        """The cards of all things, sorted by name."""
+        """The cards of all entries, sorted by name."""
         return [self.card(name) for name in self._names]
 
 

@@ -111,11 +111,11 @@ def test_columns_of_a_frame_are_found_by_name(kind, tmp_path):
     assert np.array_equal(new(frame[:5]), expected)
     assert np.array_equal(new(frame[["d", "b", "a", "c"]][:5]), expected)
     assert np.array_equal(new(pd.DataFrame(frame.to_numpy()[:5])), expected)
-    with pytest.raises(InputError, match="no column 'd', and 'e', which the data have not"):
+    with pytest.raises(InputError, match="no column 'd', and 'e', which the data do not have"):
         new(frame.rename(columns={"d": "e"}))
     with pytest.raises(InputError, match="no column 'a', 'b'"):
         new(frame[["c", "d"]])
-    with pytest.raises(InputError, match="'e', which the data have not"):
+    with pytest.raises(InputError, match="'e', which the data do not have"):
         new(frame.assign(e=1.0))
     with pytest.raises(InputError, match="repeated names: a, b, c, d, a"):
         new(pd.concat([frame, frame[["a"]]], axis=1))
