@@ -1,0 +1,534 @@
+"""Wrong formulas and wrong wirings, each of which the fast tests named with it must catch.
+
+    .venv/bin/python tests/mutations.py            all of them, a quarter of an hour to half an hour
+    .venv/bin/python tests/mutations.py --only hsic    those whose file, texts or tests contain the word
+    .venv/bin/python tests/mutations.py --check    whether every text still occurs exactly once; runs nothing
+
+A mutant is one replacement in one file of a scratch copy of this tree; the working tree is never changed. The tests are
+run with ``-x``; a mutant that they do not notice survives, and the exit code is 1. Run by hand when tests are cut, and
+when a formula moves. Entries name lines of computation, since words of messages change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "_build", ".*_cache", ".hypothesis", "*.dreval", ".numba")
+LIMIT = 300  # seconds for the tests of one mutant
+FAST = "not browser and not debian and not calibration and not doors and not vignettes"
+
+
+class Mutant(NamedTuple):
+    """A replacement of one text in one file under dreval/, and the tests under tests/ that must fail with it."""
+
+    file: str
+    old: str
+    new: str
+    tests: str
+
+
+RANKS = "measures/test_rank_measures.py"
+DISTANCES = "measures/test_distance_measures.py"
+CLASSES = "measures/test_class_measures.py"
+PROCRUSTES = "geometry/test_procrustes.py"
+MUTANTS = [
+    # Geometry
+    Mutant("geometry/ranks.py", "n * k * (2 * n - 3 * k - 1) / 2 if", "n * k * (2 * n - 3 * k + 1) / 2 if", RANKS),
+    Mutant("geometry/ranks.py", "else n * (n - k) * (n - k - 1) / 2", "else n * (n - k) * (n - k) / 2", RANKS),
+    Mutant(
+        "geometry/ranks.py", ".astype(np.int64) - k, 0).sum(axis=1)", ".astype(np.int64) - k + 1, 0).sum(axis=1)", RANKS
+    ),
+    Mutant("geometry/ranks.py", "n * k * (n - 1 - k) * (n - k) / (2", "n * k * (n - 1 - k) * (n - k + 1) / (2", RANKS),
+    Mutant(
+        "geometry/ranks.py",
+        "np.minimum(room, alike)",
+        "np.maximum(room, alike)",
+        "measures/test_class_measures.py geometry/test_ties.py",
+    ),
+    Mutant("geometry/coranking.py", "- self.ks / (self.n - 1)", "- self.ks / self.n", "geometry/test_coranking.py"),
+    Mutant(
+        "geometry/coranking.py",
+        "np.argmax(self.lcmc()[:-1])) + 1",
+        "np.argmax(self.lcmc()[:-1]))",
+        "measures/test_coranking_measures.py",
+    ),
+    Mutant(
+        "geometry/coranking.py",
+        "np.cumsum(self.extrusions - self.intrusions)",
+        "np.cumsum(self.intrusions - self.extrusions)",
+        "measures/test_coranking_measures.py",
+    ),
+    Mutant("geometry/distances.py", "values *= 0.5", "values *= 1.0", "geometry/test_metrics.py"),
+    Mutant(
+        "geometry/distances.py",
+        "out -= out.mean(axis=1, keepdims=True)",
+        "out -= out.mean(axis=0, keepdims=True)",
+        "geometry/test_metrics.py",
+    ),
+    Mutant("geometry/procrustes.py", "np.clip(1.0 - share**2, 0.0, 1.0)", "np.clip(1.0 - share, 0.0, 1.0)", PROCRUSTES),
+    Mutant(
+        "geometry/procrustes.py",
+        "scale**2 * parts.y2 - 2 * scale * parts.nuclear",
+        "scale**2 * parts.y2 - scale * parts.nuclear",
+        "geometry/test_procrustes.py measures/test_procrustes_measures.py",
+    ),
+    Mutant(
+        "geometry/procrustes.py",
+        "beyond = (sizes[:, d:] ** 2)",
+        "beyond = (sizes[:, d + 1 :] ** 2)",
+        "geometry/test_procrustes.py measures/test_procrustes_measures.py",
+    ),
+    Mutant("geometry/kernels.py", "lambda t: np.exp(-0.5 * t)", "lambda t: np.exp(-t)", "geometry/test_kernels.py"),
+    Mutant("geometry/kernels.py", "means -= means.mean() / 2", "means -= means.mean()", "geometry/test_kernels.py"),
+    Mutant(
+        "geometry/rkhs.py",
+        "rests = self.squares @ shrunk",
+        "rests = 1 - self.squares @ shrunk",
+        "geometry/test_rkhs.py",
+    ),
+    Mutant(
+        "geometry/rkhs.py",
+        "@ centered) / (values + ridge)[:, None]",
+        "@ centered) / (values + 2 * ridge)[:, None]",
+        "geometry/test_rkhs.py",
+    ),
+    Mutant(
+        "geometry/pair_statistics.py",
+        "min(max(float(xy) / math.sqrt(xx) / math.sqrt(yy)",
+        "min(max(float(xy) / math.sqrt(xx) / math.sqrt(xx)",
+        DISTANCES,
+    ),
+    Mutant("geometry/pairs.py", "return n * (n - 1) // 2 if", "return n * (n + 1) // 2 if", "geometry/test_pairs.py"),
+    # Measures
+    Mutant(
+        "measures/trustworthiness.py",
+        "missed_ranks(view.data_rank, n_neighbors)",
+        "missed_ranks(view.embedding_rank, n_neighbors)",
+        RANKS,
+    ),
+    Mutant(
+        "measures/continuity.py",
+        "missed_ranks(view.embedding_rank, n_neighbors)",
+        "missed_ranks(view.data_rank, n_neighbors)",
+        RANKS,
+    ),
+    Mutant("measures/neighborhood_overlap.py", "return k / (n - 1)", "return k / n", RANKS),
+    Mutant("measures/jaccard.py", "return common / (2 * k - common)", "return common / (2 * k)", RANKS),
+    Mutant("measures/_ranks.py", "np.abs(n - 2 * t + 1) / t", "np.abs(n - 2 * t) / t", RANKS),
+    Mutant(
+        "measures/stress.py",
+        "return held(math.sqrt(gap / size), power) if size",
+        "return held(gap / size, power) if size",
+        DISTANCES,
+    ),
+    Mutant("measures/stress.py", "power - pairs.shift)", "power + pairs.shift)", "contract/test_extreme_scales.py"),
+    Mutant(
+        "measures/knn_accuracy.py",
+        'order[np.argsort(labels[order], kind="stable")]',
+        "order",
+        "measures/test_knn_accuracy.py",
+    ),
+    Mutant(
+        "measures/knn_accuracy.py",
+        "np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)",
+        "np.flatnonzero(folds == fold), np.arange(len(folds))",
+        "measures/test_knn_accuracy.py",
+    ),
+    Mutant(
+        "measures/silhouette.py", "np.maximum(classes.sizes[own] - 1, 1)", "np.maximum(classes.sizes[own], 1)", CLASSES
+    ),
+    Mutant(
+        "measures/neighborhood_hit.py",
+        "classes.sizes[classes.codes[classes.rows]] - 1) / (view.n - 1)",
+        "classes.sizes[classes.codes[classes.rows]]) / view.n",
+        CLASSES,
+    ),
+    Mutant(
+        "measures/latent_r2.py",
+        "1.0 - (residual**2).sum(axis=0)",
+        "1.0 - np.abs(residual).sum(axis=0)",
+        "measures/test_latent_and_energy.py",
+    ),
+    Mutant(
+        "measures/energy_ratio.py",
+        "np.maximum(values[::-1], 0.0)",
+        "np.sqrt(np.maximum(values[::-1], 0.0))",
+        "measures/test_latent_and_energy.py",
+    ),
+    Mutant(
+        "measures/_densities.py",
+        "np.exp(-((distances / largest) ** 2) / width)",
+        "np.exp(-(distances / largest) / width)",
+        "measures/test_density_measures.py",
+    ),
+    Mutant("measures/trustability.py", '"ti": u * size', '"ti": u / size', "measures/test_trustability.py"),
+    # Inference
+    Mutant(
+        "inference/intervals.py",
+        "(len(gaps) - 1) / len(gaps) * np.einsum",
+        "1 / len(gaps) * np.einsum",
+        "inference/test_intervals.py",
+    ),
+    Mutant(
+        "inference/intervals.py",
+        "math.sqrt(max(1 - m / n, 0.0) * float(np.var(contributions",
+        "math.sqrt(float(np.var(contributions",
+        "inference/test_intervals.py",
+    ),
+    Mutant(
+        "inference/intervals.py",
+        "stdtrit(freedom, 0.5 + LEVEL / 2)",
+        "stdtrit(freedom, LEVEL)",
+        "inference/test_intervals.py",
+    ),
+    Mutant(
+        "inference/intervals.py",
+        "spread = sum(part**2 / (len(values) - 1)",
+        "spread = sum(part**2 / len(values)",
+        "inference/test_intervals.py comparison/test_within.py evaluation/test_evaluation_replicates.py",
+    ),
+    Mutant(
+        "inference/intervals.py",
+        "threshold = 2 / (1 - level)",
+        "threshold = 1 / (1 - level)",
+        "inference/test_bounded.py",
+    ),
+    Mutant(
+        "inference/adjustment.py",
+        "np.minimum(left * p[order], 1.0)",
+        "np.minimum(p[order], 1.0)",
+        "inference/test_adjustment.py",
+    ),
+    Mutant(
+        "inference/adjustment.py",
+        "np.maximum.accumulate(np.minimum(left",
+        "np.asarray(np.minimum(left",
+        "inference/test_adjustment.py",
+    ),
+    Mutant("inference/best_set.py", "(reached + 1.0) / (DRAWS + 1.0)", "reached / DRAWS", "inference/test_best_set.py"),
+    Mutant(
+        "inference/best_set.py", "variances[None] - 2 * covariance", "variances[None]", "inference/test_best_set.py"
+    ),
+    # Significance
+    Mutant(
+        "significance/hsic.py",
+        "* (t**2 + 2 * s) for t",
+        "* (t**2 + s) for t",
+        "significance/test_hsic.py significance/test_hsic_methods.py",
+    ),
+    Mutant(
+        "significance/hsic.py",
+        "return first + fixed - 2 * rows.mean(axis=1)",
+        "return first + fixed - rows.mean(axis=1)",
+        "significance/test_hsic.py",
+    ),
+    Mutant(
+        "significance/kcca.py",
+        "scale = values[::-1] / (values[::-1] + ridge)",
+        "scale = values[::-1] / (values[::-1] + 2 * ridge)",
+        "significance/test_kcca.py",
+    ),
+    Mutant(
+        "significance/kcca.py",
+        "(found.observed - mean) / (1 - mean)",
+        "found.observed - mean",
+        "significance/test_kcca.py",
+    ),
+    Mutant(
+        "significance/dcov.py",
+        "unbiased / float(np.sqrt(own[0]) * np.sqrt(own[1]))",
+        "unbiased / float(own[0] * own[1])",
+        "significance/test_dcov.py",
+    ),
+    Mutant(
+        "significance/mmd.py",
+        "factor = (n / (size * (n - size))) ** 2",
+        "factor = n / (size * (n - size))",
+        "significance/test_mmd.py",
+    ),
+    Mutant(
+        "significance/cca.py",
+        "factor = n - 1 - (p + q + 1) / 2",
+        "factor = n - (p + q + 1) / 2",
+        "significance/test_cca.py",
+    ),
+    Mutant(
+        "significance/_certificate.py",
+        "p_value = (reached + 1) / (len(null) + 1)",
+        "p_value = reached / len(null)",
+        "significance/test_certificate.py",
+    ),
+    # Comparison
+    Mutant(
+        "comparison/_ranks.py",
+        "value = (n - 1) * chi_square / below",
+        "value = n * chi_square / below",
+        "comparison/test_ranks.py",
+    ),
+    Mutant(
+        "comparison/_ranks.py",
+        "mean_ranks[None]) / math.sqrt(k * (k + 1) / (12 * n))",
+        "mean_ranks[None]) / math.sqrt(k * (k + 1) / (6 * n))",
+        "comparison/test_ranks.py",
+    ),
+    Mutant(
+        "comparison/_ranks.py",
+        "rankdata(-goodness",
+        "rankdata(goodness",
+        "comparison/test_ranks.py comparison/test_across.py",
+    ),
+    Mutant(
+        "comparison/_pairs.py",
+        "np.sum(np.sign(kept) * ranks) / ranks.sum()",
+        "np.mean(np.sign(kept))",
+        "comparison/test_ranks.py comparison/test_across.py",
+    ),
+    Mutant("comparison/_bayes.py", "2 * rope", "rope", "comparison/test_ranks.py comparison/test_across.py"),
+    Mutant(
+        "comparison/within.py",
+        "stdtr(freedom, (abs(advantage) - margin) / se)",
+        "stdtr(freedom, (abs(advantage) - 2 * margin) / se)",
+        "comparison/test_within.py",
+    ),
+    Mutant("comparison/within.py", "sign = 1.0 if at.higher else -1.0", "sign = 1.0", "comparison/test_within.py"),
+    Mutant("comparison/ranking.py", "p > alpha", "p > 0.5 * alpha", "comparison/test_ranking.py"),
+    # The wiring of an evaluation
+    Mutant(
+        "evaluation/rows.py",
+        "min(n // 2, n - 3)",
+        "min(n // 2, n - 2)",
+        "evaluation/test_evaluation_curves.py evaluation/test_evaluation_numbers.py",
+    ),
+    Mutant(
+        "evaluation/rows.py",
+        'replace(jackknife_interval(got.value, values, bounds), kind="anchors")',
+        "jackknife_interval(got.value, values, bounds)",
+        "evaluation/test_evaluation_numbers.py evaluation/test_evaluation.py",
+    ),
+    Mutant(
+        "evaluation/evaluation.py",
+        'rows = np.sort(stream(self.seed, "anchors")',
+        'rows = np.sort(stream(0, "anchors")',
+        "evaluation/test_evaluation.py evaluation/test_evaluation_numbers.py",
+    ),
+    Mutant("evaluation/resampling.py", "round(k * half / n)", "round(k)", "evaluation/test_evaluation_replicates.py"),
+    Mutant(
+        "evaluation/resampling.py",
+        "np.sort(order[half : 2 * half])",
+        "np.sort(order[:half])",
+        "evaluation/test_evaluation_replicates.py",
+    ),
+    Mutant(
+        "evaluation/plan.py",
+        "sorted((card for card in cards if card.default is not None), key=lambda card: card.default)",
+        "[card for card in cards if card.default is not None]",
+        "evaluation/test_evaluation.py",
+    ),
+    Mutant(
+        "evaluation/tests.py",
+        'row["n"] = int(task.known.sum())',
+        'row["n"] = len(task.known)',
+        "evaluation/test_evaluation_independence.py inputs/test_label_gaps.py",
+    ),
+    # Inputs
+    Mutant(
+        "inputs/variables.py",
+        'return left.get_indexer(right).astype(np.int64), f"Rows of',
+        'return right.get_indexer(left).astype(np.int64), f"Rows of',
+        "inputs/test_align_rows.py",
+    ),
+    Mutant(
+        "inputs/variables.py",
+        "return frame if order is None else frame.iloc[order]",
+        "return frame if order is None else frame",
+        "inputs/test_align_rows.py",
+    ),
+    Mutant(
+        "inputs/features.py",
+        "0.5 * D + 0.5 * D.T",
+        "0.5 * D - 0.5 * D.T",
+        "geometry/test_metrics.py inputs/test_data_record.py",
+    ),
+    Mutant(
+        "inputs/features.py",
+        "np.abs(D - D.T).max() > SYMMETRY * D.max()",
+        "np.abs(D - D.T).max() > 2 * D.max()",
+        "geometry/test_metrics.py inputs/test_data_record.py",
+    ),
+    # Methods and data sets
+    Mutant(
+        "methods/pca.py",
+        "values**2 / (len(X) - 1) / self._unit",
+        "values**2 / len(X) / self._unit",
+        "methods/test_pca.py",
+    ),
+    Mutant("methods/pca.py", "values**2 / total if total > 0", "values / total if total > 0", "methods/test_pca.py"),
+    Mutant(
+        "methods/kernel_pca.py",
+        "vectors * np.sqrt(np.where(kept, values, 0.0))",
+        "vectors * np.where(kept, values, 0.0)",
+        "methods/test_kernel_pca.py",
+    ),
+    Mutant(
+        "methods/isomap.py",
+        "self.geodesics_**2, self.n_components",
+        "self.geodesics_, self.n_components",
+        "methods/test_isomap.py",
+    ),
+    Mutant(
+        "methods/diffusion_maps.py",
+        "kernel.sum(axis=1) ** self.alpha",
+        "kernel.sum(axis=1)",
+        "methods/test_diffusion_maps.py",
+    ),
+    Mutant(
+        "methods/laplacian_eigenmaps.py",
+        "vectors[:, order] * roots[:, None]",
+        "vectors[:, order]",
+        "methods/test_laplacian_eigenmaps.py",
+    ),
+    Mutant(
+        "methods/probabilistic_pca.py", "variances[d:].mean()", "variances[d:].sum()", "methods/test_linear_models.py"
+    ),
+    Mutant(
+        "methods/sir.py", "return (means.T * share) @ means", "return means.T @ means", "methods/test_supervised.py"
+    ),
+    Mutant(
+        "methods/umap.py",
+        "(one_way + other_way - one_way.multiply(other_way))",
+        "(one_way + other_way)",
+        "methods/test_umap.py",
+    ),
+    Mutant(
+        "datasets/_shapes.py",
+        "(t * np.sqrt(1.0 + np.square(t)) + np.arcsinh(t))",
+        "(t * np.sqrt(1.0 + np.square(t)) - np.arcsinh(t))",
+        "datasets/test_simulated_shapes.py",
+    ),
+    Mutant(
+        "datasets/_shapes.py",
+        "apart * labels",
+        "apart * (1 - labels)",
+        "datasets/test_simulated_shapes.py datasets/test_simulations.py",
+    ),
+    # Journal, archive, seeds
+    Mutant(
+        "journal/store.py",
+        "if value is not None and value[0] != over:",
+        "if value is not None and value[0] == over:",
+        "journal/test_claims.py journal/test_store.py",
+    ),
+    Mutant(
+        "journal/store.py",
+        "return not _lock(descriptor, shared=True)",
+        "return _lock(descriptor, shared=True)",
+        "journal/test_claims.py",
+    ),
+    Mutant(
+        "records/archive.py",
+        "[float(cell) if cell else np.nan for cell in column]",
+        "[float(cell) if cell else 0.0 for cell in column]",
+        "records/test_archive.py",
+    ),
+    Mutant("_random.py", "*(int(w) for w in words[:4])", "*(int(w) for w in words[:1])", "test_random_streams.py"),
+    # Words of reports and codes of the command line
+    Mutant(
+        "report/statements.py",
+        "return (cell.value - cell.chance) / span",
+        "return cell.value / span",
+        "report/test_report_words.py",
+    ),
+    Mutant(
+        "report/statements.py",
+        "if name in c.leaders and len(c.leaders) > 1)",
+        "if name in c.leaders)",
+        "report/test_report_words.py",
+    ),
+    Mutant(
+        "report/statements.py",
+        "edge = (cell.low if column.higher else cell.high)",
+        "edge = (cell.high if column.higher else cell.low)",
+        "report/test_report_words.py report/test_card_lines.py",
+    ),
+    Mutant("cli/evaluate.py", "return NOT_ALL if results.failed else DONE", "return DONE", "cli/test_cli.py"),
+    Mutant(
+        "cli/_main.py",
+        "raise SystemExit(BROKEN) from None",
+        "raise SystemExit(REFUSED) from None",
+        "cli/test_cli.py cli/test_cli_help.py",
+    ),
+]
+
+
+def _stale(mutant: Mutant) -> str:
+    """Why the entry no longer fits the code, or nothing."""
+    path = ROOT / "dreval" / mutant.file
+    if not path.is_file():
+        return "no such file"
+    count = path.read_text(encoding="utf-8").count(mutant.old)
+    missing = [name for name in mutant.tests.split() if not (ROOT / "tests" / name).is_file()]
+    return f"its text occurs {count} times" if count != 1 else f"no tests {', '.join(missing)}" if missing else ""
+
+
+def _run(mutant: Mutant, tree: Path) -> tuple[str, float]:
+    """The test that failed on the mutant ("" for none), and the seconds it took; the scratch copy is as before."""
+    path, began = tree / "dreval" / mutant.file, time.perf_counter()
+    before = path.stat()
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    if "_loops" in mutant.file:  # compiled callers in other files would go on with what they have in their cache
+        env["NUMBA_CACHE_DIR"] = str(tree / ".numba")
+    files = [str(tree / "tests" / name) for name in mutant.tests.split()]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", FAST, "-p", "no:cacheprovider", "--tb=no", *files]
+    try:
+        done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, timeout=LIMIT)
+        lines = done.stdout.splitlines()
+        caught = [line.split(" - ")[0] for line in lines if line.startswith(("FAILED", "ERROR"))]
+        if done.returncode not in (0, 1, 2) or (done.returncode and not caught):
+            raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    except subprocess.TimeoutExpired:
+        caught = [f"ERROR no end within {LIMIT} s"]
+    finally:
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    return (caught[0].split("/tests/")[-1].removeprefix("FAILED tests/") if caught else ""), time.perf_counter() - began
+
+
+def main() -> int:
+    """Apply the mutants one by one and print what caught them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", default="", metavar="WORD", help="mutants whose entry contains this word")
+    parser.add_argument("--check", action="store_true", help="look only whether every text occurs exactly once")
+    options = parser.parse_args()
+    chosen = [mutant for mutant in MUTANTS if any(options.only in part for part in mutant)]
+    stale = [(mutant, reason) for mutant in chosen if (reason := _stale(mutant))]
+    for mutant, reason in stale:
+        print(f"stale: {mutant.file}: {mutant.old!r}: {reason}")
+    if stale or options.check or not chosen:
+        print(f"{len(chosen)} mutants, {len(stale)} stale")
+        return 1 if stale or not chosen else 0
+    survivors = 0
+    with tempfile.TemporaryDirectory(prefix="dreval-mutants-") as folder:
+        tree = Path(folder) / "tree"
+        shutil.copytree(ROOT, tree, ignore=LEFT_OUT, symlinks=True)  # times too, so that compiled loops stay valid
+        for mutant in chosen:
+            caught, seconds = _run(mutant, tree)
+            survivors += not caught
+            what = f"{mutant.file}: {' '.join(mutant.old.split())} -> {' '.join(mutant.new.split())}"
+            print(f"| {what} | {caught or 'SURVIVED ' + mutant.tests} | {seconds:.0f} |", flush=True)
+    print(f"{len(chosen)} mutants, {survivors} survived")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
