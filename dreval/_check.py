@@ -37,6 +37,7 @@ __all__ = [
     "column_names",
     "describe",
     "in_columns",
+    "known_name",
     "known_names",
     "nearest_name",
 ]
@@ -48,17 +49,27 @@ MIN_POINTS = 4
 AUTO = 15  # neighbors, where there are enough points
 MANY_NAMES = 12  # more are not listed in a message where a call lists them
 SYNONYMS = {
-    "l1": "manhattan",
-    "cityblock": "manhattan",
-    "taxicab": "manhattan",
-    "l2": "euclidean",
-    "rbf": "gaussian",
-    "squared_exponential": "gaussian",
-    "laplacian": "laplace",
-    "bh": "benjamini_hochberg",
-    "fdr_bh": "benjamini_hochberg",
     "add": "with_embedding",
-}  # names in other tools
+    "bh": "benjamini_hochberg",
+    "canonical_correlation": "cca",
+    "cityblock": "manhattan",
+    "cmds": "classical_mds",
+    "fdr_bh": "benjamini_hochberg",
+    "k": "n_neighbors",
+    "kpca": "kernel_pca",
+    "l1": "manhattan",
+    "l2": "euclidean",
+    "laplacian": "laplace",
+    "mds": "metric_mds",
+    "n_permutations": "n_resamples",
+    "perms": "n_resamples",
+    "principal_component_analysis": "pca",
+    "rbf": "gaussian",
+    "seed": "random_state",
+    "squared_exponential": "gaussian",
+    "taxicab": "manhattan",
+    "t_sne": "tsne",
+}  # words of other tools and habits, in lower case with underscores
 EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 
 
@@ -79,18 +90,41 @@ def describe(value: object) -> str:
 def nearest_name(name: str, options: Iterable[str], cutoff: float = 0.5) -> str | None:
     """The option of which ``name`` is an alias, else the most similar one; None when none is similar."""
     options = list(options)
-    meant = SYNONYMS.get(str(name).lower())
+    meant = known_name(name, options)
     if meant in options:
         return meant
     close = difflib.get_close_matches(str(name), options, n=1, cutoff=cutoff)
     return close[0] if close else None
 
 
-def check_one_of(value: Any, options: Collection[str], argument: str, listing: tuple[str, ...] = ()) -> str:
+def known_name(name: Any, options: Collection[str]) -> Any:
+    """The option that a name means: itself, in other letters ("PCA", "t-SNE"), or by its usual other word ("rbf").
+
+    What means none of the options comes back as it is.
+
+    Examples
+    --------
+    >>> [known_name(name, ("gaussian", "pca", "tsne")) for name in ("PCA", "t-SNE", "rbf", "umap")]
+    ['pca', 'tsne', 'gaussian', 'umap']
+    """
+    if not isinstance(name, str) or name in options:
+        return name
+    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+    near = [one for one in options if str(one).lower() == plain]
+    meant = SYNONYMS.get(plain, name)
+    return near[0] if len(near) == 1 else meant if meant in options else name
+
+
+def check_one_of(
+    value: Any, options: Collection[str], argument: str, listing: tuple[str, ...] = (), *, aliases: bool = False
+) -> str:
     """A name from a closed set; the error for another one suggests the nearest and lists the names.
 
     ``listing`` are the calls that list the options, named in place of them when there are many.
+
+    ``aliases``: whether other words for an option stand for it; names that users choose have none.
     """
+    value = known_name(value, options) if aliases else value
     if isinstance(value, str) and value in options:
         return value
     near = nearest_name(value, options) if isinstance(value, str) else None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from dreval._check import check_one_of
+from dreval._check import check_one_of, known_name
 from dreval.errors import InputError
 
 __all__ = [
@@ -73,7 +73,7 @@ class Registry:
 
     def get(self, name: str, argument: str | None = None) -> Any:
         """The entry, an object with an attribute ``card``; the error for an unknown name suggests the nearest."""
-        check_one_of(name, self._names, argument or self.noun.replace(" ", "_"), self.listing)
+        name = check_one_of(name, self._names, argument or self.noun.replace(" ", "_"), self.listing, aliases=True)
         module = importlib.import_module(f"{self.package}.{name}")
         things = [v for v in vars(module).values() if getattr(v, "card", None) and v.__module__ == module.__name__]
         if len(things) != 1:
@@ -158,12 +158,13 @@ def card(name: str, kind: str | None = None) -> Any:
     ('higher', 'Canonical correlation analysis')
     """
     if kind is not None:
-        return KINDS[check_one_of(kind, KINDS, "kind")].card(name, "name")
-    having = [word for word, registry in KINDS.items() if name in registry]
+        return KINDS[check_one_of(kind, KINDS, "kind", aliases=True)].card(name, "name")
+    having = [word for word, registry in KINDS.items() if known_name(name, registry.names()) in registry]
     if len(having) > 1:
         cure = f"Pass kind={having[0]!r} or kind={having[1]!r}."
         raise InputError("name", "must name one thing", f"{name!r}, a {' and a '.join(having)}", cure)
     names = [one for registry in KINDS.values() for one in registry]
     listing = tuple(call for registry in KINDS.values() for call in registry.listing)
-    check_one_of(name, dict.fromkeys(names), "name", listing)
+    if not having:
+        check_one_of(name, dict.fromkeys(names), "name", listing)
     return KINDS[having[0]].card(name)

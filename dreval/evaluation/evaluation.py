@@ -138,7 +138,7 @@ class Evaluation:
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.metric = check_one_of(metric, METRICS, "metric")
+        self.metric = check_one_of(metric, METRICS, "metric", aliases=True)
         given = {"labels": labels, "latent": latent, "covariates": covariates, "ids": ids, "layer": layer}
         self.data: Data = as_data(data, **given, metric=self.metric)
         check_targets(self.data)

@@ -122,7 +122,8 @@ def _names(wanted: Any, argument: str, registry: Any, groups: Mapping[str, Seque
     groups = {**groups, "none": []}
     names: list[str] = []
     for name in [wanted] if isinstance(wanted, str) else wanted:
-        names += groups.get(check_one_of(name, [*registry.names(), *groups], argument, registry.listing), [name])
+        name = check_one_of(name, [*registry.names(), *groups], argument, registry.listing, aliases=True)
+        names += groups.get(name, [name])
     return list(dict.fromkeys(names))
 
 
@@ -343,7 +344,7 @@ class Intervals:
 
 def plan_intervals(ci: Any, sources: Mapping[str, Source], anchors: int | None, options: Options) -> Intervals:
     """The kind of every embedding; refused where the word fits none of them."""
-    word = "none" if ci is None else check_one_of(ci, CI_WORDS, "ci")
+    word = "none" if ci is None else check_one_of(ci, CI_WORDS, "ci", aliases=True)
     splits = _settings("subsampling", options)["n_resamples"]
     runs = _settings("replicates", options)
     partitions = _settings("points", options)["n_partitions"]

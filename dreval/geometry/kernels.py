@@ -172,7 +172,7 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
     >>> gram_matrix(["a", "b", "a", "a"], "y").matrix[0]
     array([1., 0., 1., 1.])
     """
-    check_one_of(kernel, KERNELS, "kernel")
+    kernel = check_one_of(kernel, KERNELS, "kernel", aliases=True)
     sigma = _check_bandwidth(bandwidth)
     if kernel in _SCALED and not is_classes(value):
         return _scaled(value, argument, kernel, sigma)

@@ -19,7 +19,8 @@ ADJUSTMENTS = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}
 
 def check_adjustment(adjust: str | None) -> str | None:
     """The name of an adjustment; "none" and None are none."""
-    return None if adjust in (None, "none") else check_one_of(adjust, [*ADJUSTMENTS, "none"], "adjust")
+    word = "none" if adjust is None else check_one_of(adjust, [*ADJUSTMENTS, "none"], "adjust", aliases=True)
+    return None if word == "none" else word
 
 
 def adjust_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ()) -> Any:

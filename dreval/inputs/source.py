@@ -20,6 +20,7 @@ from dreval._check import (
     check_parameters,
     check_random_state,
     check_spread,
+    known_name,
     known_names,
     nearest_name,
 )
@@ -79,7 +80,7 @@ def stored_key(value: Any, data: Data) -> str | None:
 
 def bundled_first(value: Any) -> Any:
     """The name of a bundled method as one that is not looked up in ``obsm``, for what can be run only."""
-    return f"{BUNDLED}{value}" if isinstance(value, str) and value in METHODS else value
+    return f"{BUNDLED}{value}" if isinstance(value, str) and known_name(value, METHODS.names()) in METHODS else value
 
 
 def no_options(options: Mapping[str, Any], argument: str, what: str) -> None:
@@ -105,7 +106,7 @@ def unknown_source(value: str, data: Data, argument: str) -> UnknownName:
 
 def method_source(value: str, name: str, options: Mapping[str, Any]) -> Source:
     """A bundled method by its name."""
-    check_one_of(value, METHODS.names(), f"embeddings[{name!r}]", METHODS.listing)
+    value = check_one_of(value, METHODS.names(), f"embeddings[{name!r}]", METHODS.listing, aliases=True)
     method = METHODS.get(value)
     check_parameters(options, inspect.signature(method).parameters, value)
     if "n_components" in options:
@@ -306,7 +307,7 @@ def _made(value: Any, name: str, data: Data, argument: str, ids: Any, options: d
     if isinstance(value, str) and value.startswith(BUNDLED):
         return method_source(value.removeprefix(BUNDLED), name, options)
     if stored is None and isinstance(value, str):
-        if value in METHODS:
+        if known_name(value, METHODS.names()) in METHODS and not os.path.exists(value):
             return method_source(value, name, options)
         if not is_path(value) and not os.path.exists(value):
             raise unknown_source(value, data, argument)

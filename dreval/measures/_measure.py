@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import AUTO, check_k, check_one_of, check_random_state
+from dreval._check import AUTO, check_k, check_one_of, check_parameters, check_random_state
 from dreval._random import root_seed
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, caller_level
 from dreval.geometry.blocks import View, sweep
@@ -262,7 +262,9 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
         if "labels" in card.needs and "labels" not in options:
             cure = "Pass labels=, the class of each point."
             raise InputError("labels", f"must be given to {card.name}", "none", cure)
-        bound = public.__signature__.bind(X, Y, **options)  # type: ignore[attr-defined]
+        own = public.__signature__  # type: ignore[attr-defined]
+        check_parameters(options, list(own.parameters)[2:], card.name)
+        bound = own.bind(X, Y, **options)
         bound.apply_defaults()
         given = dict(bound.arguments)
         if multiple and "n_neighbors" not in options and not card.shares_neighbors:
@@ -330,7 +332,7 @@ def _named_view(card: MeasureCard, given: dict[str, Any]) -> View:
 
 def _view(card: MeasureCard, given: dict[str, Any]) -> View:
     """The view of one embedding that the measure needs; frames with equal row names are aligned."""
-    metric = check_one_of(given.get("metric", "euclidean"), METRICS, "metric")
+    metric = check_one_of(given.get("metric", "euclidean"), METRICS, "metric", aliases=True)
     card.check_metric(metric)
     data = as_data(given["X"], labels=given.get("labels"), latent=given.get("latent"), metric=metric)
     Y = as_source(given["Y"], "Y", data).coordinates(data)

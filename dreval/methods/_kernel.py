@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_float, check_one_of
+from dreval._check import check_float, check_one_of, known_name
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, cross_gram, gram_matrix
 from dreval.methods._method import FloatArray, Method
@@ -25,15 +25,15 @@ class KernelMethod(Method):
 
     def _centered_gram(self, X: FloatArray) -> FloatArray:
         """H K H of the data; what new rows need is kept."""
-        check_one_of(self.kernel, POINT_KERNELS, "kernel")
-        gram = gram_matrix(X, "X", self.kernel, self.bandwidth)
+        kernel = check_one_of(self.kernel, POINT_KERNELS, "kernel", aliases=True)
+        gram = gram_matrix(X, "X", kernel, self.bandwidth)
         self._points, self.bandwidth_ = X, gram.bandwidth
         self._means = gram.matrix.mean(axis=0)
         return center(gram.matrix)
 
     def _centered_cross(self, points: FloatArray) -> FloatArray:
         """Rows (m, n) of the centered kernel for points in normal form."""
-        rows = cross_gram(points, self._points, self.kernel, self.bandwidth_)
+        rows = cross_gram(points, self._points, known_name(self.kernel, POINT_KERNELS), self.bandwidth_)
         return rows - rows.mean(axis=1, keepdims=True) - self._means + self._means.mean()
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from dreval._check import known_name
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import cross_gram
-from dreval.methods._kernel import KernelMethod
+from dreval.methods._kernel import POINT_KERNELS, KernelMethod
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import top_eigenpairs
 
@@ -130,9 +131,10 @@ class KernelPCA(KernelMethod):
     def _pre_images(self, scores: FloatArray, start: FloatArray) -> FloatArray:
         """The fixed-point iteration, rows independent of each other."""
         weights = scores @ (self.embedding_ / self._scale).T
-        if self.kernel == "linear":
+        kernel = known_name(self.kernel, POINT_KERNELS)
+        if kernel == "linear":
             return weights @ (self._points - self._points.mean(axis=0)) + self._points.mean(axis=0)
-        if self.kernel != "gaussian":
+        if kernel != "gaussian":
             cure = 'Use kernel="gaussian" or "linear".'
             raise InputError("kernel", "must be 'gaussian' or 'linear' for pre-images", repr(self.kernel), cure)
         weights += (1.0 - weights.sum(axis=1, keepdims=True)) / len(self._points)

@@ -43,7 +43,7 @@ def kind_card(kind: str, of: str | None = None, argument: str = "kind") -> Figur
     known = kinds(of)
     others = {alias: card.name for card in known.values() for alias in card.aliases}
     name = others.get(kind, kind) if isinstance(kind, str) else kind
-    return known[check_one_of(name, known, argument)]
+    return known[check_one_of(name, known, argument, aliases=True)]
 
 
 def plot(

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import check_classes, check_rows, check_unmasked
+from dreval._check import check_classes, check_rows, check_unmasked, known_name
 from dreval.errors import InputError
+from dreval.geometry.kernels import KERNELS
+from dreval.glossary import METRICS
 from dreval.inputs.tables import as_numpy, counting, row_names
 from dreval.inputs.variables import Rows, align
 
@@ -54,7 +56,7 @@ def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kern
     names = ("x", "y", *(f"others[{i}]" for i in range(len(others))))
     given = [as_numpy(value, name) for value, name in zip((x, y, *others), names, strict=True)]
     n = check_same_rows(given, names)
-    kinds = per_variable(kind, names, argument)
+    kinds = tuple(known_name(one, (*KERNELS, *METRICS)) for one in per_variable(kind, names, argument))
     squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
     values, notes = [], list[str]()
     for value, name, square in zip(given, names, squares, strict=True):

@@ -166,7 +166,7 @@ def _method(name: str, value: Any, data: Data) -> Source:
         )
     if isinstance(value, str):
         value = value.removeprefix(BUNDLED)
-        check_one_of(value, METHODS, argument, METHODS.listing)
+        value = check_one_of(value, METHODS.names(), argument, METHODS.listing, aliases=True)
     with _called(argument, f"embeddings[{name!r}]"):
         source = as_source(value, name, data, **options)
     if not source.can_embed or source.recording is not None:

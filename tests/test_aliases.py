@@ -1,0 +1,68 @@
+"""Usual other words: methods, measures, tests, kernels and options by the names that other programs have for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dreval
+from dreval._check import SYNONYMS, known_name
+from dreval.errors import UnknownName
+from dreval.registry import KINDS
+
+X = np.random.default_rng(0).normal(size=(24, 3))
+Y = X[:, :2]
+
+
+def test_no_alias_hides_a_name() -> None:
+    """A word that stands for another is the name of nothing itself, and means one thing in each registry."""
+    for registry in KINDS.values():
+        assert SYNONYMS.keys() & set(registry) == set()
+        assert len({name.lower() for name in registry}) == len(list(registry))
+        for name in registry:
+            assert known_name(name.upper().replace("_", "-"), registry.names()) == name
+
+
+def test_methods_have_their_usual_names() -> None:
+    """Capital letters and hyphens do not matter, in ``embed``, in an evaluation and in a card."""
+    plain = np.asarray(dreval.embed(X, "pca"))
+    assert np.array_equal(np.asarray(dreval.embed(X, "PCA")), plain)
+    res = dreval.Evaluation(X, {"a": "PCA", "b": "Kernel-PCA"}, n_neighbors=4).run("continuity", None, None)
+    assert np.array_equal(res["a"], plain)
+    assert res.failed == {}
+    assert dreval.card("t-SNE") is dreval.card("tsne")
+    assert dreval.card("CCA", "Method") is dreval.card("cca", "method")
+
+
+def test_measures_tests_and_options_have_theirs() -> None:
+    """The table has the names of the package, whatever was asked for."""
+    table = {"labels": ["a", "b"] * 12, "n_neighbors": 4, "random_state": 0}
+    same = dreval.Evaluation(X, {"e": Y}, metric="manhattan", **table)
+    other = dreval.Evaluation(X, {"e": Y}, metric="L1", **table)
+    found = other.run("Trustworthiness", "HSIC", "Points", adjust="fdr_bh", n_resamples=9).tidy()
+    plain = same.run("trustworthiness", "hsic", "points", adjust="benjamini_hochberg", n_resamples=9).tidy()
+    assert found.drop(columns="seconds").equals(plain.drop(columns="seconds"))
+
+
+def test_kernels_have_theirs() -> None:
+    """``rbf`` is ``gaussian`` in tests and in methods."""
+    first, second = (dreval.hsic_test(X[:, 0], X[:, 1], kernel=k, random_state=0) for k in ("rbf", "gaussian"))
+    assert (first.statistic, first.p_value) == (second.statistic, second.p_value)
+    one, two = (dreval.methods.KernelPCA(kernel=k).fit(X) for k in ("RBF", "gaussian"))
+    assert np.array_equal(one.transform(X[:3]), two.transform(X[:3]))
+
+
+def test_names_of_users_have_no_aliases() -> None:
+    """Names that a user chose are matched to the letter, and the nearest is only suggested."""
+    res = dreval.Evaluation(X, {"pca": Y, "rbf": Y}, n_neighbors=4).run("continuity", None, None)
+    with pytest.raises(UnknownName, match="Did you mean 'pca'"):
+        res["PCA"]
+    assert "PCA" not in res
+
+
+def test_an_unknown_keyword_gets_the_right_one() -> None:
+    """``k`` is ``n_neighbors``, and the message names the function."""
+    with pytest.raises(UnknownName, match=r"`continuity parameter`.*'k'.*Did you mean 'n_neighbors'"):
+        dreval.continuity(X, Y, k=3)
+    with pytest.raises(UnknownName, match=r"`isomap parameter`.*'k'.*Did you mean 'n_neighbors'"):
+        dreval.embed(X, "isomap", k=3)
