@@ -1,4 +1,8 @@
-"""Tables in text files: separator, header and row names are seen from the first two rows, and ragged rows refused."""
+"""Tables in text files, parsed by pandas once the layout is known; ragged rows raise an error.
+
+The layout (separator, header, row names) is inferred here from the first two rows, because csv.Sniffer, which pandas
+uses with sep=None, takes a letter for the separator of a single column and guesses headers by the lengths of cells.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +27,14 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity
 _COMMA_NUMBER = re.compile(r"\s*[+-]?\d+(,\d+)?(e[+-]?\d+)?\s*", re.I)
 _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d*(e[+-]?\d+)?", re.I)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.I)
-# Newer pandas reads numbers to the last bit by itself and warns when it is told to.
+# Newer pandas reads numbers to the last bit by default and warns about the option.
 _EXACT: dict[str, Any] = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
 _SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """How a text file is written."""
+    """The layout of a text file."""
 
     separator: str
     header: tuple[str, ...] | None
@@ -62,7 +66,7 @@ def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, boo
 
 
 def _parse(raw: bytes, layout: _Layout, path: Path, argument: str) -> pd.DataFrame:
-    """The table as pandas reads it, to the last bit of each number."""
+    """The table by pandas, with every bit of each number."""
     try:
         frame: pd.DataFrame = pd.read_csv(
             io.BytesIO(raw),
@@ -81,10 +85,10 @@ def _parse(raw: bytes, layout: _Layout, path: Path, argument: str) -> pd.DataFra
 
 
 def _decimal_commas(frame: pd.DataFrame, raw: bytes) -> int:
-    """Turn columns of numbers with decimal commas into floats, in place; how many there were.
+    """Convert columns of numbers with decimal commas to floats, in place; returns how many there were.
 
-    Only where no other reading is left: some number has not three digits behind its comma, so that commas do not part
-    thousands, and no number is written with a point.
+    Only if nothing else is possible: some number does not have three digits after its comma, so that commas do not
+    separate thousands, and no number has a decimal point.
     """
     texts = {j: frame.iloc[:, j] for j in range(frame.shape[1]) if frame.iloc[:, j].dtype.kind not in "biuf"}
     cells = {j: column.dropna().astype(str).str.strip() for j, column in texts.items()}
@@ -100,7 +104,7 @@ def _decimal_commas(frame: pd.DataFrame, raw: bytes) -> int:
 
 
 def _load(path: Path, suffix: str, argument: str) -> bytes:
-    """The bytes of the file, unpacked; what is plainly no text table is refused by name."""
+    """The bytes of the file, decompressed; web pages, binary files and UTF-16 raise an error."""
     try:
         raw = path.read_bytes()
         raw = gzip.decompress(raw) if suffix.endswith(".gz") else raw
@@ -120,7 +124,7 @@ def _load(path: Path, suffix: str, argument: str) -> bytes:
 
 
 def _garbage(path: Path, argument: str, got: str) -> InputError:
-    """The error for bytes that are no UTF-8 table."""
+    """The error for content that is not a table in UTF-8."""
     return InputError(
         argument, "must be a text table in UTF-8", got, f"Save {path.name!r} again as a CSV file in UTF-8."
     )
@@ -156,7 +160,7 @@ def _sniff(raw: bytes, usual: str, path: Path, argument: str) -> _Layout:
 
 
 def _separator(raw: bytes, usual: str) -> str:
-    """The suffix's own separator, unless the first row is plainly written with another one."""
+    """The separator of the suffix, unless the first row clearly uses another one."""
     line = next((row for row in raw.splitlines() if row.strip()), b"").decode("utf-8-sig")
     line = re.sub(r'"[^"]*"', '""', line)
     fields = line.split(";")
@@ -169,8 +173,8 @@ def _separator(raw: bytes, usual: str) -> str:
 def _is_header(first: list[str], second: list[str]) -> bool:
     """Whether the first row names the columns.
 
-    A row of numbers is data, except the numbers 0, 1, 2, ... that pandas writes above unnamed columns; a row that mixes
-    text with decimal fractions is data when the second row has numbers in the same places.
+    A row of numbers is data, except for the header 0, 1, 2, ... that pandas writes for unnamed columns. A row that
+    mixes text with decimal fractions is data if the second row has numbers in the same places.
     """
     cells = [cell.strip() for cell in first]
     numeric = [j for j, cell in enumerate(cells) if _NUMBER.fullmatch(cell)]
@@ -179,7 +183,7 @@ def _is_header(first: list[str], second: list[str]) -> bool:
     below = [second[j].strip() if j < len(second) else "" for j in numeric]
     counted = [int(cells[j]) if cells[j].isdecimal() else -1 for j in numeric]
     if cells[0] == "" and second[0].strip() and counted == list(range(1, len(cells))):
-        return True  # what R writes above the columns of a matrix with row names
+        return True  # the header that R writes for a matrix with row names
     if counted == list(range(len(numeric))) and all(cells[j] == str(i) for i, j in enumerate(numeric)):
         whole = all(re.fullmatch(r"[+-]?\d+", cell) for cell in below)
         if not whole or len(numeric) >= 4 or (cells[0] == "" and second[0].strip() != ""):
@@ -190,7 +194,7 @@ def _is_header(first: list[str], second: list[str]) -> bool:
 
 
 def _name(frame: pd.DataFrame, header: tuple[str, ...]) -> pd.DataFrame:
-    """The table under its names, without an empty last column that a separator at the line's end made."""
+    """The table with its column names, without the empty last column of lines that end with a separator."""
     frame.columns = pd.Index(header)
     last = len(header) - 1
     empty = last > 0 and header[last] == f"Unnamed: {last}" and frame.iloc[:, last].isna().all()
@@ -198,7 +202,7 @@ def _name(frame: pd.DataFrame, header: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _refuse_ragged(raw: bytes, layout: _Layout, path: Path, argument: str) -> None:
-    """Refuse the first row that has more or fewer fields than the others."""
+    """Raise an error for the first row whose number of fields differs from the others."""
     rows = _rows(raw, layout.separator)
     if layout.header is not None:
         next(rows, None)

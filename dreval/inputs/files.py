@@ -54,13 +54,13 @@ _BROKEN = (
 
 
 def _unreadable(path: Path, argument: str, kind: str, why: object) -> InputError:
-    """The error for a file that is not what its suffix says."""
+    """The error for a file whose content does not fit its suffix."""
     text = " ".join(str(why).split())[:120]
     return InputError(argument, f"must be a readable {kind} file", f"{str(path)!r} ({text})", "Write the file again.")
 
 
 def _pickled(path: Path, argument: str) -> InputError:
-    """The error for objects, which are never loaded because loading them can run code."""
+    """The error for pickled objects, which are never loaded because loading can run code."""
     cure = "Save plain numbers: numpy.save(path, array.astype(float))."
     return InputError(
         argument, "must hold plain numbers", f"{str(path)!r} with pickled objects, which are never loaded", cure
@@ -68,7 +68,7 @@ def _pickled(path: Path, argument: str) -> InputError:
 
 
 def read_numpy(path: Path, argument: str, member: str | None) -> Any:
-    """The array in a .npy file, or the array or sparse matrix meant in a .npz file."""
+    """The array in a .npy file, or the selected array or sparse matrix in a .npz file."""
     kind = path.suffix.lower()
     try:
         with path.open("rb") as file:
@@ -82,7 +82,7 @@ def read_numpy(path: Path, argument: str, member: str | None) -> Any:
 
 
 def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
-    """What numpy reads from an open file."""
+    """The content of an open .npy or .npz file."""
     start = file.read(6)
     if start.startswith(b"\x80"):
         raise _pickled(path, argument)
@@ -97,7 +97,7 @@ def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
 
 
 def _member(archive: Any, path: Path, argument: str, member: str | None) -> Any:
-    """The array that is meant among those of a .npz file; a scipy.sparse file is one matrix."""
+    """The selected array of a .npz file; a file of scipy.sparse is one matrix."""
     names = list(archive.files)
     if {"format", "shape", "data"} <= set(names) and member is None:
         from scipy.sparse import load_npz
@@ -156,7 +156,7 @@ def read_h5ad(path: Path, argument: str) -> tuple[Any, tuple[str, ...]]:
 
 
 def _require(package: str, extra: str, what: str, path: Path, argument: str) -> None:
-    """Refuse a file whose reader is not installed."""
+    """Raise an error if the reader of a file is not installed."""
     if importlib.util.find_spec(package) is None:
         cure = f'Run: pip install "dreval[{extra}]"'
         raise InputError(
@@ -166,14 +166,14 @@ def _require(package: str, extra: str, what: str, path: Path, argument: str) -> 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What a file holds.
+    """The content of a table file.
 
     Attributes
     ----------
     values : DataFrame, ndarray or sparse matrix
-        The whole table; of a ``.npz`` file the array that was meant.
+        The whole table; for a ``.npz`` file the selected array.
     columns : tuple of str or None
-        Column names; None when the file has none.
+        Column names, or None.
     path : str
         The file.
     column : str or None
@@ -181,7 +181,7 @@ class Table:
     notes : tuple of str
         What was assumed in reading it.
     indexed : bool
-        Whether the index of ``values`` was written to the file by pandas (.parquet) and is not only counted anew.
+        Whether pandas wrote the index of ``values`` to the file (.parquet).
     """
 
     values: Any
@@ -195,9 +195,9 @@ class Table:
 def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
     r"""Read a file of rows and columns.
 
-    Text files may be separated by commas, tabs or semicolons and carry a byte-order mark. A first row of numbers is
-    data, any other first row is the header; the numbers 0, 1, 2, ... that pandas writes above unnamed columns are a
-    header too. Numbers are read to the last bit. Pickled objects are never loaded.
+    Text files may be separated by commas, tabs or semicolons and start with a byte-order mark. A first row of numbers is
+    data, any other first row is the header, and so is the row 0, 1, 2, ... that pandas writes for unnamed columns.
+    Every bit of a number is kept. Pickled objects are never loaded.
 
     Parameters
     ----------
@@ -210,19 +210,19 @@ def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
     Returns
     -------
     Table
-        Values, column names, path, the column named, and notes.
+        Values, column names, path, selected column, and notes.
 
     Raises
     ------
     UnknownName
-        The file, the column or the array does not exist; the nearest right name is given.
+        The file, the column or the array does not exist; the message suggests the nearest name.
     InputError
         A folder, an empty file, a web page saved under the name of a table, ragged rows, binary or broken content,
         pickled objects, several arrays without a name, an unknown suffix, or a reader that is not installed.
 
     Notes
     -----
-    Time and memory are linear in the size of the file; a text file is held once as bytes beside the table.
+    Time and memory are linear in the size of the file; the bytes of a text file are held in addition to the table.
 
     Examples
     --------
@@ -275,19 +275,19 @@ def has_column(path: str, name: str) -> bool:
 
 
 def is_unnamed(name: object) -> bool:
-    """Whether the first column has no name of its own: what row names become in a file."""
+    """Whether a column name is that of row names in a file: empty, or pandas' "Unnamed: 0"."""
     return str(name) in ("", "Unnamed: 0")
 
 
 def find_column(columns: pd.Index[Any], name: object, argument: str, what: str) -> int:
-    """Position of a column by its name (``3`` and ``"3"`` are one name); unknown and repeated names are refused."""
+    """Position of a column by name (``3`` and ``"3"`` are the same); unknown and repeated names raise an error."""
     names = [str(column) for column in columns]
     if (times := names.count(str(name))) == 1:
         return names.index(str(name))
     if times > 1:
         cure = "Rename the columns so that each name occurs once."
         raise InputError(argument, f"must name {what}", f"{name!r}, the name of {times} columns", cure)
-    names = names[1:] if len(names) > 1 and is_unnamed(names[0]) else names  # row names are no column to choose
+    names = names[1:] if len(names) > 1 and is_unnamed(names[0]) else names  # row names cannot be selected
     near = nearest_name(str(name), names)
     listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
     cure = (f"Did you mean {near!r}? " if near else "") + f"Known: {listed}."

@@ -1,4 +1,8 @@
-"""Kind, parameters and code of a source: the key under which its finished runs are kept."""
+"""Kind, parameters and code of a source: the key under which its finished runs are kept.
+
+Not by joblib.hash or cloudpickle: they pickle functions of a user's modules by name, so that edited code would keep
+its key; they fail on lambdas or differ between processes; and pickling runs code of the objects.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +37,11 @@ def digest(array: Any) -> str:
 
 
 def identity(source: Source) -> dict[str, str]:
-    """Kind, name, parameters and version of what a source runs; for code of no installed package also the code.
+    """Kind, name, parameters and version of the code of a source; outside installed packages also the code itself.
 
-    Code of no installed package is seen with what it closes over and with the global variables that it reads: values,
-    arrays, and functions and classes of no package, as deep as they call each other. What it reads otherwise is not
-    seen: files, the environment, and modules that are imported within a function.
+    Code outside packages is described with its closure and the global variables that it reads: values, arrays, and
+    functions and classes outside packages, recursively. Files, the environment, and modules imported within a function
+    are not part of the description.
     """
     if isinstance(source, MethodSource):
         return {"kind": source.kind, "what": source.what, "parameters": _describe(source.parameters)}
@@ -53,7 +57,7 @@ def identity(source: Source) -> dict[str, str]:
 
 
 def _code(thing: Any) -> dict[str, str]:
-    """Where a function or class is from, its package's version, and the hash of what it is made of."""
+    """Path of a function or class, version of its package, and the hash of its description."""
     code = hashlib.sha256(_describe(thing).encode()).hexdigest()
     return {"what": _path(thing), "version": _version(thing), "code": code}
 
@@ -63,7 +67,7 @@ def _path(thing: Any) -> str:
 
 
 def _version(thing: Any) -> str:
-    """Version of the installed package a thing is from, for the standard library that of Python; else nothing."""
+    """Version of the package of an object, of Python for the standard library; else empty."""
     module = thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", "") or ""
     return _package_version(module.split(".")[0])
 
@@ -81,15 +85,15 @@ def _package_version(package: str) -> str:
 
 
 def _describe(value: Any) -> str:
-    """A value in words without addresses: arrays by their hash, code by what it does and what it reads."""
-    return _Words().of(value)
+    """A description of a value without addresses: arrays by their hash, code by its bytecode and the names it reads."""
+    return _Description().of(value)
 
 
-class _Words:
-    """Words for one value and all that it leads to; what comes again is named by its place, so that it ends."""
+class _Description:
+    """The description of a value and of all values it refers to; a repeated value is described by its number."""
 
     def __init__(self) -> None:
-        self.seen: dict[int, tuple[int, Any]] = {}  # the values too: an address may be used again after its value died
+        self.seen: dict[int, tuple[int, Any]] = {}  # keeps the values: an address is reused after its value is deleted
 
     def of(self, value: Any, depth: int = 0) -> str:
         """One value."""
@@ -102,10 +106,10 @@ class _Words:
         self.seen[id(value)] = (len(self.seen), value)
         if hasattr(value, "__array__") and not inspect.isclass(value):
             return f"array {digest(value)}"
-        return self._made(value, depth + 1)
+        return self._compound(value, depth + 1)
 
-    def _made(self, value: Any, deeper: int) -> str:
-        """A value that is made of others."""
+    def _compound(self, value: Any, deeper: int) -> str:
+        """A value that contains others."""
         if isinstance(value, types.CodeType):
             consts = ", ".join(self.of(const, deeper) for const in value.co_consts)
             return f"code {value.co_code.hex()} {value.co_names} ({consts})"
@@ -124,7 +128,7 @@ class _Words:
 
 
 def _parts(value: Any) -> list[Any] | None:
-    """What a function, class or object without words of its own is made of; None for everything else."""
+    """The parts of a function, class, or object without a repr of its own; None for other values."""
     if inspect.isfunction(value):
         if _version(value):
             return [_closed_over(value)]
@@ -136,7 +140,7 @@ def _parts(value: Any) -> list[Any] | None:
     if inspect.isclass(value):
         own = [cls for cls in value.__mro__ if not _version(cls)]
         return [item for cls in own for name, item in sorted(vars(cls).items()) if name not in _OF_EVERY_CLASS]
-    if callable(getattr(value, "__wrapped__", None)):  # a decorated function that is none: compiled, cached
+    if callable(getattr(value, "__wrapped__", None)):  # a decorated function of another type: compiled, cached
         return [value.__wrapped__]
     if isinstance(value, staticmethod | classmethod | property):
         return [getattr(value, name, None) for name in ("__func__", "fget", "fset")]
@@ -171,7 +175,7 @@ def _closed_over(function: Any) -> list[Any]:
 
 
 def _read(function: Any) -> dict[str, Any]:
-    """The global variables that a function's code reads, by name; of a module of no package what it may use of it."""
+    """The global variables that a function reads, by name; of modules outside packages the attributes it reads."""
     codes = list(_codes(function.__code__))
     loads = {i.argval for code in codes for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     found = {name: function.__globals__[name] for name in sorted(loads) if name in function.__globals__}

@@ -16,13 +16,13 @@ SUFFIXES = (".csv", ".csv.gz", ".h5ad", ".mtx", ".npy", ".npz", ".parquet", ".ts
 _MEMBER = re.compile(
     r"(?P<path>.+?\.(?:csv\.gz|tsv\.gz|csv|tsv|npz|parquet|npy|mtx|h5ad)):(?P<member>[^/\\].*)", re.I | re.S
 )
-ALIKE = 0.7  # of a word that need not be meant as a file at all: one letter of four may differ
+ALIKE = 0.7  # similarity of a name that need not be a file at all: one letter of four may differ
 _WEB = re.compile(r"[a-z][a-z0-9+.-]+://", re.I)
 
 
 @dataclass(frozen=True)
 class Located:
-    """An existing file, its suffix in small letters, and what was named within it."""
+    """An existing file, its suffix in lower case, and the column or array named after it."""
 
     path: Path
     suffix: str
@@ -36,7 +36,7 @@ def split_member(path: str) -> tuple[str, str | None]:
 
 
 def suffix_of(path: str) -> str:
-    """The known suffix of a path in small letters, or whatever its last suffix is."""
+    """The known suffix of a path in lower case, else its last suffix."""
     small = path.lower()
     known = [suffix for suffix in SUFFIXES if small.endswith(suffix)]
     return max(known, key=len) if known else os.path.splitext(small)[1]
@@ -54,7 +54,7 @@ def has_suffix(text: str) -> bool:
 
 
 def nearest_file(path: str) -> str | None:
-    """The existing name in the same folder that is most like the path's (with or without its suffix), or None."""
+    """The most similar name of a file in the same folder (with or without its suffix), or None."""
     folder, name = os.path.split(path)
     try:
         entries = sorted(os.listdir(folder or "."))
@@ -67,7 +67,7 @@ def nearest_file(path: str) -> str | None:
 
 
 def locate(path: str | os.PathLike[str], argument: str) -> Located:
-    """The file meant, or the reason why there is none."""
+    """The file that a path names; an error says why there is none."""
     text = os.path.expanduser(os.fspath(path))
     if _WEB.match(text):
         raise InputError(

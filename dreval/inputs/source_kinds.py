@@ -42,9 +42,9 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class Foreign:
-    """A block that runs somebody else's code: whatever it raises leaves as ``MethodFailed`` with its cause.
+    """A block that runs code of users or other packages: its exceptions become ``MethodFailed`` with their cause.
 
-    What dreval itself refuses inside the block is already in four parts and passes as it is.
+    Errors of dreval itself are not changed.
     """
 
     def __init__(self, argument: str, what: str) -> None:
@@ -60,12 +60,12 @@ class Foreign:
             return
         message = " ".join(str(error).split())
         got = f"{type(error).__name__}: {message}" if message else type(error).__name__
-        cure = "Run it alone on the same data to see where; other embeddings are not concerned."
+        cure = "Run it alone on the same data to see where; other embeddings are not affected."
         raise MethodFailed(self.argument, f"must embed the data, but {self.what} raised", got, cure) from error
 
 
 def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
-    """The (n, d) float64 coordinates that a method returned, or ``MethodFailed`` with what is wrong with them."""
+    """The (n, d) float64 coordinates that a method returned; invalid ones raise ``MethodFailed``."""
     cure = f"See what {what} returns: it must be an array with a row for each point and a column for each component."
     try:
         value = check_unmasked(value, argument)
@@ -91,7 +91,7 @@ def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
 
 
 def _plain(value: Any, argument: str) -> npt.NDArray[Any]:
-    """A numpy array from a frame, a sparse matrix, a tensor or anything else numpy understands."""
+    """A numpy array from a frame, a sparse matrix, a tensor or any array-like."""
     value = as_numpy(as_pandas(value, argument) if is_table(value) else value, argument)
     if isinstance(value, pd.DataFrame):
         value = value.to_numpy()
@@ -101,7 +101,7 @@ def _plain(value: Any, argument: str) -> npt.NDArray[Any]:
 
 
 def check_columns(points: FloatArray, argument: str) -> None:
-    """An embedding has at most as many columns as rows."""
+    """Check that an embedding has at most as many columns as rows."""
     n, d = points.shape
     if d > n:
         cure = "Transpose it: rows are points, columns are components."
@@ -119,7 +119,7 @@ Seed = int | np.random.Generator | None
 
 
 def _check_complete(y: Any, name: str) -> None:
-    """Refuse labels with gaps, where something is fitted to them."""
+    """Check that the labels of a supervised method are complete."""
     array = np.asarray(y)
     missing = sum(label is None for label in array.tolist()) if array.dtype == object else 0
     if missing:
@@ -128,7 +128,7 @@ def _check_complete(y: Any, name: str) -> None:
 
 
 def seed_of(random_state: Seed) -> int | None:
-    """An integer that every tool takes as its seed: small ones stay as they are; None stays None."""
+    """A seed below 2**31, which every tool accepts; smaller ones and None are returned unchanged."""
     if random_state is None:
         return None
     root = root_seed(random_state)
@@ -137,7 +137,7 @@ def seed_of(random_state: Seed) -> int | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Source:
-    """Something that embeds data, or has done so.
+    """The common interface of coordinates and of everything that embeds data.
 
     Attributes
     ----------
@@ -146,21 +146,21 @@ class Source:
     notes : tuple of str
         What was assumed.
     given : mapping of str
-        The options with which it was brought.
+        The options with which it was made.
     kind : str
         "coordinates", "estimator", "callable", "method" or "recorded".
     can_embed : bool
-        Whether it can be run on other data; ``reason`` says why not.
+        Whether it can embed other data; ``reason`` says why not.
     reseed_reason : str or None
-        Why another seed gives the same embedding; None where seeds matter.
+        Why another seed gives the same embedding; None if seeds matter.
     own_seed : int or None
-        The seed it brings with it, used where the caller gives none.
+        Its own seed, used if the caller passes none.
     supervised : bool
-        Whether it is given the labels.
+        Whether it uses the labels.
     n_components : int or None
-        Number of components where it is known beforehand.
+        Number of components if it is known before the run.
     card : MethodCard or None
-        The card of a bundled method.
+        The card of a bundled method, else None.
     """
 
     name: str
@@ -173,42 +173,42 @@ class Source:
 
     @property
     def argument(self) -> str:
-        """How error messages call it."""
+        """Its name in error messages."""
         return f"embeddings[{self.name!r}]"
 
     @property
     def can_embed(self) -> bool:
-        """Whether it can be run on other data."""
+        """Whether it can embed other data."""
         return self.reason is None
 
     @property
     def reason(self) -> str | None:
-        """Why it cannot be run on other data; None where it can."""
+        """Why it cannot embed other data; None if it can."""
         return None
 
     @property
     def reseed_reason(self) -> str | None:
-        """Why there is no second run with another seed; None where there is."""
+        """Why there is no second run with another seed; None if there is."""
         return self.reason
 
     @property
     def own_seed(self) -> int | None:
-        """The seed it brings with it; None where it has none."""
+        """Its own seed, or None."""
         return None
 
     @property
     def supervised(self) -> bool:
-        """Whether it is given the labels."""
+        """Whether it uses the labels."""
         return False
 
     @property
     def n_components(self) -> int | None:
-        """Number of components where it is known beforehand."""
+        """Number of components if it is known before the run."""
         return None
 
     @property
     def default_components(self) -> int | None:
-        """Number of components it is run with when nobody says otherwise: its own, else 2."""
+        """Default number of components: its own, else 2."""
         return self.n_components or 2
 
     @property
@@ -218,11 +218,11 @@ class Source:
 
     @property
     def recording(self) -> Any:
-        """What was asked and came back, where all runs were made before and lie in files; else None."""
+        """The recorded runs of a source whose runs were made before; else None."""
         return None
 
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
-        """The embedding of the data, (n, d); a fresh array."""
+        """The embedding of the data, (n, d); a new array."""
         return self.embed(data.dense(), n_components or self.n_components, random_state, data.labels)
 
     def embed(
@@ -246,47 +246,47 @@ class Source:
         return check_embedding(value, len(X), self.argument, self.what)
 
     def with_components(self, n_components: int) -> Source:
-        """The source with another number of components of its own; one that cannot choose it stays as it is."""
+        """The source with another number of components; one without such a parameter is returned unchanged."""
         return self
 
     def on_distances(self) -> Source:
-        """The source made ready for a matrix of distances in place of features; refused where it cannot read one."""
+        """The source for a matrix of distances in place of features; an error if it cannot read one."""
         return self
 
     def _cannot_read(self, cure: str) -> UndefinedMeasure:
-        """The refusal of a source that reads features."""
+        """The error for a source that reads features."""
         got = f"{self.what}, which reads features"
         return UndefinedMeasure(self.argument, "must read distances where metric='precomputed'", got, cure)
 
     @property
     def what(self) -> str:
-        """What is run, in words."""
+        """Name of the method, class or function."""
         return self.kind
 
     def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """The parameters of a run with that number of components and seed, defaults included; none of coordinates."""
+        """All parameters of a run with that number of components and seed, defaults included; empty for coordinates."""
         return {}
 
     def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
-        """Whatever the foreign code returns."""
+        """Run the method and return its value unchecked."""
         return X
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoordinateSource(Source):
-    """Coordinates made elsewhere, in the row order of the data."""
+    """Coordinates computed elsewhere, in the row order of the data."""
 
     values: FloatArray
     stored: str = ""  # the key of ``obsm`` that holds them
 
     @property
     def what(self) -> str:
-        """Where they were stored, if with the data."""
+        """The key in ``obsm``, if they are stored with the data."""
         return f"obsm[{self.stored!r}]" if self.stored else self.kind
 
     @property
     def reason(self) -> str | None:
-        """Coordinates cannot be made again."""
+        """Coordinates cannot be recomputed."""
         return "coordinates only, which cannot be made again on other data"
 
     @property
@@ -295,7 +295,7 @@ class CoordinateSource(Source):
         return int(self.values.shape[1])
 
     def coordinates(self, data: Data, *, n_components: int | None = None, random_state: Seed = None) -> FloatArray:
-        """The coordinates; a fresh array."""
+        """The coordinates; a new array."""
         check_rows(len(self.values), data.n, self.argument)
         if n_components not in (None, self.n_components):
             cure = "Leave n_components out, or pass a source that can be run."
@@ -305,11 +305,11 @@ class CoordinateSource(Source):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimatorSource(Source):
-    """An estimator in the scikit-learn manner; each run works on a deep copy.
+    """An estimator with the interface of scikit-learn; each run works on a deep copy.
 
-    Where it has no ``set_params``, its attributes ``n_components`` and ``random_state`` are set, if it has them. It is
-    run by ``fit_transform``, else by ``fit`` and ``transform``; one with ``transform`` alone is a map that is applied.
-    ``columns``, the names of the features, reach an estimator that chooses columns by name.
+    Without ``set_params``, the attributes ``n_components`` and ``random_state`` are set, if there are any. It is run by
+    ``fit_transform``, else by ``fit`` and ``transform``; with ``transform`` alone it is applied as a fixed map.
+    ``columns``, the names of the features, are passed to an estimator that selects columns by name.
     """
 
     estimator: Any
@@ -324,7 +324,7 @@ class EstimatorSource(Source):
 
     @property
     def card(self) -> Any:
-        """The card, where the estimator is a bundled method."""
+        """The card, if the estimator is a bundled method."""
         return getattr(type(self.estimator), "card", None)
 
     @property
@@ -333,31 +333,31 @@ class EstimatorSource(Source):
         return self.labeled
 
     def on_distances(self) -> Source:
-        """The estimator as it is, if one of its parameters is set to "precomputed"."""
+        """The same estimator, if one of its parameters is "precomputed"."""
         if not any(isinstance(value, str) and value == "precomputed" for value in settable(self.estimator).values()):
             raise self._cannot_read('Set its parameter (metric, dissimilarity, affinity) to "precomputed".')
         return self
 
     def _components(self) -> Any:
-        """The estimator's own parameter; None where it has none or does not set it."""
+        """The estimator's own parameter; None if it has none or leaves it unset."""
         params = settable(self.estimator)
         return next((params[key] for key in _component_keys(self.estimator, params)), None)
 
     @property
     def n_components(self) -> int | None:
-        """What the estimator's own parameter says, where it is a number."""
+        """The estimator's own parameter, if it is a number."""
         value = self._components()
         return int(value) if _is_int(value) else None
 
     @property
     def default_components(self) -> int | None:
-        """Its own number, else 2; None where it has no such parameter, or a rule (``"mle"``) that stays."""
+        """Its own number, else 2; None if it has no such parameter, or a rule such as ``"mle"``."""
         free = bool(_component_keys(self.estimator, settable(self.estimator))) and self._components() is None
         return self.n_components or (2 if free else None)
 
     @property
     def own_seed(self) -> int | None:
-        """The seed of the estimator, where all its parts have the same number."""
+        """The seed of the estimator, if all its parts have the same one."""
         params = settable(self.estimator)
         own = {params[key] if _is_int(params[key]) else None for key in _seed_keys(params)}
         seed = own.pop() if len(own) == 1 and self.reseed_reason is None else None
@@ -383,7 +383,7 @@ class EstimatorSource(Source):
     def embed(
         self, X: FloatArray, n_components: int | None, random_state: Seed = None, labels: Any = None
     ) -> FloatArray:
-        """The embedding of other data; refused where the estimator cannot be told a number and gives another one."""
+        """The embedding of other data; an error if its number of columns is wrong and cannot be set."""
         Y = super().embed(X, n_components, random_state, labels)
         told = bool(_component_keys(self.estimator, settable(self.estimator)))
         if n_components is None or told or Y.shape[1] == n_components:
@@ -394,11 +394,11 @@ class EstimatorSource(Source):
         raise MethodFailed(self.argument, rule, got, cure)
 
     def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """The estimator's parameters, with those that a run sets."""
+        """The estimator's parameters, including those set for a run."""
         return {**settable(self.estimator), **self._changes(n_components, seed)}
 
     def _changes(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """What a run sets: the number of components, and the seeds."""
+        """The parameters set for a run: the number of components and the seeds."""
         params = settable(self.estimator)
         changes: dict[str, Any] = {}
         if n_components is not None:
@@ -450,7 +450,7 @@ class CallableSource(Source):
         return replace(self, options={**self.options, "n_components": n_components})
 
     def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """The options of the function, with the number of components and, where it accepts one, the seed."""
+        """The options of the function, with the number of components and, if it accepts one, the seed."""
         seeded = {"random_state": seed} if "random_state" in self.accepts and seed is not None else {}
         d = self.n_components if n_components is None else n_components
         return {**self.options, "n_components": d, **seeded}
@@ -484,7 +484,7 @@ class MethodSource(Source):
         return self.method.card
 
     def on_distances(self) -> Source:
-        """The method with metric="precomputed", if its card says that it knows this."""
+        """The method with metric="precomputed", if its card allows it."""
         if not self.card.distances:
             raise self._cannot_read("Pass its coordinates, made from the data, or 'classical_mds'.")
         return replace(self, parameters={**self.parameters, "metric": "precomputed"})
@@ -511,17 +511,17 @@ class MethodSource(Source):
         return int(seed) if _is_int(seed) and self.reseed_reason is None else None
 
     def with_components(self, n_components: int) -> Source:
-        """The method with that number among its parameters."""
+        """The method with that number of components."""
         return replace(self, parameters={**self.parameters, "n_components": n_components})
 
     def settings(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """Every parameter of the method, those by default included."""
+        """All parameters of the method, defaults included."""
         known = inspect.signature(self.method).parameters.values()
         defaults = {p.name: p.default for p in known if p.default is not p.empty}
         return {**defaults, **self._asked(n_components, seed)}
 
     def _asked(self, n_components: int | None, seed: int | None) -> dict[str, Any]:
-        """The parameters that a run is given."""
+        """The parameters passed to a run."""
         d = self.n_components if n_components is None else n_components
         seeded = seed is not None and "random_state" in inspect.signature(self.method).parameters
         return {**self.parameters, "n_components": d, **({"random_state": seed} if seeded else {})}
@@ -532,7 +532,7 @@ class MethodSource(Source):
 
 
 def _run_estimator(estimator: Any, X: Any, y: Any) -> Any:
-    """The embedding by whatever verbs the estimator has."""
+    """The embedding by ``fit_transform``, or by ``fit`` and ``transform``."""
     if callable(getattr(estimator, "fit_transform", None)):
         return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
     if not is_map(estimator):
@@ -541,13 +541,13 @@ def _run_estimator(estimator: Any, X: Any, y: Any) -> Any:
 
 
 def is_map(estimator: Any) -> bool:
-    """Whether there is nothing to fit: it has ``transform`` alone, or was frozen."""
+    """Whether there is nothing to fit: it has only ``transform``, or is a FrozenEstimator."""
     fits = any(callable(getattr(estimator, verb, None)) for verb in ("fit", "fit_transform"))
     return not fits or type(estimator).__name__ == "FrozenEstimator"
 
 
 def _chooses_by_name(estimator: Any) -> bool:
-    """Whether a part of it is a ``ColumnTransformer`` whose columns are given by name, or by a rule on names."""
+    """Whether a part of it is a ``ColumnTransformer`` that selects columns by name or by a function."""
     parts = [estimator, *(estimator.get_params().values() if _has_params(estimator) else ())]
     chosen = [spec[2] for part in parts for spec in getattr(part, "transformers", None) or () if len(spec) == 3]
     lists = [columns if isinstance(columns, list | tuple) else [columns] for columns in chosen]
@@ -555,7 +555,7 @@ def _chooses_by_name(estimator: Any) -> bool:
 
 
 def settable(estimator: Any) -> dict[str, Any]:
-    """What can be set of an estimator, by name: its parameters, or the two attributes of one without ``set_params``."""
+    """The parameters of an estimator; without ``set_params`` its attributes n_components and random_state."""
     if _has_params(estimator):
         return dict(estimator.get_params())
     return {name: getattr(estimator, name) for name in ("n_components", "random_state") if hasattr(estimator, name)}

@@ -1,4 +1,4 @@
-"""Whatever holds rows and columns, brought to one form: a frame, its row names, and what came with it."""
+"""Arrays, frames, tensors, sparse matrices, AnnData, data sets and files in one form: a frame with row names."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ __all__ = [
     "unpack_table",
 ]
 
-MAIN = (1, 3, 11, 13)  # devices of DLPack that numpy reads: main memory, and what CUDA and ROCm pin or manage in it
+MAIN = (1, 3, 11, 13)  # DLPack devices that numpy reads: main memory, and memory pinned or managed by CUDA and ROCm
 _REFUSED = (TypeError, ValueError, RuntimeError, NotImplementedError, BufferError, AttributeError)
 
 
 def as_numpy(value: Any, argument: str) -> Any:
-    """A tensor, or an array of another library, as numpy has it; a sparse tensor as scipy has it; all else as it is.
+    """A tensor or array of another library as a numpy array, a sparse tensor as a scipy array; other values unchanged.
 
-    Gradients are left behind, tensors of torch are copied from their device, half precision (bfloat16 and float8, which
-    numpy has not) is widened exactly. What cannot be brought to main memory is refused.
+    Gradients are detached, torch tensors are copied from their device, and bfloat16 and float8 are widened exactly.
+    An array that cannot be copied to main memory raises an error.
     """
     if isinstance(value, np.ndarray | list | tuple | pd.Series | pd.DataFrame | pd.Index):
         return value
@@ -76,14 +76,14 @@ def _from_tensor(value: Any) -> Any:
 
 
 def _sparse_tensor(value: Any) -> Any:
-    """A sparse tensor by its places, as a matrix of scipy."""
+    """A sparse tensor as a scipy array."""
     from scipy.sparse import coo_array
 
     return coo_array((_from_tensor(value.values()), tuple(_from_tensor(value.indices()))), shape=tuple(value.shape))
 
 
 def _from_dlpack(value: Any) -> Any:
-    """An array that others may read in place, by its own conversion where it has one."""
+    """An array by its own conversion to numpy, else by DLPack."""
     device = int(value.__dlpack_device__()[0])
     if device not in MAIN:
         raise BufferError(f"it lies on a device of DLPack's type {device}, not in main memory")
@@ -92,17 +92,17 @@ def _from_dlpack(value: Any) -> Any:
 
 
 def is_table(value: Any) -> bool:
-    """Whether a value looks like a table of polars or Arrow, or one of their columns."""
+    """Whether a value is a table of polars or Arrow, or a column of one."""
     return (hasattr(value, "to_pandas") or _is_lazy(value)) and not isinstance(value, np.ndarray)
 
 
 def _is_lazy(value: Any) -> bool:
-    """Whether a value is a query of polars that has not been run."""
+    """Whether a value is a polars query that has not been collected."""
     return type(value).__name__ == "LazyFrame" and hasattr(value, "collect")
 
 
 def as_pandas(value: Any, argument: str) -> Any:
-    """A table of polars or Arrow as pandas has it, a column as a series; both need pyarrow."""
+    """A table of polars or Arrow as a pandas frame, a column as a series; both need pyarrow."""
     if _is_lazy(value):
         raise InputError(argument, "must be a table", "a query that has not been run", "Pass frame.collect().")
     try:
@@ -121,7 +121,7 @@ OBSM = "obsm:"
 
 @dataclass(frozen=True, eq=False)
 class Annotated:
-    """A matrix of an AnnData object, the names of its columns, and what is known of its rows."""
+    """A matrix of an AnnData object, the names of its columns and rows, its obs and obsm."""
 
     matrix: Any
     columns: Any
@@ -136,14 +136,14 @@ def is_anndata(value: Any) -> bool:
 
 
 def stored_anndata(value: object) -> bool:
-    """Whether a value is the path of a .h5ad file, with or without what is named in it."""
+    """Whether a value is the path of a .h5ad file, with or without the name of an array."""
     return isinstance(value, str | os.PathLike) and split_member(os.fspath(value))[0].lower().endswith(".h5ad")
 
 
 def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
     """The matrix that ``layer`` names: None is X, "raw" is ``raw.X``, "obsm:key" an array of obsm, else a layer."""
     matrix, columns = _meant(value, argument, layer)
-    if hasattr(matrix, "to_memory"):  # a sparse matrix that still lies in its file
+    if hasattr(matrix, "to_memory"):  # a sparse matrix that is still in its file
         matrix = matrix.to_memory()
     if not isinstance(matrix, pd.DataFrame) and not hasattr(matrix, "tocsr"):
         matrix = np.asarray(
@@ -153,7 +153,7 @@ def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
 
 
 def _meant(value: Any, argument: str, layer: str | None) -> tuple[Any, Any]:
-    """The matrix meant, and the names of its columns where they are features by name."""
+    """The selected matrix, and the names of its columns if it has any."""
     layers, raw = dict(getattr(value, "layers", None) or {}), getattr(value, "raw", None)
     names = getattr(value, "var_names", None)
     if layer is None and value.X is None:
@@ -169,7 +169,7 @@ def _meant(value: Any, argument: str, layer: str | None) -> tuple[Any, Any]:
 
 
 def _spelled(value: Any, layers: Mapping[str, Any]) -> str:
-    """All that ``layer`` may name."""
+    """All valid values of ``layer``."""
     known = [*sorted(layers), *(["raw"] if getattr(value, "raw", None) is not None else [])]
     return ", ".join(f"layer={name!r}" for name in [*known, *(f"{OBSM}{key}" for key in sorted(value.obsm))]) or "none"
 
@@ -184,14 +184,14 @@ def _unknown(value: Any, layers: Mapping[str, Any], layer: str) -> UnknownName:
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """A table as it came: ``frame`` has the columns, ``index`` the row names (None when rows are only numbered).
+    """A table before checks: ``frame`` has the columns, ``index`` the row names (None if rows are only numbered).
 
-    ``reserve``: an index, of a frame or in a file, that only counts the rows (0, 1, 2, ... or in a file also 1, 2, 3,
-    ...): names for want of better ones. Arrays and files without row names have no index at all.
+    ``reserve`` is an index, of a frame or in a file, that only counts the rows (0, 1, 2, ... or in a file also 1, 2, 3,
+    ...). Arrays and files without row names have neither.
 
-    ``column``: the one column that is meant, named behind the path. The others stay until the ids are found.
+    ``column`` is the column named after the path. The others are kept until the ids are found.
 
-    A table that stays sparse lies in ``matrix``, its names in ``names``; ``frame`` then has its rows and no column.
+    A sparse table is in ``matrix``, with column names in ``names``; ``frame`` then has its rows and no columns.
     """
 
     frame: pd.DataFrame
@@ -216,7 +216,7 @@ class Raw:
         return pd.RangeIndex(self.matrix.shape[1]) if self.names is None else self.names
 
     def renamed(self, names: Iterable[Any]) -> Raw:
-        """The same table with other names of the columns."""
+        """The same table with other column names."""
         index = pd.Index([str(name) for name in names])
         if self.matrix is not None:
             return replace(self, names=index, named=True)
@@ -235,7 +235,7 @@ class Raw:
         return pd.Series(values, name=self.columns[position]), left
 
     def meant(self, argument: str) -> Raw:
-        """The column that was named behind the path alone, with the row names of its table; else the whole table."""
+        """The table with only the column named after the path, if there is one; else the whole table."""
         if self.column is None:
             return self
         keep = [str(name) == self.column for name in self.frame.columns]
@@ -246,19 +246,19 @@ class Raw:
 
 
 def is_path(value: object) -> bool:
-    """Whether a value is meant as a path: a path object, an existing file, or a name with a known suffix."""
+    """Whether a value is a path: a path object, an existing file, or a name with a known suffix."""
     if isinstance(value, os.PathLike):
         return True
     return isinstance(value, str) and (has_suffix(value) or ("\0" not in value and os.path.isfile(value)))
 
 
 def row_names(index: pd.Index[Any]) -> pd.Index[Any] | None:
-    """The index of a frame, or None when it only counts 0, 1, 2, ..."""
+    """The index of a frame, or None if it is 0, 1, 2, ..."""
     return None if counting(index) is not None else index
 
 
 def counting(index: Any, starts: tuple[int, ...] = (0,)) -> pd.Index[Any] | None:
-    """Row names that only count the rows, in order and from one of ``starts``; None for all others."""
+    """Row names that only count the rows, from one of ``starts``; None for all others."""
     counts = [pd.RangeIndex(k, k + len(index)) for k in starts if index.dtype.kind in "iu"]
     return next((count for count in counts if np.array_equal(index, count)), None)
 
@@ -266,7 +266,7 @@ def counting(index: Any, starts: tuple[int, ...] = (0,)) -> pd.Index[Any] | None
 def unpack(value: Any, argument: str, layer: str | None = None, *, sparse: bool = False) -> Raw:
     """Rows and columns from an array, frame, sparse matrix, tensor, AnnData, data set, embedding or path.
 
-    With ``sparse`` a sparse matrix stays one; else it is made dense.
+    With ``sparse`` a sparse matrix stays sparse; else it is made dense.
     """
     if isinstance(value, str | os.PathLike):
         return _from_path(value, argument, layer, sparse)
@@ -290,12 +290,12 @@ def unpack(value: Any, argument: str, layer: str | None = None, *, sparse: bool 
 
 
 def _no_layer(layer: str) -> InputError:
-    """The error for a layer of what has none."""
+    """The error for ``layer`` with data other than AnnData."""
     return InputError("layer", "is only known for AnnData", repr(layer), "Leave it out.")
 
 
 def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool) -> Raw:
-    """The table in a file; what is no file is refused, with the bundled data set of that name where there is one."""
+    """The table in a file; the error for a missing file suggests a bundled data set of that name."""
     if isinstance(value, str) and not is_path(value) and not os.path.exists(value):
         if value in DATASETS:
             cure = f"Load it: dreval.load_dataset({value!r}) or dreval.simulate({value!r})."
@@ -319,7 +319,7 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
 
 
 def unpack_table(table: Table, argument: str, sparse: bool = False) -> Raw:
-    """What a file holds, with its row names, and the column that is meant; the one way by which all files are read."""
+    """The content of a file with its row names and selected column."""
     if isinstance(table.values, pd.DataFrame):
         raw = _from_frame(table.values, argument, named=table.columns is not None, indexed=table.indexed)
     else:
@@ -328,9 +328,9 @@ def unpack_table(table: Table, argument: str, sparse: bool = False) -> Raw:
 
 
 def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, indexed: bool = False) -> Raw:
-    """A frame; a first column without a name (what an index becomes in a file) is taken as the row names.
+    """A table from a frame; an unnamed first column (an index written to a file) becomes the row names.
 
-    ``indexed``: the index of the frame means something, be it that it only counts the rows.
+    With ``indexed`` the index of the frame is meaningful even if it only counts the rows.
     """
     index = row_names(frame.index)
     reserve = counting(frame.index) if indexed else None
@@ -356,7 +356,7 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
 
 
 def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) -> Raw:
-    """What is meant of an AnnData object, with its obs columns, obsm arrays and names."""
+    """The selected matrix of an AnnData object, with its obs columns, obsm arrays and names."""
     found = annotated(value, argument, layer)
     raw = unpack(found.matrix, argument, sparse=sparse)
     if found.columns is not None:
@@ -367,13 +367,13 @@ def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) ->
 
 
 def _is_dataset(value: Any) -> bool:
-    """Whether a value looks like a data set of this package or a bunch of scikit-learn."""
+    """Whether a value is a data set of this package or a Bunch of scikit-learn."""
     plain = isinstance(value, np.ndarray)
     return not plain and hasattr(value, "data") and (hasattr(value, "labels") or hasattr(value, "target"))
 
 
 def _from_dataset(value: Any, argument: str, sparse: bool) -> Raw:
-    """The data of a data set, with its labels and latent variables; of a bunch only the data are used."""
+    """The data of a data set, with its labels and latent variables; only the data of a Bunch."""
     raw = unpack(value.data, argument, sparse=sparse)
     names = getattr(value, "feature_names", None)
     if names is not None and len(names) == len(raw.columns):
@@ -387,7 +387,7 @@ def _from_dataset(value: Any, argument: str, sparse: bool) -> Raw:
 
 
 def _from_array(value: Any, argument: str, sparse: bool = False) -> Raw:
-    """Anything that numpy understands as a two-dimensional array of real numbers, or what stays sparse."""
+    """A two-dimensional array of real numbers, or with ``sparse`` a sparse matrix."""
     if sparse and is_sparse(value) and len(value.shape) == 2 and value.shape[1]:
         return Raw(pd.DataFrame(index=pd.RangeIndex(value.shape[0])), matrix=as_csr(value, argument))
     array, notes = _to_array(value, argument)
