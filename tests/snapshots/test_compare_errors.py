@@ -95,9 +95,9 @@ TABLES: dict[str, Case] = {
     "a negative region": across(TABLE, rope=-1.0),
     "a measure of the comparison": lambda: ACROSS.wins("valu"),
 }
-PICTURES: dict[str, Case] = {
+FIGURES: dict[str, Case] = {
     "an unknown figure": lambda: ACROSS.plot("forrest"),
-    "an unknown option": lambda: ACROSS.plot("forest", indx="value"),
+    "an unknown option": lambda: ACROSS.plot("forest", measur="value"),
     "ranks on one data set": lambda: RESULTS.compare().plot("critical_difference"),
     "ranks with empty cells": lambda: HOLES.plot("critical_difference"),
     "intervals of ranks": lambda: ACROSS.plot("forest"),
@@ -134,10 +134,10 @@ COMMAND: dict[str, Case] = {
         "table.csv", "--direction", "higher", "--tests", "bayes"
     ),
     "dreval compare, a region on one data set": command("saved.dreval", "--rope", "0.1"),
-    "dreval compare, an embedding of another kind": command("table.csv", "--direction", "higher", "--plot", "p.gif"),
-    "dreval compare, an embedding over a table": command("table.csv", "--direction", "higher", "--plot", "table.csv"),
+    "dreval compare, a figure of another kind": command("table.csv", "--direction", "higher", "--plot", "p.gif"),
+    "dreval compare, a figure over a table": command("table.csv", "--direction", "higher", "--plot", "table.csv"),
 }
-CASES = {**WITHIN, **TABLES, **PICTURES, **INTERVALS, **COMMAND}
+CASES = {**WITHIN, **TABLES, **FIGURES, **INTERVALS, **COMMAND}
 KEPT = Snapshots(Path(__file__).with_name("compare_errors.txt"), CASES)
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from each import each
 from snapshot import Snapshots
 
 import dreval
@@ -128,7 +127,7 @@ def settled(text: str) -> str:
     return re.sub(r"usage:.*?(?=^(?:steps|examples?):)", "...\n", text, flags=re.DOTALL | re.MULTILINE)
 
 
-@each("case", REFUSED)
+@pytest.mark.parametrize("case", REFUSED)
 def test_refusals(case: str) -> None:
     """Each refusal has its four parts, word for word."""
     with pytest.raises(DrevalError) as caught:
