@@ -16,7 +16,7 @@ from dreval.evaluation.plan import TestTask
 from dreval.geometry.rkhs import Refit
 from dreval.inputs.data import Data
 from dreval.registry import TESTS
-from dreval.significance._certificate import RULE, Shown, fitted, residual_tests, shown
+from dreval.significance._certificate import RULE, FitPoints, fit_points, fitted, residual_tests
 from dreval.significance._kernels import factors_suffice
 
 __all__ = ["TEST_POINTS", "evaluate_tests", "missing_test", "null_cells"]
@@ -44,8 +44,8 @@ def evaluate_tests(
     warned: set[str] = set()  # what several tests say of one variable is said once
 
     @cache
-    def learned(data: Data) -> tuple[Shown, Refit]:
-        points = shown(data.dense(), Y, root)
+    def learned(data: Data) -> tuple[FitPoints, Refit]:
+        points = fit_points(data.dense(), Y, root)
         return points, fitted(points, RULE)
 
     return [
@@ -175,7 +175,7 @@ def _pair(value: Any) -> Any:
 
 
 def _residual_row(
-    name: str, task: TestTask, learned: Callable[[Data], tuple[Shown, Refit]], root: int, n_jobs: int | None
+    name: str, task: TestTask, learned: Callable[[Data], tuple[FitPoints, Refit]], root: int, n_jobs: int | None
 ) -> dict[str, Any]:
     """What a reconstruction leaves of the data against the embedding, as the certificate tests it."""
     try:

@@ -48,8 +48,8 @@ class Case(NamedTuple):
 def open_case(X: Any, source: Any, labels: Any, ids: Any, random_state: Any, *, reruns: bool = True) -> Case:
     """Data and source as users or an evaluation pass them.
 
-    The seed is that of the recording where runs are recorded; a measure that runs nothing again (``reruns=False``)
-    takes it only where it was given none.
+    The seed is that of the recording where runs are recorded; a measure that re-runs nothing (``reruns=False``)
+    takes it only where none is passed.
     """
     data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids)
     data = replace(data, X=data.dense()) if data.sparse else data
@@ -137,7 +137,7 @@ class Reruns:
         X = self.case.data.X
         return self._all("other seeds", list(seeds), lambda name: (X, seeds[name]), base)
 
-    def again(self, base: FloatArray) -> Found:
+    def repeated(self, base: FloatArray) -> Found:
         """The same data with the same seed a second time, against ``base``: the method's own unseeded randomness."""
         return self._all("a second run", ["again"], lambda _: (self.case.data.X, self.case.seed), base)[0]
 

@@ -1,4 +1,4 @@
-"""What a measure gives by chance: the mean over all exchanges of the embedding's points, in closed form or of draws."""
+"""The chance level of a measure: its mean over permutations of the embedding's rows, in closed form or of some draws."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIE_ROWS = 200  # rows in which ties are looked for; ties that so many rows do n
 
 
 class Chance(NamedTuple):
-    """Value of an embedding unrelated to the data, the standard error of its draws, and how many there are.
+    """Expected value of an embedding unrelated to the data, the standard error of its draws, and their number.
 
     In closed form there are none. A single draw has an unknown error.
     """
@@ -36,12 +36,12 @@ class Chance(NamedTuple):
 
 
 def chance_value(thing: Callable[..., Any], view: View, parameters: dict[str, Any], root: int) -> Chance:
-    """Value that an embedding unrelated to the data would have; NaN where that has no meaning.
+    """Expected value of an embedding unrelated to the data; NaN where that has no meaning.
 
-    It is the mean over all exchanges of the embedding's points: their expectation in closed form where there is one,
-    and the order of equal distances has no part in it. Otherwise it is the mean of 20 draws, each seen from few rows of
-    many; of a statistic of pairs fewer for large n, where one draw is already a mean over many of them. The draws
-    depend on ``root`` only, so equal embeddings have equal values.
+    It is the mean over all permutations of the embedding's rows, in closed form where there is one and ties do not
+    change it. Otherwise it is the mean of 20 random permutations, each evaluated on a part of the rows; of fewer for
+    statistics of pairs at large n, where one permutation is already a mean over many pairs. The permutations depend on
+    ``root`` only, so equal embeddings have equal values.
     """
     card: MeasureCard = thing.card  # type: ignore[attr-defined]
     if card.chance is None:
@@ -66,7 +66,7 @@ def chance_curve(thing: Callable[..., Any], view: View, root: int) -> FloatArray
 
 
 def _is_stated(card: MeasureCard, view: View, parameters: dict[str, Any]) -> bool:
-    """Whether the closed form of the card is the mean over all exchanges of the points of this view."""
+    """Whether the closed form of the card is the mean over all permutations of the rows of this view."""
     if not card.has_closed_chance or not card.orders_ties:
         return card.has_closed_chance
     k = int(parameters.get("n_neighbors", 0))
@@ -89,9 +89,9 @@ def _permuted_views(card: MeasureCard, view: View, parameters: dict[str, Any], r
 
 
 def permuted(view: View, root: int, b: int, k: int = 0, rows: int | None = None) -> View:
-    """The b-th view with exchanged points, the same for all measures of an embedding; with ranks up to k if k > 0.
+    """The view with the b-th permutation of its rows, the same for all measures; with ranks up to k if k > 0.
 
-    Seen from as many rows, drawn anew for every b, so that draws are independent; from all of them by default.
+    It is restricted to ``rows`` random rows, other ones for every b, so that draws are independent; to all by default.
     """
     made: View = view.once(("permuted", root, b), lambda: view.shuffled(stream(root, "chance", b)))
     remember_data(made, view)
@@ -106,7 +106,7 @@ def permuted(view: View, root: int, b: int, k: int = 0, rows: int | None = None)
 def ties_of(view: View) -> npt.NDArray[np.bool_]:
     """Whether the r-th and the next nearest point of the embedding are ever equally far, for r = 1, ..., n - 2.
 
-    Seen from up to 200 random points. Where they never are, the ranks of exchanged points are a uniform draw however
+    Computed at up to 200 random points. Where they never are, the ranks of permuted rows are a uniform draw however
     the data are tied, and the closed form of a chance value is exact. It is a fact of the embedding alone, not of how
     its points are paired.
     """
@@ -133,6 +133,6 @@ def _with_ranks(view: View, k: int) -> View:
     stay = view.population
     places = np.searchsorted(stay, view.rows)
     X = take(view.X, stay, view.metric)
-    again = sweep(X, {"": view.Y[stay]}, k=k, rows=places, metric=view.metric, n_jobs=view.n_jobs)[""]
+    ranked = sweep(X, {"": view.Y[stay]}, k=k, rows=places, metric=view.metric, n_jobs=view.n_jobs)[""]
     labels, latent = (None if known is None else known[stay] for known in (view.labels, view.latent))
-    return replace(again, labels=labels, latent=latent, seed=view.seed)
+    return replace(ranked, labels=labels, latent=latent, seed=view.seed)

@@ -1,4 +1,4 @@
-"""What the measures of classes share: the classes of the points that count, and distances to their centroids."""
+"""What the measures of classes share: codes of the classes, their centroids, and rank penalties by class."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = 4096  # rows of points whose distances to all centroids are held at once
 
 
 class Members(NamedTuple):
-    """Classes 0..c-1 of the points that count (n,), their sizes (c,), and the places of the rows among these points."""
+    """Classes 0..c-1 of the points (n,), their sizes (c,), and the positions of the rows of the view among the points."""
 
     codes: IntArray
     sizes: IntArray
@@ -30,7 +30,7 @@ class Members(NamedTuple):
 
 
 def members(view: View, least: int = 1) -> Members:
-    """Classes among the points that count; fewer than ``least`` of them leave a measure without a value."""
+    """Classes of the points of the view; an error where there are fewer than ``least`` of them."""
     if view.labels is None:
         raise RuntimeError("this view was made without labels")
     codes = np.unique(view.labels[view.population], return_inverse=True)[1].astype(np.int64)
@@ -65,7 +65,7 @@ def as_near(a: FloatArray, b: FloatArray) -> Any:
 def pair_matching(points: FloatArray, classes: Members) -> FloatArray:
     """For each pair of classes a < b, 2 s - 1, where s is the share of their points nearer to their own centroid.
 
-    A point as near to both centroids counts one half. O(n c p) time; O(c^2) memory beside a block of rows.
+    A point at the same distance from both centroids counts one half. O(n c p) time; O(c^2) memory beside a block of rows.
     """
     points = unit(points)
     centers, c = centroids(points, classes), len(classes.sizes)

@@ -142,14 +142,14 @@ class MeasureCard:
 
     @property
     def has_closed_chance(self) -> bool:
-        """Whether its chance value has a closed form, which the order of equal distances may put out of use."""
+        """Whether its chance level has a closed form, which may not hold where there are ties."""
         return self.chance is not None and (self.expected is not None or self.chance != "permutation")
 
     @property
     def orders_ties(self) -> bool:
-        """Whether its value depends on the order in which equal distances of the embedding are taken.
+        """Whether its value depends on how ties in the embedding are broken.
 
-        What reads ranks does, but for a statistic of pairs, which reads distances or mid ranks; so does whatever has
+        Measures of ranks do, but not statistics of pairs, which use distances or mid ranks; nor do others without
         bounds over ties.
         """
         reads = self.level != "pair" and not {"ranks", "full_ranks"}.isdisjoint(self.needs)
@@ -157,7 +157,7 @@ class MeasureCard:
 
     @property
     def measures(self) -> bool:
-        """Whether it reads distances in the data, so that their metric matters."""
+        """Whether it depends on distances in the data, and so on their metric."""
         return not {"neighbors", "ranks", "full_ranks", "pairs"}.isdisjoint(self.needs)
 
     def limits(self, n: int) -> tuple[float, float]:
@@ -166,18 +166,18 @@ class MeasureCard:
         return self.bounds if own is None else own(n) if callable(own) else own
 
     def worst(self, n: int) -> float:
-        """The worst that one of n points can contribute; the worse end of the value's range where that has no bound."""
+        """The worst contribution of one of n points; the worse end of the value's range where that has no bound."""
         at = self.direction == "lower"
         return self.limits(n)[at] if math.isfinite(self.limits(n)[at]) else self.bounds[at]
 
     def check_metric(self, metric: str) -> None:
-        """Refuse a metric under which the data have no coordinates, where it needs them."""
+        """Raise an error where the measure needs coordinates of the data and has only distances."""
         if metric == "precomputed" and "features" in self.needs:
             rule = f"must not be 'precomputed' for {self.name}, which needs the coordinates of the data"
             raise UndefinedMeasure("metric", rule, "distances only", "Pass the data themselves, with a metric by name.")
 
     def metric_note(self, metric: str) -> str:
-        """What a metric other than the Euclidean one does not reach."""
+        """The note on the parts of the computation that a metric other than the Euclidean one does not change."""
         if metric == "euclidean" or "features" not in self.needs:
             return ""
         if self.measures:
@@ -188,9 +188,9 @@ class MeasureCard:
 class Answer(NamedTuple):
     """The value of a measure on a view, the contributions of the rows (None for a global measure), and a note.
 
-    Where anchors saw a statistic of pairs, ``left_out`` computes its values without each group of anchors, and
-    ``carriers`` how many anchors are to be expected among the points that carry the error; where pairs were drawn,
-    ``sampling_se`` is the standard error of the draw.
+    For a statistic of pairs computed with anchors, ``left_out`` computes its values without each group of anchors, and
+    ``carriers`` the expected number of anchors among the points that carry the error; where pairs were sampled,
+    ``sampling_se`` is the standard error of the sample.
     """
 
     value: float
@@ -204,7 +204,8 @@ class Answer(NamedTuple):
 def measure(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a measure of a function ``(view, **parameters)``.
 
-    It gives contributions, a float, either with a note, or the Estimate of a statistic of pairs.
+    The function returns the contributions of the points or a float, or a pair of one of these and a note, or the
+    Estimate of a statistic of pairs.
     """
 
     def attach(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -218,7 +219,7 @@ def measure(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def _ruled(thing: Callable[..., Any], view: View, **parameters: Any) -> Any:
-    """What the rule of a measure gives; an exception that is a defect of the rule names the measure."""
+    """The result of a measure's rule; an exception that is a defect of the rule names the measure."""
     try:
         return thing.rule(view, **parameters)  # type: ignore[attr-defined]
     except DrevalError:
@@ -268,7 +269,7 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
         bound.apply_defaults()
         given = dict(bound.arguments)
         if multiple and "n_neighbors" not in options and not card.shares_neighbors:
-            del given["n_neighbors"]  # its own default, which never refuses small data
+            del given["n_neighbors"]  # its own default, which is reduced for small data
         view = _named_view(card, given)
         bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties") == "bounds"
         if card.curve:
@@ -298,7 +299,7 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _row(thing: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:
-    """Value at one k, with its bounds over ties where they are asked for."""
+    """Value at one k, with its bounds over ties if requested."""
     value = answer(thing, view, parameters).value
     if not bounds:
         return {"value": value}
@@ -307,7 +308,7 @@ def _row(thing: Callable[..., Any], view: View, parameters: dict[str, Any], boun
 
 
 def _curve(thing: Callable[..., Any], view: View, bounds: bool) -> Any:
-    """A curve by K, with its bounds over ties where they are asked for."""
+    """A curve by K, with its bounds over ties if requested."""
     import pandas as pd
 
     values, _ = curve_values(thing, view)
@@ -319,7 +320,7 @@ def _curve(thing: Callable[..., Any], view: View, bounds: bool) -> Any:
 
 
 def _named_view(card: MeasureCard, given: dict[str, Any]) -> View:
-    """The view of one embedding; what is refused is called X and Y, as the caller called it."""
+    """The view of one embedding; errors name the arguments X and Y."""
     try:
         return _view(card, given)
     except DrevalError as error:

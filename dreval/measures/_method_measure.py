@@ -1,4 +1,4 @@
-"""What the measures of methods share: their card, how they call what they were given, and their record."""
+"""What the measures of methods share: the decorator with their card, quantities of embeddings, and their record."""
 
 from __future__ import annotations
 
@@ -30,12 +30,19 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
-OUTSIDE = ("labels", "ids", "store", "random_state", "n_jobs", "progress")  # what changes no question: not on the card
+OUTSIDE = (
+    "labels",
+    "ids",
+    "store",
+    "random_state",
+    "n_jobs",
+    "progress",
+)  # not parameters of the measure, so not on the card
 ROUNDING = 1e-14  # a disparity below is that of two equal embeddings
 
 
 def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Callable[..., MeasureRecord]]:
-    """Attach the card of a measure that is asked of a method to its public function ``(X, source, *, ...)``."""
+    """Attach the card of a measure of a method to its public function ``(X, source, *, ...)``."""
 
     def attach(function: Callable[..., MeasureRecord]) -> Callable[..., MeasureRecord]:
         named = list(inspect.signature(function).parameters.values())[2:]
@@ -57,9 +64,9 @@ def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Ca
 
 
 def _as_recorded(card: MeasureCard, source: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """The options, with those of the recording for a source whose runs are recorded; other ones are refused.
+    """The options, with those of the recording for a source whose runs are recorded; others raise an error.
 
-    Of numbers of runs also smaller ones can be asked.
+    Numbers of runs may be smaller than those recorded.
     """
     recording = source.recording if isinstance(source, Source) else None
     if recording is None:
@@ -80,7 +87,7 @@ def _as_recorded(card: MeasureCard, source: Any, options: dict[str, Any]) -> dic
 
 
 def _fewer(name: str, asked: Any, recorded: Any) -> bool:
-    """Whether a number of runs is a part of those that are recorded."""
+    """Whether a number of runs is at most that of the recording."""
     counted = name.startswith("n_") and name != "n_components" and isinstance(asked, int)
     return counted and (recorded == "all" or asked <= recorded)
 
@@ -98,7 +105,7 @@ def _said(text: str) -> str:
 
 
 def narrow_note(given: int, d: int) -> tuple[str, ...]:
-    """What is said of fewer columns than were asked for."""
+    """The note on fewer columns than requested."""
     if given >= d:
         return ()
     what = "1 column was returned and counts" if given == 1 else f"{given} columns were returned and count"
@@ -120,12 +127,12 @@ def total_square(Y: FloatArray) -> float:
 
 
 def is_constant(Y: FloatArray) -> bool:
-    """Whether all points lie in one place."""
+    """Whether all points coincide."""
     return bool((Y == Y[0]).all())
 
 
 def chance_disparity(X: FloatArray, Y: FloatArray, root: int, draws: int) -> FloatArray:
-    """Procrustes disparities of X and Y with exchanged points, one for each draw."""
+    """Procrustes disparities of X and Y with permuted rows, one for each draw."""
     orders = (stream(root, "chance", b).permutation(len(X)) for b in range(draws))
     return np.array([disparity(X, Y[order]) for order in orders])
 

@@ -1,4 +1,4 @@
-"""What the measures of the co-ranking share: most of their cards, and the bounds of the curves over ties."""
+"""What rank measures share: parts of their cards, bounds of curves over ties, and relative rank errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CURVE: dict[str, Any] = {**CORANKING, "level": "global", "curve": True}
 
 
 def over_ties(read: Callable[[Coranking], FloatArray]) -> Callable[[View], tuple[FloatArray, FloatArray]]:
-    """The tie rule of what is read from a co-ranking and grows with the number of common neighbors at every K."""
+    """The tie rule of a curve that increases with the number of common neighbors at every K."""
 
     def ties(view: View) -> tuple[FloatArray, FloatArray]:
         worst, best = tied_corankings(view)
@@ -39,7 +39,7 @@ def over_ties(read: Callable[[Coranking], FloatArray]) -> Callable[[View], tuple
 
 
 def note_of(found: Coranking, view: View) -> str:
-    """What ties, and anchors that choose K_max, have to do with a mean up to it or beyond."""
+    """The note on ties, and on anchors, for a mean up to K_max or beyond."""
     low = "on average a little low: the anchors also choose K_max" if len(view.rows) < view.n else ""
     return "; ".join(filter(None, [found.note(), low]))
 

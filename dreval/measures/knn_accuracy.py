@@ -34,7 +34,7 @@ def _ties(view: View, n_neighbors: int, n_folds: int) -> tuple[FloatArray, Float
 
 
 def _without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
-    """Votes in which a point takes part are counted again with the next neighbor; the folds stay as they are."""
+    """Votes in which a point takes part are recounted with the next neighbor; the folds do not change."""
     points, labels = view.Y[view.population], _codes(view)[view.population]
     correct, changes = np.zeros(len(labels)), np.zeros(len(labels))
     for test, train in _splits(view, n_folds):

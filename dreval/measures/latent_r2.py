@@ -8,11 +8,11 @@ from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
 from dreval.measures._measure import FloatArray, measure
 
-SHOWN = 10  # latents whose own R^2 the note names
+LISTED = 10  # latents whose own R^2 the note names
 
 
 def _by_chance(view: View) -> float:
-    """The rank of the centered embedding over n - 1: the mean of R^2 over all exchanges of points."""
+    """The rank of the centered embedding over n - 1: the mean of R^2 over all permutations of rows."""
     return _basis(_unit(view.Y[view.population])).shape[1] / (view.n - 1)
 
 
@@ -59,8 +59,8 @@ def latent_r2(view: View) -> tuple[float, str]:
     if view.latent is None:
         raise RuntimeError("this view was made without latent variables")
     each = _each(view.Y[view.population], view.latent[view.population])
-    shown = ", ".join(f"{value:.3f}" for value in each[:SHOWN]) + (", ..." if len(each) > SHOWN else "")
-    return float(np.mean(each)), f"R^2 of each latent variable: {shown}" if len(each) > 1 else ""
+    listed = ", ".join(f"{value:.3f}" for value in each[:LISTED]) + (", ..." if len(each) > LISTED else "")
+    return float(np.mean(each)), f"R^2 of each latent variable: {listed}" if len(each) > 1 else ""
 
 
 def _each(Y: FloatArray, Z: FloatArray) -> FloatArray:

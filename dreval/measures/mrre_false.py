@@ -1,4 +1,4 @@
-"""Mean relative rank error of the neighbors that are shown."""
+"""Mean relative rank error of the neighbors in the embedding."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def tractable_consistency(
         reseeds = [] if seedless else runs.reseeds(base, n_reseeds)
         drift = math.nan  # of a method that takes no seed and may still draw random numbers
         if n_reseeds and seedless and case.source.recording is None and not getattr(card, "deterministic", False):
-            drift = runs.again(base).get("u", math.nan)
+            drift = runs.repeated(base).get("u", math.nan)
         exact = getattr(card, "name", "") == "pca" and p <= n and not is_constant(base)
         if exact:
             u, sizes = pca_disparities(made, pairs, d)

@@ -66,6 +66,6 @@ def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, str
 
 
 def _judged(view: View, n_triplets: int) -> Triplets:
-    """The triplets of a view, also for the value by chance."""
+    """The triplets of a view, also for the chance level."""
     made: Triplets = view.once(("triplets", n_triplets), lambda: triplets(view, n_triplets))
     return made

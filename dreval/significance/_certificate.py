@@ -22,7 +22,7 @@ from dreval.records.certificate import Certificate, ResidualTest
 from dreval.records.embedding import Embedding
 from dreval.registry import TESTS
 
-__all__ = ["RULE", "Shown", "certify", "fitted", "residual_tests", "shown"]
+__all__ = ["RULE", "FitPoints", "certify", "fit_points", "fitted", "residual_tests"]
 
 FloatArray = npt.NDArray[np.float64]
 PERMUTATIONS = 99  # of the observed residual, for effects that are measured from a permuted mean
@@ -113,7 +113,7 @@ def certify(
     check_int(n_resamples, "n_resamples", low=1)
     check_int(n_folds, "n_folds", low=2)
     root = root_seed(check_random_state(random_state))
-    points = shown(embedding.known_data(), embedding.coordinates, root)
+    points = fit_points(embedding.known_data(), embedding.coordinates, root)
     refit = fitted(points, rule)
     folds = min(n_folds, len(points.X))
     few = (f"{folds} points have no {n_folds} folds: each is one of its own.",) if n_folds > folds else ()
@@ -137,7 +137,7 @@ def certify(
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class FitPoints:
     """Data ``X`` and embedding ``Y`` of the points that are fitted, times ``unit`` and ``unit_y``, powers of two."""
 
     X: FloatArray
@@ -147,7 +147,7 @@ class Shown:
     notes: tuple[str, ...]
 
 
-def shown(X: FloatArray, Y: FloatArray, root: int) -> Shown:
+def fit_points(X: FloatArray, Y: FloatArray, root: int) -> FitPoints:
     """All points, or some drawn at random, in units in which no square overflows or vanishes."""
     if (Y == Y[0]).all():
         raise UndefinedMeasure("embedding", "must vary", "all points in one place", "See what the method returned.")
@@ -156,10 +156,10 @@ def shown(X: FloatArray, Y: FloatArray, root: int) -> Shown:
         rows = fitted_rows(len(X), root)
         X, Y, notes = X[rows], Y[rows], (f"Judged on {POINTS} points drawn at random.",)
     unit, unit_y = power_of_two(X), power_of_two(Y)
-    return Shown(X * unit, Y * unit_y, unit, unit_y, notes)
+    return FitPoints(X * unit, Y * unit_y, unit, unit_y, notes)
 
 
-def fitted(points: Shown, rule: str) -> Refit:
+def fitted(points: FitPoints, rule: str) -> Refit:
     """The reconstruction with its residuals, which must be more than rounding."""
     refit = Refit(points.Y, points.X, rule)
     if refit.exact:

@@ -133,7 +133,7 @@ vars(test)["__test__"] = False  # nor here
 
 @dataclass(frozen=True)
 class Resampling:
-    """How permutations are drawn, in the words of the public functions; wrong words are refused when it is made."""
+    """How permutations are drawn: the arguments of the public functions, checked."""
 
     n_resamples: int
     permutation: str
@@ -165,7 +165,7 @@ class Resampling:
         return cls(n_resamples, permutation, blocks, stop_after, root_seed(random_state), n_jobs, notes)
 
     def refuse_without_permutations(self, method: str) -> None:
-        """Refuse what restricts or stops permutations where the method draws none."""
+        """Raise an error for arguments that restrict or stop permutations where the method draws none."""
         given = [f"permutation={self.permutation!r}"] if self.permutation != "free" else []
         given += ["blocks"] if self.blocks is not None else []
         given += [f"stop_after={self.stop_after}"] if self.stop_after is not None else []
@@ -175,7 +175,7 @@ class Resampling:
             raise InputError("method", rule, f"{method!r} and {', '.join(given)}", cure)
 
     def scheme(self, n: int, variables: Sequence[Any], names: Sequence[str]) -> Scheme:
-        """Which permutations may occur; variables that look the same under all of them are refused."""
+        """Which permutations may occur; a variable that is equal under all of them raises an error."""
         scheme = make_scheme(self.permutation, self.blocks, n)
         alike = scheme.alike()
         for value, name in zip(variables, names, strict=True) if alike is not None else ():
@@ -249,7 +249,7 @@ def make_record(
     effect_size_name: str | None = None,
     hypothesis: str | None = None,
 ) -> IndependenceTest:
-    """The record of a test; ``parameters`` and the seed in its recipe give the same numbers again."""
+    """The record of a test; the ``parameters`` and the seed in its recipe reproduce its numbers."""
     from dreval import __version__
 
     found.null.setflags(write=False)
@@ -280,7 +280,7 @@ def make_record(
 
 
 def _notes_of(card: TestCard, found: PermutationNull, resampling: Resampling) -> list[str]:
-    """How the permutations came about, where that is not the usual way."""
+    """Notes on permutations that were enumerated, stopped early or restricted."""
     m, notes, cyclic = len(found.null), [], resampling.permutation == "cyclic"
     if found.exact:
         what = "shifts" if cyclic else "splits" if card.second == "groups" else "permutations"

@@ -129,12 +129,12 @@ def cca_test(
     p_chi2 = _chi2_tail(observed, p * q)
     if method == "chi2":
         found = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), "asymptotic")
-        law = {"null_mean": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
+        moments = {"null_mean": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
         notes: tuple[str, ...] = (
             f"p is an approximation: chi-square with {p * q} degrees of freedom, for normal variables.",
         )
     else:
-        found, notes, law = resampling.run(statistic, scheme, "cca", 1e-12 * n), (), {}
+        found, notes, moments = resampling.run(statistic, scheme, "cca", 1e-12 * n), (), {}
     return make_record(
         cca_test.card,
         found,
@@ -146,7 +146,7 @@ def cca_test(
             "wilks": float(np.exp(-observed / factor)),
             "degrees_of_freedom": p * q,
             "p_chi2": p_chi2,
-            **law,
+            **moments,
             **named("rank", [p, q], variables.names),
         },
         parameters={"method": method},

@@ -175,8 +175,8 @@ def hsic_test(
     scheme = resampling.scheme(variables.n, variables.values, variables.names)
     pair, extra, notes = _measured(variables, kernels, bandwidths, method)
     if method == "gamma":
-        found, law = gamma_null(pair)
-        extra |= law
+        found, moments = gamma_null(pair)
+        extra |= moments
         notes = (*notes, GAMMA_NOTE)
     else:
         found = resampling.run(pair.hsic, scheme, "hsic", 1e-14 * pair.size, floor=0.0)
