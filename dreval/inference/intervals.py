@@ -139,8 +139,8 @@ def partitions_interval(value: float, left_out: FloatArray, bounds: tuple[float,
 
     One partition leaves the standard error, and with it p, to the seed. Given the points, the squared error of one
     partition varies about as chi-square with g - 1 degrees over its degrees; ``doubt`` is 5 standard errors of the
-    logarithm of the mean of P, from that distribution or from the P values if these vary more: the 95 % range of 20 repeated
-    runs. Student with g - 1 degrees, which is conservative.
+    logarithm of the mean of P, from that distribution or from the P values if these vary more: the 95 % range of 20
+    repeated runs. Student with g - 1 degrees, which is conservative.
     """
     partitions, groups = left_out.shape
     squares = jackknife_variance(left_out.T)

@@ -217,10 +217,11 @@ class PermutationNull:
         (which holds the identity) and where sampling stopped at the b-th that reached it.
     p_interval : (float, float)
         95 % Clopper-Pearson interval for the p-value that infinitely many permutations would give (of the negative
-        binomial distribution where sampling stopped); both ends are the p-value itself when all permutations were enumerated.
+        binomial distribution where sampling stopped); both ends are the p-value itself when all permutations were
+        enumerated.
     p_kind : str
-        "permutation"; "exact" where all permutations were enumerated; "asymptotic" or "approximate" where a distribution stands
-        for them.
+        "permutation"; "exact" where all permutations were enumerated; "asymptotic" or "approximate" where a distribution
+        replaces them.
     stopped : bool
         Whether sampling stopped before ``n_resamples``.
     """

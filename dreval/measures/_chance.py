@@ -1,4 +1,4 @@
-"""The chance level of a measure: its mean over permutations of the embedding's rows, in closed form or of some draws."""
+"""The chance level of a measure: its mean over permutations of the embedding's rows, in closed form or sampled."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ ROWS = 4096  # rows of points whose distances to all centroids are held at once
 
 
 class Members(NamedTuple):
-    """Classes 0..c-1 of the points (n,), their sizes (c,), and the positions of the rows of the view among the points."""
+    """Classes 0..c-1 of the points (n,), their sizes (c,), and the positions of the view's rows among the points."""
 
     codes: IntArray
     sizes: IntArray
@@ -65,7 +65,8 @@ def as_near(a: FloatArray, b: FloatArray) -> Any:
 def pair_matching(points: FloatArray, classes: Members) -> FloatArray:
     """For each pair of classes a < b, 2 s - 1, where s is the share of their points nearer to their own centroid.
 
-    A point at the same distance from both centroids counts one half. O(n c p) time; O(c^2) memory beside a block of rows.
+    A point at the same distance from both centroids counts one half. O(n c p) time; O(c^2) memory beside a block of
+    rows.
     """
     points = unit(points)
     centers, c = centroids(points, classes), len(classes.sizes)

@@ -32,7 +32,7 @@ def certificate(Y, X, **options) -> Certificate:
 def test_true_latents_with_independent_noise_pass():
     """Where Definition 1 holds nothing is objected to, and the sentence does not claim a proof."""
     found = certificate(*latents_and_data())
-    assert found.failed == ()
+    assert found.objections == ()
     assert found.verdict == "Nothing here speaks against Definition 1; that is no proof of it."
     assert found.train < found.held_out < 0.6
     assert found.residual_mean < 0.3
@@ -57,7 +57,7 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
         return replace(one, tests=tests)
 
     assert with_p(0.03, 0.4).p_adjusted == (0.06, 0.4)
-    assert with_p(0.03, 0.4).failed == ()
+    assert with_p(0.03, 0.4).objections == ()
     assert with_p(0.03, 0.01).p_adjusted == (0.03, 0.02)
     assert "HSIC: CKA" in with_p(0.03, 0.01).verdict
     assert "KCCA: rho" in with_p(0.03, 0.01).verdict
@@ -74,7 +74,7 @@ def test_an_unrelated_embedding_meets_the_definition_and_tells_nothing():
     _, X = latents_and_data()
     found = certificate(np.random.default_rng(9).normal(size=(80, 2)), X)
     assert found.held_out == pytest.approx(1.0, abs=0.05)
-    assert found.failed == ()
+    assert found.objections == ()
     assert found.verdict == (
         "Nothing here speaks against Definition 1, but sheet tells next to nothing of held-out points (error "
         f"{found.held_out:.2f} of 1): an embedding unrelated to the data meets it, with a constant f."
@@ -112,8 +112,8 @@ def test_a_seed_is_a_seed_and_threads_change_nothing():
 def test_theorem_3_leaves_structure_that_is_seen():
     """With the true latents Theorem 3 leaves what it cannot bend to, and the test says so; kernel ridge does not."""
     Y, X = latents_and_data(n=150, noise=0.05)
-    assert certificate(Y, X, rule="theorem3").failed
-    assert not certificate(Y, X).failed
+    assert certificate(Y, X, rule="theorem3").objections
+    assert not certificate(Y, X).objections
 
 
 def test_results_have_it_by_name_and_loaded_ones_ask_for_the_data(tmp_path):
@@ -123,7 +123,7 @@ def test_results_have_it_by_name_and_loaded_ones_ask_for_the_data(tmp_path):
     here = results.certificate("sheet", n_resamples=5, random_state=0)
     loaded = dreval.load_results(results.save(tmp_path / "r.zip"))
     there = loaded.certificate("sheet", data=X, n_resamples=5, random_state=0)
-    assert here.tidy().equals(there.to_frame())
+    assert here.tidy().equals(there.tidy())
     with pytest.raises(InputError, match="must be given to a loaded result"):
         loaded.certificate("sheet")
     with pytest.raises(InputError, match="must be the data of the evaluation"):
@@ -143,7 +143,7 @@ def test_units_change_nothing():
     Y, X = latents_and_data(n=40)
     here, there = certificate(Y, X, n_resamples=5), certificate(1e200 * Y, 1e-200 * X, n_resamples=5)
     columns = ["train", "held_out", "residual_mean", "effect_size", "effect_expected"]
-    np.testing.assert_allclose(there.tidy()[columns], here.to_frame()[columns], rtol=1e-6)
+    np.testing.assert_allclose(there.tidy()[columns], here.tidy()[columns], rtol=1e-6)
     np.testing.assert_allclose(there.residuals, 1e-200 * here.residuals, rtol=1e-6)
 
 
