@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -195,15 +194,11 @@ def finish(draw: Draw, card: DatasetCard, recipe: dict[str, Any]) -> Dataset:
     return Dataset(draw.data, draw.labels, draw.latent, card, names, recipe)
 
 
-def _data_folder() -> Traversable:
-    """The folder ``data``: inside the installed package, or beside it in a source tree."""
-    inside = files("dreval") / "data"
-    return inside if inside.is_dir() else Path(__file__).resolve().parents[2] / "data"
-
-
 def read_bundled(name: str) -> Draw:
     """Features, names and labels of ``<name>.csv.gz``; the last column holds the labels."""
-    file = _data_folder() / f"{name}.csv.gz"
+    inside = files("dreval") / "data"  # in the installed package, or beside it in a source tree
+    folder = inside if inside.is_dir() else Path(__file__).resolve().parents[2] / "data"
+    file = folder / f"{name}.csv.gz"
     if not file.is_file():
         raise InputError(
             "name", f"must have its file {name}.csv.gz in the package", "no such file", "Install dreval again."

@@ -70,16 +70,13 @@ def coil2000_file(file: RawFile) -> Draw:
     values = file.numbers(file.fields("\t", 86 if training else 85))
     same_count(file, "rows", {"rows": rows}, {"rows": len(values)})
     if not training:
-        return Draw(values, labels=None if file.labels is None else _targets(file.labels, rows, positive))
+        if file.labels is None:
+            return Draw(values)
+        targets = file.labels.numbers(file.labels.fields("\t", 1))
+        same_count(file.labels, "rows", {"rows": rows}, {"rows": len(targets)})
+        return Draw(values, labels=_checked(file.labels, targets[:, 0], positive))
     file.without_labels()
     return Draw(np.ascontiguousarray(values[:, :-1]), labels=_checked(file, values[:, -1], positive))
-
-
-def _targets(file: RawFile, rows: int, positive: int) -> npt.NDArray[np.int64]:
-    """The targets in a file of their own."""
-    values = file.numbers(file.fields("\t", 1))
-    same_count(file, "rows", {"rows": rows}, {"rows": len(values)})
-    return _checked(file, values[:, 0], positive)
 
 
 def _checked(file: RawFile, target: npt.NDArray[np.float64], positive: int) -> npt.NDArray[np.int64]:

@@ -96,7 +96,9 @@ def lattice_sum(Y: FloatArray, dof: float, most: float = math.inf) -> tuple[floa
 
     from dreval.geometry._loops import layouts as loops
 
-    step = _step(float(np.ptp(Y, axis=0).max()))
+    width, step = float(np.ptp(Y, axis=0).max()), STEP
+    if 0.0 < width < FEWEST_NODES * STEP:
+        step = float(STEP * 2.0 ** np.floor(np.log2(max(width, 1e-12) / (FEWEST_NODES * STEP))))
     places = np.zeros((len(Y), 2))
     places[:, : Y.shape[1]] = Y / step - np.floor(Y.min(axis=0) / step)
     counts = [int(-(-(2 * (np.floor(last) + 6) + MARGIN) // ROUND_UP) * ROUND_UP) for last in places.max(axis=0)]
@@ -109,13 +111,6 @@ def lattice_sum(Y: FloatArray, dof: float, most: float = math.inf) -> tuple[floa
     gradient = np.empty_like(places)
     total = loops.read(places, potential, gradient)
     return 0.5 * (total - len(Y)), gradient[:, : Y.shape[1]] / step
-
-
-def _step(width: float) -> float:
-    """The step for an embedding of this width: ``STEP``, or that over a power of two."""
-    if width == 0.0 or width >= FEWEST_NODES * STEP:
-        return STEP
-    return float(STEP * 2.0 ** np.floor(np.log2(max(width, 1e-12) / (FEWEST_NODES * STEP))))
 
 
 @lru_cache(maxsize=4)

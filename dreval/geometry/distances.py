@@ -218,22 +218,17 @@ class Space:
         if metric in ("manhattan", "hamming", "precomputed"):
             return cls._measured(np.ascontiguousarray(points), scale, metric)
         points = np.ascontiguousarray(points)
-        if metric != "euclidean":
-            return cls._angular(points, metric)
+        if metric != "euclidean":  # rows of norm 1
+            from dreval.geometry._loops import rows as loops
+
+            rows, p = loops.Measured(points, _columns(points), loops.COSINE), points.shape[1]
+            if p <= DIRECT_COLUMNS:
+                return cls(rows, NO_COLUMNS, points, np.zeros(len(points)), 0.0, 1.0, metric, p)
+            return cls(rows, NO_COLUMNS, *_for_products(points), 1.0, metric, p)
         n, p = points.shape
         if p <= DIRECT_COLUMNS:
             return cls(points, _columns(points), points, np.zeros(n), 0.0, scale, width=p)
         return cls(points, NO_COLUMNS, *_for_products(points), scale, width=p)
-
-    @classmethod
-    def _angular(cls, points: FloatArray, metric: str) -> Space:
-        """Dense rows of norm 1: products as for plain points, and direct values that know orthogonal rows."""
-        from dreval.geometry._loops import rows as loops
-
-        rows, p = loops.Measured(points, _columns(points), loops.COSINE), points.shape[1]
-        if p <= DIRECT_COLUMNS:
-            return cls(rows, NO_COLUMNS, points, np.zeros(len(points)), 0.0, 1.0, metric, p)
-        return cls(rows, NO_COLUMNS, *_for_products(points), 1.0, metric, p)
 
     @classmethod
     def _measured(cls, points: FloatArray, scale: float, metric: str) -> Space:

@@ -283,7 +283,10 @@ def _scaled(value: Any, argument: str, kernel: str, bandwidth: float | None) -> 
     points = check_points(value, argument, columns=getattr(value, "columns", None))
     points, exponent = unit_scaled(points, argument)
     squared = pdist(points, "sqeuclidean") if bandwidth is None or kernel in _RADIAL else np.zeros(0)
-    sigma, notes = _length_scale(squared, argument, bandwidth, exponent)
+    if bandwidth is None:
+        sigma, notes = median_bandwidth(squared, argument)
+    else:
+        sigma, notes = max(float(np.ldexp(bandwidth, -exponent)), np.finfo(float).tiny), ()
     if kernel in _RADIAL:
         with np.errstate(over="ignore", under="ignore"):
             squared /= sigma
@@ -296,15 +299,6 @@ def _scaled(value: Any, argument: str, kernel: str, bandwidth: float | None) -> 
         values = _off_diagonal(matrix)
     _check_varies(values, argument, bandwidth)
     return Gram(matrix, kernel, float(np.ldexp(sigma, exponent)), notes)
-
-
-def _length_scale(
-    squared: FloatArray, argument: str, bandwidth: float | None, exponent: int
-) -> tuple[float, tuple[str, ...]]:
-    """The given length-scale in scaled units, or the median rule's, with notes."""
-    if bandwidth is None:
-        return median_bandwidth(squared, argument)
-    return max(float(np.ldexp(bandwidth, -exponent)), np.finfo(float).tiny), ()
 
 
 def _dot_products(points: FloatArray, sigma: float, kernel: str, argument: str) -> FloatArray:

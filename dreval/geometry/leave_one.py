@@ -149,25 +149,20 @@ def spearman_without(view: View) -> FloatArray:
     value, _ = correlation(table, *products)
     flat = products[0] == 0 or products[1] == 0
     if view.n <= EXACT_RANKS:
-        return _counted_anew(view, table, places)
+        xx, yy, xy = rank_products_without(table, Groups(places, view.n), view.n_jobs).T
+        vary = (xx > 0) & (yy > 0)
+        size = np.sqrt(xx) * np.sqrt(yy)
+        found = np.clip(np.divide(xy, size, out=np.zeros(view.n), where=vary), -1.0, 1.0)
+
+        def ranked(pairs: Pairs) -> tuple[float, str]:
+            return correlation(pairs, *rank_products(pairs.x, pairs.y_id, pairs.n_ids))
+
+        return really_without(view, ranked, ~vary, found)
     if flat or any(table.constant()):
         return np.full(view.n, value)
     slopes, some = np.zeros(view.n), counted_without(view)
     loops.rank_influences(table.x, table.y_id, table.n_ids, table.first, table.second, places, slopes)
     return np.asarray(value - slopes * (len(table.x) / np.maximum(some, 1)))
-
-
-def _counted_anew(view: View, table: Pairs, places: npt.NDArray[np.int64]) -> FloatArray:
-    """The correlation from ranks among the pairs of the others; where these do not vary the statistic decides."""
-    xx, yy, xy = rank_products_without(table, Groups(places, view.n), view.n_jobs).T
-    some = (xx > 0) & (yy > 0)
-    size = np.sqrt(xx) * np.sqrt(yy)
-    found = np.clip(np.divide(xy, size, out=np.zeros(view.n), where=some), -1.0, 1.0)
-
-    def ranked(pairs: Pairs) -> tuple[float, str]:
-        return correlation(pairs, *rank_products(pairs.x, pairs.y_id, pairs.n_ids))
-
-    return really_without(view, ranked, ~some, found)
 
 
 def _places(view: View) -> npt.NDArray[np.int64]:

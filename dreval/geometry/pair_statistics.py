@@ -126,28 +126,23 @@ def shepard(view: View) -> Shepard | None:
     if not np.isfinite(ends).all():
         return None
     x_edges, y_edges = (np.linspace(0.0, end if end > 0 else 1.0, CELLS + 1) for end in ends.tolist())
+    counts = np.zeros((CELLS, CELLS), np.int64)  # a cell holds its lower edges, the last ones also their upper edges
+    bounds = np.searchsorted(pairs.x, (x_edges / pairs.unit)[1:-1], side="left")
+    width = (y_edges / unit_y)[-1] / CELLS
+    for row, part in enumerate(np.split(pairs.y, bounds)):
+        places = np.minimum((part / width).astype(np.int64), CELLS - 1)
+        counts[row] = np.bincount(places, minlength=CELLS)
     edges, steps = _steps(pairs)
     return Shepard(
         x_edges=x_edges,
         y_edges=y_edges,
-        counts=_counts(pairs, x_edges / pairs.unit, y_edges / unit_y),
+        counts=counts,
         step_edges=edges * pairs.unit,
         steps=steps * unit_y,
         pairs=len(pairs.x),
         total=pairs.total,
         anchored=pairs.ordered,
     )
-
-
-def _counts(pairs: Pairs, x_edges: FloatArray, y_edges: FloatArray) -> npt.NDArray[np.int64]:
-    """Pairs in each cell; a cell holds its lower edges, the last ones also their upper edges."""
-    bounds = np.searchsorted(pairs.x, x_edges[1:-1], side="left")
-    width = y_edges[-1] / CELLS
-    counts = np.zeros((CELLS, CELLS), np.int64)
-    for row, part in enumerate(np.split(pairs.y, bounds)):
-        places = np.minimum((part / width).astype(np.int64), CELLS - 1)
-        counts[row] = np.bincount(places, minlength=CELLS)
-    return counts
 
 
 def _steps(pairs: Pairs) -> tuple[FloatArray, FloatArray]:

@@ -209,6 +209,8 @@ def known_pairs(view: View) -> Pairs | None:
 
 def _make(view: View) -> Pairs:
     """Choose the pairs, put them in the order of the data and measure them in the embedding."""
+    from dreval.geometry._loops import pairs as loops
+
     other: View | None = view.once("same data", lambda: None)
     table = _in_data(view) if other is None else pairs_of(other)
     embedding = Space.of(view.Y)
@@ -216,16 +218,10 @@ def _make(view: View) -> Pairs:
     shift = -round(math.log2(table.unit) + math.log2(embedding.scale))
     if abs(shift) <= FAR_APART:
         y *= 2.0**shift
-    return _in_order(replace(table, y=y, shift=0 if abs(shift) <= FAR_APART else shift))
-
-
-def _in_order(table: Pairs) -> Pairs:
-    """The table with y ascending where x is equal."""
-    from dreval.geometry._loops import pairs as loops
-
+    table = replace(table, y=y, shift=0 if abs(shift) <= FAR_APART else shift)
     if not loops.has_runs(table.x):
         return table
-    first, second = table.first.copy(), table.second.copy()
+    first, second = table.first.copy(), table.second.copy()  # put in the order of y where x is equal
     loops.sort_runs(table.x, table.y, first, second)
     return replace(table, first=first, second=second)
 

@@ -213,7 +213,9 @@ def _local_spectra(view: View, k: int) -> LocalSpectra:
     d = view.Y.shape[1]
     data, embedding = _unit_size(view, "X")[0], _unit_size(view, "Y")[0]
     out = []
-    for members in _chunks(view, k):
+    size = _chunk_size(view, k)
+    for at in range(0, len(view.rows), size):
+        members = np.concatenate([view.rows[at : at + size, None], view.nearest_data[at : at + size, :k]], axis=1)
         X, Y = _centered(gather(data, members)), _centered(embedding[members])
         left, sizes, _ = np.linalg.svd(X, full_matrices=False)
         beyond = (sizes[:, d:] ** 2).sum(axis=1)
@@ -228,14 +230,6 @@ def _chunk_size(view: View, k: int) -> int:
     """How many neighborhoods are held at a time."""
     width = group_width(view.X, k + 1) + view.Y.shape[1]
     return max(1, CHUNK_BYTES // (8 * (k + 1) * width))
-
-
-def _chunks(view: View, k: int) -> Iterator[npt.NDArray[np.int64]]:
-    """Members (self first) of some neighborhoods at a time."""
-    size = _chunk_size(view, k)
-    for at in range(0, len(view.rows), size):
-        own = view.rows[at : at + size, None]
-        yield np.concatenate([own, view.nearest_data[at : at + size, :k]], axis=1)
 
 
 def _centered(blocks: FloatArray) -> FloatArray:
@@ -254,22 +248,20 @@ def disparity(X: Any, Y: FloatArray) -> float:
     B = B - B[0]
     B = B - B.mean(axis=0)
     size_b = float(np.linalg.norm(B))
-    cross, size_a = _sparse_cross(A, B) if is_sparse(A) else _dense_cross(A, B)
+    if is_sparse(A):
+        cross, size_a = _sparse_cross(A, B)
+    else:
+        A = A - A[0]  # first, so that coinciding points stay so after centering, to the last bit
+        A = A - A.mean(axis=0)
+        cross, size_a = A.T @ B, float(np.linalg.norm(A))
     if size_a == 0.0 or size_b == 0.0:
         return 1.0
     share = np.linalg.svd(cross / size_a / size_b, compute_uv=False).sum()
     return float(np.clip(1.0 - share**2, 0.0, 1.0))
 
 
-def _dense_cross(A: FloatArray, B: FloatArray) -> tuple[FloatArray, float]:
-    """A' B of the centered A and its norm."""
-    A = A - A[0]  # first, so that coinciding points stay so after centering, to the last bit
-    A = A - A.mean(axis=0)
-    return A.T @ B, float(np.linalg.norm(A))
-
-
 def _sparse_cross(A: Any, B: FloatArray) -> tuple[FloatArray, float]:
-    """As ``_dense_cross``; in a column, cells that are not stored lie at minus its mean."""
+    """A' B of the centered A, sparse, and its norm; in a column, cells that are not stored lie at minus its mean."""
     moved, means, squared = spread(compact(A))
     stored = moved.copy()
     stored.data = np.ones_like(moved.data)

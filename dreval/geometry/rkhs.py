@@ -351,21 +351,13 @@ def reconstruction_map(
 
 def theorem3_weights(rule: str, gram: FloatArray, Y: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Theorem 3 in two factors, beta = left (right X) for centered X: A (A'A)^+ and the centered embedding over n."""
-    left, sizes, right = _theorem3_matrix(rule, gram, Y, X)
-    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=_kept(sizes, len(Y)))
-    return left @ (inverse[:, None] * right), (Y - Y.mean(axis=0)).T / len(Y)
-
-
-def _theorem3_matrix(
-    rule: str, gram: FloatArray, Y: FloatArray, X: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The singular value decomposition of A (n, d), corrected or as printed."""
     A = gram @ (Y - Y.mean(axis=0)) / len(Y)
     if rule == "theorem3_printed":
         alpha = embedding_map(X, Y).weights
         A = center(gram.copy()) @ (center(scaled_points(X, "X").gram()) @ alpha)
     left, sizes, right = np.linalg.svd(A, full_matrices=False)
-    return left, sizes, right
+    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=_kept(sizes, len(Y)))
+    return left @ (inverse[:, None] * right), (Y - Y.mean(axis=0)).T / len(Y)
 
 
 def _kept(sizes: FloatArray, n: int) -> npt.NDArray[np.bool_]:

@@ -232,12 +232,10 @@ class KernelExpansion(FeatureMapping):
         super().__init__(X, d, rng)
         count = min(check_int(n_centers, "n_centers", low=2), len(X))
         self.centers = X[np.sort(rng.choice(len(X), count, replace=False))]
-        self.bandwidth = self._bandwidth() if bandwidth is None else check_width(bandwidth, "bandwidth")
-        self._prepare()
-
-    def _bandwidth(self) -> float:
         squared = pairwise_squared(self.centers)[np.triu_indices(len(self.centers), 1)]
-        return 0.5 * median_rule(squared, "X")[0] if squared.any() else 1.0
+        median = 0.5 * median_rule(squared, "X")[0] if bandwidth is None and squared.any() else 1.0
+        self.bandwidth = median if bandwidth is None else check_width(bandwidth, "bandwidth")
+        self._prepare()
 
     def features(self, points: FloatArray) -> FloatArray:
         """Kernel values (m, number of centers)."""
@@ -276,19 +274,22 @@ class LocallyLinear(FeatureMapping):
         n_pieces: int = 10,
         local_components: int | None = None,
     ) -> None:
+        from scipy.cluster.vq import kmeans2
+
         super().__init__(X, d, rng)
         count = min(check_int(n_pieces, "n_pieces", low=1), max(1, len(X) // 2), len(np.unique(X, axis=0)))
         wanted = d if local_components is None else check_int(local_components, "local_components", low=1)
-        self.centers, squared = _means(X, count, rng)
-        self.variance = squared or 1.0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # an empty cluster keeps its center, and still has a share
+            self.centers, labels = kmeans2(X, count, iter=ROUNDS, minit="++", missing="warn", seed=rng)
+        self.variance = float(np.mean(np.sum((X - self.centers[labels]) ** 2, axis=1))) or 1.0
         shares = self.responsibilities(X)
-        self.axes = np.stack([self._axes(shares[:, k], k, min(wanted, X.shape[1])) for k in range(count)])
+        axes = []
+        for k in range(count):
+            steps = (X - self.centers[k]) * np.sqrt(shares[:, k])[:, None]
+            axes.append(np.linalg.eigh(steps.T @ steps)[1][:, ::-1][:, : min(wanted, X.shape[1])])
+        self.axes = np.stack(axes)
         self._prepare()
-
-    def _axes(self, share: FloatArray, k: int, count: int) -> FloatArray:
-        """Leading principal axes (p, q) about a center, the points weighed by their shares."""
-        steps = (self.X - self.centers[k]) * np.sqrt(share)[:, None]
-        return np.linalg.eigh(steps.T @ steps)[1][:, ::-1][:, :count]
 
     def responsibilities(self, points: FloatArray) -> FloatArray:
         """The shares r_k(x) (m, number of pieces), which sum to 1."""
@@ -312,16 +313,6 @@ class LocallyLinear(FeatureMapping):
         slopes = local[:, :, :, None] * pulls[:, :, None, :]
         slopes[:, :, 1:] += shares[:, :, None, None] * self.axes.transpose(0, 2, 1)
         return slopes.reshape(len(points), -1, points.shape[1])
-
-
-def _means(X: FloatArray, count: int, rng: np.random.Generator) -> tuple[FloatArray, float]:
-    """Centers (count, p) of k-means by Lloyd's algorithm from k-means++, and the mean squared distance to them."""
-    from scipy.cluster.vq import kmeans2
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # an empty cluster keeps its center, and has a share all the same
-        centers, labels = kmeans2(X, count, iter=ROUNDS, minit="++", missing="warn", seed=rng)
-    return centers, float(np.mean(np.sum((X - centers[labels]) ** 2, axis=1)))
 
 
 FloatArray = npt.NDArray[np.float64]

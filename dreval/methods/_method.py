@@ -134,29 +134,21 @@ class Method:
             )
         if not self.any_unit:
             self._check_unit(points)
-        if self.varied and _constant(points):
+        if self.varied and bool((points == points[0]).all()):
             got = f"{len(points)} copies of one point"
             raise InputError("X", "must have two points that differ", got, "Pass data that vary.")
         self._fit(points)
         self.n_features_in_ = points.shape[1]
-        self._keep_names(X)
-        largest = float(np.abs(points).max())
-        self._reach = max(largest, min(FAR * largest, LARGEST if self.any_unit else UNITS[1]))
-        self._known = Embedding(self.embedding_, self.card.name, data=points)
-        self._lock()
-        return self
-
-    def _lock(self) -> None:
-        """Hand fitted arrays out as read-only views, since ``transform`` and the other verbs read them again."""
-        for name, value in list(vars(self).items()):
-            if name.endswith("_") and not name.startswith("_") and isinstance(value, np.ndarray):
-                setattr(self, name, read_only_array(value))
-
-    def _keep_names(self, X: Any) -> None:
-        """Names of the columns of the data as ``feature_names_in_``; no such attribute where they have none."""
         vars(self).pop("feature_names_in_", None)
         if (names := column_names(X)) is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
+        largest = float(np.abs(points).max())
+        self._reach = max(largest, min(FAR * largest, LARGEST if self.any_unit else UNITS[1]))
+        self._known = Embedding(self.embedding_, self.card.name, data=points)
+        for name, value in list(vars(self).items()):  # read again by ``transform`` and the other verbs
+            if name.endswith("_") and not name.startswith("_") and isinstance(value, np.ndarray):
+                setattr(self, name, read_only_array(value))
+        return self
 
     def _check_unit(self, X: FloatArray) -> None:
         """Raise an error for data whose squares overflow or underflow."""
@@ -251,11 +243,6 @@ class Method:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
-
-
-def _constant(X: FloatArray) -> bool:
-    """Whether all rows are copies of one."""
-    return bool((X == X[0]).all())
 
 
 def fix_signs(Y: FloatArray) -> FloatArray:

@@ -135,7 +135,10 @@ class Encoder(Method):
         raise TypeError(f"{type(self).__name__} must define _loss")
 
     def _fit(self, X: FloatArray) -> None:
-        hidden = self._check_hidden()
+        if not isinstance(self.hidden, list | tuple):
+            cure = "Pass widths such as (64, 32), or () for no hidden layer."
+            raise InputError("hidden", "must be a list of integers", repr(self.hidden), cure)
+        hidden = tuple(check_int(width, "hidden", low=1) for width in self.hidden)
         batches = -(-len(X) // check_int(self.batch_size, "batch_size", low=1))
         default = int(np.clip(STEPS // batches, *ROUNDS))
         self.n_epochs_ = default if self.n_epochs is None else check_int(self.n_epochs, "n_epochs", low=1)
@@ -148,13 +151,6 @@ class Encoder(Method):
         with few_blas_threads(-(-len(X) // batches)):
             self._train(self._scaled.to(X), batches)
         self.embedding_ = self._encode(self._scaled.to(X))
-
-    def _check_hidden(self) -> tuple[int, ...]:
-        """The widths of the hidden layers."""
-        if isinstance(self.hidden, list | tuple):
-            return tuple(check_int(width, "hidden", low=1) for width in self.hidden)
-        cure = "Pass widths such as (64, 32), or () for no hidden layer."
-        raise InputError("hidden", "must be a list of integers", repr(self.hidden), cure)
 
     def _train(self, data: FloatArray, batches: int) -> None:
         """Rounds over the rows in random batches, with steps that shrink to 0 along half a cosine."""

@@ -136,7 +136,9 @@ def laid(X: FloatArray, patches: Patches, d: int) -> FloatArray:
     for own, points, values, _ in patches.groups:
         for i, row, block in zip(own, points, values, strict=True):
             members[i], scores[i] = row, block
-    holders = _holders(members, n)
+    flat, owner = np.concatenate(members), np.repeat(np.arange(n), [len(row) for row in members])
+    order = np.argsort(flat, kind="stable")  # holders[j]: the neighborhoods in which point j lies
+    holders = np.split(owner[order], np.cumsum(np.bincount(flat, minlength=n))[:-1])
     radius = np.array([(block**2).sum() for block in scores])
     Y, done, open_, count = np.zeros((n, d)), np.zeros(n, bool), np.ones(n, bool), np.zeros(n)
 
@@ -157,13 +159,6 @@ def laid(X: FloatArray, patches: Patches, d: int) -> FloatArray:
         if not old.all():
             embed(members[j][~old], moved(scores[j][old], Y[members[j][old]], scores[j][~old]))
     return Y
-
-
-def _holders(members: list[IntArray], n: int) -> list[IntArray]:
-    """The neighborhoods in which each point lies."""
-    flat, owner = np.concatenate(members), np.repeat(np.arange(n), [len(row) for row in members])
-    order = np.argsort(flat, kind="stable")
-    return np.split(owner[order], np.cumsum(np.bincount(flat, minlength=n))[:-1])
 
 
 def _next(count: FloatArray, radius: FloatArray, allowed: Any) -> int:

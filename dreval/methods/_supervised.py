@@ -80,29 +80,26 @@ def _response(y: Any, n: int) -> Response:
     array = np.asarray(y)
     if is_classes(y) or (array.dtype.kind in "iu" and array.ndim == 1):
         codes, classes = check_classes(y, n, "y")
-        _check_count(len(classes), n, array.dtype.kind in "iu")
+        count, integers = len(classes), array.dtype.kind in "iu"
+        if count < 2:
+            raise InputError("y", "must hold at least two classes", "one class", "Give a response that varies.")
+        if count > n / 2:
+            got = f"{count} {'integers, which are classes,' if integers else 'classes'} on {n} points"
+            cure = "Pass floats for a numeric response: y.astype(float)."
+            raise InputError("y", "must have at most one class for two points", got, cure)
+        if integers and count > max(MANY, n / 10):
+            warnings.warn(
+                f"The {count} integers in `y` were taken as classes; pass floats, y.astype(float), for a numeric "
+                "response.",
+                DegenerateDataWarning,
+                stacklevel=3,
+            )
         return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes)
     columns = check_points(y, "y", own=True)
     check_rows(len(columns), n, "y")
     if (columns == columns[0]).all():
         raise InputError("y", "must vary", "a constant", "Give a response that varies.")
     return Response(columns, None)
-
-
-def _check_count(count: int, n: int, integers: bool) -> None:
-    """Refuse classes that cannot be any, and warn of integers that look like numbers."""
-    if count < 2:
-        raise InputError("y", "must hold at least two classes", "one class", "Give a response that varies.")
-    if count > n / 2:
-        got = f"{count} {'integers, which are classes,' if integers else 'classes'} on {n} points"
-        cure = "Pass floats for a numeric response: y.astype(float)."
-        raise InputError("y", "must have at most one class for two points", got, cure)
-    if integers and count > max(MANY, n / 10):
-        warnings.warn(
-            f"The {count} integers in `y` were taken as classes; pass floats, y.astype(float), for a numeric response.",
-            DegenerateDataWarning,
-            stacklevel=4,
-        )
 
 
 def check_invertible(X: FloatArray, argument: str = "X") -> None:

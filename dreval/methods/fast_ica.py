@@ -131,13 +131,16 @@ class FastICA(Method):
         check_int(self.max_iter, "max_iter", low=1)
         check_float(self.tol, "tol", low=0.0)
         d, n = self.n_components, len(X)
-        self._check_subspaces(d)
+        size = self.subspace_size
+        if size is not None and d % check_int(size, "subspace_size", low=1, high=d):
+            raise InputError("subspace_size", f"must divide n_components, {d}", str(size), "Choose a divisor.")
         white = whiten(X)
         r = min(d, len(white.sizes))
         seed = root_seed(self.random_state)
         W = self._rotation(np.sqrt(n) * white.left[:, :r], stream(seed, "fast_ica").standard_normal((r, r)))
         scores = np.sqrt(n) * white.left[:, :r] @ W.T
-        order = np.argsort(-np.abs(_log_cosh(scores).mean(axis=0) - GAUSSIAN), kind="stable")
+        log_cosh = np.logaddexp(scores, -scores) - np.log(2)  # without overflow
+        order = np.argsort(-np.abs(log_cosh.mean(axis=0) - GAUSSIAN), kind="stable")
         self.subspaces_ = None
         if self.subspace_size is not None and r == d:
             order = order[_grouped(scores[:, order], self.subspace_size, stream(seed, "subspaces"))]
@@ -149,12 +152,6 @@ class FastICA(Method):
         self.mean_ = white.mean
         self.directions_ = np.pad(np.sqrt(n) * (white.axes[:, :r] / white.sizes[:r]) @ turn, pad)
         self.mixing_ = np.pad((white.axes[:, :r] * white.sizes[:r]) @ turn / np.sqrt(n), pad)
-
-    def _check_subspaces(self, d: int) -> None:
-        """The size of subspaces divides the number of components."""
-        size = self.subspace_size
-        if size is not None and d % check_int(size, "subspace_size", low=1, high=d):
-            raise InputError("subspace_size", f"must divide n_components, {d}", str(size), "Choose a divisor.")
 
     def _rotation(self, Z: FloatArray, start: FloatArray) -> FloatArray:
         """The orthogonal fixed point (r, r), from a start."""
@@ -187,11 +184,6 @@ def _orthonormal(W: FloatArray) -> FloatArray:
     """(W W')^(-1/2) W, the nearest orthogonal matrix."""
     left, _, right = np.linalg.svd(W)
     return left @ right
-
-
-def _log_cosh(x: FloatArray) -> FloatArray:
-    """Logarithm of cosh without overflow."""
-    return np.logaddexp(x, -x) - np.log(2)
 
 
 def _grouped(S: FloatArray, size: int, rng: np.random.Generator) -> Any:

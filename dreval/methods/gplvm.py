@@ -169,7 +169,15 @@ class GPLVM(Method):
                 ApproximationWarning,
                 stacklevel=3,
             )
-        self._keep(found.x, data)
+        n, p = data.shape
+        self.signal_variance_, self.noise_variance_ = map(float, np.exp(found.x[:2]))
+        Z = found.x[2:].reshape(n, -1)
+        self.embedding_ = fix_signs(Z @ np.linalg.svd(Z, full_matrices=False)[2].T)
+        prior = np.sum(Z**2) / (2.0 * self.prior_scale**2)
+        self.log_likelihood_ = float(prior - self.objective_ - n * p * np.log(self._scaled.unit))
+        K = self._kernel(self.embedding_) + self.noise_variance_ * np.eye(n)
+        self._inverse = np.linalg.inv(K)
+        self._data, self._means = data, np.linalg.solve(K, data)
 
     def _started(self, data: FloatArray) -> FloatArray:
         """Where the first search begins (n, d)."""
@@ -198,18 +206,6 @@ class GPLVM(Method):
             bounds=bounds,
             options={"maxiter": self.max_iter, "maxfun": 3 * self.max_iter, "ftol": self.tol, "gtol": 1e-8},
         )
-
-    def _keep(self, x: FloatArray, data: FloatArray) -> None:
-        """Parameters and places in their final form, and what predictions need."""
-        n, p = data.shape
-        self.signal_variance_, self.noise_variance_ = map(float, np.exp(x[:2]))
-        Z = x[2:].reshape(n, -1)
-        self.embedding_ = fix_signs(Z @ np.linalg.svd(Z, full_matrices=False)[2].T)
-        prior = np.sum(Z**2) / (2.0 * self.prior_scale**2)
-        self.log_likelihood_ = float(prior - self.objective_ - n * p * np.log(self._scaled.unit))
-        K = self._kernel(self.embedding_) + self.noise_variance_ * np.eye(n)
-        self._inverse = np.linalg.inv(K)
-        self._data, self._means = data, np.linalg.solve(K, data)
 
     def _kernel(self, Z: FloatArray) -> FloatArray:
         """Kernel values (m, n) of places with the fitted ones, without noise."""

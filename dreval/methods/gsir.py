@@ -112,14 +112,12 @@ class GSIR(KernelScores):
     def _fit(self, X: FloatArray) -> None:
         gram, Gy = self._centered_gram(X), self._response_gram()
         w, U = kept_spectrum(gram)
-        self.reg_ = _best_reg(gram, Gy) if self.reg is None else check_positive(self.reg, "reg")
+        if self.reg is None:  # the relative ridge of least leave-one-out error for the features of the response
+            values, vectors = kept_spectrum(Gy)
+            regression = KernelRidge(gram)
+            self.reg_ = regression.best_ridge(vectors * np.sqrt(values)) / regression.largest
+        else:
+            self.reg_ = check_positive(self.reg, "reg")
         shrunk = 1.0 / (w + self.reg_ * w[0])
         self.eigenvalues_, v = leading((U * (w * shrunk)).T @ Gy @ (U * (w * shrunk)), self.n_components)
         self._set_functions((U * (w * shrunk)) @ v, (U * shrunk) @ v)
-
-
-def _best_reg(gram: FloatArray, response: FloatArray) -> float:
-    """The relative ridge of least leave-one-out error for the features of the response, from its kernel matrix."""
-    values, vectors = kept_spectrum(response)
-    regression = KernelRidge(gram)
-    return regression.best_ridge(vectors * np.sqrt(values)) / regression.largest

@@ -56,16 +56,10 @@ def _decay(u: FloatArray, nu: float) -> FloatArray:
     return np.asarray((nu - 1.0) * np.log(2.0) + gammaln(nu) - nu * u - np.log(kve(nu, t)) + t)
 
 
-def _slope(u: FloatArray, nu: float) -> FloatArray:
-    """Derivative of ``_decay``, t K_{nu-1}(t) / K_nu(t)."""
-    from scipy.special import kve
-
-    t = np.exp(u)
-    return np.asarray(t * kve(nu - 1.0, t) / kve(nu, t))
-
-
 def _inverse_matern(rho: FloatArray, nu: float) -> FloatArray:
     """Newton's method on logarithms, where the curve is nearly straight, from a table; below it a power law."""
+    from scipy.special import kve
+
     wanted = -np.log(rho)
     knots = _decay(TABLE, nu)
     usable = np.isfinite(knots) & (knots > 1e-12)
@@ -76,7 +70,9 @@ def _inverse_matern(rho: FloatArray, nu: float) -> FloatArray:
     inside = (target >= knots[0]) & (target <= knots[-1])
     for _ in range(NEWTON_STEPS):
         decay = _decay(u[inside], nu)
-        u[inside] -= (np.log(decay) - target[inside]) * decay / _slope(u[inside], nu)
+        t = np.exp(u[inside])
+        slope = t * kve(nu - 1.0, t) / kve(nu, t)  # the derivative of the decay
+        u[inside] -= (np.log(decay) - target[inside]) * decay / slope
     below, above = target < knots[0], target > knots[-1]
     u[below] = grid[0] + (target[below] - knots[0]) * (grid[1] - grid[0]) / (knots[1] - knots[0])
     u[above] = target[above]
@@ -115,7 +111,20 @@ def laid_by_cliques(
         Y[new], placed[new] = places[~shared], True
         known += joined[:, new].sum(axis=1)
         cliques.append(clique)
-    _say(parts, loose, len(cliques), d)
+    if parts:
+        warnings.warn(
+            f"The correlations above the threshold leave {parts + 1} parts that share no point. They were set side by "
+            "side; their places beside one another say nothing.",
+            ApproximationWarning,
+            stacklevel=3,
+        )
+    if loose:
+        warnings.warn(
+            f"{loose} of {len(cliques)} cliques share no more than {d} points with what lay before, which leaves their "
+            "position open.",
+            ApproximationWarning,
+            stacklevel=3,
+        )
     return Y, cliques
 
 
@@ -132,23 +141,6 @@ def _maximal_clique(joined: BoolArray, seed: int, placed: BoolArray, first: int)
         members.append(best)
         open_ &= joined[best]
     return np.sort(np.array(members, dtype=np.int64))
-
-
-def _say(parts: int, loose: int, cliques: int, d: int) -> None:
-    if parts:
-        warnings.warn(
-            f"The correlations above the threshold leave {parts + 1} parts that share no point. They were set side by "
-            "side; their places beside one another say nothing.",
-            ApproximationWarning,
-            stacklevel=4,
-        )
-    if loose:
-        warnings.warn(
-            f"{loose} of {cliques} cliques share no more than {d} points with what lay before, which leaves their "
-            "position open.",
-            ApproximationWarning,
-            stacklevel=4,
-        )
 
 
 SOLUTIONS = ("blockwise", "geodesic", "max_product")
@@ -331,7 +323,10 @@ class IKD(Method):
         self.correlations_ = row_correlations(X, self.variance)
         known = self.correlations_ > self.min_correlation
         if self.n_neighbors is not None:
-            known &= _neighbors(self.correlations_, self.n_neighbors)
+            near = np.eye(len(X), dtype=bool)  # pairs among the k most correlated of one of the two
+            order = np.argsort(np.where(near, np.inf, -self.correlations_), axis=1, kind="stable")
+            np.put_along_axis(near, order[:, : self.n_neighbors], True, axis=1)
+            known &= near | near.T
         squared = np.full(known.shape, np.inf)
         squared[known] = inverse(self.correlations_[known])
         self.squared_distances_ = squared
@@ -340,7 +335,17 @@ class IKD(Method):
             self._fit_blockwise(known)
             return
         squared[~known] = self._through_others(known, inverse)[~known]
-        _fill(squared)
+        missing = ~np.isfinite(squared)
+        if missing.any():
+            largest = float(squared[~missing].max()) or BEYOND
+            squared[missing] = largest
+            warnings.warn(
+                f"IKD: {missing.sum() // 2} of {missing.size // 2 - len(squared) // 2} pairs are not joined by "
+                "correlations above the threshold; they got the largest distance found, "
+                f"{np.sqrt(largest):.4g} length scales.",
+                ApproximationWarning,
+                stacklevel=3,
+            )
         self.reference_point_ = self._reference(squared)
         self.embedding_, self.eigenvalues_ = _decomposed(squared, self.reference_point_, self.n_components)
 
@@ -410,29 +415,6 @@ def _graph(lengths: FloatArray, known: npt.NDArray[np.bool_]) -> csr_matrix:
     """The known pairs as a graph; lengths of 0 stay edges."""
     counts = np.r_[0, np.cumsum(known.sum(axis=1))]
     return csr_matrix((np.maximum(lengths, 0.0), np.nonzero(known)[1], counts), shape=known.shape)
-
-
-def _fill(squared: FloatArray) -> None:
-    """Give pairs without a path the largest distance there is, and say so."""
-    missing = ~np.isfinite(squared)
-    if not missing.any():
-        return
-    largest = float(squared[~missing].max()) or BEYOND
-    squared[missing] = largest
-    warnings.warn(
-        f"IKD: {missing.sum() // 2} of {missing.size // 2 - len(squared) // 2} pairs are not joined by correlations "
-        f"above the threshold; they got the largest distance found, {np.sqrt(largest):.4g} length scales.",
-        ApproximationWarning,
-        stacklevel=4,
-    )
-
-
-def _neighbors(correlations: FloatArray, k: int) -> npt.NDArray[np.bool_]:
-    """Which pairs (n, n) are among the k most correlated of one of the two; each point with itself."""
-    near = np.eye(len(correlations), dtype=bool)
-    order = np.argsort(np.where(near, np.inf, -correlations), axis=1, kind="stable")
-    np.put_along_axis(near, order[:, :k], True, axis=1)
-    return near | near.T
 
 
 def _decomposed(squared: FloatArray, r: int, d: int) -> tuple[FloatArray, FloatArray]:

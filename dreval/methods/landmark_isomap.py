@@ -8,7 +8,6 @@ import numpy as np
 from scipy.sparse import csgraph
 
 from dreval._check import check_int
-from dreval.geometry.graphs import IntArray
 from dreval.methods._graph import GraphMethod, paths_to_new
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
@@ -116,7 +115,15 @@ class LandmarkIsomap(GraphMethod):
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:
-        self.landmarks_, self.geodesics_ = _farthest(X, graph, _count(len(X), self.n_landmarks))
+        count = _count(len(X), self.n_landmarks)
+        chosen = [int(np.argmax(((X - X.mean(axis=0)) ** 2).sum(axis=1)))]
+        paths, closest = np.empty((len(X), count)), np.full(len(X), np.inf)
+        for c in range(count):
+            paths[:, c] = csgraph.dijkstra(graph, directed=True, indices=chosen[c])
+            closest = np.minimum(closest, paths[:, c])
+            closest[chosen] = -1.0  # a copy of a landmark may become one, a landmark itself may not
+            chosen.append(int(np.argmax(closest)))
+        self.landmarks_, self.geodesics_ = np.array(chosen[:count]), paths
         squared = self.geodesics_**2
         self._coordinates, self.eigenvalues_, self._means = principal_coordinates(
             squared[self.landmarks_], self.n_components, type(self).__name__
@@ -137,16 +144,3 @@ class LandmarkIsomap(GraphMethod):
             return (Y - fitted._center) @ fitted._axes
 
         return self._place(X, place)
-
-
-def _farthest(X: FloatArray, graph: Any, count: int) -> tuple[IntArray, FloatArray]:
-    """Landmarks, each the farthest along the data from those before, and path lengths (n, m) to them."""
-    chosen = [int(np.argmax(((X - X.mean(axis=0)) ** 2).sum(axis=1)))]
-    paths = np.empty((len(X), count))
-    closest = np.full(len(X), np.inf)
-    for c in range(count):
-        paths[:, c] = csgraph.dijkstra(graph, directed=True, indices=chosen[c])
-        closest = np.minimum(closest, paths[:, c])
-        closest[chosen] = -1.0  # a copy of a landmark may become one, a landmark itself may not
-        chosen.append(int(np.argmax(closest)))
-    return np.array(chosen[:count]), paths

@@ -112,7 +112,8 @@ class LocalizedPCA(Method):
         centers = X[far_apart(X, min(self.n_regions, len(X)))]
         regions = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
         for _ in range(self.max_iter):
-            planes = [_plane(X[regions == r], d) for r in _large(regions, d)] or [(self.mean_, self._plane)]
+            large = np.flatnonzero(np.bincount(regions) > d)
+            planes = [_plane(X[regions == r], d) for r in large] or [(self.mean_, self._plane)]
             self.means_, self.axes_ = np.array([m for m, _ in planes]), np.array([axes for _, axes in planes])
             before, regions = regions, self._assign(X)
             if np.array_equal(before, regions):
@@ -153,8 +154,3 @@ def _plane(X: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
     mean = X.mean(axis=0)
     axes = np.linalg.svd(X - mean, full_matrices=len(X) < d)[2]
     return mean, axes[:d].T
-
-
-def _large(regions: IntArray, d: int) -> IntArray:
-    """Regions of more than d points."""
-    return np.flatnonzero(np.bincount(regions) > d)

@@ -260,8 +260,9 @@ class LSDR(Method):
         self.bandwidth = bandwidth
         self.random_state = random_state
 
-    def _check(self, n: int) -> None:
-        check_k(check_int(self.n_neighbors, "n_neighbors", low=1), n)
+    def _fit(self, X: FloatArray) -> None:
+        check_invertible(X)
+        check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
         if check_float(self.alpha, "alpha", low=0.5, high=1.0) == 1.0:
             raise InputError("alpha", "must be below 1, where no edge is removed", "1", "Choose 0.95 or so.")
         check_one_of(self.edge_test, EDGE_TESTS, "edge_test")
@@ -270,19 +271,18 @@ class LSDR(Method):
         check_int(self.chunk_size, "chunk_size", low=10)
         if self.bandwidth is not None:
             check_width(self.bandwidth, "bandwidth")
-
-    def _fit(self, X: FloatArray) -> None:
-        check_invertible(X)
-        self._check(len(X))
         scale = float(np.abs(X - X[0]).max()) or 1.0
-        kept, copies = _distinct(X)
+        _, first, same = np.unique(X, axis=0, return_index=True, return_inverse=True)
+        kept = np.sort(first)  # the first row of each point
+        copies = np.searchsorted(kept, first[same.ravel()])  # for each row, which of these it is
         points = (X[kept] - X[0]) / scale
         edges, boundary = self._graph(points)
         lengths = np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)
         paths = geodesics(symmetric(edges, lengths, len(points)))
         depth = paths[:, boundary].min(axis=1) if boundary.any() else np.zeros(len(points))
         skeletal = self._skeleton(paths, depth, boundary)
-        width = _width(paths[np.ix_(skeletal, skeletal)], depth[skeletal])
+        others = paths[np.ix_(skeletal, skeletal)] + np.diag(np.full(len(skeletal), np.inf))
+        width = float(np.sqrt(depth[skeletal] ** 2 + others.min(axis=1) ** 2).max())
         self.bandwidth_ = scale * width if self.bandwidth is None else float(self.bandwidth)
         self.edges_, self.boundary_, self.skeletal_ = kept[edges], boundary[copies], kept[skeletal]
         self._bones = X[self.skeletal_]
@@ -342,16 +342,3 @@ class LSDR(Method):
         distance, so that the mean goes through the place of each of them.
         """
         return self._means(self._new_points(X), self.skeletal_places_, self._through)
-
-
-def _distinct(X: FloatArray) -> tuple[IntArray, IntArray]:
-    """The first row of each point, ascending, and for each row (n,) which of these it is."""
-    _, first, copies = np.unique(X, axis=0, return_index=True, return_inverse=True)
-    kept = np.sort(first)
-    return kept, np.searchsorted(kept, first[copies.ravel()])
-
-
-def _width(paths: FloatArray, depth: FloatArray) -> float:
-    """The largest distance of a skeletal point to the boundary and the nearest other one, as legs of a triangle."""
-    others = paths + np.diag(np.full(len(paths), np.inf))
-    return float(np.sqrt(depth**2 + others.min(axis=1) ** 2).max())

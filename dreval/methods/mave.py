@@ -109,17 +109,12 @@ class MAVE(LinearScores):
         slopes = _local_slopes(Z, y, _weights(Z))
         B = _leading(slopes.reshape(-1, Z.shape[1]), d)
         with few_blas_threads(len(Z)):
-            self._set_directions(white, self._settled(Z, y, B))
-
-    def _settled(self, Z: FloatArray, y: FloatArray, B: FloatArray) -> FloatArray:
-        """Rounds of fits and directions until these stay."""
-        d = B.shape[1]
-        for rounds in range(1, self.max_iter + 1):
-            self.n_iter_, weights, before = rounds, _weights(Z @ B), B
-            B = _leading(_local_slopes(Z @ B, y, weights).reshape(-1, d) @ _directions(Z, y, B, weights).T, d)
-            if np.linalg.norm(B - before @ (before.T @ B)) < 1e-6:
-                break
-        return B
+            for rounds in range(1, self.max_iter + 1):
+                self.n_iter_, weights, before = rounds, _weights(Z @ B), B
+                B = _leading(_local_slopes(Z @ B, y, weights).reshape(-1, d) @ _directions(Z, y, B, weights).T, d)
+                if np.linalg.norm(B - before @ (before.T @ B)) < 1e-6:
+                    break
+            self._set_directions(white, B)
 
 
 def _weights(V: FloatArray) -> FloatArray:

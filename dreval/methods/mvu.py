@@ -95,12 +95,16 @@ def unfold(edges: IntArray, squares: FloatArray, weights: FloatArray, equal: boo
     C = np.diag(weights) - np.outer(weights, weights) / weights.sum() - 1.0 / n
     kept = _independent(edges, n) if equal else np.arange(len(edges))
     operator, d = _Edges(edges[kept, 0], edges[kept, 1]), squares[kept]
-    state = best = _start(len(d), n, weights.max(), equal)
+    size, nothing = START * weights.max(), np.zeros(len(d))
+    slack = (nothing, nothing) if equal else (nothing + size, nothing + 0.5)
+    state = best = _State(20.0 * np.eye(n), size * np.eye(n), *slack)
     error, last, done, count = np.inf, 0, 0, n if equal else n + len(d)
     for done in range(MAX_STEPS + 1):
         missed = d - operator.lengths(state.Z) - state.u
         off = operator.laplacian(state.y, n) - C - state.S
-        now = _error(state, C, d, missed, off)
+        variance, bound = float(np.vdot(C, state.Z)), float(d @ state.y)
+        gap = abs(bound - variance) / (1.0 + abs(variance))
+        now = float(max(gap, np.abs(missed).max(), np.abs(off).max() / (1.0 + np.abs(C).max())))
         if now < error:
             best, error, last = state, now, done
         if error <= TARGET or (error <= NEAR and done - last >= PATIENCE):
@@ -116,14 +120,6 @@ def unfold(edges: IntArray, squares: FloatArray, weights: FloatArray, equal: boo
     return Unfolding(best.Z, tensions, max(error, violation), violation, done)
 
 
-def _start(count: int, n: int, weight: float, equal: bool) -> _State:
-    size = START * weight
-    nothing = np.zeros(count)
-    return _State(
-        20.0 * np.eye(n), size * np.eye(n), nothing if equal else nothing + size, nothing if equal else nothing + 0.5
-    )
-
-
 def _independent(edges: IntArray, n: int) -> IntArray:
     """Edges none of whose equations is a combination of others, by pivoted Cholesky."""
     from scipy.linalg import lapack
@@ -131,13 +127,6 @@ def _independent(edges: IntArray, n: int) -> IntArray:
     products = _Edges(edges[:, 0], edges[:, 1]).between(np.eye(n)) ** 2
     _, order, rank, _ = lapack.dpstrf(products, tol=DEPENDENT * products.max(), lower=1)
     return np.sort(order[:rank] - 1)
-
-
-def _error(state: _State, C: FloatArray, d: FloatArray, missed: FloatArray, off: FloatArray) -> float:
-    """The largest relative violation or duality gap."""
-    variance, bound = float(np.vdot(C, state.Z)), float(d @ state.y)
-    gap = abs(bound - variance) / (1.0 + abs(variance))
-    return float(max(gap, np.abs(missed).max(), np.abs(off).max() / (1.0 + np.abs(C).max())))
 
 
 def _advanced(state: _State, edges: _Edges, missed: FloatArray, off: FloatArray, count: int) -> _State:
@@ -346,7 +335,7 @@ class MVU(GraphMethod):
         self.embedding_ = unit * np.where(clear, Y, 0.0)[:, : self.n_components]
 
     def _judge(self) -> None:
-        """Warn of an answer that is not accurate, refuse one that is none."""
+        """Warn where the solution is not accurate; raise where there is none."""
         if self.accuracy_ > HOPELESS:
             raise MethodFailed(
                 "distances",

@@ -133,7 +133,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         d = self.n_components
         patches = Patches(X, self.n_neighbors, links, d)
         frames = patches.tangent_frames(X.shape[1], d)
-        overlaps = _overlaps(frames, graph)
+        overlaps = frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]  # P_i' P_j of each edge
         if self.alignment == "spectral":
             turns = _synchronized(overlaps, graph, d)
         else:
@@ -148,11 +148,6 @@ class ProcrustesSubspacesAlignment(GraphMethod):
 def _ends(graph: csr_matrix) -> IntArray:
     """The first end of each stored edge; the second are ``graph.indices``."""
     return np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-
-
-def _overlaps(frames: FloatArray, graph: csr_matrix) -> FloatArray:
-    """P_i' P_j (edges, d, d) of each edge."""
-    return frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]
 
 
 def _synchronized(overlaps: FloatArray, graph: csr_matrix, d: int) -> FloatArray:
@@ -182,7 +177,10 @@ def _annealed(turns: FloatArray, overlaps: FloatArray, graph: csr_matrix, n_swee
         cooling = sweep / max(n_sweeps - 1, 1)
         temperature = 0.1 * d * 10.0 ** (-3 * cooling)
         points, chances = rng.integers(n, size=n), rng.uniform(size=n)
-        tries = polar((1 - cooling) * rng.standard_normal((n, d, d)) + cooling * _small(rng, n, d, temperature))
+        wide = rng.standard_normal((n, d, d))
+        signs = np.where(rng.uniform(size=(n, 1, d)) < 0.25, -1.0, 1.0)  # small rotations, or near a reflection
+        small = (np.eye(d) + temperature * rng.standard_normal((n, d, d))) * signs
+        tries = polar((1 - cooling) * wide + cooling * small)
         for i, turn, chance in zip(points, tries, chances, strict=True):
             edges = slice(graph.indptr[i], graph.indptr[i + 1])
             pull = np.einsum("eab,ebc->ac", overlaps[edges], turns[graph.indices[edges]])
@@ -190,9 +188,3 @@ def _annealed(turns: FloatArray, overlaps: FloatArray, graph: csr_matrix, n_swee
             if gain >= 0 or chance < np.exp(gain / temperature):
                 turns[i] = turns[i] @ turn
     return turns
-
-
-def _small(rng: np.random.Generator, n: int, d: int, size: float) -> FloatArray:
-    """Matrices near the identity, or near a reflection, whose polar factors are small turns."""
-    signs = np.where(rng.uniform(size=(n, 1, d)) < 0.25, -1.0, 1.0)
-    return (np.eye(d) + size * rng.standard_normal((n, d, d))) * signs

@@ -135,7 +135,10 @@ class SOM(Method):
     def _fit(self, X: FloatArray) -> None:
         check_one_of(self.algorithm, ALGORITHMS, "algorithm")
         check_int(self.n_epochs, "n_epochs", low=1)
-        self._check_grid()
+        check_one_of(self.grid, GRIDS, "grid")
+        if self.grid == "hexagonal" and self.n_components != 2:
+            got, cure = f"n_components={self.n_components}", 'Pass n_components=2, or grid="rectangular".'
+            raise InputError("grid", "must be rectangular unless n_components is 2", got, cure)
         self._scaled = Scaled.of(X)
         data = self._scaled.to(X)
         scores, axes = principal_scores(data, self.n_components)
@@ -152,13 +155,6 @@ class SOM(Method):
         self.topographic_error_ = float(np.mean(steps > NEXT[self.grid]))
         self.prototypes_ = self._scaled.back(self._prototypes)
         self.embedding_ = self.units_[self.best_units_]
-
-    def _check_grid(self) -> None:
-        """A known lattice, of two dimensions if it is hexagonal."""
-        check_one_of(self.grid, GRIDS, "grid")
-        if self.grid == "hexagonal" and self.n_components != 2:
-            got, cure = f"n_components={self.n_components}", 'Pass n_components=2, or grid="rectangular".'
-            raise InputError("grid", "must be rectangular unless n_components is 2", got, cure)
 
     def _check_shape(self, count: float, sizes: FloatArray) -> tuple[int, ...]:
         """The sides of the lattice."""

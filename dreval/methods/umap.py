@@ -237,7 +237,16 @@ class UMAP(Method):
     def _fit(self, X: FloatArray) -> None:
         from dreval.geometry._loops import layouts as loops
 
-        self._check_parameters(len(X))
+        check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
+        check_one_of(self.start, STARTS, "start")
+        spread = check_float(self.spread, "spread", low=0.01, high=100.0)
+        check_float(self.min_dist, "min_dist", low=0.0, high=spread)
+        check_int(self.n_negative, "n_negative", low=0)
+        check_float(self.repulsion, "repulsion", low=0.0)
+        if check_float(self.learning_rate, "learning_rate", low=0.0) == 0.0:
+            raise InputError("learning_rate", "must be above 0", "0", "Choose a positive number, such as 1.")
+        default = 500 if len(X) <= MANY else 200
+        self.n_epochs_ = default if self.n_epochs is None else check_int(self.n_epochs, "n_epochs", low=1)
         self.a_, self.b_ = curve_parameters(self.min_dist, self.spread)
         self.graph_, self.rho_, self.sigma_ = fuzzy_graph(X, self.n_neighbors)
         seed = root_seed(self.random_state)
@@ -251,19 +260,6 @@ class UMAP(Method):
             Y, Y, True, head, tail, every, self.n_epochs_, (self.a_, self.b_), rates, self.n_negative, self._state
         )
         self.embedding_, self._points = Y, X
-
-    def _check_parameters(self, n: int) -> None:
-        """All of them, and the number of rounds."""
-        check_k(check_int(self.n_neighbors, "n_neighbors", low=1), n)
-        check_one_of(self.start, STARTS, "start")
-        spread = check_float(self.spread, "spread", low=0.01, high=100.0)
-        check_float(self.min_dist, "min_dist", low=0.0, high=spread)
-        check_int(self.n_negative, "n_negative", low=0)
-        check_float(self.repulsion, "repulsion", low=0.0)
-        if check_float(self.learning_rate, "learning_rate", low=0.0) == 0.0:
-            raise InputError("learning_rate", "must be above 0", "0", "Choose a positive number, such as 1.")
-        default = 500 if n <= MANY else 200
-        self.n_epochs_ = default if self.n_epochs is None else check_int(self.n_epochs, "n_epochs", low=1)
 
     def _started(self, X: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Where the points begin (n, d): each coordinate from 0 to 10 times ``spread``."""
