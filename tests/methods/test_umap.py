@@ -111,10 +111,10 @@ def test_steps_go_down_the_cross_entropy():
         def w(y, other=other):
             return 1 / (1 + a * ((y - other) @ (y - other)) ** b)
 
-        for log, move in ((lambda y: np.log(w(y)), layouts._pull), (lambda y: np.log(1 - w(y)), layouts._push)):
+        for log, move in ((lambda y: np.log(w(y)), layouts._pull_edge), (lambda y: np.log(1 - w(y)), layouts._push)):
             slope = [(log(own + h * e) - log(own - h * e)) / (2 * h) for e in np.eye(2)]
             moved = own.copy()
-            move(moved, other.copy(), (a, b), 1e-3, False if move is layouts._pull else 1.0)
+            move(moved, other.copy(), (a, b), 1e-3, False if move is layouts._pull_edge else 1.0)
             assert_allclose((moved - own) / 1e-3, slope, rtol=0.02)  # 1e-3 is added to squared distances that push
 
 
