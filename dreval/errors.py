@@ -6,6 +6,9 @@ Every error has four parts, in this order: the argument in backticks, the rule i
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Self
 
 __all__ = [
     "ApproximationWarning",
@@ -15,6 +18,7 @@ __all__ = [
     "InputError",
     "InputWarning",
     "MethodFailed",
+    "MissingFile",
     "ProtocolError",
     "UndefinedMeasure",
     "UnknownName",
@@ -34,14 +38,38 @@ class DrevalError(ValueError):
         What was found instead.
     cure : str
         A sentence that says what to do.
+    **others : str
+        Names of other arguments of which the four speak: ``{y}`` in these stands for the name ``y="..."``.
+
+    Examples
+    --------
+    >>> error = InputError("y", "must have as many rows as {x}", "4 rows for 5", "Drop the others.", x="x")
+    >>> str(error.named({"x": "umap", "y": "labels"}))
+    '`labels` must have as many rows as `umap`: got 4 rows for 5. Drop the others.'
     """
 
-    def __init__(self, argument: str, rule: str, got: str, cure: str) -> None:
+    def __init__(self, argument: str, rule: str, got: str, cure: str, **others: str) -> None:
+        self._said, self._others = (rule, got, cure), others
+        self._whose = argument
+        for name, called in others.items():
+            argument = argument.replace(f"{{{name}}}", called)
+            rule, got, cure = (text.replace(f"{{{name}}}", f"`{called}`") for text in (rule, got, cure))
         self.argument, self.rule, self.got, self.cure = argument, rule, got, cure
         super().__init__(f"`{argument}` {rule}: got {got}. {cure}")
 
-    def __reduce__(self) -> tuple[type[DrevalError], tuple[str, str, str, str]]:
-        return type(self), (self.argument, self.rule, self.got, self.cure)
+    def named(self, names: Mapping[str, str]) -> Self:
+        """The same refusal where arguments have other names: those of ``names`` become their values."""
+        others = {name: names.get(called, called) for name, called in self._others.items()}
+        return type(self)(names.get(self._whose, self._whose), *self._said, **others)
+
+    def altered(self, **fields: str) -> Self:
+        """The same refusal with another argument, rule, got or cure."""
+        rule, got, cure = self._said
+        fields = {"argument": self._whose, "rule": rule, "got": got, "cure": cure} | fields
+        return type(self)(**fields, **self._others)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self._whose, *self._said, **self._others), ()
 
 
 class InputError(DrevalError):
@@ -50,6 +78,10 @@ class InputError(DrevalError):
 
 class UnknownName(DrevalError):
     """A name that no measure, test, method, data set or file has."""
+
+
+class MissingFile(UnknownName, InputError, FileNotFoundError):
+    """A path at which there is no file."""
 
 
 class UndefinedMeasure(DrevalError):
@@ -65,7 +97,14 @@ class ProtocolError(DrevalError):
 
 
 class DrevalWarning(UserWarning):
-    """The root of everything dreval warns of."""
+    """The root of everything dreval warns of; where it is made of a note, ``note`` holds it."""
+
+    def __init__(self, said: Any) -> None:
+        self.note = None if isinstance(said, str) else said
+        super().__init__(str(said))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0] if self.note is None else self.note,)
 
 
 class DegenerateDataWarning(DrevalWarning):

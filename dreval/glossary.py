@@ -19,6 +19,7 @@ __all__ = [
     "PAIR_COLUMNS",
     "REPORT_FORMS",
     "STANDING_COLUMNS",
+    "TARGETS",
     "TEXT_COLUMNS",
     "block",
     "filled",
@@ -47,15 +48,17 @@ COLUMNS: dict[str, str] = {
     "n_components": "number of columns of the embedding",
     "value": "the value of the measure",
     "se": "standard error of the value, for the target named in `target`",
-    "conf_low": "lower end of the 95 % interval",
-    "conf_high": "upper end of the 95 % interval",
+    "conf_low": "lower end of the interval at the level `conf_level`",
+    "conf_high": "upper end of the interval",
     "conf_method": "how the interval was made",
+    "conf_level": "level of the interval, 0.95 for 95 %; empty without one",
     "statistic": "the test's statistic",
     "p_value": "the test's p-value; (b + 1) / (m + 1) for m sampled permutations",
     "p_adjusted": "p-value adjusted over all tests of this table that have the same `family`; none without a family",
     "family": "the family of tests that the row is adjusted with; empty: none, as of tests against the data themselves",
     "p_kind": "how the p-value was made: permutation, exact (all permutations counted), asymptotic, approximate (a "
     "fitted law), bound (valid for every population), bootstrap or parametric_bootstrap; empty without one",
+    "n_used": "number of points or pairs that the value or test was computed from, if not all",
     "n_resamples": "number of resamples (permutations, groups, replicates)",
     "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
     "lower": "smallest value the measure can take",
@@ -64,8 +67,10 @@ COLUMNS: dict[str, str] = {
     "closed form or of 20 draws; "
     "of a test, the null mean of its statistic",
     "effect_size": "size of the effect, on the scale that the test's card names",
-    "target": "what the interval or test speaks of",
+    "target": "what the interval speaks of: anchors (all points of this embedding), points (the population they came "
+    "from, embedding held fixed), replicates (other runs of the method); empty without one",
     "test": "name of the test, for rows that are tests",
+    "variable": "what the embedding is tested against: labels, the name of a covariate, data or residual",
     "worst": "value when all ties are broken to its disadvantage (empty when ties do not matter)",
     "best": "value when all ties are broken to its advantage (empty when ties do not matter)",
     "note": "what must be known to read the row: a reason, an assumption, an approximation",
@@ -76,6 +81,15 @@ COLUMNS: dict[str, str] = {
 DATA_CAVEAT = (
     "read the effect size: an embedding is computed from the data, so dependence is certain and p says almost nothing"
 )
+
+# What an interval speaks of, by the word in the column `target`, and by the kind of the replicates.
+TARGETS: dict[str, str] = {
+    "anchors": "all points of this embedding",
+    "points": "the population the points came from, embedding held fixed, as if not fitted to them",
+    "replicates": "other runs of the method",
+    "seeds": "the mean over all seeds of the method, points held fixed",
+    "subsamples": "the population the points came from, method run anew",
+}
 
 # Which way of a measure is better, by the word of its card, as it is printed.
 DIRECTIONS: dict[str, str] = {
@@ -94,6 +108,7 @@ TEXT_COLUMNS = (
     "direction",
     "target",
     "test",
+    "variable",
     "family",
     "p_kind",
     "note",

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from dreval.records.frames import notes_frame
+from dreval.records.notes import ASSUMPTION, FAILURE, define
 from dreval.records.results import Results, curves_frame, point_column, tidy_frame
 from dreval.records.shepard import Shepard
 from dreval.registry import MEASURES
@@ -24,6 +26,9 @@ DEFAULT = (
     ("procrustes_disparity", "", 0.99),
     ("knn_accuracy", "n_neighbors=10, n_folds=5", 0.1),
 )
+
+SAID = define("cases.said", ASSUMPTION, "{text}")  # notes of results that were made by hand
+LOST = define("cases.lost", FAILURE, "{text}")
 
 
 def measure_row(name: str, measure: str, parameters: str, value: float, chance: float, **more: Any) -> dict[str, Any]:
@@ -40,7 +45,7 @@ def row_of_test(name: str, p: float, adjusted: float, variable: str = "labels", 
     row = {
         "embedding": name,
         "test": "hsic",
-        "target": variable,
+        "variable": variable,
         "statistic": 0.0312,
         "p_value": p,
         "p_adjusted": adjusted,
@@ -61,7 +66,11 @@ def make_results(
     """A result of these rows."""
     n = len(next(iter(embeddings.values()))) if embeddings else 100
     rows = [*rows, *({"embedding": name, "note": reason} for name, reason in (failed or {}).items())]
+    rows = [{**row, "notes": (SAID(text=row["note"]),) if row.get("note") else ()} for row in rows]
     table = tidy_frame([{**row, "n": n, "dataset": "simulated"} for row in rows])
+    whole = [LOST(text=reason).within(name) for name, reason in (failed or {}).items()]
+    noted = [row for row in rows if row.get("measure") or row.get("test")]
+    notes = notes_frame([{"notes": (SAID(text="A note on the data."), *whole)}, *noted])
     given = {
         "dataset": "simulated",
         "n": n,
@@ -71,8 +80,6 @@ def make_results(
         "anchors": None,
         "n_neighbors": [15],
         "versions": {"dreval": "0.1.0", "numpy": "2.4"},
-        "notes": ["A note on the data."],
-        "failed": dict(failed or {}),
         "adjust": "holm",
         "call": "dreval.Evaluation(simulated, {...}, random_state=0).run()",
         "seconds": 98765.4375,
@@ -80,7 +87,12 @@ def make_results(
         **recipe,
     }
     empty = {name: pd.DataFrame(index=range(len(Y))) for name, Y in embeddings.items()}
-    more: dict[str, Any] = {"recipe": given, "curves": curves_frame(curves or []), "shepard": dict(shepard or {})}
+    more: dict[str, Any] = {
+        "recipe": given,
+        "notes": notes,
+        "curves": curves_frame(curves or []),
+        "shepard": dict(shepard or {}),
+    }
     return Results(table, {**empty, **(points or {})}, pd.DataFrame(), dict(embeddings), labels, **more)
 
 
@@ -143,7 +155,7 @@ def simulated_results(
                         "conf_low": value - 0.012,
                         "conf_high": value + 0.012,
                         "conf_method": "jackknife",
-                        "target": "the population",
+                        "target": "points",
                     }
                 if measure == "trustworthiness" and place == 1:
                     more |= {"worst": value - 0.01, "best": value + 0.01, "note": "equal distances"}

@@ -30,6 +30,7 @@ from dreval.errors import InputError
 from dreval.glossary import METRICS
 from dreval.inference.intervals import CI_WORDS
 from dreval.inputs.paths import split_member
+from dreval.records.frames import plain_notes
 from dreval.registry import MEASURES, METHODS, TESTS
 
 __all__ = ["add_verb"]
@@ -144,7 +145,7 @@ def _evaluate(options: Any, say: Say) -> int:
     seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
     results = with_command(results, options, *seed)
     if options.json:
-        say(json_text({"recipe": dict(results.recipe), "table": results.tidy()}))
+        say(json_text({"recipe": dict(results.recipe), "table": results.tidy(), "notes": plain_notes(results.notes)}))
     else:
         say(str(results.summary()))
     figures = [(path, partial(_draw, results, kind), "figure") for kind, path in plots]

@@ -27,6 +27,7 @@ from dreval.evaluation.recipe import (
     attainable_note,
     check_name,
     check_options,
+    notes_of,
     open_progress,
     plain_ids,
     recipe_of,
@@ -41,7 +42,8 @@ from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.records._verbs import call
-from dreval.records.results import Results, curves_frame, groups_frame, nulls_frame, tidy_frame
+from dreval.records.notes import Note, refusal
+from dreval.records.results import Results, curves_frame, groups_frame, notes_frame, nulls_frame, tidy_frame
 
 __all__ = ["Evaluation"]
 
@@ -313,22 +315,21 @@ class Evaluation:
             Again(self.data, self.sources, again, curves, intervals, self.seed, self.n_jobs).add(found, embedded, bar)
         rows = self._rows(found, failed, plan, test_plan)
         table = adjust_p_values(tidy_frame(rows), adjust)
-        recipe = recipe_of(self, failed, adjust, time.perf_counter() - began)
+        recipe = recipe_of(self, adjust, time.perf_counter() - began)
         recipe["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in found}
-        recipe["notes"] += [
-            *intervals.notes({name: self.sources[name] for name in found}),
-            *attainable_note(table, adjust),
-        ]
+        notes: list[Note] = [reason.within(name) for name, reason in failed.items()]
+        notes += [*notes_of(self), *intervals.notes({name: self.sources[name] for name in found})]
+        noted = notes_frame([{"notes": (*notes, *attainable_note(table, adjust))}, *rows])
         asked = {"measures": measures, "tests": tests, "ci": ci, "n_resamples": n_resamples, "adjust": adjust}
         recipe["call"] = written_call(self, {**asked, "options": options})
-        return self._results(table, found, embedded, recipe)
+        return self._results(table, noted, found, embedded, recipe)
 
     # the named steps of run()
 
-    def _embed(self, bar: Any) -> tuple[dict[str, FloatArray], dict[str, str], dict[str, float]]:
+    def _embed(self, bar: Any) -> tuple[dict[str, FloatArray], dict[str, Note], dict[str, float]]:
         """Coordinates of every source; what fails is kept with its reason and loses nothing else."""
         embedded: dict[str, FloatArray] = {}
-        failed: dict[str, str] = {}
+        failed: dict[str, Note] = {}
         seconds: dict[str, float] = {}
         for name, source in self.sources.items():
             bar.set_description(f"embedding {name}")
@@ -339,7 +340,7 @@ class Evaluation:
                     self.data, n_components=source.default_components, random_state=seed
                 )
             except DrevalError as error:
-                failed[name] = str(error)
+                failed[name] = refusal(error)
             seconds[name] = time.perf_counter() - began
         return embedded, failed, seconds
 
@@ -384,7 +385,7 @@ class Evaluation:
         return found
 
     def _rows(
-        self, found: dict[str, Found], failed: dict[str, str], plan: list[MeasureTask], tests: list[TestTask]
+        self, found: dict[str, Found], failed: dict[str, Note], plan: list[MeasureTask], tests: list[TestTask]
     ) -> list[dict[str, Any]]:
         """Rows of all embeddings in the order in which they were added."""
         rows: list[dict[str, Any]] = []
@@ -399,12 +400,13 @@ class Evaluation:
         return rows
 
     def _results(
-        self, table: Any, found: dict[str, Found], embedded: dict[str, FloatArray], recipe: dict[str, Any]
+        self, table: Any, notes: Any, found: dict[str, Found], embedded: dict[str, FloatArray], recipe: dict[str, Any]
     ) -> Results:
         import pandas as pd
 
         return Results(
             table=table,
+            notes=notes,
             points={name: pd.DataFrame(part.points, index=range(self.data.n)) for name, part in found.items()},
             groups=groups_frame([row for part in found.values() for row in part.groups]),
             curves=curves_frame([row for part in found.values() for row in part.curves]),

@@ -13,9 +13,9 @@ import pandas as pd
 
 from dreval._check import check_bool, check_int, check_k, check_one_of, check_width, describe
 from dreval.errors import InputError, UndefinedMeasure
-from dreval.glossary import DATA_CAVEAT
 from dreval.inference.intervals import CI_WORDS, unseen_share
 from dreval.inputs.source import Source
+from dreval.records.notes import Note, note, refusal
 from dreval.registry import MEASURES, TESTS
 
 __all__ = [
@@ -43,11 +43,6 @@ CI_OPTIONS: dict[str, dict[str, Any]] = {
     "subsampling": {"n_resamples": SPLITS},
     "points": {"n_partitions": PARTITIONS},
 }
-
-RESIDUAL_CAVEAT = (
-    "p by a residual bootstrap with refit, as in certificate(); without noise what is left of the data is small, yet "
-    "not independent: read the effect size and reconstruction_error first"
-)
 
 
 @dataclass(frozen=True)
@@ -96,7 +91,6 @@ class TestTask:
     argument: str
     variable: Any
     options: dict[str, Any]
-    caveat: str = ""
     kind: str = "variable"
     given: tuple[str, ...] = ()
     known: npt.NDArray[np.bool_] | None = None
@@ -245,7 +239,6 @@ class _Variable:
     argument: str
     values: Any
     kernel: str
-    caveat: str = ""
     kind: str = "variable"
     known: npt.NDArray[np.bool_] | None = None
 
@@ -269,8 +262,8 @@ def check_targets(data: Any) -> None:
 
 def _variables(data: Any) -> dict[str, _Variable]:
     """Labels, covariates, and on request only the data themselves and what a reconstruction leaves of them."""
-    known = [_Variable("data", "data", data, "gaussian", f"{DATA_CAVEAT}; it is in no adjustment", "data")]
-    known.append(_Variable("residual", "data", data, "gaussian", RESIDUAL_CAVEAT, "residual"))
+    known = [_Variable("data", "data", data, "gaussian", "data")]
+    known.append(_Variable("residual", "data", data, "gaussian", "residual"))
     if data.labels is not None:
         codes = data.labels.codes if data.labels.known.all() else np.where(data.labels.known, data.labels.codes, None)
         known.append(_Variable.of("labels", "labels", codes, "delta"))
@@ -295,7 +288,7 @@ def _test_task(name: str, variable: _Variable, n_resamples: int, options: Mappin
         values = values.astype(str)
     given = tuple(options.get(name, {}))
     known = variable.known
-    fixed = (name, variable.target, variable.argument, values, keywords, variable.caveat, variable.kind)
+    fixed = (name, variable.target, variable.argument, values, keywords, variable.kind)
     return TestTask(*fixed, given, known)
 
 
@@ -320,21 +313,19 @@ class Intervals:
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, Note] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
 
-    def notes(self, sources: Mapping[str, Source]) -> list[str]:
+    def notes(self, sources: Mapping[str, Source]) -> list[Note]:
         """What the intervals do not cover, once for all embeddings of a kind."""
-        still = {name: source for name, source in sources.items() if source.can_embed}
+        still = [name for name, source in sources.items() if source.can_embed]
         fixed = [name for name in still if self.kinds.get(name) in ("points", "subsampling")]
-        drawn, found = [name for name in still if self.kinds.get(name) == "seeds"], []
+        drawn, found = [name for name in still if self.kinds.get(name) == "seeds"], list[Note]()
         if fixed:
-            words = "intervals hold the coordinates fixed, and do not cover what the method gives on other points"
-            found.append(f"{', '.join(fixed)}: {words}; ci='replicates' runs it anew.")
+            found.append(note("interval.coordinates", ", ".join(fixed)))
         if drawn:
-            runs, least = self.counts["seeds"], 100 * unseen_share(self.counts["seeds"])
-            words = f"intervals of {runs} runs say nothing of what fewer than {least:.0f} % of the seeds give"
-            found.append(f"{', '.join(drawn)}: {words} (30 runs: 10 %, 60 runs: 5 %).")
+            runs = self.counts["seeds"]
+            found.append(note("interval.runs", ", ".join(drawn), runs=runs, least=100 * unseen_share(runs)))
         return found
 
     def named(self, kind: str) -> list[str]:
@@ -403,7 +394,7 @@ def _refuse(reasons: Mapping[str, str]) -> None:
     raise InputError("ci", "must be 'replicates' only where an embedding can be run anew", said, cure)
 
 
-def _no_interval(source: Source, reason: str) -> str:
+def _no_interval(source: Source, reason: str) -> Note:
     """Why one embedding has no interval beside others that have."""
     rule = "must be able to run anew for ci='replicates'"
-    return f"no interval: {UndefinedMeasure(source.argument, rule, reason, 'Use ci=' + repr('points') + '.')}"
+    return note("interval.refused", reason=refusal(UndefinedMeasure(source.argument, rule, reason, "Use ci='points'.")))

@@ -23,6 +23,7 @@ from dreval.inputs.data import Data
 from dreval.inputs.identity import ADDRESS
 from dreval.inputs.source import BUNDLED, CoordinateSource, Source, stored_key
 from dreval.inputs.source_kinds import seed_of
+from dreval.records.notes import Note, note
 from dreval.registry import MEASURES, TESTS
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "check_name",
     "check_options",
     "describe_source",
+    "notes_of",
     "open_progress",
     "plain_ids",
     "recipe_of",
@@ -96,7 +98,7 @@ def check_options(options: Any) -> dict[str, dict[str, Any]]:
     return {name: dict(value) for name, value in options.items()}
 
 
-def attainable_note(table: Any, adjust: str | None) -> list[str]:
+def attainable_note(table: Any, adjust: str | None) -> list[Note]:
     """That no p of the tests can be small, where there are too few permutations for so many tests."""
     table = table[table["p_value"].notna() & (table["family"] != "")]
     sampled = table[table["n_resamples"] > 0].copy()
@@ -109,10 +111,7 @@ def attainable_note(table: Any, adjust: str | None) -> list[str]:
         return []
     word = "p" if adjust is None else "adjusted p"
     enough = round((m if adjust == "holm" else 1) / LEVEL) - 1
-    said = (
-        f"No {word} of these {m} tests can be below {least:.2g}, with {most} permutations each: a large p says little."
-    )
-    return [f"{said} Pass n_resamples={enough} or more."]
+    return [note("test.attainable", word=word, tests=m, least=least, most=most, enough=enough)]
 
 
 def plain_ids(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -136,16 +135,9 @@ def versions() -> dict[str, str]:
     return {"dreval": __version__, "python": platform.python_version(), **{name: _version(name) for name in names}}
 
 
-def recipe_of(evaluation: Any, failed: dict[str, str], adjust: str | None, seconds: float) -> dict[str, Any]:
+def recipe_of(evaluation: Any, adjust: str | None, seconds: float) -> dict[str, Any]:
     """What a result was made of and how: what is needed to make it again, and what must be known to read it."""
     data = evaluation.data
-    notes = [*data.notes]
-    if evaluation.auto and evaluation.n_neighbors != [AUTO]:
-        (k,) = evaluation.n_neighbors
-        notes.append(f'n_neighbors="auto" is {k} for {data.n} points; {AUTO} from {2 * AUTO + 1}.')
-    for source in evaluation.sources.values():
-        made_dense = data.dense_notes() if source.can_embed else ()
-        notes += [f"{source.name}: {note}" for note in (*source.notes, *made_dense)]
     return {
         "dataset": data.name,
         "n": data.n,
@@ -157,12 +149,23 @@ def recipe_of(evaluation: Any, failed: dict[str, str], adjust: str | None, secon
         "anchors": evaluation.anchors,
         "random_state": evaluation.seed,
         "adjust": adjust or "nothing",
-        "failed": failed,
-        "notes": notes,
         "versions": versions(),
         "seconds": seconds,
         "sources": {name: as_run(source, evaluation.seed) for name, source in evaluation.sources.items()},
     }
+
+
+def notes_of(evaluation: Any) -> list[Note]:
+    """What must be known of the data and of each embedding."""
+    data = evaluation.data
+    notes = [*data.notes]
+    if evaluation.auto and evaluation.n_neighbors != [AUTO]:
+        (k,) = evaluation.n_neighbors
+        notes.append(note("neighbors.auto", k=k, n=data.n, usual=AUTO, least=2 * AUTO + 1))
+    for source in evaluation.sources.values():
+        made_dense = data.dense_notes() if source.can_embed else ()
+        notes += [one.within(source.name) for one in (*source.notes, *made_dense)]
+    return notes
 
 
 def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:

@@ -22,13 +22,14 @@ from dreval.inference.intervals import apart, halves_interval, jackknife_varianc
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
 from dreval.measures._measure import answer, curve_values
+from dreval.records.notes import Note, refusal
 
 __all__ = ["Again", "half_neighbors", "repeatable"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 GROUPS = 20  # groups of one random partition
-Values = list[float | str]  # of every task: its value, or the reason why there is none
+Values = list[float | Note]  # of every task: its value, or a note why there is none
 Embeddings = Callable[[IntArray, tuple[int, int]], dict[str, FloatArray]]
 
 
@@ -65,7 +66,7 @@ class Again:
             return
         for name, reason in self.intervals.reasons.items():
             for row in filter(None, self._rows(found[name]) if name in found else ()):
-                add_note(row, reason)
+                row["notes"] = (*row["notes"], reason)
         for name in self._present("seeds", found):
             bar.set_description(f"other seeds of {name}")
             self._add_seeds(found[name], name)
@@ -97,7 +98,7 @@ class Again:
             for at, task in single
             if task.parameters.get("n_neighbors", 0) > room and rows[name][at]
         ):
-            add_note(row, "no interval: k is too large beside n to leave groups out")
+            add_note(row, "interval.large_k")
         single = [(at, task) for at, task in single if task.parameters.get("n_neighbors", 0) <= room]
         curves = [task for task in self.curves if task.card.smooth and task.card.without is None]
         if not (single or curves):
@@ -134,13 +135,13 @@ class Again:
 
     def _add_partition_row(self, found: Found, row: dict[str, Any], values: list[Values], task: MeasureTask) -> None:
         """The interval of one measure over random partitions, and the values behind it."""
-        reasons = [value for part in values for value in part if isinstance(value, str)]
+        reasons = [value for part in values for value in part if isinstance(value, Note)]
         if reasons:  # a class or a latent variable may vanish with a group
-            add_note(row, f"no interval: without one group of points {reasons[0]}")
+            add_note(row, "interval.group", reason=reasons[0])
             return
         numbers = np.array(values, dtype=np.float64)
         interval = partitions_interval(row["value"], numbers, task.card.bounds, chance_size(row))
-        set_interval(row, interval, "leaving out points changes nothing")
+        set_interval(row, interval, "interval.fixed")
         key = {name: row[name] for name in ("embedding", "measure", "parameters")}
         found.groups += [{**key, "partition": b, "group": g, "value": v} for (b, g), v in np.ndenumerate(numbers)]
 
@@ -161,7 +162,7 @@ class Again:
             try:
                 values.append(answer(task.thing, seen_by(task, view), task.parameters).value)
             except DrevalError as reason:
-                values.append(str(reason))
+                values.append(refusal(reason))
         return values
 
     def _add_seeds(self, found: Found, name: str) -> None:
@@ -171,21 +172,21 @@ class Again:
             if not row:
                 continue
             others = [run[place] for run in runs]
-            values = np.array([row["value"], *(one for one in others if not isinstance(one, str))])
-            reasons = list(dict.fromkeys(one for one in others if isinstance(one, str)))
+            values = np.array([row["value"], *(one for one in others if not isinstance(one, Note))])
+            reasons = list(dict.fromkeys(one for one in others if isinstance(one, Note)))
             if len(values) > 1:
-                set_interval(row, mean_interval(values, task.card.bounds), "every run gave the same value")
+                set_interval(row, mean_interval(values, task.card.bounds), "interval.same_runs")
                 few = apart(values)
                 if few:
-                    add_note(row, f"{few} of {len(values)} runs lie far from the others: read the runs, not their mean")
+                    add_note(row, "runs.apart", few=few, runs=len(values))
             else:
-                add_note(row, "no interval: of several runs only the first succeeded")
+                add_note(row, "interval.one_run")
             if reasons:
                 failed = len(others) + 1 - len(values)
-                add_note(row, f"{failed} of {len(others) + 1} runs failed, which is in no mean: {' / '.join(reasons)}")
-            alone = {"chance": None, "worst": None, "best": None, "note": ""}
+                add_note(row, "runs.failed", failed=failed, runs=len(others) + 1, reasons=reasons)
+            alone = {"chance": None, "worst": None, "best": None, "notes": ()}
             for r, one in enumerate(others, start=1):
-                own = {"value": math.nan, "note": one} if isinstance(one, str) else {"value": one}
+                own = {"value": math.nan, "notes": (one,)} if isinstance(one, Note) else {"value": one}
                 found.rows.append({**row, **alone, "replicate": r, **own})
 
     def _run(self, name: str, r: int) -> Values:
@@ -194,7 +195,7 @@ class Again:
         try:
             Y = source.coordinates(self.data, n_components=source.default_components, random_state=seed)
         except DrevalError as reason:
-            return [str(reason)] * len(self.tasks)
+            return [refusal(reason)] * len(self.tasks)
         view = make_views(self.data, {name: Y}, self.tasks, seed=self.seed, n_jobs=self.n_jobs)[name]
         return self._values(view, self.tasks)
 
@@ -221,9 +222,9 @@ class Again:
         for name in names:
             for at, (task, row) in enumerate(zip(self.tasks, self._rows(found[name]), strict=True)):
                 if row and not task.card.smooth:
-                    add_note(row, f"no interval: {task.card.jumps}")
+                    add_note(row, "interval.jumps", reason=task.card.jumps)
                 elif row and not tasks:
-                    add_note(row, "no interval: too few points for halves")
+                    add_note(row, "interval.few_points")
                 elif row:
                     self._add_half_row(found[name], row, [values[at] for values in kept[name]], kind, task)
 
@@ -247,19 +248,19 @@ class Again:
         try:
             embedded = embeddings(part, place)
         except DrevalError as reason:
-            return {name: [str(reason)] * len(tasks) for name in names}
+            return {name: [refusal(reason)] * len(tasks) for name in names}
         views = make_views(self.data, embedded, tasks, seed=self.seed, n_jobs=self.n_jobs, part=part)
         return {name: self._values(views[name], tasks) for name in names}
 
     def _add_half_row(self, found: Found, row: dict[str, Any], values: Values, kind: str, task: MeasureTask) -> None:
         """The interval of one measure, and its values among the groups: 2 s and 2 s + 1 are the halves of split s."""
-        numbers = np.array([value for value in values if not isinstance(value, str)])
+        numbers = np.array([value for value in values if not isinstance(value, Note)])
         if len(numbers) < len(values):
-            reason = next(value for value in values if isinstance(value, str))
-            add_note(row, f"no interval: at one half of the points {reason}")
+            reason = next(value for value in values if isinstance(value, Note))
+            add_note(row, "interval.half", reason=reason)
             return
         interval = halves_interval(row["value"], numbers.reshape(-1, 2), self.data.n, task.card.bounds, kind)
-        set_interval(row, interval, "halves of the points have equal values")
+        set_interval(row, interval, "interval.same_halves")
         key = {name: row[name] for name in ("embedding", "measure", "parameters")}
         found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(numbers)]
 

@@ -16,6 +16,7 @@ from dreval.geometry.blocks import Groups, View, labeled, sweep
 from dreval.geometry.distances import take
 from dreval.geometry.pair_statistics import shepard
 from dreval.inference.intervals import (
+    LEVEL,
     METHODS,
     TARGETS,
     Interval,
@@ -29,6 +30,7 @@ from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
 from dreval.measures._chance import chance_curve, chance_value
 from dreval.measures._measure import Answer, answer, curve_values, tie_values
+from dreval.records.notes import Note, note, refusal
 from dreval.records.results import point_column
 from dreval.records.shepard import Shepard
 
@@ -68,24 +70,30 @@ class Found:
     shepard: Shepard | None = None
 
 
-def missing_row(name: str, task: MeasureTask, reason: str) -> dict[str, Any]:
+def missing_row(name: str, task: MeasureTask, reason: Note) -> dict[str, Any]:
     """A row without a value and with the reason."""
-    return {"embedding": name, "measure": task.name, "parameters": task.words, "note": reason, **_card_columns(task)}
+    return {
+        "embedding": name,
+        "measure": task.name,
+        "parameters": task.words,
+        "notes": (reason,),
+        **_card_columns(task),
+    }
 
 
-def add_note(row: dict[str, Any], note: str) -> None:
+def add_note(row: dict[str, Any], code: str, **values: Any) -> None:
     """One more thing that must be known to read a row."""
-    row["note"] = "; ".join(filter(None, [row["note"], note]))
+    row["notes"] = (*row["notes"], note(code, **values))
 
 
 def set_interval(row: dict[str, Any], interval: Interval, without_spread: str) -> None:
-    """Standard error and interval of a row; no spread is no certainty where ``without_spread`` says what it is."""
+    """Standard error and interval of a row; no spread is no certainty where the code ``without_spread`` says why."""
     if interval.se == 0 and without_spread:
         row["se"] = 0.0
-        add_note(row, f"no interval: {without_spread}")
+        add_note(row, without_spread)
         return
     row.update(se=interval.se, conf_low=interval.low, conf_high=interval.high, n_resamples=interval.n_resamples)
-    row.update(conf_method=METHODS[interval.kind], target=TARGETS[interval.kind])
+    row.update(conf_method=METHODS[interval.kind], conf_level=LEVEL, target=TARGETS[interval.kind])
 
 
 def _card_columns(task: MeasureTask) -> dict[str, Any]:
@@ -104,10 +112,10 @@ def evaluate_measures(name: str, view: View, tasks: Sequence[MeasureTask], ci: s
                 task.card.without(view, bands)
     for task in tasks:
         if "labels" in task.card.needs and view.labels is None:
-            found.rows.append(missing_row(name, task, "needs labels; pass labels= to Evaluation"))
+            found.rows.append(missing_row(name, task, note("labels.none", way="labels= to Evaluation")))
             continue
         if "latent" in task.card.needs and view.latent is None:
-            found.rows.append(missing_row(name, task, "needs latent variables; pass latent= to Evaluation"))
+            found.rows.append(missing_row(name, task, note("latent.none", way="latent= to Evaluation")))
             continue
         try:
             task.card.check_metric(view.metric)
@@ -117,7 +125,7 @@ def evaluate_measures(name: str, view: View, tasks: Sequence[MeasureTask], ci: s
             found.rows.append(_measure_row(name, view, task, ci, root, found))
         except DrevalError as reason:  # what one measure cannot answer loses no other
             if not any(other.card.area_of == task.name for other in tasks):  # said of the area already
-                found.rows.append(missing_row(name, task, str(reason)))
+                found.rows.append(missing_row(name, task, refusal(reason)))
     found.shepard = shepard(view)
     return found
 
@@ -169,16 +177,18 @@ def set_band(
 def _measure_row(name: str, view: View, task: MeasureTask, ci: str | None, root: int, found: Found) -> dict[str, Any]:
     """One row; contributions of points and leave-a-group-out values go to their own tables."""
     got = answer(task.thing, view, task.parameters)
-    row = {"embedding": name, "measure": task.name, "parameters": task.words, "value": got.value, "note": got.note}
-    row["note"] = "; ".join(filter(None, [got.note, task.card.metric_note(view.metric)]))
+    row = {"embedding": name, "measure": task.name, "parameters": task.words, "value": got.value}
+    row["notes"] = (*got.notes, *task.card.metric_notes(view.metric))
+    if got.n_used is not None:
+        row["n_used"] = got.n_used
     if 2 * task.parameters.get("n_neighbors", 0) >= view.n:
-        add_note(row, f"k = {task.parameters['n_neighbors']} is half of the {view.n} points or more")
+        add_note(row, "neighbors.half", k=task.parameters["n_neighbors"], n=view.n)
     row.update(_card_columns(task))
     chance = chance_value(task.thing, view, task.parameters, root)
     row["chance"] = chance.value
     _add_ties(row, task, view)
     if chance.draws and task.card.has_closed_chance:
-        add_note(row, f"equal distances in the embedding move chance: it is the mean of {chance.draws} exchanges")
+        add_note(row, "chance.drawn", draws=chance.draws)
     _add_interval(row, task, got, view, ci, found)
     if got.points is not None:
         found.points[point_column(task.name, task.words)] = _spread(got.points, view)
@@ -189,16 +199,15 @@ def _add_ties(row: dict[str, Any], task: MeasureTask, view: View) -> None:
     """Worst and best value, where the order of equal distances matters."""
     bounds = tie_values(task.thing, view, task.parameters)
     if bounds is None:
-        note = "equal distances are ordered by index"
-        if task.sweeps and task.card.ties is None and view.ambiguous.any() and note not in row["note"]:
-            add_note(row, note)
+        said = any(one.code == "ties.index" for one in row["notes"])
+        if task.sweeps and task.card.ties is None and view.ambiguous.any() and not said:
+            add_note(row, "ties.index")
         return
     worst, best = bounds
     if worst != best:
         row["worst"], row["best"] = worst, best
         flatters = abs(best - worst) > WIDE and bool(np.isclose(row["value"], best, rtol=0, atol=1e-9))
-        how = " in both spaces alike, which flatters here" if flatters else ""
-        add_note(row, f"equal distances are ordered by index{how}; worst and best are over all orders")
+        add_note(row, "ties.bounds", flatters=flatters)
 
 
 def _spread(points: npt.NDArray[np.float64], view: View) -> npt.NDArray[np.float64]:
@@ -214,7 +223,7 @@ def _add_interval(
     """Standard error and interval from this pass alone, where they are asked for and can be had."""
     interval: Interval | None = None
     if ci in ("points", "anchors") and not task.card.smooth:
-        add_note(row, f"no interval: {task.card.jumps}")
+        add_note(row, "interval.jumps", reason=task.card.jumps)
     elif ci == "anchors":
         interval = _anchored(row, task, got, view, found)
     elif ci == "points" and task.card.without is not None:
@@ -222,7 +231,7 @@ def _add_interval(
     if interval is None:
         return
     known = interval.kind in ("exact", "unseen")  # where no spread is an answer
-    set_interval(row, interval, "" if known else "leaving out points changes nothing")
+    set_interval(row, interval, "" if known else "interval.fixed")
     if got.left_out is not None and interval.kind == "anchors" and "conf_method" in row:
         row["conf_method"] = ANCHOR_GROUPS
 
@@ -235,14 +244,14 @@ def _anchored(row: dict[str, Any], task: MeasureTask, got: Answer, view: View, f
     if got.points is not None:
         interval = bounded_interval(got.points, n, bounds, task.card.limits(n), task.card.worst(n), view.seed)
         if interval is None:
-            add_note(row, "no interval: few anchors carry the value, and what one point contributes has no bound")
+            add_note(row, "interval.few_carry")
         return interval
     if got.left_out is None:
         if "full_ranks" in task.card.needs:
-            add_note(row, "no interval: the anchors also choose the scale")
+            add_note(row, "interval.scale")
         return None
     if got.carriers is not None and got.carriers() < EXPECTED:
-        add_note(row, "no interval: so few points may carry the error that the anchors can miss them")
+        add_note(row, "interval.missed")
         return None
     values = got.left_out()
     _keep_groups(row, task, values, found)
@@ -254,10 +263,10 @@ def _without_points(row: dict[str, Any], task: MeasureTask, got: Answer, view: V
     try:
         values = task.thing.card.without(view, **task.parameters)  # type: ignore[attr-defined]
     except UndefinedMeasure as reason:
-        add_note(row, f"no interval: {reason}")
+        add_note(row, "interval.refused", reason=refusal(reason))
         return None
     if not np.isfinite(values).all():
-        add_note(row, "no interval: undefined without some of the points")
+        add_note(row, "interval.undefined")
         return None
     found.left_out[point_column(task.name, task.words)] = values
     return jackknife_interval(got.value, values, task.card.bounds, chance_size(row))
@@ -340,7 +349,7 @@ def evaluate_where_labeled(name: str, view: View, tasks: Sequence[MeasureTask], 
                 seen_by(task, view)
                 own.append(task)
             except UndefinedMeasure as reason:
-                found.rows.append(missing_row(name, task, str(reason)))
+                found.rows.append(missing_row(name, task, refusal(reason)))
     if own:
         _join_labeled(found, evaluate_measures(name, labeled(view), own, ci, root), view.labels >= 0)
     place = {(task.name, task.words): at for at, task in enumerate(tasks)}
@@ -355,7 +364,7 @@ def _join_labeled(found: Found, part: Found, known: npt.NDArray[np.bool_]) -> No
         found.left_out[column] = np.full(len(known), values_of[column])
         found.left_out[column][known] = without
     for row in part.rows:
-        add_note(row, f"on the {known.sum()} labeled of {len(known)} points, evaluated by themselves")
+        add_note(row, "labels.partly", labeled=int(known.sum()), n=len(known))
     found.rows += part.rows
     found.groups += part.groups
     for column, values in part.points.items():
@@ -407,9 +416,10 @@ def _algorithm_row(
     except DrevalError as error:
         if error.argument in options and error.argument != "n_components":  # of which a method may have a limit
             raise
-        return missing_row(source.name, task, str(error))
-    words = [got.words, *(note.rstrip(".") for note in got.notes), task.card.metric_note(data.metric)]
-    row = missing_row(source.name, task, "; ".join(filter(None, words)))
+        return missing_row(source.name, task, refusal(error))
+    row = {"embedding": source.name, "measure": task.name, "parameters": task.words, **_card_columns(task)}
+    parts = (note("parts", words=got.words),) if got.words else ()
+    row["notes"] = (*parts, *got.notes, *task.card.metric_notes(data.metric))
     row.update(value=got.value, chance=got.chance, n_resamples=got.n_resamples)
     return row
 

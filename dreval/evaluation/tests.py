@@ -15,6 +15,7 @@ from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.evaluation.plan import TestTask
 from dreval.geometry.rkhs import Refit
 from dreval.inputs.data import Data
+from dreval.records.notes import Note, Notes, note, refusal
 from dreval.registry import TESTS
 from dreval.significance._certificate import RULE, FitPoints, fit_points, fitted, residual_tests
 from dreval.significance._kernels import factors_suffice
@@ -26,10 +27,10 @@ CELLS = 40  # at most, of a null distribution as a result keeps it
 TEST_POINTS = 2000  # rows up to which n x n matrices are held; beyond, such a test has a random subset
 
 
-def missing_test(name: str, task: TestTask, reason: str) -> dict[str, Any]:
+def missing_test(name: str, task: TestTask, *notes: Note) -> dict[str, Any]:
     """A row of a test without a p-value and with the reason."""
-    known = {"test": task.name, "target": task.target, "parameters": _effect(TESTS.card(task.name).effect_size)}
-    return {"embedding": name, **known, "note": reason}
+    known = {"test": task.name, "variable": task.target, "parameters": _effect(TESTS.card(task.name).effect_size)}
+    return {"embedding": name, **known, "notes": notes}
 
 
 def _effect(name: str) -> str:
@@ -64,7 +65,7 @@ def null_cells(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         if not len(null):
             continue
         counts, edges = np.histogram(null, bins=min(CELLS, max(5, int(len(null) ** 0.5))))
-        key = {name: row[name] for name in ("embedding", "test", "target")}
+        key = {name: row[name] for name in ("embedding", "test", "variable")}
         cells = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
         found += [{**key, "low": low, "high": high, "count": count} for low, high, count in cells]
     return found
@@ -74,7 +75,8 @@ def _test_row(
     name: str, Y: FloatArray, task: TestTask, root: int, n_jobs: int | None, warned: set[str]
 ) -> dict[str, Any]:
     """Statistic, p-value and effect of one test; what the test refuses is the reason in its row."""
-    notes = [task.caveat] if task.caveat else []
+    notes: Notes = (note("test.data"),) if task.kind == "data" else ()
+    names = _names_of(name, task)
     seed = stream_seed(root, "test", name, task.name, task.target)
     test = TESTS.get(task.name)
     second = "groups" if test.card.second == "groups" else "y"
@@ -84,37 +86,42 @@ def _test_row(
             values, options, more = _variable(task)
             if task.known is not None:  # complete cases
                 Y, options = Y[task.known], _of_known(options, task.known)
-                more.append(f"on the {len(Y)} of {len(task.known)} points at which `{task.argument}` is known")
+                known = note("test.known", known=len(Y), n=len(task.known), argument=task.argument)
+                more = (*more, known)
+            whole = len(Y)
             Y, values, options, sampled = _tested_rows(Y, values, test.card, options, root)
             got = test(Y, **{second: values}, random_state=seed, n_jobs=n_jobs, **options)
         except DrevalError as reason:
-            return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
+            return missing_test(name, task, refusal(reason.named(names)))
     for warning in caught:
-        text = _in_words_of_the_caller(str(warning.message), name, task)
-        if text not in warned:
-            warnings.warn(text, warning.category, stacklevel=6)
-        warned.add(text)
-    notes += [*more, *sampled, *(_in_words_of_the_caller(note.rstrip("."), name, task) for note in got.notes)]
-    row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
+        own = getattr(warning.message, "note", None)
+        said = str(warning.message) if own is None else str(own.named(names))
+        if said not in warned:
+            warnings.warn(said if own is None else warning.category(own.named(names)), warning.category, stacklevel=6)
+        warned.add(said)
+    notes = (*notes, *more, *sampled, *(one.named(names) for one in got.notes))
+    row = missing_test(name, task, *notes)
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
     row.update(family=task.family, p_kind=got.p_kind)
+    if len(Y) < whole:
+        row["n_used"] = len(Y)
     if task.known is not None:
         row["n"] = int(task.known.sum())
     row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name), null=got.null_distribution)
     return row
 
 
-def _variable(task: TestTask) -> tuple[Any, dict[str, Any], list[str]]:
+def _variable(task: TestTask) -> tuple[Any, dict[str, Any], Notes]:
     """What the embedding is tested against, the options of the test, and what is to be said.
 
     Of data that are distances only a test of distances can be asked.
     """
     options = dict(task.options)
     if task.kind != "data":
-        return np.asarray(task.variable), options, []
+        return np.asarray(task.variable), options, ()
     data: Data = task.variable
     if data.metric == "precomputed" and "distances" in TESTS.card(task.name).needs:
-        return data.X, {**options, "metric": options.get("metric", ("euclidean", "precomputed"))}, []
+        return data.X, {**options, "metric": options.get("metric", ("euclidean", "precomputed"))}, ()
     _check_coordinates(task)
     return data.dense(), options, _of_coordinates(data)
 
@@ -135,30 +142,29 @@ def _check_coordinates(task: TestTask) -> None:
         raise UndefinedMeasure("metric", rule, "distances only", cure)
 
 
-def _of_coordinates(data: Data) -> list[str]:
+def _of_coordinates(data: Data) -> Notes:
     """What is to be said of data that are measured in their coordinates."""
-    notes = [note.rstrip(".") for note in data.dense_notes()]
-    if data.metric not in ("euclidean", "precomputed"):
-        notes.append(f"measured in the coordinates as they are, not by the metric {data.metric!r}")
-    return notes
+    if data.metric in ("euclidean", "precomputed"):
+        return data.dense_notes()
+    return (*data.dense_notes(), note("metric.coordinates", metric=data.metric))
 
 
 def _tested_rows(
     Y: FloatArray, values: Any, card: Any, options: dict[str, Any], root: int
-) -> tuple[FloatArray, Any, dict[str, Any], list[str]]:
+) -> tuple[FloatArray, Any, dict[str, Any], Notes]:
     """All rows, or a random subset of many where the test would hold n x n matrices; and what is to be said of it."""
     n = len(Y)
     if n <= TEST_POINTS:
-        return Y, values, options, []
+        return Y, values, options, ()
     if not _holds_matrices(card, Y, values, options):
-        return Y, values, options, [f"tested on all {n} points"]
+        return Y, values, options, (note("test.all_points", n=n),)
     chosen = np.sort(stream(root, "test points").choice(n, TEST_POINTS, replace=False))
     square = isinstance(options.get("metric"), tuple) and "precomputed" in options["metric"]
     values = values[np.ix_(chosen, chosen)] if square else values[chosen]
     if options.get("blocks") is not None:
         options["blocks"] = np.asarray(options["blocks"])[chosen]
-    why = "has no way around n x n matrices" if card.memory == "matrices" else "finds no small factor of a kernel here"
-    return Y[chosen], values, options, [f"tested on {TEST_POINTS} points drawn at random: {card.name} {why}"]
+    code = "test.drawn_matrices" if card.memory == "matrices" else "test.drawn_factors"
+    return Y[chosen], values, options, (note(code, drawn=TEST_POINTS, test=card.name),)
 
 
 def _holds_matrices(card: Any, Y: FloatArray, values: Any, options: dict[str, Any]) -> bool:
@@ -187,24 +193,20 @@ def _residual_row(
         count = int(task.options["n_resamples"])
         (found,) = residual_tests(refit, points.Y, [task.name], count, root, n_jobs)
     except DrevalError as reason:
-        return missing_test(name, task, _in_words_of_the_caller(str(reason), name, task))
-    said = [*points.notes, *refit.map.notes]
-    notes = [task.caveat, *_of_coordinates(task.variable), *(note.rstrip(".") for note in said), *_unused(task)]
-    row: dict[str, Any] = missing_test(name, task, "; ".join(notes))
+        return missing_test(name, task, refusal(reason.named(_names_of(name, task))))
+    unused = [key for key in task.given if key != "n_resamples"]  # the residual bootstrap does not read them
+    said = (*_of_coordinates(task.variable), *points.notes, *refit.map.notes)
+    row = missing_test(name, task, note("test.residual"), *said)
+    row["notes"] += (note("test.unused", options=unused),) if unused else ()
     row.update(statistic=found.statistic, p_value=found.p_value, effect_size=found.effect_size, n_resamples=count)
     row.update(family=task.family, p_kind="bootstrap")
+    if len(points.X) < task.variable.n:
+        row["n_used"] = len(points.X)
     row.update(chance=float(found.null_distribution.mean()), null=found.null_distribution)
     return row
 
 
-def _unused(task: TestTask) -> list[str]:
-    """Options that the residual bootstrap does not read."""
-    unused = [key for key in task.given if key != "n_resamples"]
-    return [f"not used here: {', '.join(unused)}"] if unused else []
-
-
-def _in_words_of_the_caller(text: str, name: str, task: TestTask) -> str:
-    """What a test says of its ``x`` and ``y``, said of the embedding and the variable."""
-    text = text.replace("`x`", f"`embeddings[{name!r}]`").replace("`groups`", f"`{task.argument}`")
-    text = text.replace("`embedding`", f"`embeddings[{name!r}]`")
-    return text.replace("`y`", f"`{task.argument}`")
+def _names_of(name: str, task: TestTask) -> dict[str, str]:
+    """What the arguments of a test are called by who calls the evaluation."""
+    embedding = f"embeddings[{name!r}]"
+    return {"x": embedding, "embedding": embedding, "y": task.argument, "groups": task.argument}

@@ -21,6 +21,7 @@ from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.leave_one import check_left_one
 from dreval.geometry.neighbors import orders
 from dreval.geometry.ranks import FAR, joined_rows
+from dreval.records.notes import Notes, note
 
 __all__ = [
     "Coranking",
@@ -89,9 +90,10 @@ class Coranking:
         """The K in 1, ..., n - 2 with the largest LCMC, the smallest of several."""
         return int(np.argmax(self.lcmc()[:-1])) + 1
 
-    def note(self) -> str:
+    @property
+    def notes(self) -> Notes:
         """What the order of equal distances has to do with it."""
-        return "equal distances are ordered by index" if self.ambiguous.any() else ""
+        return (note("ties.index"),) if self.ambiguous.any() else ()
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from dreval._check import (
     describe,
 )
 from dreval.errors import DegenerateDataWarning, InputError, caller_level
+from dreval.records.notes import Notes, note
 
 __all__ = [
     "KERNELS",
@@ -41,7 +42,7 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 
 
-def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[float, tuple[str, ...]]:
+def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[float, Notes]:
     """The length-scale sigma of the median rule, and notes.
 
     Parameters
@@ -53,7 +54,7 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
 
     Returns
     -------
-    (float, tuple of str)
+    (float, tuple of Note)
         ``sigma = sqrt(median)``, so that gamma = 1 / (2 sigma^2) = 1 / (2 median); when the median is 0, the smallest
         positive value replaces it, with a ``DegenerateDataWarning``.
 
@@ -68,22 +69,18 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
     (2.0, ())
     """
     sigma, notes = median_rule(squared_distances, argument)
-    for note in notes:
-        warnings.warn(note, DegenerateDataWarning, stacklevel=caller_level())
+    for one in notes:
+        warnings.warn(DegenerateDataWarning(one), stacklevel=caller_level())
     return sigma, notes
 
 
-def median_rule(squared_distances: FloatArray, argument: str) -> tuple[float, tuple[str, ...]]:
+def median_rule(squared_distances: FloatArray, argument: str) -> tuple[float, Notes]:
     """The same without a warning, for records that hold the note themselves."""
     squared = float(np.median(squared_distances))
     if squared > 0:
         return float(np.sqrt(squared)), ()
     squared = float(squared_distances[squared_distances > 0].min())
-    note = (
-        f"More than half of the pairs of rows of `{argument}` coincide: its bandwidth is the smallest positive "
-        "distance, not the median."
-    )
-    return float(np.sqrt(squared)), (note,)
+    return float(np.sqrt(squared)), (note("bandwidth.smallest", argument=argument),)
 
 
 # Kernels with a length-scale, as functions of the squared distance in units of the squared bandwidth.
@@ -118,14 +115,14 @@ class Gram:
         Name of the kernel used.
     bandwidth : float or None
         Length-scale sigma in the units of the variable; None for kernels without one.
-    notes : tuple of str
+    notes : tuple of Note
         Assumptions that were made.
     """
 
     matrix: FloatArray
     kernel: str
     bandwidth: float | None
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
 
 
 def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: float | str | None = None) -> Gram:
@@ -182,9 +179,9 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
     if kernel == "precomputed":
         return Gram(_precomputed(value, argument), kernel, None)
     if kernel == "delta" or is_classes(value):
-        note = () if kernel == "delta" else (f"`{argument}` holds classes: its kernel is delta (1 if equal, else 0).",)
+        notes = () if kernel == "delta" else (note("kernel.delta", argument=argument),)
         codes = delta_codes(value, argument)
-        return Gram((codes[:, None] == codes[None, :]).astype(np.float64), "delta", None, note)
+        return Gram((codes[:, None] == codes[None, :]).astype(np.float64), "delta", None, notes)
     return Gram(_linear(value, argument), kernel, None)
 
 

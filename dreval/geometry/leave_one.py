@@ -18,6 +18,7 @@ from dreval.geometry.blocks import Groups, View, sweep
 from dreval.geometry.distances import take
 from dreval.geometry.pair_statistics import correlation, rank_products, rank_products_without
 from dreval.geometry.pairs import Pairs, pairs_of
+from dreval.records.notes import Notes
 
 __all__ = [
     "check_left_one",
@@ -96,7 +97,7 @@ def common_without(view: View, k: int, worth: FloatArray) -> FloatArray:
     return np.asarray(own.sum() - own + change)
 
 
-Statistic = Callable[[Pairs], tuple[float, str]]
+Statistic = Callable[[Pairs], tuple[float, Notes]]
 EXACT_RANKS = 200  # points up to which ranks are counted anew without each of them
 THIN = 1e-3  # what is left of a sum, below which it is summed again so that nothing cancels
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dreval._check import check_points
 from dreval._random import stream
 from dreval.geometry.kernels import delta_codes, gram_matrix, is_classes, radial_columns
+from dreval.records.notes import Notes, note
 
 __all__ = ["MEDIAN_ROWS", "TRACE_TOLERANCE", "LowRank", "low_rank_kernel", "pivoted_cholesky", "some_rows"]
 
@@ -42,7 +43,7 @@ class LowRank:
     trace: float
     kernel: str
     bandwidth: float | None
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
 
 
 def pivoted_cholesky(
@@ -145,7 +146,7 @@ def low_rank_kernel(
         return LowRank(centered, 0.0, float(np.vdot(centered, centered)), kernel, None)
     notes = known.notes
     if n > MEDIAN_ROWS and bandwidth in (None, "median"):
-        notes = (*notes, f"The bandwidth of `{argument}` is the median over {MEDIAN_ROWS} rows drawn at random.")
+        notes = (*notes, note("bandwidth.drawn", argument=argument, rows=MEDIAN_ROWS))
     scaled = (points - points.mean(axis=0)) / known.bandwidth
     factor, left = pivoted_cholesky(np.ones(n), lambda i: radial(scaled, scaled[i]), tolerance, most)
     factor -= factor.mean(axis=0)

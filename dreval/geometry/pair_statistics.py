@@ -13,6 +13,7 @@ from dreval._random import stream
 from dreval.geometry.blocks import Groups, View
 from dreval.geometry.distances import Space
 from dreval.geometry.pairs import Pairs, Short, known_pairs, numbered, pairs_of
+from dreval.records.notes import Notes, note
 from dreval.records.shepard import Shepard
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 
-def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, str]:
+def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, Notes]:
     """The ratio xy / sqrt(xx yy) in [-1, 1]; where one side's distances are all equal 0, where both sides' are 1."""
     flat, alike = table.constant(), (table.x[0] > 0) == (table.y[0] > 0)
     return _within((xx, yy, xy), flat[0] or xx == 0, flat[1] or yy == 0, alike, "distances")
@@ -44,7 +45,7 @@ def correlation_by_chance(view: View) -> float:
     return 1.0 if all(flat) and alike else 0.0
 
 
-def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, str]:
+def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, Notes]:
     """Spearman correlation of two vectors with mid ranks, and the same convention where one is constant; O(N log N)."""
     from dreval.geometry._loops import pairs as loops
 
@@ -97,14 +98,14 @@ def rank_products_without(table: Pairs, groups: Groups, n_jobs: int | None = Non
 
 def _within(
     sums: tuple[float, float, float], flat_x: bool, flat_y: bool, alike: bool | np.bool_, what: str
-) -> tuple[float, str]:
+) -> tuple[float, Notes]:
     """The correlation from its sums, or what stands for it where a side does not vary."""
     if flat_x and flat_y and alike:
-        return 1.0, f"all {what} are equal in the data, and so they are in the embedding: counted as 1"
+        return 1.0, (note("correlation.both_equal", what=what),)
     if flat_x or flat_y:
-        return 0.0, f"all {what} in the {'embedding' if flat_y else 'data'} are equal: counted as 0"
+        return 0.0, (note("correlation.equal", what=what, space="embedding" if flat_y else "data"),)
     xx, yy, xy = sums
-    return min(max(float(xy) / math.sqrt(xx) / math.sqrt(yy), -1.0), 1.0), ""
+    return min(max(float(xy) / math.sqrt(xx) / math.sqrt(yy), -1.0), 1.0), ()
 
 
 FloatArray = npt.NDArray[np.float64]

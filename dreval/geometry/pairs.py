@@ -20,6 +20,7 @@ from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import Groups, View, random_groups
 from dreval.geometry.distances import Space
+from dreval.records.notes import Notes, note
 
 __all__ = [
     "EXACT_POINTS",
@@ -142,17 +143,18 @@ class Estimate:
     ``left_out`` computes the values without each group of anchors, shrunk for the finite population, so that the
     delete-a-group jackknife of them has the design-based standard error; ``carriers`` how many anchors are to be
     expected among the points that carry the error (``_carriers``). ``sampling_se`` is the standard error of a sample
-    of pairs.
+    of pairs, and ``n_used`` how many pairs, or points, were drawn, where not all.
     """
 
     value: float
-    note: str = ""
+    notes: Notes = ()
     left_out: Callable[[], FloatArray] | None = None
     carriers: Callable[[], float] | None = None
     sampling_se: float | None = None
+    n_used: int | None = None
 
 
-Statistic = Callable[[Pairs], tuple[float, str]]
+Statistic = Callable[[Pairs], tuple[float, Notes]]
 Without = Callable[[Pairs, Groups, int | None], FloatArray]
 
 
@@ -172,10 +174,10 @@ def remember_data(view: View, other: View) -> None:
     view.once("same data", lambda: other)
 
 
-def largest_of_some(pairs: Pairs, n: int) -> str:
+def largest_of_some(pairs: Pairs, n: int) -> Notes:
     """A note for what is measured in the largest distance, where not all pairs of n points were seen."""
     some = pairs.ordered or pairs.sampled or len(pairs.points) < n
-    return "on average a little too high: the largest distance seen may not be the largest of all" if some else ""
+    return (note("pairs.largest"),) if some else ()
 
 
 def n_pairs(view: View) -> int:
@@ -317,18 +319,18 @@ def estimate(view: View, statistic: Statistic, without: Without | None = None) -
         if not math.isnan(value):
             return Estimate(value)
     table = pairs_of(view)
-    value, note = statistic(table)
+    value, notes = statistic(table)
     if whole is not None or not (table.ordered or table.sampled):
-        return Estimate(value, note)
+        return Estimate(value, notes)
     if table.ordered:
-        words = f"{SAMPLED_PAIRS:,} pairs from the anchors drawn at random" if table.sampled else ""
+        drawn = (note("pairs.anchors", drawn=SAMPLED_PAIRS),) if table.sampled else ()
         left_out = partial(_without_anchors, view, table, statistic, value)
-        return Estimate(value, _join(note, words), left_out, partial(_carriers, table))
+        return Estimate(value, (*notes, *drawn), left_out, partial(_carriers, table), n_used=len(table.x))
     codes = stream(view.seed, "splits").permutation(len(table.x)) % SPLITS
     parts = [statistic(table.only(codes == part))[0] for part in range(SPLITS)]
     se = float(np.std(parts, ddof=1)) / math.sqrt(SPLITS)
-    words = f"{SAMPLED_PAIRS:,} of {table.total:,} pairs drawn at random, standard error of this draw {se:.2g}"
-    return Estimate(value, _join(note, words), sampling_se=se)
+    drawn = note("pairs.drawn", drawn=SAMPLED_PAIRS, total=table.total, se=se)
+    return Estimate(value, (*notes, drawn), sampling_se=se, n_used=len(table.x))
 
 
 def _carriers(table: Pairs) -> float:
@@ -396,19 +398,14 @@ def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate
 
     if whole is not None:
         return Estimate(without(np.isin(part.rows, view.population)))
-    value, note = statistic(table)
+    value, notes = statistic(table)
     found = left_out_anchors(part, value, without, view.n)
     se = math.sqrt((len(found) - 1) / len(found) * float(np.sum((found - found.mean()) ** 2)))
-    words = f"{count:,} of {view.n:,} points drawn at random, standard error of this draw {se:.2g}"
-    return Estimate(value, _join(note, words), sampling_se=se)
+    drawn = note("points.drawn", drawn=count, total=view.n, se=se)
+    return Estimate(value, (*notes, drawn), sampling_se=se, n_used=count)
 
 
 def _some_points(view: View, count: int) -> View:
     """The view of some random points only."""
     chosen = np.sort(stream(view.seed, "points of pairs").choice(view.population, count, replace=False))
     return replace(view, rows=chosen, population=chosen, _kept={})
-
-
-def _join(*notes: Any) -> str:
-    """Notes that say something, one behind the other."""
-    return "; ".join(filter(None, notes))

@@ -15,6 +15,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.distances import compact, gather, group_width, held, power_of_two, spread
 from dreval.geometry.leave_one import neighbors_to_spare
 from dreval.inputs.features import is_sparse
+from dreval.records.notes import Notes, note
 
 __all__ = [
     "LocalParts",
@@ -341,7 +342,7 @@ def best_scale(parts: LocalParts) -> FloatArray:
     return relative(np.maximum(left, 0.0), parts.x2)
 
 
-def coincident(x2: FloatArray) -> str:
+def coincident(x2: FloatArray) -> Notes:
     """A note that counts neighborhoods of coinciding points; empty where there are none."""
     count = int((x2 == 0).sum())
-    return f"{count} neighborhoods of coinciding points contribute 0" if count else ""
+    return (note("procrustes.coincident", count=count),) if count else ()

@@ -18,6 +18,7 @@ from dreval.errors import InputError
 from dreval.geometry.distances import block_rows, pairwise_squared, power_of_two
 from dreval.geometry.kernels import center, median_rule, radial_values
 from dreval.records._verbs import Record
+from dreval.records.notes import Notes, note
 
 __all__ = [
     "POINTS",
@@ -49,7 +50,7 @@ class Scaled(NamedTuple):
     points: FloatArray
     scale: float
     bandwidth: float
-    notes: tuple[str, ...]
+    notes: Notes
 
     def gram(self, kernel: str = "gaussian") -> FloatArray:
         """The kernel matrix (n, n)."""
@@ -66,7 +67,7 @@ def scaled_points(points: FloatArray, argument: str, bandwidth: float | None = N
     scale = power_of_two(moved)
     moved = moved * scale
     if not moved.any():
-        return Scaled(moved, scale, 0.0, (f"`{argument}` puts all points in one place.",))
+        return Scaled(moved, scale, 0.0, (note("embedding.one_place", argument=argument),))
     if bandwidth is not None:
         return Scaled(moved, scale, bandwidth * scale, ())
     sigma, notes = median_rule(pdist(moved, "sqeuclidean"), argument)
@@ -180,7 +181,7 @@ class KernelMap(Record):
     left_out_error : float
         The same where each point is left out of the fit, over its deviation from the mean of the other points; NaN
         where the rule has no such form.
-    notes : tuple of str
+    notes : tuple of Note
         What was assumed.
     columns : tuple of str or None
         Names of the columns in, where they are known; new rows in a frame are put in their order.
@@ -205,7 +206,7 @@ class KernelMap(Record):
     condition: float
     error: float
     left_out_error: float
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     columns: tuple[str, ...] | None = None
 
     def __call__(self, points: Any) -> FloatArray:

@@ -14,6 +14,7 @@ from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import RADIAL_KERNELS, radial_values
 from dreval.geometry.rkhs import Scaled, reconstruction_map, scaled_points
+from dreval.records.notes import Notes, note
 
 __all__ = [
     "TRANSFORMATIONS",
@@ -52,7 +53,7 @@ class Transformations:
         What multiplies the kernel: a s, or 1 by the printed definition.
     slope : float
         Steepest slope of what is added; below 1 the transformation is invertible, as Definition 4 demands.
-    notes : tuple of str
+    notes : tuple of Note
         What was assumed.
     """
 
@@ -64,7 +65,7 @@ class Transformations:
     amplitude: float
     size: float
     slope: float
-    notes: tuple[str, ...]
+    notes: Notes
     scaled: Scaled = field(repr=False)
 
     @property
@@ -114,7 +115,7 @@ def check_amplitude(value: Any) -> float:
 
 
 def transformations_of(
-    X: FloatArray, known: FloatArray, kind: str, amplitude: Any, kernel: str, notes: tuple[str, ...] = ()
+    X: FloatArray, known: FloatArray, kind: str, amplitude: Any, kernel: str, notes: Notes = ()
 ) -> Transformations:
     """The transformations of data of which ``known`` is what the embedding reconstructs."""
     check_one_of(kind, TRANSFORMATIONS, "transformation")
@@ -130,8 +131,7 @@ def transformations_of(
     if amplitude * spread * steepest >= 1.0:
         asked, amplitude = amplitude, _SHRUNK / (spread * steepest)
         outliers = spread * steepest >= 1.0  # without them the bandwidth is above the spread
-        why = ", whose spread is large beside the bandwidth (outliers)" if outliers else "; it is too large for them"
-        notes += (f"The amplitude {asked:g} would fold the data{why}: {amplitude:.3g} is used.",)
+        notes += (note("amplitude.smaller", asked=asked, used=amplitude, outliers=outliers),)
     size = amplitude * spread
     return Transformations(X, known, kind, kernel, bandwidth, amplitude, size, size * steepest, notes, scaled)
 

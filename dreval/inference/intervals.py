@@ -13,6 +13,7 @@ from dreval._random import stream
 
 __all__ = [
     "CI_WORDS",
+    "LEVEL",
     "METHODS",
     "TARGETS",
     "Interval",
@@ -59,16 +60,10 @@ METHODS = {
     "seeds": "runs of the method with other seeds, Student's t of their mean",
     "subsamples": "runs of the method on random halves of the points with half the neighbors, not rescaled",
 }
-TARGETS = {
-    "points": "the population the points came from, embedding held fixed, as if not fitted to them",
-    "partitions": "the population the points came from, embedding held fixed, as if not fitted to them",
-    "anchors": "all points of this embedding",
-    "bets": "all points of this embedding",
-    "unseen": "all points of this embedding",
-    "exact": "all points of this embedding",
-    "subsampling": "the population the points came from, embedding held fixed, as if not fitted to them",
-    "seeds": "the mean over all seeds of the method, points held fixed",
-    "subsamples": "the population the points came from, method run anew",
+TARGETS = {  # what an interval of a kind speaks of, a word of ``glossary.TARGETS``
+    **dict.fromkeys(("points", "partitions", "subsampling"), "points"),
+    **dict.fromkeys(("anchors", "bets", "unseen", "exact"), "anchors"),
+    **dict.fromkeys(("seeds", "subsamples"), "replicates"),
 }
 
 

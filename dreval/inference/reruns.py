@@ -24,6 +24,7 @@ from dreval.inputs.identity import digest, identity
 from dreval.inputs.source import as_source, bundled_first
 from dreval.inputs.source_kinds import Source, seed_of
 from dreval.journal.store import Store
+from dreval.records.notes import refusal
 
 __all__ = ["Case", "Found", "Reruns", "at_most", "open_case", "reseed", "runnable"]
 
@@ -88,7 +89,7 @@ class Reruns:
 
     ``recipe`` says what the runs depend on besides data and method. ``compare(base, Y)`` gives the answer of a run, a
     dict of plain numbers, from the embedding of the data and that of the run; it is called in the worker process. An
-    answer also has ``seconds`` and ``reason``, which is empty for a run that succeeded and else says why it failed.
+    answer also has ``seconds`` and ``reason``, which is None for a run that succeeded and else a note that says why not.
     """
 
     case: Case
@@ -164,7 +165,7 @@ class Reruns:
             answers: Iterator[tuple[str, Found]] = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")(calls)
             for name, answer in answers:
                 found[name] = answer
-                if self._db and not answer["reason"]:
+                if self._db and answer["reason"] is None:
                     self._db.put(self._run, name, answer)
                 bar.update(1)
         return [found[name] for name in names]
@@ -186,5 +187,5 @@ def _answer(
     try:
         found = compare(base, _embed(case, X, d, seed))
     except DrevalError as error:
-        return name, {"seconds": time.perf_counter() - began, "reason": str(error)}
-    return name, {**found, "seconds": time.perf_counter() - began, "reason": ""}
+        return name, {"seconds": time.perf_counter() - began, "reason": refusal(error)}
+    return name, {**found, "seconds": time.perf_counter() - began, "reason": None}

@@ -19,6 +19,7 @@ from typing import Any
 import pandas as pd
 
 from dreval.errors import InputError
+from dreval.records.notes import Note, Notes, note
 
 __all__ = ["read_text"]
 
@@ -39,10 +40,10 @@ class _Layout:
     separator: str
     header: tuple[str, ...] | None
     width: int
-    notes: list[str]
+    notes: list[Note]
 
 
-def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, bool, tuple[str, ...]]:
+def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, bool, Notes]:
     """The table in a .csv or .tsv file (also .gz), whether it had a header, and notes on how it was read."""
     raw = _load(path, suffix, argument)
     try:
@@ -55,7 +56,7 @@ def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, boo
     if layout.width > 1 and frame.iloc[:, -1].isna().any():
         _refuse_ragged(raw, layout, path, argument)
     if layout.separator == ";" and (changed := _decimal_commas(frame, raw)):
-        layout.notes.append(f"{changed} column{'s' * (changed > 1)} of '{path.name}' had decimal commas.")
+        layout.notes.append(note("file.commas", columns=changed, file=path.name))
     if layout.header is not None:
         frame = _name(frame, layout.header)
     if len(frame) == 0:
@@ -142,13 +143,13 @@ def _sniff(raw: bytes, usual: str, path: Path, argument: str) -> _Layout:
     separator = _separator(raw, usual)
     rows = _rows(raw, separator)
     (_, first), (line, second) = next(rows, (0, [""])), next(rows, (0, []))
-    notes = []
+    notes: list[Note] = []
     if separator != usual:
-        notes.append(f"'{path.name}' was read with {_SEPARATOR_NAMES[separator]} between its columns.")
+        notes.append(note("file.separator", file=path.name, separator=_SEPARATOR_NAMES[separator]))
     if not _is_header(first, second or first):
         return _Layout(separator, None, len(first), notes)
     if any(_NUMBER.fullmatch(cell.strip()) for cell in first):
-        notes.append(f"The first row of '{path.name}' was read as column names.")
+        notes.append(note("file.header", file=path.name))
     header = [re.sub(r"^#+\s*", "", first[0]), *first[1:]]
     if len(second) == len(header) + 1:
         trailing = not second[-1].strip()

@@ -28,14 +28,11 @@ from dreval.inputs.files import has_column
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.tables import Raw, is_path, unpack
 from dreval.inputs.variables import LabelVector, Rows, Taken, align, as_covariates, as_ids, as_label_vector, as_latent
+from dreval.records.notes import Note, Notes, note
 
 __all__ = ["Data", "LabelVector", "align", "as_data"]
 
 FloatArray = npt.NDArray[np.float64]
-LIKE_DISTANCES = (
-    "The data are a symmetric matrix with zeros on the diagonal and were taken as features; if they are distances, "
-    'pass metric="precomputed".'
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +54,7 @@ class Data:
         Other variables: float64 for numbers; integers, or text, for classes.
     name : str
         Name of the data.
-    notes : tuple of str
+    notes : tuple of Note
         What a reader of the result should know of the data.
     latent : ndarray (n, q) or None
         True latent variables.
@@ -75,7 +72,7 @@ class Data:
     labels: LabelVector | None = None
     covariates: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     name: str = "data"
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     latent: FloatArray | None = None
     obsm: Mapping[str, Any] = field(default_factory=dict)
     ids_given: bool = False
@@ -106,10 +103,10 @@ class Data:
         """The features as an array, for what cannot read a sparse matrix; refused above 8 GiB."""
         return densify(self.X, "data")[0] if self.sparse else self.X
 
-    def dense_notes(self) -> tuple[str, ...]:
+    def dense_notes(self) -> Notes:
         """What to say where ``dense`` was asked for."""
         n, p = self.X.shape
-        return (f"A sparse matrix of {n} x {p} was made dense.",) if self.sparse else ()
+        return (note("data.dense", rows=n, columns=p),) if self.sparse else ()
 
     def sha256(self) -> str:
         """Hash of the numbers (and of where they stand, if sparse)."""
@@ -217,13 +214,14 @@ def as_data(
     X, columns = _features(raw, metric)
     X = fit_metric(X, metric, "data")
     if metric != "precomputed" and like_distances(X):
-        warnings.warn(LIKE_DISTANCES, InputWarning, stacklevel=caller_level())
-        square_notes = (LIKE_DISTANCES,)
+        like = note("data.like_distances")
+        warnings.warn(InputWarning(like), stacklevel=caller_level())
+        square_notes = (like,)
     notes = (*raw.notes, *label_notes, *other_notes, *latent_notes, *square_notes, *_describe(X, columns, metric))
     return Data(X, columns, index, vector, others, name or raw.name, notes, true, raw.obsm, given, reserve, metric)
 
 
-def _describe(X: Any, columns: tuple[str, ...] | None, metric: str) -> list[str]:
+def _describe(X: Any, columns: tuple[str, ...] | None, metric: str) -> list[Note]:
     """Notes on the features, or on the distances."""
     if metric == "precomputed":
         return describe_distances(X)
@@ -312,7 +310,7 @@ def _called(names: Sequence[str], found: Sequence[Any]) -> list[str]:
     return [one if own.count(one) == 1 and one != "labels" else name for one, name in zip(own, names, strict=True)]
 
 
-def _square(raw: Raw) -> tuple[Raw, tuple[str, ...]]:
+def _square(raw: Raw) -> tuple[Raw, Notes]:
     """A frame of distances with its columns in the order of its rows, where both have the same names; and a note."""
     index = raw.reserve if raw.index is None else raw.index
     if index is None or not raw.named:
@@ -325,7 +323,7 @@ def _square(raw: Raw) -> tuple[Raw, tuple[str, ...]]:
         cure = "Give rows and columns the same names, or pass a plain array."
         raise InputError("data", "must have the same names in rows and columns of distances", got, cure)
     frame = raw.frame.iloc[:, columns.get_indexer(rows)]
-    return replace(raw, frame=frame), ("Columns of the distances were put into the order of the rows, by name.",)
+    return replace(raw, frame=frame), (note("distances.ordered"),)
 
 
 def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None]:

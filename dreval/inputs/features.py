@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 
 from dreval._check import check_exact, check_spread, check_unmasked, describe
 from dreval.errors import InputError
+from dreval.records.notes import Note, note
 
 __all__ = [
     "DENSE_LIMIT",
@@ -131,7 +133,7 @@ def is_sparse(value: Any) -> bool:
     return hasattr(value, "tocsr") and hasattr(value, "toarray")
 
 
-def densify(matrix: Any, argument: str) -> tuple[npt.NDArray[Any], str]:
+def densify(matrix: Any, argument: str) -> tuple[npt.NDArray[Any], Note]:
     """A sparse matrix as a dense array, with a note; one that needs more than 8 GiB is refused."""
     rows, columns = matrix.shape
     needed = rows * columns * 8
@@ -143,7 +145,7 @@ def densify(matrix: Any, argument: str) -> tuple[npt.NDArray[Any], str]:
             f"a sparse matrix of {rows} x {columns} that needs {size}",
             "Select columns or reduce the data first, for instance to 50 principal components.",
         )
-    return np.asarray(matrix.toarray()), f"A sparse matrix of {rows} x {columns} was made dense."
+    return np.asarray(matrix.toarray()), note("data.dense", rows=rows, columns=columns)
 
 
 def check_real(matrix: Any, argument: str) -> None:
@@ -165,24 +167,13 @@ def as_csr(matrix: Any, argument: str) -> Any:
     return own
 
 
-def describe_sparse(X: Any, columns: tuple[str, ...] | None) -> list[str]:
+def describe_sparse(X: Any, columns: tuple[str, ...] | None) -> list[Note]:
     """Notes on constant columns, a column that carries most of the variance, and repeated rows; O(entries + p)."""
     n, p = X.shape
-    notes = []
     counts = np.bincount(X.indices, minlength=p)
     constant = np.flatnonzero((counts == 0) | _full_and_equal(X, counts))
-    if len(constant):
-        shown = ", ".join(repr(columns[j] if columns else str(j)) for j in constant[:3])
-        notes.append(f"{len(constant)} of {p} columns are constant ({shown}{', ...' if len(constant) > 3 else ''}).")
-    share = _sparse_shares(X, counts)
-    top = int(np.argmax(share))
-    if p > 2 and share[top] > 0.5 + 1e-9:
-        name = columns[top] if columns else str(top)
-        notes.append(f"Column {name!r} carries {100 * share[top]:.1f} % of the total variance; data are never scaled.")
-    repeated = n - _distinct_sparse_rows(X)
-    if repeated:
-        notes.append(f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} an earlier one.")
-    return notes
+    names = columns or tuple(str(j) for j in range(p))
+    return _described(names, constant, _sparse_shares(X, counts), (), n - _distinct_sparse_rows(X))
 
 
 def _full_and_equal(X: Any, counts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -213,36 +204,32 @@ def _distinct_sparse_rows(X: Any) -> int:
 _ID_NAMES = frozenset({"id", "ids", "index", "cell", "cell_id", "row", "rowid", "sample", "sample_id"})
 
 
-def describe_columns(X: FloatArray, columns: tuple[str, ...] | None) -> list[str]:
+def describe_columns(X: FloatArray, columns: tuple[str, ...] | None) -> list[Note]:
     """Notes on constant columns, columns that carry most of the variance or look like ids, and repeated rows."""
     names = columns or tuple(str(j) for j in range(X.shape[1]))
-    notes = []
+    like_ids = [name for name, x in zip(names, X.T, strict=True) if looks_like_ids(name, x)]
     constant = np.flatnonzero((X == X[0]).all(axis=0))
+    return _described(names, constant, _variance_shares(X), like_ids, len(X) - _distinct_rows(X))
+
+
+def _described(
+    names: Sequence[str], constant: Any, shares: FloatArray, like_ids: Sequence[str], repeated: int
+) -> list[Note]:
+    """The notes on columns and rows, of dense and of sparse features."""
+    notes, top = list[Note](), int(np.argmax(shares))
     if len(constant):
-        shown = ", ".join(repr(names[j]) for j in constant[:3]) + (", ..." if len(constant) > 3 else "")
-        notes.append(f"{len(constant)} of {len(names)} columns are constant ({shown}).")
-    share = _variance_shares(X)
-    top = int(np.argmax(share))
-    if len(names) > 2 and share[top] > 0.5 + 1e-9:  # one of two always has half
-        percent = f"{100 * share[top]:.1f} %"
-        notes.append(f"Column {names[top]!r} carries {percent} of the total variance; data are never scaled.")
-    notes += [
-        f"Column {name!r} looks like row ids and is used as a feature; name it as ids={name!r}."
-        for name, x in zip(names, X.T, strict=True)
-        if looks_like_ids(name, x)
-    ]
-    repeated = len(X) - _distinct_rows(X)
-    if repeated:
-        notes.append(f"{repeated} row{'s repeat' if repeated > 1 else ' repeats'} an earlier one.")
-    return notes
+        named = [*(repr(names[j]) for j in constant[:3]), *(["..."] if len(constant) > 3 else [])]
+        notes.append(note("data.constant", constant=len(constant), columns=len(names), named=named))
+    if len(names) > 2 and shares[top] > 0.5 + 1e-9:  # one of two always has half
+        notes.append(note("data.one_column", column=names[top], percent=100 * shares[top]))
+    notes += [note("data.ids_used", column=name) for name in like_ids]
+    return [*notes, *([note("data.repeated", rows=repeated)] if repeated else [])]
 
 
-def describe_distances(D: FloatArray) -> list[str]:
+def describe_distances(D: FloatArray) -> list[Note]:
     """A note on points that coincide by their distances; columns mean nothing here."""
     pairs = (np.count_nonzero(D == 0) - len(D)) // 2
-    if not pairs:
-        return []
-    return [f"{pairs} pair{'s' if pairs > 1 else ''} of points {'are' if pairs > 1 else 'is'} at distance 0."]
+    return [note("distances.zero", pairs=pairs)] if pairs else []
 
 
 def looks_like_ids(name: object, values: FloatArray) -> bool:

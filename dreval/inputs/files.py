@@ -21,6 +21,7 @@ from dreval._check import nearest_name
 from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.inputs._text import read_text
 from dreval.inputs.paths import Located, locate
+from dreval.records.notes import Notes, note
 
 __all__ = [
     "Table",
@@ -139,7 +140,7 @@ def read_matrix_market(path: Path, argument: str) -> Any:
         raise _unreadable(path, argument, ".mtx", error) from error
 
 
-def read_h5ad(path: Path, argument: str) -> tuple[Any, tuple[str, ...]]:
+def read_h5ad(path: Path, argument: str) -> tuple[Any, Notes]:
     """The AnnData object in a .h5ad file, and a note where the file has an old layout; it needs anndata."""
     _require("anndata", "anndata", "a .h5ad file", path, argument)
     with warnings.catch_warnings(record=True) as caught:
@@ -151,8 +152,7 @@ def read_h5ad(path: Path, argument: str) -> tuple[Any, tuple[str, ...]]:
     others = [one for one in caught if one.category.__name__ != "OldFormatWarning"]
     for one in others:
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    old = f"'{path.name}' has the layout of an old AnnData, which is read all the same; writing it again renews it."
-    return found, (old,) if len(others) < len(caught) else ()
+    return found, (note("file.old_anndata", file=path.name),) if len(others) < len(caught) else ()
 
 
 def _require(package: str, extra: str, what: str, path: Path, argument: str) -> None:
@@ -178,7 +178,7 @@ class Table:
         The file.
     column : str or None
         The column named behind the path (``"labels.csv:species"``).
-    notes : tuple of str
+    notes : tuple of Note
         What was assumed in reading it.
     indexed : bool
         Whether pandas wrote the index of ``values`` to the file (.parquet).
@@ -188,7 +188,7 @@ class Table:
     columns: tuple[str, ...] | None
     path: str
     column: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     indexed: bool = False
 
 
@@ -244,14 +244,14 @@ def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
     if found.suffix == ".mtx":
         return Table(read_matrix_market(found.path, argument), None, str(found.path))
     if found.suffix == ".h5ad":
-        cure = "Pass it as `data`; its obs columns and obsm keys can then be used by name."
-        raise InputError(argument, "must be a file with one table", repr(str(found.path)), cure)
+        cure = "Pass it as {data}; its obs columns and obsm keys can then be used by name."
+        raise InputError(argument, "must be a file with one table", repr(str(found.path)), cure, data="data")
     return _frame_table(found, argument)
 
 
 def _frame_table(found: Located, argument: str) -> Table:
     """The table of a file with named columns."""
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     indexed = False
     if found.suffix == ".parquet":
         named = True

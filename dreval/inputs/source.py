@@ -47,6 +47,7 @@ from dreval.inputs.source_kinds import (
 from dreval.inputs.tables import Raw, is_anndata, is_path, stored_anndata, unpack
 from dreval.inputs.variables import align, own_ids
 from dreval.records.embedding import Embedding
+from dreval.records.notes import Notes, note
 from dreval.registry import METHODS
 
 __all__ = [
@@ -128,12 +129,12 @@ def estimator_source(value: Any, name: str, argument: str, options: dict[str, An
     return _with_notes(source, settable(estimator))
 
 
-def _fit_notes(estimator: Any) -> tuple[str, ...]:
+def _fit_notes(estimator: Any) -> Notes:
     """What is to be said of an estimator that cannot be fitted, or whose fit is not used."""
     if is_map(estimator):
-        return (f"{type(estimator).__name__} is a map: it is applied as it is, and never fitted.",)
+        return (note("source.map", what=type(estimator).__name__),)
     fitted = [key for key in getattr(estimator, "__dict__", {}) if key.endswith("_") and not key.startswith("_")]
-    return ("Its earlier fit is not used: a copy is fitted to the data.",) if fitted else ()
+    return (note("source.refitted"),) if fitted else ()
 
 
 def _with_notes(source: Source, parameters: Mapping[str, Any]) -> Source:
@@ -141,12 +142,11 @@ def _with_notes(source: Source, parameters: Mapping[str, Any]) -> Source:
     seeds = [value for key, value in parameters.items() if key.split("__")[-1] == "random_state"]
     notes = []
     if source.reseed_reason is None and any(seed is not None for seed in seeds):
-        notes.append("Its own random_state is not used: each run has a seed from that of the evaluation.")
+        notes.append(note("source.seed"))
     estimator = getattr(source, "estimator", None)
     if estimator is not None and not hasattr(estimator, "set_params"):
         lost = [key for key in ("n_components", "random_state") if key not in parameters]
-        words = f"{source.what} has no set_params and no attribute "
-        notes += [f"{words}{' or '.join(lost)}: {'they stay' if lost[1:] else 'it stays'} its own."] if lost else []
+        notes += [note("source.own", what=source.what, lost=" or ".join(lost), count=len(lost))] if lost else []
     return replace(source, notes=(*source.notes, *notes))
 
 
@@ -219,7 +219,7 @@ def coordinate_source(
     extra = [j for j, c in enumerate(frame.columns) if raw.named and str(c) in known and not str(c).isdigit()]
     if extra and len(extra) < frame.shape[1]:
         listed = ", ".join(repr(str(frame.columns[j])) for j in extra)
-        notes.append(f"`{argument}` has the column {listed} of the data, which was left out.")
+        notes.append(note("source.column", argument=argument, column=listed))
         frame = frame.iloc[:, [j for j in range(frame.shape[1]) if j not in extra]]
     if frame.shape[1] == 0:
         raise InputError(argument, "must have coordinates", "no column besides the ids", "Add the coordinates.")
@@ -230,10 +230,9 @@ def coordinate_source(
         if Y.shape[1] > 1 and looks_like_ids(column, Y[:, j]):
             cure = f"Name it with ids={str(column)!r} (also for the data, to match rows by it), or drop it."
             raise InputError(argument, "must hold coordinates only", f"row ids in column {str(column)!r}", cure)
-    order, note = align(len(Y), own, data, argument, given=given, reserve=raw.reserve)
+    order, more = align(len(Y), own, data, argument, given=given, reserve=raw.reserve)
     check_columns(Y, argument)
-    notes += [note] if note else []
-    notes += embedding_notes(Y, argument)
+    notes += [*more, *embedding_notes(Y, argument)]
     return CoordinateSource(name, Y if order is None else np.ascontiguousarray(Y[order]), notes=tuple(notes))
 
 
@@ -326,11 +325,11 @@ def _made(value: Any, name: str, data: Data, argument: str, ids: Any, options: d
     if stored is None:
         no_options(options, argument, "coordinates")
         return coordinate_source(value, name, argument, data, ids, layer)
-    where = f"coordinates stored in obsm[{stored!r}]"
-    bundled = f"; the bundled method is {BUNDLED + value!r}" if value in METHODS else ""
-    no_options(options, argument, where + bundled)
+    method = BUNDLED + value if value in METHODS else ""
+    stored_note = note("source.stored_too" if method else "source.stored", key=stored, method=method)
+    no_options(options, argument, str(stored_note).rstrip("."))
     source = coordinate_source(stored, name, argument, data, ids, layer)
-    return replace(source, stored=stored, notes=(f"{where}{bundled}.", *source.notes))
+    return replace(source, stored=stored, notes=(stored_note, *source.notes))
 
 
 def _transforms(value: Any) -> bool:

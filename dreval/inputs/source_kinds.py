@@ -19,6 +19,7 @@ from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasur
 from dreval.inputs.data import Data
 from dreval.inputs.tables import as_numpy, as_pandas, is_table
 from dreval.inputs.variables import LabelVector
+from dreval.records.notes import Notes, note
 
 __all__ = [
     "CallableSource",
@@ -108,10 +109,10 @@ def check_columns(points: FloatArray, argument: str) -> None:
         raise InputError(argument, "must not have more columns than rows", f"{n} rows and {d} columns", cure)
 
 
-def embedding_notes(points: FloatArray, argument: str) -> tuple[str, ...]:
+def embedding_notes(points: FloatArray, argument: str) -> Notes:
     """What a reader should know of coordinates: all points in one place."""
     if bool((points == points[0]).all()):
-        return (f"`{argument}` puts all points in one place.",)
+        return (note("embedding.one_place", argument=argument),)
     return ()
 
 
@@ -143,7 +144,7 @@ class Source:
     ----------
     name : str
         Name of the embedding.
-    notes : tuple of str
+    notes : tuple of Note
         What was assumed.
     given : mapping of str
         The options with which it was made.
@@ -164,7 +165,7 @@ class Source:
     """
 
     name: str
-    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    notes: Notes = field(default=(), kw_only=True)
     given: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     kind: ClassVar[str] = "coordinates"
 

@@ -18,6 +18,7 @@ from dreval.inputs.features import as_csr, check_real, densify, is_sparse
 from dreval.inputs.files import Table, find_column, is_unnamed, read_h5ad, read_table
 from dreval.inputs.paths import has_suffix, locate, split_member, stem_of
 from dreval.records.embedding import Embedding
+from dreval.records.notes import Notes, note
 from dreval.registry import DATASETS
 
 __all__ = [
@@ -198,7 +199,7 @@ class Raw:
     named: bool = False
     index: pd.Index[Any] | None = None
     name: str = "data"
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     labels: Any = None
     latent: Any = None
     extra: pd.DataFrame | None = None
@@ -334,14 +335,14 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
     """
     index = row_names(frame.index)
     reserve = counting(frame.index) if indexed else None
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     named = not isinstance(frame.columns, pd.RangeIndex) if named is None else named
     if index is None and frame.shape[1] > 1 and is_unnamed(frame.columns[0]):
         first = frame.iloc[:, 0]
         frame = frame.iloc[:, 1:]
         reserve = counting(first, (0, 1))
         if reserve is not None:
-            notes = (f"The unnamed first column of `{argument}` only counts the rows and was left out.",)
+            notes = (note("file.counting_column", argument=argument),)
         elif first.isna().any():
             raise InputError(
                 argument,
@@ -351,7 +352,7 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
             )
         else:
             index = pd.Index(first)
-            notes = (f"The unnamed first column of `{argument}` was taken as row names.",)
+            notes = (note("file.names_column", argument=argument),)
     return Raw(frame, named, index, notes=notes, reserve=reserve)
 
 
@@ -380,7 +381,7 @@ def _from_dataset(value: Any, argument: str, sparse: bool) -> Raw:
         raw = raw.renamed(names)
     notes = raw.notes
     if not hasattr(value, "labels"):
-        notes = (*notes, "The target of the data set was not used; pass it as `labels` where it holds classes.")
+        notes = (*notes, note("data.target_unused"))
     name = getattr(getattr(value, "card", None), "name", None) or getattr(value, "name", None) or "data"
     labels, latent = getattr(value, "labels", None), getattr(value, "latent", None)
     return replace(raw, name=str(name), notes=notes, labels=labels, latent=latent)
@@ -401,13 +402,13 @@ def _from_array(value: Any, argument: str, sparse: bool = False) -> Raw:
     return Raw(pd.DataFrame(array), notes=notes)
 
 
-def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+def _to_array(value: Any, argument: str) -> tuple[npt.NDArray[Any], Notes]:
     """A numpy array and notes; sparse matrices are made dense."""
     value = check_unmasked(value, argument)
     if is_sparse(value):
         check_real(value, argument)
-        dense, note = densify(value, argument)
-        return dense, (note,)
+        dense, said = densify(value, argument)
+        return dense, (said,)
     if inspect.isclass(value) or callable(value) or hasattr(value, "fit"):
         cure = "Pass an (n, p) array whose rows are points, a DataFrame, or a path."
         raise InputError(argument, "must be a table of rows and columns", describe(value), cure)

@@ -16,6 +16,7 @@ from dreval.errors import InputError, UnknownName
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import Table, read_table
 from dreval.inputs.tables import Raw, as_numpy, as_pandas, is_path, is_table, take_column, unpack, unpack_table
+from dreval.records.notes import Notes, note
 
 __all__ = [
     "HasRows",
@@ -73,7 +74,7 @@ def as_ids(value: Any, argument: str) -> pd.Index[Any]:
     return index
 
 
-def check_unique(index: pd.Index[Any], argument: str) -> None:
+def check_unique(index: pd.Index[Any], argument: str, table: str = "") -> None:
     """Refuse row names that occur twice, naming one of them and its rows."""
     if index.is_unique:
         return
@@ -85,6 +86,7 @@ def check_unique(index: pd.Index[Any], argument: str) -> None:
         "must be different in every row",
         f"{_show(twice[0])} in rows {first[0]} and {first[1]}{more}",
         "Remove the repeated rows, or name a column of ids that tells them apart.",
+        table=table,
     )
 
 
@@ -122,8 +124,8 @@ def align(
     *,
     given: bool = False,
     reserve: pd.Index[Any] | None = None,
-) -> tuple[IntArray | None, str | None]:
-    """The order in which rows of a table follow the rows of the data, and a note on how that was found.
+) -> tuple[IntArray | None, Notes]:
+    """The order in which rows of a table follow the rows of the data, and notes on how that was found.
 
     Rows are matched by ids where both sides have them: in full when they were asked for (``given``), else when the two
     sets of row names are equal. Row names that match only in part are refused. All else goes by position, and the
@@ -145,7 +147,7 @@ def align(
         check_rows(n, data.n, argument)
         return None, _one_sided(ids, given, data, argument)
     if left.equals(right):
-        return None, None
+        return None, ()
     names, what = left if counts == "the data" else right, "ids" if given else "row names"
     matches, same = int(right.isin(left).sum()), len(left) == len(right)
     if matches == 0 or (same and (_in_order(names) or (given and set(left) != set(right)))):
@@ -154,8 +156,8 @@ def align(
     if not same or matches < len(right) or not names.is_unique:
         raise _partial(left, right, matches, argument, given)
     whose = f"{'the row names' if given else 'those'} of {counts}"
-    note = f"Rows of `{argument}` were matched to the data by {what}; {whose} only count the rows."
-    return left.get_indexer(right).astype(np.int64), note
+    said = note("rows.counted", argument=argument, data="the data", by=what, whose=whose)
+    return left.get_indexer(right).astype(np.int64), (said,)
 
 
 def _in_order(names: pd.Index[Any]) -> bool:
@@ -165,20 +167,21 @@ def _in_order(names: pd.Index[Any]) -> bool:
 
 def _by_name(
     left: pd.Index[Any], right: pd.Index[Any], ids: pd.Index[Any], data: HasRows, argument: str, given: bool
-) -> tuple[IntArray | None, str | None]:
-    """The order and the note where both sides have names."""
+) -> tuple[IntArray | None, Notes]:
+    """The order and notes where both sides have names."""
     if left.equals(right):
-        return None, None
+        return None, ()
     matches = int(right.isin(left).sum())
     if matches == 0 and not (given and data.ids_given):
         check_rows(len(left), data.n, argument)
-        return None, f"Row names of `{argument}` and of the data have nothing in common: rows were matched by position."
-    check_unique(left, argument if given else f"row names of {argument}")
+        return None, (note("rows.nothing_common", argument=argument, data="the data"),)
+    check_unique(left, argument if given else "row names of {table}", argument)
     check_unique(right, "ids" if data.ids_given else "row names of the data")
     if matches < len(right) or len(left) != len(right):
         raise _partial(left, right, matches, argument, given or data.ids_given)
     what = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
-    return left.get_indexer(right).astype(np.int64), f"Rows of `{argument}` were matched to the data by {what}."
+    said = note("rows.matched", argument=argument, data="the data", by=what)
+    return left.get_indexer(right).astype(np.int64), (said,)
 
 
 def _renumbers(index: pd.Index[Any]) -> bool:
@@ -186,19 +189,14 @@ def _renumbers(index: pd.Index[Any]) -> bool:
     return index.dtype.kind in "iu" and bool(np.array_equal(np.sort(index.to_numpy()), np.arange(len(index))))
 
 
-def _one_sided(ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: str) -> str | None:
-    """The note when only the data have names, or only a table has ids that were asked for or rows in another order."""
-    if ids is not None and given:
-        return f"`{argument}` has ids and the data have none: rows were matched by position."
-    if ids is not None and _renumbers(ids):
-        what = "has the row numbers 0, 1, 2, ... in another order, and the data have no row names"
-        return f"`{argument}` {what}: rows were matched by position."
+def _one_sided(ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: str) -> Notes:
+    """A note where only the data have names, or only a table has ids that were asked for or rows in another order."""
     if ids is not None:
-        return f"Row names of `{argument}` were not used, since the data have none: rows were matched by position."
+        code = "rows.ids_alone" if given else "rows.renumbered" if _renumbers(ids) else "rows.names_unused"
+        return (note(code, argument=argument, data="the data"),)
     if data.ids is not None:
-        what = "ids" if data.ids_given else "row names"
-        return f"The data have {what} and `{argument}` has none: rows were matched by position."
-    return None
+        return (note("rows.data_alone", argument=argument, names="ids" if data.ids_given else "row names"),)
+    return ()
 
 
 def _keys(index: pd.Index[Any]) -> pd.Index[Any]:
@@ -218,12 +216,13 @@ def _partial(left: pd.Index[Any], right: pd.Index[Any], matches: int, argument: 
     lost, extra = right[~right.isin(left)], left[~left.isin(right)]
     parts = [f"{matches} of {len(right)} ids of the data found"]
     parts += [f"{_show(lost[0])} only in the data"] if len(lost) else []
-    parts += [f"{_show(extra[0])} only in `{argument}`"] if len(extra) else []
+    parts += [f"{_show(extra[0])} only in {{table}}"] if len(extra) else []
     return InputError(
         argument,
         "must have the same ids as the data, in any order",
         ", ".join(parts),
         f"Keep the common rows on both sides, or {by_position} to match by position.",
+        table=argument,
     )
 
 
@@ -289,7 +288,7 @@ class Taken:
     series: pd.Series[Any]
 
 
-def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tuple[LabelVector, tuple[str, ...]]:
+def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tuple[LabelVector, Notes]:
     """Labels from a vector, a column, or a file, in the order of the data, with notes."""
     if isinstance(value, LabelVector):
         check_rows(len(value), rows.n, argument)
@@ -299,20 +298,19 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
     codes, classes = _coded(series, argument)
     labeled = int((codes >= 0).sum())
     if len(classes) > labeled / 2:
-        notes = (*notes, f"`{argument}` has {len(classes)} classes for {labeled} points.")
+        notes = (*notes, note("labels.many", argument=argument, classes=len(classes), points=labeled))
     if labeled < rows.n:
-        gaps = rows.n - labeled
-        words = f"`{argument}` has no class for {gaps} of {rows.n} points: indices of labels use the other {labeled}."
-        notes = (*notes, words)
+        gaps = note("labels.gaps", argument=argument, gaps=rows.n - labeled, n=rows.n, labeled=labeled)
+        notes = (*notes, gaps)
     return LabelVector(codes, classes, "labels" if series.name is None else str(series.name)), notes
 
 
-def as_covariates(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[Any]], tuple[str, ...]]:
+def as_covariates(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[Any]], Notes]:
     """Covariates by name: float64 where they are numbers, integers or text where they are classes, with notes."""
     if isinstance(value, dict):
         parts = [(str(name), *_variable(column, rows, f"covariates[{str(name)!r}]")) for name, column in value.items()]
         out = {name: _covariate(series, f"covariates[{name!r}]") for name, series, _ in parts}
-        known = tuple(note for _, _, notes in parts for note in notes)
+        known = tuple(one for _, _, notes in parts for one in notes)
         return out, (*known, *_many_classes({name: series for name, series, _ in parts}, out))
     raw = unpack(value, "covariates")
     frame, notes = _aligned(raw, rows, "covariates")
@@ -322,18 +320,18 @@ def as_covariates(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[Any]
     return out, (*raw.notes, *notes, *_many_classes(columns, out))
 
 
-def _many_classes(given: Mapping[str, pd.Series[Any]], made: Mapping[str, npt.NDArray[Any]]) -> tuple[str, ...]:
+def _many_classes(given: Mapping[str, pd.Series[Any]], made: Mapping[str, npt.NDArray[Any]]) -> Notes:
     """Notes on integers that were taken as many classes, and so may be meant as numbers."""
     integers = {name for name, series in given.items() if pd.api.types.infer_dtype(series) == "integer"}
     counts = {name: pd.Series(made[name]).nunique() for name in given if name in integers}
     return tuple(
-        f"`covariates[{name!r}]` holds integers, which are classes ({count} of them): pass floats for a number."
+        note("covariates.classes", argument=f"covariates[{name!r}]", classes=count)
         for name, count in counts.items()
         if count > MANY_CLASSES
     )
 
 
-def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
+def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes]:
     """Latent variables (n, q) in the order of the data, with notes."""
     raw = unpack(value, "latent")
     frame, notes = _aligned(raw, rows, "latent")
@@ -342,14 +340,14 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], tuple
     return points, (*raw.notes, *notes)
 
 
-def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _aligned(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.DataFrame, Notes]:
     """A table in the row order of the data."""
     frame, ids, given = own_ids(raw, None, rows, argument)
-    order, note = align(len(frame), ids, rows, argument, given=given, reserve=raw.reserve)
-    return frame if order is None else frame.iloc[order], () if note is None else (note,)
+    order, notes = align(len(frame), ids, rows, argument, given=given, reserve=raw.reserve)
+    return frame if order is None else frame.iloc[order], notes
 
 
-def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any], tuple[str, ...]]:
+def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:
     """One variable, from a vector, a one-column table or a file, in the row order of the data."""
     if isinstance(value, Taken):
         return value.series, ()
@@ -366,8 +364,7 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
         return _one_column(Raw(pd.DataFrame(table), named), rows, argument)
     value = as_numpy(value, argument)
     array = value if isinstance(value, pd.api.extensions.ExtensionArray | pd.Index) else _vector(value, argument)
-    _, note = align(len(array), None, rows, argument)
-    return pd.Series(array), () if note is None else (note,)
+    return pd.Series(array), align(len(array), None, rows, argument)[1]
 
 
 def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
@@ -397,21 +394,20 @@ def _headless(table: Table, n: int) -> Table:
     frame, name = table.values, table.columns[0] if table.columns and len(table.columns) == 1 else None
     if name is None or len(frame) != n - 1 or not (frame.iloc[:, 0] == name).any():
         return table
-    note = f"The first row {name!r} of '{os.path.basename(table.path)}' was read as a value, not as a name."
+    said = note("file.first_value", row=name, file=os.path.basename(table.path))
     values = pd.DataFrame([name, *frame.iloc[:, 0]])
-    return replace(table, values=values, columns=None, column=None, notes=(*table.notes, note))
+    return replace(table, values=values, columns=None, column=None, notes=(*table.notes, said))
 
 
-def _from_table(table: Table, rows: HasRows, argument: str) -> tuple[pd.Series[Any], tuple[str, ...]]:
+def _from_table(table: Table, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:
     """One variable from a file."""
     if not isinstance(table.values, pd.DataFrame):
         series = pd.Series(_vector(table.values, argument))
-        _, note = align(len(series), None, rows, argument)
-        return series, (*table.notes, *(() if note is None else (note,)))
+        return series, (*table.notes, *align(len(series), None, rows, argument)[1])
     return _one_column(unpack_table(table, argument), rows, argument)
 
 
-def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any], tuple[str, ...]]:
+def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:
     """The column that is meant, in the row order of the data, with notes."""
     frame, notes = _aligned(raw, rows, argument)
     names = [str(name) for name in frame.columns]

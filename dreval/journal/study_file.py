@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dreval.errors import InputError
 from dreval.journal.store import Claims, Store, is_journal, running
+from dreval.records.notes import Note
 from dreval.records.results import tidy_frame
 
 if TYPE_CHECKING:
@@ -197,7 +198,8 @@ class StudyFile:
         for cell, result in results.items():
             for row in result["rows"]:
                 parts = [row.get("parameters", ""), f"n_components={cell.n_components}" if split else ""]
-                yield {**row, "parameters": ", ".join(filter(None, parts)), **self._own(cell)}
+                notes = tuple(map(Note.of_plain, row.get("notes", ())))
+                yield {**row, "notes": notes, "parameters": ", ".join(filter(None, parts)), **self._own(cell)}
 
     @staticmethod
     def _own(cell: Cell) -> dict[str, Any]:

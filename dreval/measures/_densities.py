@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dreval._check import check_width
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points, largest_of_some
+from dreval.records.notes import Notes, note
 
 __all__ = ["of_densities"]
 
@@ -21,10 +22,10 @@ def of_densities(view: View, sigma: float, compare: Callable[[FloatArray, FloatA
     """A comparison of the densities of the points in the data and in the embedding, each of which sums to 1."""
     width = check_width(sigma, "sigma")
 
-    def statistic(pairs: Pairs) -> tuple[float, str]:
-        flat = "all distances in the embedding are 0: its density counts as uniform" if not pairs.y.any() else ""
-        note = "; ".join(filter(None, [flat, largest_of_some(pairs, view.n)]))
-        return compare(_density(pairs, pairs.x, width), _density(pairs, pairs.y, width)), note
+    def statistic(pairs: Pairs) -> tuple[float, Notes]:
+        flat = () if pairs.y.any() else (note("density.flat"),)
+        notes = (*flat, *largest_of_some(pairs, view.n))
+        return compare(_density(pairs, pairs.x, width), _density(pairs, pairs.y, width)), notes
 
     return estimate_by_points(view, statistic, SOME)
 

@@ -22,6 +22,7 @@ from dreval.glossary import METRICS
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source
 from dreval.measures._docstring import described, docstring, signature
+from dreval.records.notes import Notes, joined, note
 
 __all__ = ["Answer", "MeasureCard", "answer", "curve_values", "measure", "tie_values"]
 
@@ -176,17 +177,15 @@ class MeasureCard:
             rule = f"must not be 'precomputed' for {self.name}, which needs the coordinates of the data"
             raise UndefinedMeasure("metric", rule, "distances only", "Pass the data themselves, with a metric by name.")
 
-    def metric_note(self, metric: str) -> str:
-        """The note on the parts of the computation that a metric other than the Euclidean one does not change."""
+    def metric_notes(self, metric: str) -> Notes:
+        """Notes on the parts of the computation that a metric other than the Euclidean one does not change."""
         if metric == "euclidean" or "features" not in self.needs:
-            return ""
-        if self.measures:
-            return f"neighbors by the metric {metric!r}, measured in the coordinates as they are"
-        return f"measured in the coordinates as they are, not by the metric {metric!r}"
+            return ()
+        return (note("metric.neighbors" if self.measures else "metric.coordinates", metric=metric),)
 
 
 class Answer(NamedTuple):
-    """The value of a measure on a view, the contributions of the rows (None for a global measure), and a note.
+    """The value of a measure on a view, the contributions of the rows (None for a global measure), and notes.
 
     For a statistic of pairs computed with anchors, ``left_out`` computes its values without each group of anchors, and
     ``carriers`` the expected number of anchors among the points that carry the error; where pairs were sampled,
@@ -195,16 +194,17 @@ class Answer(NamedTuple):
 
     value: float
     points: FloatArray | None
-    note: str = ""
+    notes: Notes = ()
     left_out: Callable[[], FloatArray] | None = None
     carriers: Callable[[], float] | None = None
     sampling_se: float | None = None
+    n_used: int | None = None
 
 
 def measure(**fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a measure of a function ``(view, **parameters)``.
 
-    The function returns the contributions of the points or a float, or a pair of one of these and a note, or the
+    The function returns the contributions of the points or a float, or a pair of one of these and notes, or the
     Estimate of a statistic of pairs.
     """
 
@@ -233,17 +233,17 @@ def answer(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) ->
     """Apply a measure to a view."""
     got = _ruled(thing, view, **parameters)
     if isinstance(got, Estimate):
-        return Answer(got.value, None, got.note, got.left_out, got.carriers, got.sampling_se)
-    got, note = got if isinstance(got, tuple) else (got, "")
+        return Answer(got.value, None, got.notes, got.left_out, got.carriers, got.sampling_se, got.n_used)
+    got, notes = got if isinstance(got, tuple) else (got, ())
     if isinstance(got, np.ndarray):
-        return Answer(float(np.mean(got)), got, note)
-    return Answer(float(got), None, note)
+        return Answer(float(np.mean(got)), got, notes)
+    return Answer(float(got), None, notes)
 
 
-def curve_values(thing: Callable[..., Any], view: View) -> tuple[FloatArray, str]:
-    """The values of a curve measure for K = 1, 2, ..., and a note."""
-    values, note = _ruled(thing, view)
-    return values, note
+def curve_values(thing: Callable[..., Any], view: View) -> tuple[FloatArray, Notes]:
+    """The values of a curve measure for K = 1, 2, ..., and notes."""
+    values, notes = _ruled(thing, view)
+    return values, notes
 
 
 def tie_values(thing: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
@@ -280,7 +280,7 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
         if not multiple:
             got = answer(public, view, parameters)
             if got.sampling_se is not None:
-                warnings.warn(f"{card.name}: {got.note}", ApproximationWarning, stacklevel=2)
+                warnings.warn(f"{card.name}: {joined(got.notes)}", ApproximationWarning, stacklevel=2)
             return pd.Series(_row(public, view, parameters, True), name=card.name) if bounds else got.value
         ks, single = check_k(given["n_neighbors"], view.n)
         rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}
@@ -324,11 +324,7 @@ def _named_view(card: MeasureCard, given: dict[str, Any]) -> View:
     try:
         return _view(card, given)
     except DrevalError as error:
-        names = {"data": "X", "embeddings['Y']": "Y"}
-        if error.argument not in names:
-            raise
-        got, cure = error.got.replace("`embeddings['Y']`", "`Y`"), error.cure.replace("`data`", "`X`")
-        raise type(error)(names[error.argument], error.rule, got, cure) from error
+        raise error.named({"data": "X", "embeddings['Y']": "Y"}) from error
 
 
 def _view(card: MeasureCard, given: dict[str, Any]) -> View:

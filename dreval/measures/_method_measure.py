@@ -18,8 +18,10 @@ from dreval.inference.reruns import Case
 from dreval.inputs.source_kinds import Source
 from dreval.measures._measure import MeasureCard
 from dreval.records.measure_record import MeasureRecord
+from dreval.records.notes import Notes, note
 
 __all__ = [
+    "CALLED",
     "chance_disparity",
     "embedding_disparity",
     "is_constant",
@@ -39,6 +41,7 @@ OUTSIDE = (
     "progress",
 )  # not parameters of the measure, so not on the card
 ROUNDING = 1e-14  # a disparity below is that of two equal embeddings
+CALLED = {"data": "X", "embeddings['source']": "source"}  # as the caller calls them
 
 
 def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Callable[..., MeasureRecord]]:
@@ -54,7 +57,7 @@ def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Ca
             try:
                 return function(X, source, **_as_recorded(card, source, options))
             except DrevalError as error:
-                raise _in_words_of_the_caller(error) from error
+                raise error.named(CALLED) from error
 
         public: Any = call
         public.card = card
@@ -92,24 +95,9 @@ def _fewer(name: str, asked: Any, recorded: Any) -> bool:
     return counted and (recorded == "all" or asked <= recorded)
 
 
-def _in_words_of_the_caller(error: DrevalError) -> DrevalError:
-    """The same refusal, of ``X`` and ``source``."""
-    argument = {"data": "X"}.get(error.argument, error.argument)
-    words = (_said(text) for text in (argument, error.rule, error.got, error.cure.replace("`data`", "`X`")))
-    return type(error)(*words)
-
-
-def _said(text: str) -> str:
-    """Words that speak of ``source``, as the caller does."""
-    return text.replace("embeddings['source']", "source")
-
-
-def narrow_note(given: int, d: int) -> tuple[str, ...]:
+def narrow_note(given: int, d: int) -> Notes:
     """The note on fewer columns than requested."""
-    if given >= d:
-        return ()
-    what = "1 column was returned and counts" if given == 1 else f"{given} columns were returned and count"
-    return (f"{what} as padded with zeros (asked for: {d}).",)
+    return () if given >= d else (note("columns.fewer", given=given, asked=d),)
 
 
 def embedding_disparity(X: FloatArray, Y: FloatArray) -> float:
@@ -138,7 +126,7 @@ def chance_disparity(X: FloatArray, Y: FloatArray, root: int, draws: int) -> Flo
 
 
 def make_record(
-    function: Any, case: Case, value: float, parameters: dict[str, Any], notes: tuple[str, ...] = (), **fields: Any
+    function: Any, case: Case, value: float, parameters: dict[str, Any], notes: Notes = (), **fields: Any
 ) -> MeasureRecord:
     """The record of a measure, with what makes it again; what is noted twice is said once, in words of the caller."""
     from dreval import __version__
@@ -152,9 +140,6 @@ def make_record(
         "parameters": parameters,
         "versions": {"dreval": __version__, "numpy": np.__version__},
     }
-    said = dict.fromkeys(_said(note.replace("`Y`", f"`{case.source.argument}`")) for note in notes)
-    table = fields.get("table")
-    if table is not None and "note" in table:
-        fields["table"] = table.assign(note=[_said(note) for note in table["note"]])
+    said = dict.fromkeys(one.named({"Y": case.source.argument}).named(CALLED) for one in notes)
     fields |= {"recipe": recipe, "notes": tuple(said), "direction": card.direction}
     return MeasureRecord(card.name, card.title, card.symbol, value, **fields)

@@ -12,8 +12,9 @@ from dreval.geometry.blocks import View
 from dreval.geometry.coranking import Coranking, tied_corankings
 from dreval.geometry.ranks import chance_rank_measure
 from dreval.measures._measure import FloatArray
+from dreval.records.notes import Notes, note
 
-__all__ = ["CORANKING", "CURVE", "RANK_CHANCE", "RELATIVE_ERROR", "note_of", "over_ties", "relative_errors"]
+__all__ = ["CORANKING", "CURVE", "RANK_CHANCE", "RELATIVE_ERROR", "notes_of", "over_ties", "relative_errors"]
 
 RANK_CHANCE: dict[str, Any] = {  # of trustworthiness and continuity
     "chance": chance_rank_measure,
@@ -38,10 +39,9 @@ def over_ties(read: Callable[[Coranking], FloatArray]) -> Callable[[View], tuple
     return ties
 
 
-def note_of(found: Coranking, view: View) -> str:
-    """The note on ties, and on anchors, for a mean up to K_max or beyond."""
-    low = "on average a little low: the anchors also choose K_max" if len(view.rows) < view.n else ""
-    return "; ".join(filter(None, [found.note(), low]))
+def notes_of(found: Coranking, view: View) -> Notes:
+    """Notes on ties, and on anchors, for a mean up to K_max or beyond."""
+    return (*found.notes, *((note("coranking.anchors"),) if len(view.rows) < view.n else ()))
 
 
 def _norm(n: int, k: int) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Estimate, Pairs, estimate, largest_of_some
 from dreval.measures._measure import measure
+from dreval.records.notes import Notes
 
 
 @measure(
@@ -57,7 +58,7 @@ def average_local_error(view: View) -> Estimate:
     return estimate(view, lambda pairs: _mean_error(pairs, view.n))
 
 
-def _mean_error(pairs: Pairs, n: int) -> tuple[float, str]:
+def _mean_error(pairs: Pairs, n: int) -> tuple[float, Notes]:
     """The mean over pairs; a largest distance of 0 stays."""
     x, y = (z / (z.max() or 1.0) for z in (pairs.x, pairs.y))
     return float(np.abs(x - y).mean()), largest_of_some(pairs, n)

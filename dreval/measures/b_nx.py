@@ -6,6 +6,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
 from dreval.measures._measure import FloatArray, measure
 from dreval.measures._ranks import CURVE
+from dreval.records.notes import Notes
 
 
 @measure(
@@ -22,7 +23,7 @@ from dreval.measures._ranks import CURVE
         "\nThe sign is that of the authors' program nx_trusion.m: positive is intrusive, negative extrusive."
     ),
 )
-def b_nx(view: View) -> tuple[FloatArray, str]:
+def b_nx(view: View) -> tuple[FloatArray, Notes]:
     r"""Whether neighborhoods are compressed (positive) or torn (negative), for K = 1, ..., n - 1.
 
     .. math:: B_{NX}(K) = \frac{1}{n K} \left(\#\{(i, j): r_{ij} < s_{ij} \le K\}
@@ -49,4 +50,4 @@ def b_nx(view: View) -> tuple[FloatArray, str]:
     True
     """
     found = coranking(view)
-    return found.b_nx(), found.note()
+    return found.b_nx(), found.notes

@@ -9,8 +9,12 @@ import numpy as np
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import ASSUMPTION, Notes, define
 
 SOME = 2000  # points among which all pairs are used where there are too many
+
+
+CONSTANT = define("distance_correlation.constant", ASSUMPTION, "the embedding is constant: counted as 0")
 
 
 @measure(
@@ -60,12 +64,12 @@ def distance_correlation(view: View) -> Estimate:
     return estimate_by_points(view, _correlation, SOME)
 
 
-def _correlation(pairs: Pairs) -> tuple[float, str]:
+def _correlation(pairs: Pairs) -> tuple[float, Notes]:
     """The measure from the three sums of products, whose common factor cancels."""
     aa, bb, ab = _from_anchors(pairs) if pairs.ordered else _centered(pairs)
     if aa <= 0 or bb <= 0 or (pairs.constant()[1] and pairs.y[0] == 0):
-        return 0.0, "the embedding is constant: counted as 0"
-    return math.sqrt(min(max(ab, 0.0) / math.sqrt(aa) / math.sqrt(bb), 1.0)), ""
+        return 0.0, (CONSTANT(),)
+    return math.sqrt(min(max(ab, 0.0) / math.sqrt(aa) / math.sqrt(bb), 1.0)), ()
 
 
 def _centered(pairs: Pairs) -> tuple[float, float, float]:

@@ -7,8 +7,14 @@ import numpy as np
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import ASSUMPTION, Notes, define
 
 SHARES = (0.8, 0.9)
+HELD = define(
+    "energy_ratio.held",
+    ASSUMPTION,
+    f"{{low}} dimensions hold {SHARES[0]:.0%} and {{high}} dimensions hold {SHARES[1]:.0%} of the variance",
+)
 
 
 @measure(
@@ -27,7 +33,7 @@ SHARES = (0.8, 0.9)
         "Jolliffe (2002), Principal Component Analysis, 2nd ed., Section 6.1.1."
     ),
 )
-def energy_ratio(view: View) -> tuple[float, str]:
+def energy_ratio(view: View) -> tuple[float, Notes]:
     r"""Share of the variance of the data in their first d principal components, for an embedding with d columns.
 
     .. math:: R(d) = \frac{\sum_{i \le d} \lambda_i}{\sum_i \lambda_i},
@@ -52,8 +58,7 @@ def energy_ratio(view: View) -> tuple[float, str]:
     ratio = _ratios(view.features())
     value = float(ratio[min(view.Y.shape[1], len(ratio)) - 1])
     found = [int(np.searchsorted(ratio, share * (1.0 - 1e-12))) + 1 for share in SHARES]
-    held = " and ".join(f"{count} dimensions hold {share:.0%}" for count, share in zip(found, SHARES, strict=True))
-    return value, f"{held} of the variance"
+    return value, (HELD(low=found[0], high=found[1]),)
 
 
 def _ratios(X: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
 from dreval.measures._measure import measure
 from dreval.measures._ranks import CORANKING
+from dreval.records.notes import Notes
 
 
 @measure(
@@ -26,7 +27,7 @@ from dreval.measures._ranks import CORANKING
         "Letters 31."
     ),
 )
-def k_max(view: View) -> tuple[float, str]:
+def k_max(view: View) -> tuple[float, Notes]:
     r"""The number of neighbors K in 1, ..., n - 2 with the largest LCMC(K); the smallest such K.
 
     .. math:: K_{\max} = \arg\max_K \left(Q_{NX}(K) - \frac{K}{n - 1}\right).
@@ -53,4 +54,4 @@ def k_max(view: View) -> tuple[float, str]:
     31.0
     """
     found = coranking(view)
-    return float(found.k_max()), found.note()
+    return float(found.k_max()), found.notes

@@ -6,6 +6,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.pair_statistics import correlation, correlation_by_chance
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.measures._measure import measure
+from dreval.records.notes import Notes
 
 
 @measure(
@@ -53,7 +54,7 @@ def kendall_distance(view: View) -> Estimate:
     return estimate(view, _tau_b)
 
 
-def _tau_b(pairs: Pairs) -> tuple[float, str]:
+def _tau_b(pairs: Pairs) -> tuple[float, Notes]:
     """Concordant less discordant, over the geometric mean of the numbers untied in each space."""
     from dreval.geometry._loops.pairs import kendall_counts
 

@@ -7,6 +7,7 @@ import numpy as np
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.measures._measure import measure
+from dreval.records.notes import Notes
 
 TOLERANCE = 1e-10  # division by the mean rounds; equal distances must stay equal
 
@@ -51,9 +52,9 @@ def ks_distance(view: View) -> Estimate:
     return estimate(view, _largest_gap)
 
 
-def _largest_gap(pairs: Pairs) -> tuple[float, str]:
+def _largest_gap(pairs: Pairs) -> tuple[float, Notes]:
     """Both samples sorted and divided by their means (a mean of 0 stays)."""
     from dreval.geometry._loops.pairs import largest_gap
 
     x, y = (z / (z.mean() or 1.0) for z in (pairs.x, np.sort(pairs.y)))
-    return float(largest_gap(x, y, TOLERANCE)), ""
+    return float(largest_gap(x, y, TOLERANCE)), ()

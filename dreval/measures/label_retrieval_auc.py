@@ -9,6 +9,9 @@ from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows
 from dreval.measures._classes import members
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import ASSUMPTION, Notes, define
+
+ALONE = define("label_retrieval_auc.alone", ASSUMPTION, "points that are alone in their class count 0.5: {count}")
 
 
 @measure(
@@ -27,7 +30,7 @@ from dreval.measures._measure import FloatArray, measure
         "a query, averaged over points, as in the R package quadra (roc_auc)."
     ),
 )
-def label_retrieval_auc(view: View) -> tuple[FloatArray, str]:
+def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
     r"""Mean over the points of the area under the ROC curve of retrieving their class by distance in the embedding.
 
     .. math:: \mathrm{AUC}_L = \frac{1}{n} \sum_{i=1}^n \frac{1}{|P_i|} \sum_{(j, l) \in P_i}
@@ -65,4 +68,4 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, str]:
     size = block_rows(n)
     run_blocks(one, [slice(a, min(a + size, len(at))) for a in range(0, len(at), size)], view.n_jobs)
     alone = int(np.count_nonzero(classes.sizes[own] == 1))
-    return areas, f"points that are alone in their class count 0.5: {alone}" if alone else ""
+    return areas, (ALONE(count=alone),) if alone else ()

@@ -7,6 +7,7 @@ import numpy as np
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import ASSUMPTION, Notes, define
 
 LISTED = 10  # latents whose own R^2 the note names
 
@@ -14,6 +15,9 @@ LISTED = 10  # latents whose own R^2 the note names
 def _by_chance(view: View) -> float:
     """The rank of the centered embedding over n - 1: the mean of R^2 over all permutations of rows."""
     return _basis(_unit(view.Y[view.population])).shape[1] / (view.n - 1)
+
+
+EACH = define("latent_r2.each", ASSUMPTION, "R^2 of each latent variable: {values:.3f}")
 
 
 @measure(
@@ -31,7 +35,7 @@ def _by_chance(view: View) -> float:
     cost="O(n d (d + q)) time with q latent variables, O(n (d + q)) memory.",
     reference="Li & Wu (2022), Inverse Kernel Decomposition, Section 3.1: affine alignment, mean R^2 of the latents.",
 )
-def latent_r2(view: View) -> tuple[float, str]:
+def latent_r2(view: View) -> tuple[float, Notes]:
     r"""Mean over the latent variables of R^2 after the best affine map of the embedding onto them.
 
     .. math:: R^2 = \frac{1}{q} \sum_{m=1}^q \left(1 - \frac{|z_m - (Y A + 1 b')_m|^2}{|z_m - \bar z_m|^2}\right),
@@ -59,8 +63,8 @@ def latent_r2(view: View) -> tuple[float, str]:
     if view.latent is None:
         raise RuntimeError("this view was made without latent variables")
     each = _each(view.Y[view.population], view.latent[view.population])
-    listed = ", ".join(f"{value:.3f}" for value in each[:LISTED]) + (", ..." if len(each) > LISTED else "")
-    return float(np.mean(each)), f"R^2 of each latent variable: {listed}" if len(each) > 1 else ""
+    listed = [*each[:LISTED].tolist(), *(["..."] if len(each) > LISTED else [])]
+    return float(np.mean(each)), (EACH(values=listed),) if len(each) > 1 else ()
 
 
 def _each(Y: FloatArray, Z: FloatArray) -> FloatArray:

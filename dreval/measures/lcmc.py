@@ -6,6 +6,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.coranking import Coranking, coranking, coranking_without
 from dreval.measures._measure import FloatArray, measure
 from dreval.measures._ranks import CURVE, over_ties
+from dreval.records.notes import Notes
 
 
 def _ceiling(n: int, k: int) -> float:
@@ -28,7 +29,7 @@ def _ceiling(n: int, k: int) -> float:
         "the co-ranking matrix Lee & Verleysen (2009), Neurocomputing 72."
     ),
 )
-def lcmc(view: View) -> tuple[FloatArray, str]:
+def lcmc(view: View) -> tuple[FloatArray, Notes]:
     r"""Share of common neighbors minus its chance level, for K = 1, ..., n - 1.
 
     .. math:: \mathrm{LCMC}(K) = Q_{NX}(K) - \frac{K}{n - 1}.
@@ -51,4 +52,4 @@ def lcmc(view: View) -> tuple[FloatArray, str]:
     True
     """
     found = coranking(view)
-    return found.lcmc(), found.note()
+    return found.lcmc(), found.notes

@@ -60,11 +60,11 @@ def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
     0.0
     """
     x, y = _radii(view, n_neighbors)
-    value, note = rank_correlation(x, y)
+    value, notes = rank_correlation(x, y)
     if len(view.rows) == view.n:
-        return Estimate(value, note)
+        return Estimate(value, notes)
     return Estimate(
-        value, note, lambda: left_out_anchors(view, value, lambda stay: rank_correlation(x[stay], y[stay])[0])
+        value, notes, lambda: left_out_anchors(view, value, lambda stay: rank_correlation(x[stay], y[stay])[0])
     )
 
 

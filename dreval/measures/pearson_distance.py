@@ -9,6 +9,7 @@ from dreval.geometry.leave_one import counted_without, point_sums, really_withou
 from dreval.geometry.pair_statistics import correlation, correlation_by_chance
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import Notes
 
 
 def _without(view: View) -> FloatArray:
@@ -78,7 +79,7 @@ def pearson_distance(view: View) -> Estimate:
     return estimate(view, _pearson)
 
 
-def _pearson(pairs: Pairs) -> tuple[float, str]:
+def _pearson(pairs: Pairs) -> tuple[float, Notes]:
     """Correlation from sums around the means."""
     from dreval.geometry._loops.pairs import products
 

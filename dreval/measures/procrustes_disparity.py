@@ -5,6 +5,13 @@ from __future__ import annotations
 from dreval.geometry.blocks import View
 from dreval.geometry.procrustes import disparity, disparity_without
 from dreval.measures._measure import measure
+from dreval.records.notes import LIMIT, Notes, define
+
+NARROW = define(
+    "procrustes_disparity.narrow",
+    LIMIT,
+    "fewer columns than the data: judges the embedding, not its method as trustability does",
+)
 
 
 @measure(
@@ -25,7 +32,7 @@ from dreval.measures._measure import measure
         "scipy.spatial.procrustes."
     ),
 )
-def procrustes_disparity(view: View) -> tuple[float, str]:
+def procrustes_disparity(view: View) -> tuple[float, Notes]:
     r"""Share of variance left after the best translation, rotation, reflection and scaling of the embedding.
 
     .. math:: u = 1 - \frac{s^2}{|H X|^2 |H Y|^2},
@@ -47,6 +54,5 @@ def procrustes_disparity(view: View) -> tuple[float, str]:
     >>> dreval.procrustes_disparity(X, 5 * X[:, ::-1]) < 1e-12
     True
     """
-    note = "fewer columns than the data: judges the embedding, not its method as trustability does"
-    note = note if view.Y.shape[1] < view.X.shape[1] else ""
-    return disparity(view.X[view.population], view.Y[view.population]), note
+    notes = (NARROW(),) if view.Y.shape[1] < view.X.shape[1] else ()
+    return disparity(view.X[view.population], view.Y[view.population]), notes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dreval.geometry.blocks import View
 from dreval.geometry.procrustes import coincident, local_parts, local_spectra, relative
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import Notes
 
 
 @measure(
@@ -21,7 +22,7 @@ from dreval.measures._measure import FloatArray, measure
     cost="O(n^2 p) time for the neighbors and O(n k^2 (k + p)) for the measure; O(n k) memory.",
     reference=("Goldberg & Ritov (2009), Local Procrustes for manifold embedding, Lemma 1, normalized as R_N."),
 )
-def procrustes_lower_bound(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
+def procrustes_lower_bound(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
     r"""Mean share of a neighborhood's squared norm outside its d leading principal directions.
 
     .. math:: L = \frac{1}{n} \sum_{i=1}^n \frac{\sum_{j > d} \sigma_j(H X_i)^2}{|H X_i|^2},

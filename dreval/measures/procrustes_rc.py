@@ -5,6 +5,7 @@ from __future__ import annotations
 from dreval.geometry.blocks import View
 from dreval.geometry.procrustes import coincident, conformal, local_parts, local_sum_without
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import Notes
 
 
 def _without(view: View, n_neighbors: int) -> FloatArray:
@@ -29,7 +30,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
         "L / tr(Y'HY) (printed without the centering H)."
     ),
 )
-def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
+def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
     r"""Mean conformal Procrustes statistic: each neighborhood may be rotated, reflected, translated and scaled.
 
     .. math:: R_C = \frac{1}{n} \sum_{i=1}^n \frac{|H X_i|^2 - s_i^2 / |H Y_i|^2}{|H X_i|^2},

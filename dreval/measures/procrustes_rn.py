@@ -5,10 +5,18 @@ from __future__ import annotations
 from dreval.geometry.blocks import View
 from dreval.geometry.procrustes import best_scale, coincident, local_parts, local_sum_without, relative_residual
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import LIMIT, Notes, define
 
 
 def _without(view: View, n_neighbors: int) -> FloatArray:
     return local_sum_without(view, n_neighbors, relative_residual) / (view.n - 1)
+
+
+UNIT = define(
+    "procrustes_rn.unit",
+    LIMIT,
+    "more than ten times R_N,opt: the unit of the embedding decides this value, not its shape",
+)
 
 
 @measure(
@@ -29,7 +37,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
         "their own point."
     ),
 )
-def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
+def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
     r"""Mean Procrustes statistic of the neighborhoods, each relative to its own size.
 
     .. math:: R_N = \frac{1}{n} \sum_{i=1}^n \frac{G(X_i, Y_i)}{|H X_i|^2},
@@ -55,8 +63,7 @@ def procrustes_rn(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
     """
     parts = local_parts(view, n_neighbors)
     points = relative_residual(parts)
-    note = coincident(parts.x2)
+    notes = coincident(parts.x2)
     if points.mean() > 10 * best_scale(parts).mean() + 1e-12:
-        unit = "more than ten times R_N,opt: the unit of the embedding decides this value, not its shape"
-        note = "; ".join(filter(None, [note, unit]))
-    return points, note
+        notes = (*notes, UNIT())
+    return points, notes

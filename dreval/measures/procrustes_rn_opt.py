@@ -7,6 +7,7 @@ import math
 from dreval.geometry.blocks import View
 from dreval.geometry.procrustes import best_scale, best_scale_without, coincident, local_parts
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import Notes
 
 
 @measure(
@@ -28,7 +29,7 @@ from dreval.measures._measure import FloatArray, measure
         "global scale of the embedding."
     ),
 )
-def procrustes_rn_opt(view: View, n_neighbors: int = 15) -> tuple[FloatArray, str]:
+def procrustes_rn_opt(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]:
     r"""R_N of the embedding at the scale that minimizes it.
 
     .. math:: R_{N,\mathrm{opt}} = \min_c R_N(X, c Y), \qquad

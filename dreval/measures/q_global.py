@@ -5,7 +5,10 @@ from __future__ import annotations
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
 from dreval.measures._measure import measure
-from dreval.measures._ranks import CORANKING, note_of
+from dreval.measures._ranks import CORANKING, notes_of
+from dreval.records.notes import ASSUMPTION, Notes, define
+
+NO_SCALE = define("q_global.none", ASSUMPTION, "K_max is n - 2: no larger scale is left")
 
 
 @measure(
@@ -22,7 +25,7 @@ from dreval.measures._ranks import CORANKING, note_of
         "Letters 31."
     ),
 )
-def q_global(view: View) -> tuple[float, str]:
+def q_global(view: View) -> tuple[float, Notes]:
     r"""Mean of Q_NX(K) over K = K_max + 1, ..., n - 2.
 
     .. math:: Q_{\mathrm{global}} = \frac{1}{n - 2 - K_{\max}} \sum_{K=K_{\max}+1}^{n-2} Q_{NX}(K).
@@ -50,5 +53,5 @@ def q_global(view: View) -> tuple[float, str]:
     found = coranking(view)
     beyond = found.q_nx()[found.k_max() : -1]
     if len(beyond) == 0:
-        return 1.0, "; ".join(filter(None, [note_of(found, view), "K_max is n - 2: no larger scale is left"]))
-    return float(beyond.mean()), note_of(found, view)
+        return 1.0, (*notes_of(found, view), NO_SCALE())
+    return float(beyond.mean()), notes_of(found, view)

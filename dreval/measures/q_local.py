@@ -5,7 +5,8 @@ from __future__ import annotations
 from dreval.geometry.blocks import View
 from dreval.geometry.coranking import coranking
 from dreval.measures._measure import measure
-from dreval.measures._ranks import CORANKING, note_of
+from dreval.measures._ranks import CORANKING, notes_of
+from dreval.records.notes import Notes
 
 
 @measure(
@@ -22,7 +23,7 @@ from dreval.measures._ranks import CORANKING, note_of
         "Letters 31."
     ),
 )
-def q_local(view: View) -> tuple[float, str]:
+def q_local(view: View) -> tuple[float, Notes]:
     r"""Mean of Q_NX(K) over K = 1, ..., K_max.
 
     .. math:: Q_{\mathrm{local}} = \frac{1}{K_{\max}} \sum_{K=1}^{K_{\max}} Q_{NX}(K).
@@ -49,4 +50,4 @@ def q_local(view: View) -> tuple[float, str]:
     0.473
     """
     found = coranking(view)
-    return float(found.q_nx()[: found.k_max()].mean()), note_of(found, view)
+    return float(found.q_nx()[: found.k_max()].mean()), notes_of(found, view)

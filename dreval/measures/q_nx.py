@@ -6,6 +6,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.coranking import Coranking, coranking, coranking_without
 from dreval.measures._measure import FloatArray, measure
 from dreval.measures._ranks import CURVE, over_ties
+from dreval.records.notes import Notes
 
 
 def _chance(n: int, k: int) -> float:
@@ -28,7 +29,7 @@ def _chance(n: int, k: int) -> float:
         "Neurocomputing 72."
     ),
 )
-def q_nx(view: View) -> tuple[FloatArray, str]:
+def q_nx(view: View) -> tuple[FloatArray, Notes]:
     r"""Share of the K nearest neighbors that data and embedding have in common, for K = 1, ..., n - 1.
 
     .. math:: Q_{NX}(K) = \frac{1}{n K} \#\{(i, j): r_{ij} \le K, s_{ij} \le K\},
@@ -57,4 +58,4 @@ def q_nx(view: View) -> tuple[FloatArray, str]:
     Name: q_nx, dtype: float64
     """
     found = coranking(view)
-    return found.q_nx(), found.note()
+    return found.q_nx(), found.notes

@@ -6,6 +6,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.coranking import Coranking, coranking, coranking_without
 from dreval.measures._measure import FloatArray, measure
 from dreval.measures._ranks import CURVE, over_ties
+from dreval.records.notes import Notes
 
 
 @measure(
@@ -23,7 +24,7 @@ from dreval.measures._ranks import CURVE, over_ties
         "Neurocomputing 112."
     ),
 )
-def r_nx(view: View) -> tuple[FloatArray, str]:
+def r_nx(view: View) -> tuple[FloatArray, Notes]:
     r"""Share of common neighbors rescaled to 0 at chance level and 1 for a perfect copy, for K = 1, ..., n - 2.
 
     .. math:: R_{NX}(K) = \frac{(n - 1) Q_{NX}(K) - K}{n - 1 - K}.
@@ -49,4 +50,4 @@ def r_nx(view: View) -> tuple[FloatArray, str]:
     Name: r_nx, dtype: float64
     """
     found = coranking(view)
-    return found.r_nx(), found.note()
+    return found.r_nx(), found.notes

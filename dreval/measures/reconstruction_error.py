@@ -14,6 +14,9 @@ from dreval.geometry.rkhs import POINTS, RULES, HeldOut, fitted_rows, held_out, 
 from dreval.inference.reruns import open_case
 from dreval.measures._method_measure import FloatArray, make_record, method_measure
 from dreval.records.measure_record import MeasureRecord
+from dreval.records.notes import LIMIT, define, note
+
+DRAWN = define("reconstruction_error.drawn", LIMIT, "Fitted on {drawn} points drawn at random.")
 
 
 @method_measure(
@@ -124,8 +127,8 @@ def reconstruction_error(
     folds = min(check_int(n_folds, "n_folds", low=2), case.data.n)
     Y = case.source.coordinates(case.data, n_components=case.source.default_components, random_state=case.seed)
     rows = fitted_rows(case.data.n, case.root)
-    notes = (f"Fitted on {POINTS} points drawn at random.",) if len(rows) < case.data.n else ()
-    notes += (f"{folds} points have no {n_folds} folds: each is one of its own.",) if n_folds > folds else ()
+    notes = (DRAWN(drawn=POINTS),) if len(rows) < case.data.n else ()
+    notes += (note("folds.fewer", points=folds, folds=n_folds),) if n_folds > folds else ()
     points, Y = (whole[rows] * power_of_two(whole) for whole in (case.data.X, Y))
     whole = reconstruction_map(Y, points, rule=rule)
     others = held_out(points, Y, rule, folds, case.root)

@@ -11,6 +11,7 @@ from dreval.geometry.distances import held
 from dreval.geometry.leave_one import point_sums, really_without, thin
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import ASSUMPTION, Notes, define
 
 
 def _without(view: View) -> FloatArray:
@@ -21,6 +22,9 @@ def _without(view: View) -> FloatArray:
     top, bottom = np.maximum(left, 0.0).T
     found = held(np.divide(top, bottom, out=np.zeros(view.n), where=bottom > 0), 2 * max(table.shift, 0))
     return really_without(view, _weighted, thin(total[0], top) | thin(total[1], bottom), found)
+
+
+EQUAL = define("sammon_stress.equal", ASSUMPTION, "{count} pairs of equal points in the data are left out")
 
 
 @measure(
@@ -65,10 +69,10 @@ def sammon_stress(view: View) -> Estimate:
     return estimate(view, _weighted)
 
 
-def _weighted(pairs: Pairs) -> tuple[float, str]:
+def _weighted(pairs: Pairs) -> tuple[float, Notes]:
     """The sum over pairs with x > 0, and how many others there are."""
     from dreval.geometry._loops.pairs import sammon_sums
 
     top, bottom, zeros = sammon_sums(pairs.x, pairs.y, *pairs.to_one_unit())
-    note = f"{zeros} pairs of equal points in the data are left out" if zeros else ""
-    return held(float(top / bottom), 2 * max(pairs.shift, 0)) if bottom > 0 else 0.0, note
+    notes = (EQUAL(count=zeros),) if zeros else ()
+    return held(float(top / bottom), 2 * max(pairs.shift, 0)) if bottom > 0 else 0.0, notes

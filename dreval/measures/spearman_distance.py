@@ -9,6 +9,7 @@ from dreval.geometry.leave_one import spearman_without
 from dreval.geometry.pair_statistics import correlation, correlation_by_chance, rank_products, rank_products_without
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import Notes
 
 
 @measure(
@@ -60,7 +61,7 @@ def spearman_distance(view: View) -> Estimate:
     return estimate(view, _spearman, _without_groups)
 
 
-def _spearman(pairs: Pairs) -> tuple[float, str]:
+def _spearman(pairs: Pairs) -> tuple[float, Notes]:
     """Correlation of mid ranks."""
     return correlation(pairs, *rank_products(pairs.x, pairs.y_id, pairs.n_ids))
 

@@ -13,6 +13,7 @@ from dreval.geometry.distances import held
 from dreval.geometry.leave_one import counted_without, point_sums, really_without, thin
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import Notes
 
 
 def _without(view: View, kind: str) -> FloatArray:
@@ -91,9 +92,9 @@ def stress(view: View, kind: str = "normalized") -> Estimate:
     return estimate(view, _noted(_RULES[kind]))
 
 
-def _noted(rule: Callable[[Pairs], float]) -> Callable[[Pairs], tuple[float, str]]:
+def _noted(rule: Callable[[Pairs], float]) -> Callable[[Pairs], tuple[float, Notes]]:
     """The rule with a note, which says nothing."""
-    return lambda pairs: (rule(pairs), "")
+    return lambda pairs: (rule(pairs), ())
 
 
 def _raw(pairs: Pairs) -> float:

@@ -7,6 +7,9 @@ import math
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.measures._measure import measure
+from dreval.records.notes import ASSUMPTION, Notes, define
+
+ZERO = define("stress_nonmetric.zero", ASSUMPTION, "all distances in the embedding are 0: counted as 1")
 
 
 @measure(
@@ -54,12 +57,12 @@ def stress_nonmetric(view: View) -> Estimate:
     return estimate(view, _to_ascending)
 
 
-def _to_ascending(pairs: Pairs) -> tuple[float, str]:
+def _to_ascending(pairs: Pairs) -> tuple[float, Notes]:
     """Pairs come in the order of x, then of y, which is what the primary approach asks for."""
     from dreval.geometry._loops.pairs import ascending_gap, products
 
     size = float(products(pairs.y, pairs.y, 0.0, 0.0)[0])
     if size == 0.0:
-        return 1.0, "all distances in the embedding are 0: counted as 1"
+        return 1.0, (ZERO(),)
     gap = float(ascending_gap(pairs.y))
-    return min(math.sqrt(gap / size), 1.0), ""
+    return min(math.sqrt(gap / size), 1.0), ()

@@ -10,6 +10,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import point_sums, really_without, thin
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import Notes
 
 
 def _without(view: View) -> FloatArray:
@@ -73,12 +74,12 @@ def stress_scale_normalized(view: View) -> Estimate:
     return estimate(view, _best_scale)
 
 
-def _best_scale(pairs: Pairs) -> tuple[float, str]:
+def _best_scale(pairs: Pairs) -> tuple[float, Notes]:
     """The residual is summed at the best scale, since 1 - cosine^2 would lose half the digits of a small one."""
     from dreval.geometry._loops.pairs import products, squared_gap
 
     xx, yy, xy = products(pairs.x, pairs.y, 0.0, 0.0)
     if xx == 0.0:
-        return 0.0, ""
+        return 0.0, ()
     gap = float(squared_gap(pairs.x, pairs.y, xy / yy if yy > 0 else 0.0))
-    return min(math.sqrt(gap / xx), 1.0), ""
+    return min(math.sqrt(gap / xx), 1.0), ()

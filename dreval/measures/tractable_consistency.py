@@ -17,6 +17,7 @@ from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.transformations import TRANSFORMATIONS, Transformations, make_transformations, transform_count
 from dreval.inference.reruns import Found, Reruns, open_case, runnable
 from dreval.measures._method_measure import (
+    CALLED,
     FloatArray,
     chance_disparity,
     embedding_disparity,
@@ -27,10 +28,32 @@ from dreval.measures._method_measure import (
     total_square,
 )
 from dreval.records.measure_record import MeasureRecord
+from dreval.records.notes import ASSUMPTION, LIMIT, Note, define, note
 
 CHANCE_DRAWS = 200
 BATCH_BYTES = 8_000_000  # covariance matrices that the exact path of PCA holds at once
 EXACT_ALL = 20_000  # up to here PCA tries all n p transformations as well
+
+TRIED = define(
+    "tractable_consistency.tried",
+    ASSUMPTION,
+    "{tried} of {all} transformations were tried, spread evenly over the columns.",
+)
+FAILED = define("tractable_consistency.failed", LIMIT, "{failed} of {tried} runs failed; the first: {first}")
+LOST = define(
+    "tractable_consistency.lost", LIMIT, "{failed} of {tried} runs with other seeds failed; the first: {first}"
+)
+NO_RESEEDS = define("tractable_consistency.no_reseeds", LIMIT, "No reseed baseline: {reason}.")
+DRIFTS = define(
+    "tractable_consistency.drifts",
+    LIMIT,
+    "The embedding of {what} differs from run to run by u = {u:.3g} on the same data; give it a random_state argument.",
+)
+CONSTANT = define(
+    "tractable_consistency.constant",
+    LIMIT,
+    "Transformed data whose embedding is constant as well have u = 0.",
+)
 
 
 @method_measure(
@@ -192,7 +215,7 @@ def tractable_consistency(
         if exact:
             u, sizes = pca_disparities(made, pairs, d)
             found = [
-                {"u": a, "s_per_n": b, "seconds": 0.0, "reason": ""} for a, b in zip(u, u * sizes / n, strict=True)
+                {"u": a, "s_per_n": b, "seconds": 0.0, "reason": None} for a, b in zip(u, u * sizes / n, strict=True)
             ]
         else:
             places = {f"{i},{j}": (int(i), int(j)) for i, j in pairs}
@@ -202,8 +225,10 @@ def tractable_consistency(
     table = pd.DataFrame({"point": pairs[:, 0], "column": [names[j] for j in pairs[:, 1]]})
     for name in ("u", "s_per_n", "seconds"):
         table[name] = np.array([row.get(name, math.nan) for row in found], dtype=np.float64)
-    table["note"] = [row["reason"] for row in found]
-    u, failures = table["u"].to_numpy(), [row["reason"] for row in found if row["reason"]]
+    failures = [row["reason"].named(CALLED) for row in found if row["reason"] is not None]
+    reasons = iter(map(str, failures))
+    table["note"] = ["" if row["reason"] is None else next(reasons) for row in found]
+    u = table["u"].to_numpy()
     if len(failures) == len(found):
         if case.source.recording is not None:
             got, cure = (
@@ -212,10 +237,10 @@ def tractable_consistency(
             )
             raise MethodFailed(case.source.argument, "must have been run on transformed data", got, cure)
         cure = "Run the method alone on the data with a small bump added to one column to see where."
-        got = f"{len(failures)} failures, the first: {failures[0].rstrip('.')}"
+        got = f"{len(failures)} failures, the first: {str(failures[0]).rstrip('.')}"
         raise MethodFailed(case.source.argument, "must embed transformed data", got, cure)
 
-    came = [row for row in reseeds if not row["reason"]]
+    came = [row for row in reseeds if row["reason"] is None]
     indifferent = bool(came) and all(row["same"] for row in came)  # every other seed gave the same embedding
     other = np.array([] if indifferent else [row["u"] for row in came])
     parts = {
@@ -232,27 +257,24 @@ def tractable_consistency(
         every = np.stack(np.meshgrid(np.arange(n), np.arange(p), indexing="ij"), axis=-1).reshape(-1, 2)
         parts["max_of_all"] = float((u if len(found) == n * p else pca_disparities(made, every, d)[0]).max())
 
-    notes = [f"More dimensions were asked for ({d}) than the data have columns ({p})."] if d > p else []
+    notes: list[Note] = [note("columns.more", asked=d, columns=p)] if d > p else []
     notes += [*narrow_note(base.shape[1], d), *made.notes]
     if len(found) < n * p:
-        notes.append(f"{len(found)} of {n * p} transformations were tried, spread evenly over the columns.")
+        notes.append(TRIED(tried=len(found), all=n * p))
     if failures:
-        notes.append(f"{len(failures)} of {len(found)} runs failed; the first: {failures[0]}")
-    lost = [row["reason"] for row in reseeds if row["reason"]]
+        notes.append(FAILED(failed=len(failures), tried=len(found), first=failures[0]))
+    lost = [row["reason"].named(CALLED) for row in reseeds if row["reason"] is not None]
     if lost:
-        notes.append(f"{len(lost)} of {len(reseeds)} runs with other seeds failed; the first: {lost[0]}")
+        notes.append(LOST(failed=len(lost), tried=len(reseeds), first=lost[0]))
     if seedless:
-        notes.append(f"No reseed baseline: {seedless}.")
-        if drift > 0:
-            size = f"u = {drift:.4f}" if drift >= 1e-4 else f"u = {drift:.3e}"
-            what = f"The embedding of {case.source.what} differs from run to run by {size} on the same data"
-            notes.append(f"{what}; give it a random_state argument.")
+        notes.append(NO_RESEEDS(reason=seedless))
+        notes += [DRIFTS(what=case.source.what, u=drift)] if drift > 0 else []
     elif indifferent:
-        notes.append(f"No reseed baseline: {case.source.what} gives the same embedding for every seed.")
+        notes.append(NO_RESEEDS(reason=f"{case.source.what} gives the same embedding for every seed"))
     elif not reseeds:
-        notes.append("No reseed baseline: none was asked for.")
+        notes.append(NO_RESEEDS(reason="none was asked for"))
     if is_constant(base):
-        notes.append("Transformed data whose embedding is constant as well have u = 0.")
+        notes.append(CONSTANT())
 
     asked = {key: value for key, value in recipe.items() if key != "amplitude" or made.kind == "perturbation"}
     asked["n_transformations"] = n_transformations if n_transformations == "all" else count

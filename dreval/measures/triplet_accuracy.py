@@ -8,11 +8,16 @@ from dreval._check import check_int
 from dreval.geometry.blocks import View
 from dreval.geometry.pair_statistics import Triplets, triplets
 from dreval.measures._measure import FloatArray, measure
+from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
 
 def _by_chance(view: View, n_triplets: int) -> float:
     """One half at the points with triplets to judge, of which an unrelated embedding orders half; 1 at the others."""
     return float(np.mean(np.where(_judged(view, n_triplets).used == 0, 1.0, 0.5)))
+
+
+DRAWN = define("triplet_accuracy.drawn", LIMIT, "{triplets} random triplets a point")
+EMPTY = define("triplet_accuracy.empty", ASSUMPTION, "{count} points without triplets to judge contribute 1")
 
 
 @measure(
@@ -33,7 +38,7 @@ def _by_chance(view: View, n_triplets: int) -> float:
         "triplet accuracy)."
     ),
 )
-def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, str]:
+def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, Notes]:
     r"""Share of triplets (i, j, l) whose distances from i to j and to l have the same order in both spaces.
 
     .. math:: A_3 = \frac{1}{n} \sum_{i=1}^n \frac{1}{|P_i|} \sum_{(j, l) \in P_i}
@@ -59,10 +64,10 @@ def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, str
     0.5
     """
     found = _judged(view, check_int(n_triplets, "n_triplets", low=2))
-    notes = [f"{n_triplets} random triplets a point"] if found.drawn else []
+    notes = [DRAWN(triplets=n_triplets)] if found.drawn else []
     empty = int(np.count_nonzero(found.used == 0))
-    notes += [f"{empty} points without triplets to judge contribute 1"] if empty else []
-    return found.share, "; ".join(notes)
+    notes += [EMPTY(count=empty)] if empty else []
+    return found.share, tuple(notes)
 
 
 def _judged(view: View, n_triplets: int) -> Triplets:

@@ -19,10 +19,13 @@ from dreval.measures._method_measure import (
     total_square,
 )
 from dreval.records.measure_record import MeasureRecord
+from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
 __all__ = ["full_components", "trustability"]
 
 CHANCE_DRAWS = 20
+CONSTANT = define("trustability.constant", LIMIT, "The method puts all points in one place: u = 1 (TI is 0 there).")
+FEWER = define("trustability.fewer", ASSUMPTION, "Run at d = {d}, not at p = {p}: {why}.")
 
 
 @method_measure(
@@ -123,7 +126,7 @@ def trustability(
     points, d, notes = case.data.X, *_dimensions(case)
     Y = _embedding(case, d)
     if is_constant(Y):
-        u, size, notes = 1.0, 0.0, (*notes, "The method puts all points in one place: u = 1 (TI is 0 there).")
+        u, size, notes = 1.0, 0.0, (*notes, CONSTANT())
     else:
         u, size = embedding_disparity(points, Y), total_square(Y)
         notes += narrow_note(Y.shape[1], d)
@@ -139,7 +142,7 @@ def _embedding(case: Case, d: int) -> FloatArray:
     except MethodFailed as error:
         asked = f"This measure asks for n_components={d}, as many as the data have columns."
         cure = f'{asked} {error.cure} Some methods need another setting for so many, such as TSNE(method="exact").'
-        raise MethodFailed(error.argument, error.rule, error.got, cure) from error
+        raise error.altered(cure=cure) from error
     return at_most(case, Y, d)
 
 
@@ -148,7 +151,7 @@ def full_components(n: int, p: int) -> int:
     return n - 1 if p >= n else p
 
 
-def _dimensions(case: Case) -> tuple[int, tuple[str, ...]]:
+def _dimensions(case: Case) -> tuple[int, Notes]:
     """p, or fewer where p are not possible, with the reason."""
     n, p = case.data.n, case.data.p
     most = full_components(n, p)
@@ -157,4 +160,4 @@ def _dimensions(case: Case) -> tuple[int, tuple[str, ...]]:
     if card is not None and hasattr(case.source, "method"):
         able = card.max_components(n, p, {**case.source.method().get_params(), **parameters})
         most, why = (able, f"{card.name} gives at most {able}") if able < most else (most, why)
-    return most, (f"Run at d = {most}, not at p = {p}: {why}.",) if most < p else ()
+    return most, (FEWER(d=most, p=p, why=why),) if most < p else ()

@@ -7,6 +7,7 @@ import numpy as np
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.measures._measure import measure
+from dreval.records.notes import Notes
 
 
 @measure(
@@ -53,7 +54,7 @@ def wasserstein_distance(view: View) -> Estimate:
     return estimate(view, _mean_move)
 
 
-def _mean_move(pairs: Pairs) -> tuple[float, str]:
+def _mean_move(pairs: Pairs) -> tuple[float, Notes]:
     """Both samples sorted and divided by their means (a mean of 0 stays)."""
     x, y = (z / (z.mean() or 1.0) for z in (pairs.x, np.sort(pairs.y)))
-    return float(np.abs(x - y).mean()), ""
+    return float(np.abs(x - y).mean()), ()

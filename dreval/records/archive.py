@@ -15,7 +15,9 @@ import numpy as np
 from dreval._check import check_path
 from dreval.errors import InputError
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
-from dreval.records.results import Results, curves_frame, groups_frame, nulls_frame, tidy_frame
+from dreval.records.frames import NOTE_KEYS, plain_notes
+from dreval.records.notes import Note
+from dreval.records.results import Results, curves_frame, groups_frame, notes_frame, nulls_frame, tidy_frame
 from dreval.records.shepard import Shepard
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ def _write_all(path: Path, results: Results, manifest: dict[str, Any]) -> None:
         _write(archive, "groups.csv", results.groups.to_csv(index=False))
         _write(archive, "curves.csv", results.curves.to_csv(index=False))
         _write(archive, "nulls.csv", results.nulls.to_csv(index=False))
+        _write(archive, "notes.json", json.dumps(plain_notes(results.notes), indent=1, ensure_ascii=False))
         shepard = {name: table.plain() for name, table in results.shepard.items()}
         _write(archive, "shepard.json", json.dumps(shepard, ensure_ascii=False))
         for i, name in enumerate(manifest["embeddings"]):
@@ -138,10 +141,17 @@ def _read_all(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Results:
         ids=_loaded(manifest["ids"]),
         recipe=manifest["recipe"],
         curves=_curves(archive),
+        notes=_notes(archive),
         shepard=_shepard(archive),
         nulls=_nulls(archive),
         left_out={name: _sized(values, len(coordinates[name])) for name, values in left_out.items()},
     )
+
+
+def _notes(archive: zipfile.ZipFile) -> pd.DataFrame:
+    """The notes; their sentences are those of this version."""
+    saved = json.loads(archive.read("notes.json"))
+    return notes_frame([{**{key: one[key] for key in NOTE_KEYS}, "notes": (Note.of_plain(one),)} for one in saved])
 
 
 def _curves(archive: zipfile.ZipFile) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval.records._verbs import Record, call
+from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Certificate(Record):
     recipe : dict
         ``n``, ``p``, ``n_components``, ``rule``, ``ridge`` (of the errors), ``residual_ridge`` (of the residuals that
         are tested), ``bandwidth``, ``condition`` and ``random_state``.
-    notes : tuple of str
+    notes : tuple of Note
         What was assumed.
     """
 
@@ -75,7 +76,7 @@ class Certificate(Record):
     residuals: npt.NDArray[np.float64] = field(repr=False)
     n_resamples: int = 0
     recipe: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
 
     @property
     def p_adjusted(self) -> tuple[float, ...]:

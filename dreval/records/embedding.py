@@ -13,6 +13,7 @@ import pandas as pd
 from dreval._check import check_parameters
 from dreval.errors import InputError
 from dreval.records._verbs import Record, call
+from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
 
 __all__ = ["Embedding"]
@@ -39,7 +40,7 @@ class Embedding(Record):
         Rows and columns of the data.
     seconds : float
         Wall time of the fit. It is never printed.
-    notes : tuple of str
+    notes : tuple of Note
         Assumptions that were made.
     data : ndarray (n, p) or None
         The data, in memory only; the maps between data and embedding are made of them.
@@ -64,7 +65,7 @@ class Embedding(Record):
     ids: pd.Index[Any] | None = None
     data_shape: tuple[int, int] | None = None
     seconds: float = float("nan")
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     data: npt.NDArray[np.float64] | None = field(default=None, repr=False)
     columns: tuple[str, ...] | None = None
     _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)

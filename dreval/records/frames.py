@@ -5,15 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
+from dreval.records.notes import Note, joined
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "NOTE_KEYS",
     "curves_frame",
     "groups_frame",
+    "noted_rows",
+    "notes_frame",
+    "notes_in",
     "nulls_frame",
+    "of_whole",
     "over_replicates",
+    "plain_notes",
     "point_column",
     "point_keys",
     "setting_names",
@@ -21,11 +28,18 @@ __all__ = [
 ]
 
 
+NOTE_KEYS = ("embedding", "replicate", "measure", "parameters", "test", "variable")  # the row that a note speaks of
+
+
 def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows as a table with the closed list of columns, in their order; what a row does not say is missing."""
+    """Rows as a table with the closed list of columns, in their order; what a row does not say is missing.
+
+    The notes of a row become the text in its column ``note``.
+    """
     import pandas as pd
 
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    said = [{**row, "note": joined(row["notes"])} if "notes" in row else row for row in rows]
+    table = pd.DataFrame(said, columns=list(COLUMNS))
     for name in COLUMNS:
         if name in NUMERIC_COLUMNS:
             table[name] = pd.to_numeric(table[name]).astype("float64")
@@ -33,6 +47,52 @@ def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
             table[name] = table[name].astype("object").where(table[name].notna(), "")
     whole = {"replicate": 0, "n": 0, "n_components": 0, "n_resamples": 0}
     return table.fillna(whole).astype(dict.fromkeys(whole, "int64"))
+
+
+def notes_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """The notes of rows, a row for each: of which row (empty: of the whole), code, severity, values, scope and text."""
+    import pandas as pd
+
+    found = [
+        {
+            **{key: row.get(key, 0 if key == "replicate" else "") for key in NOTE_KEYS},
+            "code": one.code,
+            "severity": one.severity,
+            "values": dict(one.values),
+            "scope": one.scope,
+            "text": one.text,
+        }
+        for row in rows
+        for one in row.get("notes", ())
+    ]
+    columns = [*NOTE_KEYS, "code", "severity", "values", "scope", "text"]
+    return pd.DataFrame(found, columns=columns).astype({"replicate": "int64"})
+
+
+def notes_in(table: pd.DataFrame) -> list[Note]:
+    """The notes of such a table."""
+    cells = zip(table["code"], table["values"], table["scope"], strict=True)
+    return [Note(code, tuple(values.items()), scope) for code, values, scope in cells]
+
+
+def of_whole(table: pd.DataFrame) -> pd.DataFrame:
+    """The part of such a table that speaks of the data, of embeddings or of all rows."""
+    return table[(table["measure"] == "") & (table["test"] == "")]
+
+
+def noted_rows(table: pd.DataFrame, notes: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a tidy table, each with its notes."""
+    said: dict[tuple[Any, ...], list[Note]] = {}
+    for key, one in zip(notes[list(NOTE_KEYS)].itertuples(index=False, name=None), notes_in(notes), strict=True):
+        said.setdefault(key, []).append(one)
+    rows = [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+    return [{**row, "notes": tuple(said.get(tuple(row[key] for key in NOTE_KEYS), ()))} for row in rows]
+
+
+def plain_notes(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The notes of such a table in types that JSON knows: their row, code, values, scope and text."""
+    keys = table[list(NOTE_KEYS)].to_dict("records")
+    return [{**key, **one.plain()} for key, one in zip(keys, notes_in(table), strict=True)]
 
 
 def groups_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -58,7 +118,7 @@ def nulls_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Null distributions in cells as a table, its types the same whether it has rows or not."""
     import pandas as pd
 
-    kinds = {"embedding": "object", "test": "object", "target": "object", "low": "float64", "high": "float64"}
+    kinds = {"embedding": "object", "test": "object", "variable": "object", "low": "float64", "high": "float64"}
     kinds |= {"count": "int64"}
     return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
 
@@ -68,7 +128,7 @@ def over_replicates(table: pd.DataFrame) -> pd.DataFrame:
 
     The intervals of replicates speak of this mean, and are the same on all their rows.
     """
-    keys = ["dataset", "embedding", "measure", "parameters", "test", "target"]
+    keys = ["dataset", "embedding", "measure", "parameters", "test", "variable"]
     if not table["replicate"].any():
         return table
     means = table.groupby(keys, sort=False)["value"].transform("mean")

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dreval._check import check_one_of
 from dreval.records._verbs import Record, call
 from dreval.records.call import written_again
+from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
 from dreval.registry import TESTS
 
@@ -54,7 +55,7 @@ class IndependenceTest(Record):
     recipe : dict
         ``test``, ``n``, ``variables`` (``labels``: what they are called in print), ``random_state``, ``parameters``
         and ``versions``: what is needed to run it again.
-    notes : tuple of str
+    notes : tuple of Note
         Approximations and assumptions.
     p_kind : str
         How the p-value was made: "permutation", "exact" (all permutations counted), "asymptotic" (chi-square law) or
@@ -79,7 +80,7 @@ class IndependenceTest(Record):
     p_interval: tuple[float, float]
     extra: dict[str, Any] = field(default_factory=dict)
     recipe: dict[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     p_kind: str = "permutation"
 
     @property

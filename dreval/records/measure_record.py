@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dreval.glossary import format_number
 from dreval.records._verbs import Record
 from dreval.records.call import written_again
+from dreval.records.notes import Notes
 from dreval.records.number import Number
 from dreval.records.read_only import read_only
 from dreval.registry import MEASURES, METHODS
@@ -43,7 +44,7 @@ class MeasureRecord(Number, Record):
         Number of runs the value is made of.
     recipe : dict
         ``source``, ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: what makes it again.
-    notes : tuple of str
+    notes : tuple of Note
         What must be known to read it.
     direction : str
         Whether "higher" or "lower" is better.
@@ -66,7 +67,7 @@ class MeasureRecord(Number, Record):
     table: pd.DataFrame | None = None
     n_resamples: int = 0
     recipe: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     direction: str = ""
 
     def tidy(self) -> pd.DataFrame:

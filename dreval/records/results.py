@@ -18,13 +18,17 @@ from dreval.records.embedding import Embedding
 from dreval.records.frames import (
     curves_frame,
     groups_frame,
+    notes_frame,
+    notes_in,
     nulls_frame,
+    of_whole,
     over_replicates,
     point_column,
     point_keys,
     setting_names,
     tidy_frame,
 )
+from dreval.records.notes import FAILURE, Note
 from dreval.records.read_only import read_only
 
 if TYPE_CHECKING:
@@ -33,7 +37,16 @@ if TYPE_CHECKING:
     from dreval.records.certificate import Certificate
     from dreval.records.shepard import Shepard
 
-__all__ = ["Results", "curves_frame", "groups_frame", "nulls_frame", "over_replicates", "point_column", "tidy_frame"]
+__all__ = [
+    "Results",
+    "curves_frame",
+    "groups_frame",
+    "notes_frame",
+    "nulls_frame",
+    "over_replicates",
+    "point_column",
+    "tidy_frame",
+]
 
 
 @read_only
@@ -61,8 +74,12 @@ class Results(Record):
         Classes of the points.
     ids : ndarray (n,) or None
         Names of the points.
+    notes : DataFrame
+        What must be known to read the values: a row for each note, with the keys of the row of ``table`` it belongs to
+        (all empty: of the data or of the whole), ``code``, ``severity`` ("assumption", "limit" or "failure"),
+        ``values``, ``scope`` (an embedding) and its ``text``.
     recipe : dict
-        The call, seed, versions, shape and hash of the data, and notes on the data: what is needed to run it again.
+        The call, seed, versions, and shape and hash of the data: what is needed to run it again.
     data : ndarray, sparse matrix or None
         The data, in memory only; a saved result holds their hash.
     curves : DataFrame
@@ -73,7 +90,7 @@ class Results(Record):
         Distances in each embedding against those in the data, counted in cells; where a measure of pairs was run.
     nulls : DataFrame
         The null distributions of the tests that permute, counted in up to 40 cells of equal width: embedding, test,
-        target, the two ends of a cell, and how many permutations lie in it.
+        variable, the two ends of a cell, and how many permutations lie in it.
     """
 
     table: pd.DataFrame
@@ -88,11 +105,7 @@ class Results(Record):
     shepard: dict[str, Shepard] = field(default_factory=dict)
     nulls: pd.DataFrame = field(default_factory=lambda: nulls_frame([]))
     left_out: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was assumed of the data; notes on single values are in the column ``note`` of the table."""
-        return tuple(self.recipe.get("notes", ()))
+    notes: pd.DataFrame = field(default_factory=lambda: notes_frame([]), repr=False)
 
     @property
     def names(self) -> list[str]:
@@ -102,7 +115,11 @@ class Results(Record):
     @property
     def failed(self) -> dict[str, str]:
         """Embeddings that could not be computed, with the reason."""
-        return dict(self.recipe.get("failed", {}))
+        return {one.scope: str(one.within("")) for one in self.failures()}
+
+    def failures(self) -> list[Note]:
+        """A note for each embedding that could not be computed; ``scope`` is its name."""
+        return [one for one in notes_in(of_whole(self.notes)) if one.severity == FAILURE]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -498,7 +515,7 @@ class Results(Record):
             For "forest": whether panels name their measure; True by default.
         explained : bool
             For "forest": whether the words below say what the marks are; True by default.
-        test, target : str, optional
+        test, variable : str, optional
             For "null": the test, and what it is against; the first with permutations by default.
         kappas : list of float, optional
             For "kappa_curve": values of kappa; 13 from 0.0002 to 2 by default.

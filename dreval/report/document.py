@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from dreval.glossary import spread, terminal_width
 from dreval.report.render.markup import plain_symbols, printable
@@ -194,5 +195,8 @@ class Content:
     title: str
     header: Sequence[tuple[str, str]]
     blocks: Sequence[Block]
-    notes: Sequence[str] = field(default=())
+    notes: Sequence[Any] = field(default=())
     call: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", tuple(map(str, self.notes)))

@@ -20,6 +20,7 @@ from dreval.geometry.distances import power_of_two
 from dreval.geometry.rkhs import POINTS, RULES, Refit, fitted_rows, held_out
 from dreval.records.certificate import Certificate, ResidualTest
 from dreval.records.embedding import Embedding
+from dreval.records.notes import Notes, note
 from dreval.registry import TESTS
 
 __all__ = ["RULE", "FitPoints", "certify", "fit_points", "fitted", "residual_tests"]
@@ -116,7 +117,7 @@ def certify(
     points = fit_points(embedding.known_data(), embedding.coordinates, root)
     refit = fitted(points, rule)
     folds = min(n_folds, len(points.X))
-    few = (f"{folds} points have no {n_folds} folds: each is one of its own.",) if n_folds > folds else ()
+    few = (note("folds.fewer", points=folds, folds=n_folds),) if n_folds > folds else ()
     others = held_out(points.X, points.Y, rule, folds, root)
     measures = [name for name in MEASURES if name in TESTS]
     mean = np.linalg.norm(others.residuals.mean(axis=0)) / np.sqrt(np.mean(np.sum(others.residuals**2, axis=1)))
@@ -144,17 +145,17 @@ class FitPoints:
     Y: FloatArray
     unit: float
     unit_y: float
-    notes: tuple[str, ...]
+    notes: Notes
 
 
 def fit_points(X: FloatArray, Y: FloatArray, root: int) -> FitPoints:
     """All points, or some drawn at random, in units in which no square overflows or vanishes."""
     if (Y == Y[0]).all():
         raise UndefinedMeasure("embedding", "must vary", "all points in one place", "See what the method returned.")
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     if len(X) > POINTS:
         rows = fitted_rows(len(X), root)
-        X, Y, notes = X[rows], Y[rows], (f"Judged on {POINTS} points drawn at random.",)
+        X, Y, notes = X[rows], Y[rows], (note("residual.drawn", drawn=POINTS),)
     unit, unit_y = power_of_two(X), power_of_two(Y)
     return FitPoints(X * unit, Y * unit_y, unit, unit_y, notes)
 

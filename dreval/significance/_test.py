@@ -15,6 +15,7 @@ from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
 from dreval.records.independence_test import IndependenceTest
+from dreval.records.notes import Note, Notes, note
 from dreval.significance._variables import matched_rows, refuse_path
 
 __all__ = [
@@ -141,7 +142,7 @@ class Resampling:
     stop_after: int | None
     root: int
     n_jobs: int | None
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
 
     @classmethod
     def of(
@@ -243,7 +244,7 @@ def make_record(
     effect_size: float,
     extra: dict[str, Any],
     parameters: dict[str, Any],
-    notes: tuple[str, ...] = (),
+    notes: Notes = (),
     names: tuple[str, ...] = ("x", "y"),
     labels: tuple[str, ...] | None = None,
     effect_size_name: str | None = None,
@@ -279,21 +280,14 @@ def make_record(
     )
 
 
-def _notes_of(card: TestCard, found: PermutationNull, resampling: Resampling) -> list[str]:
+def _notes_of(card: TestCard, found: PermutationNull, resampling: Resampling) -> list[Note]:
     """Notes on permutations that were enumerated, stopped early or restricted."""
-    m, notes, cyclic = len(found.null), [], resampling.permutation == "cyclic"
+    m, notes, cyclic = len(found.null), list[Note](), resampling.permutation == "cyclic"
     if found.exact:
         what = "shifts" if cyclic else "splits" if card.second == "groups" else "permutations"
-        exact = "p is not random" if cyclic else "p is exact"
-        notes.append(f"All {m} {what} were enumerated: {exact}, the identity is counted among them.")
+        notes.append(note("permutation.all", count=m, what=what, exact=not cyclic))
     if found.stopped:
-        h = resampling.stop_after
-        notes.append(f"Sampling stopped at permutation {m}, when {h} had reached the statistic: p = {h}/{m}.")
+        notes.append(note("permutation.stopped", count=m, reached=resampling.stop_after))
     if m and resampling.permutation != "free":
-        words = {
-            "within": "Rows were permuted within their blocks only.",
-            "blocks": "Whole blocks of rows were permuted.",
-            "cyclic": "Rows were shifted cyclically, which joins the ends: p holds nearly, for stationary series only.",
-        }
-        notes.append(words[resampling.permutation])
+        notes.append(note(f"permutation.{resampling.permutation}"))
     return notes

@@ -16,6 +16,7 @@ from dreval.geometry.kernels import KERNELS
 from dreval.glossary import METRICS
 from dreval.inputs.tables import as_numpy, counting, row_names
 from dreval.inputs.variables import Rows, align
+from dreval.records.notes import Note, Notes
 
 __all__ = [
     "Variables",
@@ -45,7 +46,7 @@ class Variables:
     labels: tuple[str, ...]
     kinds: tuple[Any, ...]
     n: int
-    notes: tuple[str, ...]
+    notes: Notes
 
 
 def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kernel") -> Variables:
@@ -58,12 +59,12 @@ def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kern
     n = check_same_rows(given, names)
     kinds = tuple(known_name(one, (*KERNELS, *METRICS)) for one in per_variable(kind, names, argument))
     squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
-    values, notes = [], list[str]()
+    values, notes = [], list[Note]()
     for value, name, square in zip(given, names, squares, strict=True):
         own = in_own_order(value, name) if square else value
-        ordered, note = matched_rows(x, own, name, square=square) if values else (own, ())
+        ordered, own_notes = matched_rows(x, own, name, square=square) if values else (own, ())
         values.append(ordered)
-        notes += note
+        notes += own_notes
     labels = [_label(value, name, i + 1) for i, (value, name) in enumerate(zip(given, names, strict=True))]
     usual = labels if len(set(labels)) == len(labels) else names
     return Variables(tuple(values), names, tuple(usual), kinds, n, tuple(notes))
@@ -120,7 +121,7 @@ def refuse_path(value: Any, argument: str) -> None:
         raise InputError(argument, "must be an array, a frame or a series", f"the text {os.fspath(value)!r}", cure)
 
 
-def matched_rows(x: Any, y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, tuple[str, ...]]:
+def matched_rows(x: Any, y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, Notes]:
     """``y`` in the order of ``x`` where both are frames or series with the same row names, with a note; else as it is.
 
     Row names that agree in part only are refused. Of a ``square`` frame the columns follow the rows.
@@ -130,13 +131,13 @@ def matched_rows(x: Any, y: Any, name: str = "y", *, square: bool = False) -> tu
     return matched_to(x.index, y, name, square=square)
 
 
-def matched_to(index: pd.Index[Any], y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, tuple[str, ...]]:
+def matched_to(index: pd.Index[Any], y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, Notes]:
     """A frame or series in the order of row names, as ``matched_rows``."""
     rows = Rows(len(index), row_names(index), reserve=counting(index))
-    order, note = align(len(y), row_names(y.index), rows, name, reserve=counting(y.index))
+    order, notes = align(len(y), row_names(y.index), rows, name, reserve=counting(y.index))
     if order is not None:
         y = y.iloc[order, order] if square else y.iloc[order]
-    return y, (() if note is None else (note.replace("the data", "`x`"),))
+    return y, tuple(note.altered(data="`x`") for note in notes)
 
 
 def in_own_order(matrix: Any, name: str) -> Any:
@@ -168,7 +169,7 @@ def matched_columns(x: Any, y: Any) -> Any:
         return y[list(x.columns)]
     other = [str(key) for key in y.columns if key not in set(x.columns)] or ["a column twice"]
     cure = "Name the columns of both samples alike, or pass plain arrays."
-    raise InputError("y", "must have the columns of `x`", f"{other[0]!r}, which `x` has not", cure)
+    raise InputError("y", "must have the columns of {x}", f"{other[0]!r}, which {{x}} has not", cure, x="x")
 
 
 def check_groups(value: Any, n: int, argument: str, cure: str) -> Any:

@@ -12,10 +12,17 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import delta_codes, is_classes, unit_scaled
 from dreval.inference.permutation import PermutationNull
 from dreval.records.independence_test import IndependenceTest
+from dreval.records.notes import LIMIT, Notes, define
 from dreval.significance._test import Resampling, make_record, named, test
 from dreval.significance._variables import gather
 
 FloatArray = npt.NDArray[np.float64]
+
+CHI2 = define(
+    "cca.chi2",
+    LIMIT,
+    "p is an approximation: chi-square with {freedom} degrees of freedom, for normal variables.",
+)
 
 
 @test(
@@ -130,9 +137,7 @@ def cca_test(
     if method == "chi2":
         found = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), "asymptotic")
         moments = {"null_mean": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
-        notes: tuple[str, ...] = (
-            f"p is an approximation: chi-square with {p * q} degrees of freedom, for normal variables.",
-        )
+        notes: Notes = (CHI2(freedom=p * q),)
     else:
         found, notes, moments = resampling.run(statistic, scheme, "cca", 1e-12 * n), (), {}
     return make_record(

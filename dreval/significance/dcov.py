@@ -12,12 +12,15 @@ from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
 from dreval.records.independence_test import IndependenceTest
+from dreval.records.notes import FAILURE, define
 from dreval.significance._kernels import exact_pair, unbiased_inner
 from dreval.significance._test import Resampling, make_record, named, test
 from dreval.significance._variables import gather
 
 FloatArray = npt.NDArray[np.float64]
 METRICS = ("euclidean", "precomputed")
+
+FLAT = define("dcov.flat", FAILURE, "The effect size has no value: the U-centered distances of `{argument}` are all 0.")
 
 
 @test(
@@ -122,7 +125,7 @@ def dcov_test(
     unbiased = unbiased_inner(found.observed * n**2, pair.sides)
     own = [unbiased_inner(side[0].square, side) for side in sides]
     flat = [name for name, v, side in zip("xy", own, pair.sides, strict=True) if v * n**2 <= 1e-12 * side.square]
-    notes = [f"The effect size has no value: the U-centered distances of `{name}` are all 0." for name in flat]
+    notes = [FLAT(argument=name) for name in flat]
     return make_record(
         dcov_test.card,
         found,

@@ -14,15 +14,25 @@ from dreval.geometry.kernels import Gram, center, gram_matrix
 from dreval.geometry.lowrank import TRACE_TOLERANCE, LowRank
 from dreval.inference.permutation import PermutationNull
 from dreval.records.independence_test import IndependenceTest
+from dreval.records.notes import LIMIT, Notes, define
 from dreval.significance._kernels import EXACT_ROWS, Pair, Side, Statistic, chosen_factors, exact_pair, unbiased_inner
 from dreval.significance._test import Resampling, make_record, named, test
 from dreval.significance._variables import Variables, gather, per_variable
 
 FloatArray = npt.NDArray[np.float64]
 METHODS = ("auto", "exact", "lowrank", "gamma")
-GAMMA_NOTE = (
+GAMMA = define(
+    "hsic.gamma",
+    LIMIT,
     "p is an approximation: a gamma distribution with the mean and variance of all permutations. Of independent normal "
-    "variables it rejects about 1.3 % at the 1 % level and 5.8 % at 5 % (n = 30); with heavy tails or outliers more."
+    "variables it rejects about 1.3 % at the 1 % level and 5.8 % at 5 % (n = 30); with heavy tails or outliers more.",
+)
+ALL_VALUES = define("hsic.all_values", LIMIT, "The kernels have no small factor: all {n} x {n} values were used.")
+FACTORS = define(
+    "hsic.factors",
+    LIMIT,
+    "Kernels were approximated by factors of rank {rank_x} and {rank_y}, which leaves shares of {left_x:.1e} and "
+    "{left_y:.1e} of their traces: at these bandwidths the statistic is too small by at most {bound:.2g}.",
 )
 
 
@@ -177,7 +187,7 @@ def hsic_test(
     if method == "gamma":
         found, moments = gamma_null(pair)
         extra |= moments
-        notes = (*notes, GAMMA_NOTE)
+        notes = (*notes, GAMMA())
     else:
         found = resampling.run(pair.hsic, scheme, "hsic", 1e-14 * pair.size, floor=0.0)
     cka = float(np.clip(found.observed / pair.size, 0.0, 1.0))
@@ -197,7 +207,7 @@ def hsic_test(
 
 def _measured(
     variables: Variables, kernels: tuple[Any, ...], bandwidths: tuple[Any, ...], method: str
-) -> tuple[Pair, dict[str, Any], tuple[str, ...]]:
+) -> tuple[Pair, dict[str, Any], Notes]:
     """The centered kernels in the form that the method asks for, with what is to be said of it."""
     names, values = variables.names, variables.values
     factors = chosen_factors(values, names, kernels, bandwidths, "auto" if method == "gamma" else method)
@@ -208,18 +218,15 @@ def _measured(
         )
         notes = tuple(note for gram in grams for note in gram.notes)
         if variables.n > EXACT_ROWS and method != "exact":
-            notes = (*notes, f"The kernels have no small factor: all {variables.n} x {variables.n} values were used.")
+            notes = (*notes, ALL_VALUES(n=variables.n))
         return exact_pair(center(grams[0].matrix), center(grams[1].matrix)), extra, notes
     pair, bound = low_rank_pair(*factors)
     ranks = [factor.factor.shape[1] for factor in factors]
     extra = {"error_bound": bound, **named("kernel", [f.kernel for f in factors], names)}
     extra |= named("bandwidth", [f.bandwidth for f in factors], names) | named("rank", ranks, names)
-    shares = " and ".join(f"{f.left / f.trace:.1e}" for f in factors)
-    note = (
-        f"Kernels were approximated by factors of rank {ranks[0]} and {ranks[1]}, which leaves shares of {shares} of "
-        f"their traces: at these bandwidths the statistic is too small by at most {bound:.2g}."
-    )
-    return pair, extra, (*(note for factor in factors for note in factor.notes), note)
+    left = [factor.left / factor.trace for factor in factors]
+    said = FACTORS(rank_x=ranks[0], rank_y=ranks[1], left_x=left[0], left_y=left[1], bound=bound)
+    return pair, extra, (*(note for factor in factors for note in factor.notes), said)
 
 
 def low_rank_pair(x: LowRank, y: LowRank) -> tuple[Pair, float]:

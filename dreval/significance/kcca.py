@@ -14,6 +14,7 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import Gram, center, gram_matrix
 from dreval.geometry.lowrank import MEDIAN_ROWS, LowRank
 from dreval.records.independence_test import IndependenceTest
+from dreval.records.notes import LIMIT, Notes, define
 from dreval.significance._kernels import MOST_EXACT_ROWS, chosen_factors
 from dreval.significance._test import Resampling, make_record, named, test
 from dreval.significance._variables import Variables, gather, per_variable
@@ -25,7 +26,16 @@ TRACE_TOLERANCE = 1e-6  # of low-rank factors: what is left over divided by n ka
 LEADING = 128  # directions of each variable that the permutations use
 SMALLEST = 1e-6  # directions with w / (w + k) below add less than its square over rho
 PAIRWISE = "the variables are independent, against pairwise dependence"
-PAIRWISE_NOTE = "Only pairwise dependence is seen: hsic_test is for joint dependence of three and more variables."
+PAIRWISE_ONLY = define(
+    "kcca.pairwise",
+    LIMIT,
+    "Only pairwise dependence is seen: hsic_test is for joint dependence of three and more variables.",
+    "Use hsic_test.",
+)
+FACTORS = define("kcca.factors", LIMIT, "Kernels were approximated by factors: rho is wrong by at most {bound:.1e}.")
+LEADING_ONLY = define(
+    "kcca.leading", LIMIT, "Permutations use {directions} directions of a variable: rho is {lower:.1e} lower."
+)
 
 
 @test(
@@ -149,23 +159,20 @@ def kcca_test(
     fewer = [spectrum.leading(LEADING) for spectrum in spectra]
     for spectrum, name in zip(spectra, names, strict=True):
         if not spectrum.factor.shape[1]:
-            got = f"{kappa:g}, which leaves no direction of `{name}`"
+            got = f"{kappa:g}, which leaves no direction of {{variable}}"
             cure = "Choose a smaller kappa (0.02 is usual), or rescale a variable with a linear kernel."
-            raise InputError("kappa", "must be small beside the kernel's eigenvalues over n", got, cure)
+            raise InputError("kappa", "must be small beside the kernel's eigenvalues over n", got, cure, variable=name)
     whole, permuted = canonical_statistic(spectra), canonical_statistic(fewer)
     found = resampling.run(permuted, scheme, "kcca", 1e-13, factors=len(names) - 1)
     notes = (*variables.notes, *(note for spectrum in spectra for note in spectrum.notes))
     if others:
-        notes = (*notes, PAIRWISE_NOTE)
+        notes = (*notes, PAIRWISE_ONLY())
     if "error_bound" in extra and variables.n > MEDIAN_ROWS:
-        notes = (*notes, f"Kernels were approximated by factors: rho is wrong by at most {extra['error_bound']:.1e}.")
+        notes = (*notes, FACTORS(bound=extra["error_bound"]))
     if fewer != spectra:
         rho = float(whole(np.tile(np.arange(variables.n), (1, len(names) - 1, 1)))[0])
         extra["truncation"] = rho - found.observed
-        notes = (
-            *notes,
-            f"Permutations use {LEADING} directions of a variable: rho is {rho - found.observed:.1e} lower.",
-        )
+        notes = (*notes, LEADING_ONLY(directions=LEADING, lower=rho - found.observed))
         found = replace(found, observed=rho)
     mean = float(found.null.mean())
     return make_record(
@@ -210,7 +217,7 @@ class Spectrum:
     factor: FloatArray
     kernel: str
     bandwidth: float | None
-    notes: tuple[str, ...]
+    notes: Notes
 
     def leading(self, most: int) -> Spectrum:
         """The same variable with at most so many directions."""

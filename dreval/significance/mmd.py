@@ -13,6 +13,7 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.inputs.tables import row_names
 from dreval.records.independence_test import IndependenceTest
+from dreval.records.notes import Notes
 from dreval.significance._test import Resampling, make_record, test
 from dreval.significance._variables import check_groups, count_rows, in_own_order, matched_columns, matched_rows
 
@@ -152,14 +153,16 @@ def mmd_test(
     )
 
 
-def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[np.int64], tuple[str, ...]]:
+def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[np.int64], Notes]:
     """All rows, the group of each, and how groups were matched."""
     for value, name in ((x, "x"), (y, "y"), (groups, "groups")):
         if value is not None or name == "x":
             count_rows(value, name)
     if (y is None) == (groups is None):
         got = "neither" if y is None else "both"
-        raise InputError("y", "must be the second sample where `groups` is not given", got, "Pass one of the two.")
+        raise InputError(
+            "y", "must be the second sample where {groups} is not given", got, "Pass one of the two.", groups="groups"
+        )
     if groups is not None:
         groups, notes = matched_rows(x, groups, "groups")
         cure = "Cast codes of classes with astype(int). Use hsic_test for the dependence on a continuous variable."
@@ -175,7 +178,7 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
         samples = [check_points(v, name, columns=getattr(v, "columns", None), min_rows=2) for v, name in pairs]
         if samples[0].shape[1] != samples[1].shape[1]:
             got = f"{samples[0].shape[1]} and {samples[1].shape[1]} columns"
-            raise InputError("y", "must have the columns of `x`", got, "Pass two samples of the same variables.")
+            raise InputError("y", "must have the columns of {x}", got, "Pass two samples of the same variables.", x="x")
     return np.concatenate(samples), np.repeat([0, 1], [len(sample) for sample in samples]), ()
 
 

@@ -22,7 +22,8 @@ from dreval.inputs.source import Source
 from dreval.inputs.source_kinds import Foreign
 from dreval.journal.store import Claims
 from dreval.journal.study_file import Cell, StudyFile
-from dreval.records.results import Results
+from dreval.records.frames import noted_rows
+from dreval.records.notes import Note, refusal
 from dreval.study.parts import Settings, points_per_replicate
 
 __all__ = ["Job", "Round", "cell_seed", "compute_cell"]
@@ -62,10 +63,11 @@ def compute_cell(job: Job) -> CellResult:
             with Foreign(f"methods[{job.cell.method!r}]", "its evaluation"):
                 rows, reason, Y = _evaluated(job)
         except DrevalError as error:
-            rows, reason = _missing(job, str(error)), str(error)
+            reason = refusal(error)
+            rows = _missing(job, reason)
     value = {
         "rows": [_written(row, job.cell) for row in rows],
-        "reason": _in_words_of_the_study(reason, job.cell),
+        "reason": "" if reason is None else str(_of_study(reason, job.cell)),
         "seconds": time.perf_counter() - began,
         "seed": cell_seed(job.settings.random_state, job.cell),
         "warnings": list(dict.fromkeys(_said(one) for one in caught if issubclass(one.category, SEEN))),
@@ -73,11 +75,12 @@ def compute_cell(job: Job) -> CellResult:
     return job.cell, value, Y if job.keep else None
 
 
-def _evaluated(job: Job) -> tuple[list[dict[str, Any]], str, npt.NDArray[np.float64] | None]:
+def _evaluated(job: Job) -> tuple[list[dict[str, Any]], Note | None, npt.NDArray[np.float64] | None]:
     """Rows of the table, the reason of a failure, and the coordinates."""
     settings, name = job.settings, job.cell.method
     results = _evaluation(job).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
-    return _rows(results), results.failed.get(name, ""), results.embeddings.get(name)
+    failed = [one.within("") for one in results.failures() if one.scope == name]
+    return noted_rows(results.table, results.notes), failed[0] if failed else None, results.embeddings.get(name)
 
 
 def _evaluation(job: Job) -> Evaluation:
@@ -111,11 +114,7 @@ def _drawn(job: Job) -> Data:
     return replace(made, columns=data.columns)
 
 
-def _rows(results: Results) -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in row.items()} for row in results.table.to_dict("records")]
-
-
-def _missing(job: Job, reason: str) -> list[dict[str, Any]]:
+def _missing(job: Job, reason: Note) -> list[dict[str, Any]]:
     """A row without a value for each requested measure."""
     data, settings = job.data, job.settings
     known = {"n_labeled": data.n_labeled, "latent": data.latent is not None}
@@ -125,18 +124,19 @@ def _missing(job: Job, reason: str) -> list[dict[str, Any]]:
 
 def _written(row: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     """A row as the file has it: without what is missing, and without what its cell says."""
-    kept = {key: value for key, value in row.items() if value not in ("", None) and value == value}
-    if "note" in kept:
-        kept["note"] = _in_words_of_the_study(kept["note"], cell)
-    return {key: value for key, value in kept.items() if key not in ("dataset", "embedding", "replicate")}
+    kept = {key: value for key, value in row.items() if value not in ("", None, ()) and value == value}
+    kept["notes"] = [_of_study(one, cell).plain() for one in row.get("notes", ())]
+    return {key: value for key, value in kept.items() if key not in ("dataset", "embedding", "replicate", "note")}
 
 
-def _in_words_of_the_study(text: str, cell: Cell) -> str:
+def _of_study(one: Note, cell: Cell) -> Note:
     """What an evaluation says of an embedding, said of the method of a study."""
-    text = text.replace(f"`embeddings[{cell.method!r}]`", f"`methods[{cell.method!r}]`")
-    text = text.replace("pass labels= to Evaluation", f"pass labels={{{cell.dataset!r}: ...}} to Study")
-    latent = f"pass datasets={{{cell.dataset!r}: {{'data': ..., 'latent': ...}}}} to Study"
-    return text.replace("pass latent= to Evaluation", latent)
+    one = one.named({f"embeddings[{cell.method!r}]": f"methods[{cell.method!r}]"})
+    if one.code == "labels.none":
+        return one.altered(way=f"labels={{{cell.dataset!r}: ...}} to Study")
+    if one.code == "latent.none":
+        return one.altered(way=f"datasets={{{cell.dataset!r}: {{'data': ..., 'latent': ...}}}} to Study")
+    return one
 
 
 def _said(warning: warnings.WarningMessage) -> str:

@@ -216,7 +216,7 @@ def values(run: Any, *arguments: str) -> dict[tuple[str, str], float]:
     code, out, err = run("evaluate", *arguments, "-k", "5", "--random-state", "0", "--json")
     assert (code, err) == (0, "")
     rows = json.loads(out)["table"]
-    return {(row["embedding"], row["measure"] or row["target"]): row["value"] or row["statistic"] for row in rows}
+    return {(row["embedding"], row["measure"] or row["variable"]): row["value"] or row["statistic"] for row in rows}
 
 
 def test_labels_in_every_way(run: Any) -> None:

@@ -38,10 +38,10 @@ def test_shuffled_files_give_what_files_in_order_give(names: str, run: Any, fold
         for spelled in (f"known{s}.csv:pc", f"known{s}.csv:pc,known{s}.csv:time")
     ]
     for one, other in ((tables[0], tables[2]), (tables[1], tables[3])):
-        assert one["target"].tolist() == other["target"].tolist()
+        assert one["variable"].tolist() == other["variable"].tolist()
         for column in ("value", "statistic", "p_value"):
             np.testing.assert_allclose(one[column].astype(float), other[column].astype(float), rtol=1e-9)
-    assert tables[1]["target"].tolist() == ["", "", "labels", "pc", "time"]
+    assert tables[1]["variable"].tolist() == ["", "", "labels", "pc", "time"]
 
 
 def test_several_columns_of_a_file(run: Any, folder: Path) -> None:

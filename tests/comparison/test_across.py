@@ -81,7 +81,7 @@ def test_the_same_data_with_another_seed_is_a_replicate():
 
     assert list(family.cells.index) == ["data", "data (2)"]
     assert sorted(family.rows["replicate"].unique()) == [0, 1]
-    assert any("replicates are averaged" in note for note in found.notes)
+    assert any("replicates are averaged" in str(note) for note in found.notes)
     with pytest.raises(InputError, match="must have one value for each cell"):
         dreval.compare([small(0), small(0), small(1)])
 

@@ -81,7 +81,7 @@ def test_partitions_are_averaged_where_no_point_can_be_left_out_alone():
         for other in compared:
             assert (one.pairs["p_low"] < other.pairs["p_value"]).all()
             assert (other.pairs["p_value"] < one.pairs["p_high"]).all()
-    assert any("p_low and p_high" in note for note in compared[0].notes)
+    assert any("p_low and p_high" in str(note) for note in compared[0].notes)
 
 
 def test_the_order_of_names_is_kept(results):

@@ -115,7 +115,7 @@ def test_stopping_early_keeps_the_draws(name):
     assert reached[-1]
     assert few.p_value == 5 / m
     assert few.p_interval[0] < few.p_value < few.p_interval[1]
-    assert any("Sampling stopped" in note for note in few.notes)
+    assert any("Sampling stopped" in str(note) for note in few.notes)
 
 
 @each_test

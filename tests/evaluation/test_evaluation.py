@@ -151,7 +151,7 @@ def test_tests_are_chosen_by_name() -> None:
     default = [name for name in ("hsic", "kcca") if name in TESTS]
     table = ev.run(None).tidy()
 
-    assert list(zip(table["test"], table["target"], strict=True)) == [
+    assert list(zip(table["test"], table["variable"], strict=True)) == [
         (name, target) for name in default for target in ("labels", "age", "site")
     ]
     assert len(ev.run("continuity", None).tidy()) == 1

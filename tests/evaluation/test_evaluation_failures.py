@@ -92,7 +92,7 @@ def test_one_failure_loses_nothing(kind: str) -> None:
     assert failed[["value", "se", "conf_low", "chance", "statistic", "p_value", "worst"]].isna().all(axis=None)
     keys = ["measure", "parameters", "test", "direction", "lower", "n"]
     pd.testing.assert_frame_equal(failed[keys], rows(good(), "first")[keys])
-    assert (failed.loc[failed["test"] != "", "target"] == "labels").all()
+    assert (failed.loc[failed["test"] != "", "variable"] == "labels").all()
     for name in ("first", "last"):
         pd.testing.assert_frame_equal(rows(results, name), rows(good(), name), check_exact=True)
     assert results.names == ["first", "bad", "last"]
@@ -165,7 +165,7 @@ def test_a_covariate_that_cannot_be_tested() -> None:
     covariates = {"constant": np.ones(40), "mostly": np.r_[np.ones(35), np.arange(5.0)], "fine": X[:, 3]}
     ev = dreval.Evaluation(X, {"e": Y}, covariates=covariates, n_neighbors=5, random_state=0)
     with pytest.warns(dreval.errors.DegenerateDataWarning, match=r"rows of `covariates\['mostly'\]` coincide"):
-        note = ev.run(None, "hsic").tidy().set_index("target")["note"]
+        note = ev.run(None, "hsic").tidy().set_index("variable")["note"]
 
     assert note["constant"].startswith("`covariates['constant']` must vary: got 40 equal rows.")
     assert "`covariates['mostly']` coincide" in note["mostly"]

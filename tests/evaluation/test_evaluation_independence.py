@@ -26,7 +26,7 @@ def evaluation(**options):
 
 def rows(tests, ev=None, **options):
     table = (ev or evaluation()).run(None, tests, n_resamples=49, **options).tidy()
-    return table[["test", "target", "statistic", "p_value", "effect_size", "note"]].set_index(["test", "target"])
+    return table[["test", "variable", "statistic", "p_value", "effect_size", "note"]].set_index(["test", "variable"])
 
 
 def test_default_is_hsic_and_kcca():
@@ -98,7 +98,7 @@ def test_what_is_certain_makes_no_other_test_less_significant():
     """Adjusted p-values are those without the rows against the data, which have none and say so; residuals stay."""
     tests = ["hsic", "dcov", "hsic:residual"]
     alone, beside = (evaluation().run(None, names, n_resamples=19).tidy() for names in (tests, ["hsic:data", *tests]))
-    certain = beside["target"] == "data"
+    certain = beside["variable"] == "data"
     assert beside.loc[certain, "p_adjusted"].isna().all()
     assert beside.loc[certain, "note"].str.contains("it is in no adjustment").all()
     kept = beside[~certain].reset_index(drop=True).drop(columns="seconds")
@@ -131,15 +131,15 @@ def test_too_few_permutations_for_so_many_tests_are_said():
     ev = evaluation(covariates={"age": AGE})
     words = "No adjusted p of these 4 tests can be below 0.08, with 49 permutations each"
     few = ev.run(None, "default", n_resamples=49)
-    assert words in " ".join(few.recipe["notes"])
-    assert "Pass n_resamples=79 or more." in " ".join(few.recipe["notes"])
+    assert words in " ".join(few.notes["text"])
+    assert "Pass n_resamples=79 or more." in " ".join(few.notes["text"])
     assert few.tidy()["p_adjusted"].min() >= 0.08 - 1e-12
     for quiet in (
         ev.run(None, "default", n_resamples=79),
         ev.run(None, "default", n_resamples=49, adjust=None),
         ev.run(None, "default", n_resamples=49, adjust="benjamini_hochberg"),
     ):
-        assert "can be below" not in " ".join(quiet.recipe["notes"])
+        assert "can be below" not in " ".join(quiet.notes["text"])
 
 
 def test_a_covariate_is_no_pair_of_samples():
@@ -152,7 +152,7 @@ def test_a_covariate_is_no_pair_of_samples():
 def test_residual_against_embedding_is_the_certificates():
     """Rows by name with the numbers of ``certificate`` at the same seed, and p adjusted in the same table."""
     result = evaluation().run(None, ["hsic:residual", "kcca:residual", "hsic"], n_resamples=19)
-    table = result.tidy().set_index(["test", "target"])
+    table = result.tidy().set_index(["test", "variable"])
     assert list(table.index) == [("hsic", "residual"), ("kcca", "residual"), ("hsic", "labels")]
     for one in result.certificate("e", n_resamples=19).tests:
         row = table.loc[one.name, "residual"]
@@ -165,7 +165,7 @@ def test_residual_against_embedding_is_the_certificates():
 
 def test_residual_is_asked_by_name_only():
     """No group of tests holds it, since it costs as many refits as resamples."""
-    assert set(rows("all", evaluation(covariates={"age": AGE})).index.get_level_values("target")) == {"labels", "age"}
+    assert set(rows("all", evaluation(covariates={"age": AGE})).index.get_level_values("variable")) == {"labels", "age"}
 
 
 def test_a_residual_that_cannot_be_tested_has_its_reason():

@@ -283,7 +283,7 @@ def test_anchors() -> None:
         else:
             assert row["se"] == pytest.approx(np.sqrt((1 - 12 / 40) * mine.var(ddof=1) / 12), rel=1e-12)
             assert row["conf_method"] == METHODS["bets" if mine.nunique() > 1 else "unseen"]
-            assert row["target"] == "all points of this embedding"
+            assert row["target"] == "anchors"
             assert row["conf_low"] <= exact.tidy().set_index(["measure", "parameters"]).loc[
                 (row["measure"], row["parameters"]), "value"
             ] <= row["conf_high"]  # fmt: skip

@@ -59,7 +59,7 @@ def test_every_row_with_a_p_value_says_how_it_was_made(result):
         assert (table.loc[~tested, "p_kind"] == "").all()
     for table in tables[:4]:
         assert (table.loc[table["p_value"].isna(), "family"] == "").all()
-    found = result.tidy().query("test != ''").set_index(["embedding", "test", "target"])[["family", "p_kind"]]
+    found = result.tidy().query("test != ''").set_index(["embedding", "test", "variable"])[["family", "p_kind"]]
     assert found.loc["e"].to_dict("index") == {
         ("hsic", "labels"): {"family": "tests", "p_kind": "permutation"},
         ("cca", "labels"): {"family": "tests", "p_kind": "asymptotic"},

@@ -23,6 +23,7 @@ from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.pair_statistics import triplets
 from dreval.inference.intervals import jackknife_interval
 from dreval.measures._measure import answer
+from dreval.records import notes
 from dreval.registry import MEASURES
 
 PAIR_MEASURES = [card.name for card in MEASURES.cards() if card.level == "pair" and card.needs == ("pairs",)]
@@ -211,7 +212,7 @@ def test_the_standard_error_of_a_draw_is_right(small, name):
         got = _value(name, _seeded(view, seed))
         values.append(got.value)
         errors.append(got.sampling_se)
-        assert "300 of 1,770 pairs drawn" in got.note
+        assert "300 of 1,770 pairs drawn" in notes.joined(got.notes)
     ratio = np.sqrt(np.mean(np.square(errors))) / np.std(values, ddof=1)
     assert 0.75 < ratio < (1.4 if name not in {"ks_distance", "stress_nonmetric"} else 2.6)
 
@@ -231,7 +232,7 @@ def test_a_draw_of_points_for_the_distance_correlation(small, monkeypatch):
     part = next(value for key, value in view._kept.items() if key[0] == "some points")
     assert len(part.population) == 30
     assert got.value == pytest.approx(twins.distance_correlation(X[part.population], Y[part.population]), abs=1e-12)
-    assert got.note.startswith("30 of 60 points drawn at random, standard error of this draw ")
+    assert notes.joined(got.notes).startswith("30 of 60 points drawn at random, standard error of this draw ")
     assert 0 < got.sampling_se < 0.1
     left = leave_out(view, 2, 2)
     pairs.remember_whole(left, view)
@@ -252,7 +253,7 @@ def test_pairs_from_anchors(monkeypatch):
     assert not table.sampled
     monkeypatch.setattr(pairs, "SAMPLED_PAIRS", 30)
     got = _value("pearson_distance", _view(X, Y, rows))
-    assert got.note == "30 pairs from the anchors drawn at random"
+    assert notes.joined(got.notes) == "30 pairs from the anchors drawn at random"
     table = pairs.pairs_of(_view(X, Y, rows))
     assert len(set(zip(table.first.tolist(), table.second.tolist(), strict=True)) & set(expected)) == 30
 

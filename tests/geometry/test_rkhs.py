@@ -131,7 +131,7 @@ def test_a_constant_embedding_reconstructs_the_mean():
         f = reconstruction_map(np.full((60, 2), 0.1), X, rule=rule)
         assert_allclose(f(np.zeros((2, 2))), np.repeat([X.mean(axis=0)], 2, axis=0))
         assert f.error == pytest.approx(1.0)
-        assert "one place" in f.notes[0]
+        assert "one place" in str(f.notes[0])
 
 
 def left(X, Y, rule):
@@ -173,7 +173,7 @@ def test_transformations_are_their_formulas():
     printed = X - known
     printed[:, 2] += bump
     assert_allclose(make_transformations(X, Y, "definition").data(7, 2), printed, atol=1e-12)
-    assert made.notes == ()
+    assert tuple(map(str, made.notes)) == ()
     assert_allclose(make_transformations(1e3 * X, Y).data(7, 2), 1e3 * made.data(7, 2), rtol=1e-12)
 
 
@@ -195,7 +195,7 @@ def test_transformations_never_fold_the_data(kernel):
     shrunk = make_transformations(far, Y, kernel=kernel)
     assert shrunk.slope == pytest.approx(0.9)
     assert shrunk.amplitude < 0.5
-    assert "would fold the data" in shrunk.notes[0]
+    assert "would fold the data" in str(shrunk.notes[0])
 
 
 def test_choices_are_spread_over_columns_and_nested():

@@ -138,8 +138,8 @@ def test_a_name_is_looked_up_in_obsm_first(ad: ModuleType, tmp_path: Path) -> No
         expected = dreval.methods.Isomap(2, n_neighbors=6).fit_transform(cells.X)
         np.testing.assert_allclose(np.abs(results.embeddings["run"]), np.abs(expected), rtol=1e-6)
         told = "coordinates stored in obsm['X_isomap']"
-        assert f"isomap: {told}; the bundled method is 'method:isomap'." in results.recipe["notes"]
-        assert f"key: {told}." in results.recipe["notes"]
+        assert f"isomap: {told}; the bundled method is 'method:isomap'." in set(results.notes["text"])
+        assert f"key: {told}." in set(results.notes["text"])
         assert "'isomap': \"obsm['X_isomap']\"" in repr(ev)
         assert "'run': 'method:isomap'" in repr(ev)
         assert "'isomap': 'X_isomap'" in results.recipe["call"]
@@ -180,7 +180,7 @@ def test_old_files(tmp_path: Path, matrix: Any) -> None:
     assert (data.columns, list(data.ids)) == (tuple(GENES), CELLS)
     assert data.labels.values.tolist() == list("abc") * 8
     assert np.array_equal(as_source("X_umap", "u", data).coordinates(data), UMAP)
-    assert data.notes[0].startswith("'old.h5ad' has the layout of an old AnnData")
+    assert str(data.notes[0]).startswith("'old.h5ad' has the layout of an old AnnData")
 
 
 def test_what_is_no_h5ad_is_refused(tmp_path: Path, ad: ModuleType) -> None:

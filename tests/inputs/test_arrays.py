@@ -145,7 +145,7 @@ def test_distances_of_a_frame_follow_its_names() -> None:
     frame = pd.DataFrame(squareform(pdist(X)), index=names, columns=names)
     turned = as_data(frame[names[::-1]], metric="precomputed")
     assert np.array_equal(turned.X, as_data(frame, metric="precomputed").X)
-    assert turned.notes == ("Columns of the distances were put into the order of the rows, by name.",)
+    assert tuple(map(str, turned.notes)) == ("Columns of the distances were put into the order of the rows, by name.",)
     options = {"metric": "precomputed", "n_neighbors": 3, "random_state": 0}
     found = [dreval.Evaluation(d, {"e": X[:, :2]}, **options).run(ci=None) for d in (frame, frame[names[::-1]])]
     assert np.array_equal(found[0].tidy()["value"], found[1].tidy()["value"], equal_nan=True)

@@ -57,8 +57,8 @@ def test_covariates_are_matched_in_whatever_form_they_come(value: Any) -> None:
     """A path, a list, a dict, a series and a frame of the same shuffled column are one variable, with its name."""
     record = as_data("log.csv", covariates=value)
     assert record.covariates["age"].tolist() == AGE.tolist()
-    assert any("were matched to the data by row names." in note for note in record.notes)
-    assert not any("has none" in note for note in record.notes)
+    assert any("were matched to the data by row names." in str(note) for note in record.notes)
+    assert not any("has none" in str(note) for note in record.notes)
 
 
 @pytest.mark.usefixtures("folder")
@@ -158,7 +158,7 @@ def test_files_that_count_their_rows_give_what_their_frames_give(forms: tuple[st
     assert dreval.trustworthiness(first, second, n_neighbors=3) == value
     record = as_data(first)
     source = as_source(second, "e", record)
-    assert BY_COUNT.format("embeddings['e']", "the data") in source.notes
+    assert BY_COUNT.format("embeddings['e']", "the data") in [*map(str, source.notes)]
     assert np.array_equal(source.coordinates(record), X[:, :2] ** 2)
     first, second = written(data.iloc[ORDER], forms[0], "a"), written(embedding, forms[1], "b")
     assert dreval.trustworthiness(first, second, n_neighbors=3) == pytest.approx(
@@ -177,7 +177,7 @@ def test_variables_of_files_that_count_follow_too(form: str) -> None:
     assert record.labels.values.tolist() == KINDS.tolist()
     assert record.covariates["age"].tolist() == record.latent[:, 0].tolist() == AGE.tolist()
     for argument in ("labels", "covariates", "latent"):
-        assert BY_COUNT.format(argument, "the data") in record.notes
+        assert BY_COUNT.format(argument, "the data") in [*map(str, record.notes)]
 
 
 @pytest.mark.usefixtures("folder")
@@ -187,7 +187,7 @@ def test_two_counts_go_by_position(forms: tuple[str, str]) -> None:
     first, second = (written(pd.DataFrame(X), form, name) for form, name in zip(forms, "ab", strict=True))
     source = as_source(second, "e", as_data(first))
     assert np.array_equal(source.coordinates(as_data(first)), X)
-    assert not any("Row" in note for note in source.notes)
+    assert not any("Row" in str(note) for note in source.notes)
 
 
 @pytest.mark.usefixtures("folder")
@@ -222,7 +222,7 @@ def test_files_without_row_names_have_none_in_reserve() -> None:
         record = as_data(plain)
         source = as_source(shuffled, "e", record)
         assert np.array_equal(source.coordinates(record), X[ORDER])
-        assert any("0, 1, 2, ... in another order" in note for note in source.notes)
+        assert any("0, 1, 2, ... in another order" in str(note) for note in source.notes)
 
 
 @pytest.mark.usefixtures("folder")
@@ -233,15 +233,15 @@ def test_ids_that_were_asked_for_beside_a_count() -> None:
     record = as_data(counted)
     source = as_source(embedding, "e", record, ids="id")
     assert np.array_equal(source.coordinates(record), X[:, :2])
-    assert "by ids; the row names of the data only count the rows." in source.notes[-1]
+    assert "by ids; the row names of the data only count the rows." in str(source.notes[-1])
     strange = as_source(embedding.assign(id=range(1, N + 1)), "e", record, ids="id")
-    assert strange.notes[-1] == "`embeddings['e']` has ids and the data have none: rows were matched by position."
+    assert str(strange.notes[-1]) == "`embeddings['e']` has ids and the data have none: rows were matched by position."
     named = pd.DataFrame(X, columns=list("xyz")).assign(id=ORDER)
     named.to_csv("named.csv", index=False)
     for kinds in (pd.Series(KINDS), written(pd.DataFrame({"kind": KINDS}), "csv", "k")):
         record = as_data("named.csv", ids="id", labels=kinds)
         assert record.labels.values.tolist() == KINDS.tolist()
-        assert "The data have ids and `labels` has none: rows were matched by position." in record.notes
+        assert "The data have ids and `labels` has none: rows were matched by position." in [*map(str, record.notes)]
 
 
 def test_columns_of_distances_follow_rows_that_only_count() -> None:
@@ -249,7 +249,7 @@ def test_columns_of_distances_follow_rows_that_only_count() -> None:
     D = np.abs(np.subtract.outer(AGE, AGE))
     record = as_data(pd.DataFrame(D).iloc[:, ORDER], metric="precomputed")
     assert np.array_equal(record.X, D)
-    assert "Columns of the distances were put into the order of the rows, by name." in record.notes
+    assert "Columns of the distances were put into the order of the rows, by name." in [*map(str, record.notes)]
 
 
 def test_default_names_of_anndata_are_a_count() -> None:
@@ -259,4 +259,4 @@ def test_default_names_of_anndata_are_a_count() -> None:
     frame.insert(0, "Unnamed: 0", range(1, N + 1))
     source = as_source(frame, "e", record)
     assert np.array_equal(source.coordinates(record), X)
-    assert source.notes[-1].endswith("has none: rows were matched by position.")
+    assert str(source.notes[-1]).endswith("has none: rows were matched by position.")

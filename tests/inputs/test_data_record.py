@@ -201,7 +201,7 @@ def test_labels_and_covariates_from_files(tmp_path: Path) -> None:
     assert bare.labels is not None
     assert one.name == "kind"
     assert one.codes.tolist() == bare.labels.codes.tolist() == [0, 1, 0, 1]
-    assert "The first row 'a' of 'bare.csv' was read as a value, not as a name." in bare.notes
+    assert "The first row 'a' of 'bare.csv' was read as a value, not as a name." in [*map(str, bare.notes)]
     assert as_data(X, labels=tmp_path / "whole.csv").labels.classes.tolist() == [0, 1]
     assert as_data(X, labels=f"{tmp_path / 'wide.csv'}:kind").labels.codes.tolist() == [0, 1, 0, 1]
     assert as_data(X, covariates=f"{tmp_path / 'wide.csv'}:age").covariates["age"].tolist() == [1, 2, 3, 4]
@@ -240,7 +240,7 @@ def test_data_sets_bring_their_labels() -> None:
     iris = as_data(load_iris())
     assert iris.columns[0] == "sepal length (cm)"
     assert iris.labels is None
-    assert iris.notes[0].startswith("The target of the data set was not used")
+    assert str(iris.notes[0]).startswith("The target of the data set was not used")
 
 
 def test_notes_name_what_is_odd() -> None:
@@ -248,12 +248,12 @@ def test_notes_name_what_is_odd() -> None:
     frame = pd.DataFrame({"id": [4, 1, 2, 9, 7], "x": [0.0, 1, 0, 1, 0], "c": [5] * 5})
     record = as_data(pd.concat([frame, frame.iloc[:1]], ignore_index=True).assign(y=0.25))
     share = record.X.var(axis=0) / record.X.var(axis=0).sum()
-    assert record.notes == (
+    assert tuple(map(str, record.notes)) == (
         "2 of 4 columns are constant ('c', 'y').",
         f"Column 'id' carries {100 * share[0]:.1f} % of the total variance; data are never scaled.",
         "1 row repeats an earlier one.",
     )
-    assert any(note.startswith("Column 'id' looks like row ids") for note in as_data(frame).notes)
+    assert any(str(note).startswith("Column 'id' looks like row ids") for note in as_data(frame).notes)
 
 
 @given(X=clouds())

@@ -41,7 +41,7 @@ def test_data_frames(tmp_path: Path, name: str) -> None:
     assert np.array_equal(data.X, X)
     assert data.labels.values.tolist() == list("ababc")
     assert (data.ids is None) if name == "plain.csv" else (list(data.ids) == [f"n{i}" for i in range(1, 6)])
-    assert ("2 columns of 'csv2.csv' had decimal commas." in data.notes) == (name == "csv2.csv")
+    assert ("2 columns of 'csv2.csv' had decimal commas." in [*map(str, data.notes)]) == (name == "csv2.csv")
 
 
 def test_row_numbers_are_no_feature(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_gap_is_a_gap_in_every_container(form: str) -> None:
     assert data.labels.classes.tolist() == ["a", "b", "c"]
     assert np.array_equal(data.labels.known, KNOWN)
     assert data.labels.values.tolist() == GAPPED.tolist()
-    assert "has no class for 20 of 60 points" in " ".join(data.notes)
+    assert "has no class for 20 of 60 points" in " ".join(map(str, data.notes))
     assert repr(data.labels).endswith("60 points, 3 classes, 20 without)")
 
 
@@ -127,7 +127,7 @@ def test_tests_are_on_complete_cases() -> None:
     age = np.where(np.arange(60) % 4 == 0, np.nan, X[:, 0])
     kind = pd.array(np.where(np.arange(60) % 3 == 0, None, (X[:, 1] > 0).astype(object)), dtype="Int64")
     ev = dreval.Evaluation(X, {"e": Y}, labels=GAPPED, covariates={"age": age, "kind": kind}, **SETTINGS)
-    table = ev.run("stress", ["hsic", "dcov", "kcca"], n_resamples=99).table.set_index(["test", "target"])
+    table = ev.run("stress", ["hsic", "dcov", "kcca"], n_resamples=99).table.set_index(["test", "variable"])
     kinds = {"labels": (KNOWN, "delta"), "age": (~np.isnan(age), "gaussian"), "kind": (~pd.isna(kind), "delta")}
     for target, (known, kernel) in kinds.items():
         values = {"labels": CLASSES[KNOWN], "age": age[known], "kind": (X[known, 1] > 0).astype(int)}[target]

@@ -278,7 +278,9 @@ def test_what_is_an_embedding_is_taken(result: Any) -> None:
 def test_the_data_themselves_and_constants_are_embeddings() -> None:
     """The data may be their own embedding; a constant one is allowed and noted."""
     assert np.array_equal(as_source(DATA.X, "same", DATA).coordinates(DATA), X)
-    assert as_source(np.ones((12, 2)), "c", DATA).notes == ("`embeddings['c']` puts all points in one place.",)
+    assert tuple(map(str, as_source(np.ones((12, 2)), "c", DATA).notes)) == (
+        "`embeddings['c']` puts all points in one place.",
+    )
 
 
 def test_sources_are_renamed_and_pickled() -> None:
@@ -371,7 +373,7 @@ class Closed:
 
 
 def notes_of(**sources: Any) -> list[str]:
-    notes = dreval.Evaluation(X, sources, n_neighbors=3).run("trustworthiness", ci=None).recipe["notes"]
+    notes = dreval.Evaluation(X, sources, n_neighbors=3).run("trustworthiness", ci=None).notes["text"]
     return [note for note in notes if note.split(": ")[0] in sources]
 
 

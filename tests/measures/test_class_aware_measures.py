@@ -19,6 +19,7 @@ from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.measures import _chance
 from dreval.measures._chance import chance_value
 from dreval.measures._measure import answer
+from dreval.records.notes import joined
 from dreval.registry import MEASURES
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -119,7 +120,7 @@ def test_label_retrieval_by_hand():
     view = replace(sweep(Y, {"": Y}, k=2)[""], labels=labels)
     got = answer(MEASURES.get("label_retrieval_auc"), view, {})
     assert_allclose(got.points, [1, 2 / 3, 1, 1, 0.5])
-    assert got.note == "points that are alone in their class count 0.5: 1"
+    assert joined(got.notes) == "points that are alone in their class count 0.5: 1"
 
 
 def test_label_retrieval_needs_two_classes():

@@ -19,6 +19,7 @@ from dreval.errors import UnknownName
 from dreval.geometry.blocks import sweep
 from dreval.measures._chance import chance_value
 from dreval.measures._measure import answer, curve_values, tie_values
+from dreval.records.notes import joined
 from dreval.registry import MEASURES
 
 CURVES = ["q_nx", "b_nx", "r_nx", "lcmc"]
@@ -217,8 +218,8 @@ def test_ties_of_jaccard():
     view = view_of(X, X)
     share, common = tie_values(dreval.neighborhood_overlap, view, {"n_neighbors": 1}), table.loc[1]
     assert_allclose([common["worst"], common["best"]], share)  # at k = 1 overlap and Jaccard are the same
-    assert answer(dreval.q_local, view, {}).note == "equal distances are ordered by index"
-    assert answer(dreval.q_local, view_of(X**2.5, X**2.5), {}).note == ""
+    assert joined(answer(dreval.q_local, view, {}).notes) == "equal distances are ordered by index"
+    assert joined(answer(dreval.q_local, view_of(X**2.5, X**2.5), {}).notes) == ""
 
 
 def test_k_max_at_the_end_leaves_no_larger_scale():
@@ -229,7 +230,7 @@ def test_k_max_at_the_end_leaves_no_larger_scale():
         if dreval.k_max(X, Y) == 2:
             break
     got = answer(dreval.q_global, view_of(X, Y), {})
-    assert (got.value, got.note) == (1.0, "K_max is n - 2: no larger scale is left")
+    assert (got.value, joined(got.notes)) == (1.0, "K_max is n - 2: no larger scale is left")
 
 
 def test_chance_of_a_permutation_reads_the_exchanged_points():

@@ -19,6 +19,7 @@ from dreval.geometry import pairs as pair_module
 from dreval.geometry.blocks import sweep
 from dreval.measures import _densities
 from dreval.measures._measure import answer
+from dreval.records.notes import joined
 from dreval.registry import MEASURES
 
 DENSITIES = ["density_kl", "density_l1"]
@@ -85,7 +86,7 @@ def test_densities_of_many_points_are_those_of_some(name, monkeypatch):
     got = answer(MEASURES.get(name), view, {"sigma": 0.1})
     part = next(value for key, value in view._kept.items() if key[0] == "some points").population
     assert got.value == pytest.approx(_twins(X[part], Y[part], 0.1)[name], rel=1e-9)
-    assert "30 of 60 points drawn at random" in got.note
+    assert "30 of 60 points drawn at random" in joined(got.notes)
 
 
 def test_densities_of_anchors_are_those_at_the_anchors():

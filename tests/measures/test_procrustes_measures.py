@@ -13,6 +13,7 @@ from strategies import neighbor_counts, pairs
 import dreval
 from dreval.geometry.blocks import sweep
 from dreval.measures._measure import answer
+from dreval.records.notes import joined
 from dreval.registry import MEASURES
 
 LOCAL = [name for name in MEASURES if name.startswith("procrustes_") and name != "procrustes_disparity"]
@@ -20,7 +21,7 @@ RELATIVE = ["procrustes_rc", "procrustes_rn_opt", "procrustes_lower_bound"]
 
 
 def _note(name, X, Y, k):
-    return answer(MEASURES.get(name), sweep(X, {"Y": Y}, k=k)["Y"], {"n_neighbors": k}).note
+    return joined(answer(MEASURES.get(name), sweep(X, {"Y": Y}, k=k)["Y"], {"n_neighbors": k}).notes)
 
 
 def test_all_of_them_are_tested_here():
@@ -88,7 +89,7 @@ def test_disparity_is_that_of_scipy():
     expected = their_procrustes(X, np.pad(Y, ((0, 0), (0, 2))))[2]
     assert dreval.procrustes_disparity(X, Y) == pytest.approx(expected, abs=1e-12)
     view = sweep(X, {"narrow": Y, "wide": X}, k=1)
-    assert (
-        "not its method as trustability does" in answer(MEASURES.get("procrustes_disparity"), view["narrow"], {}).note
+    assert "not its method as trustability does" in joined(
+        answer(MEASURES.get("procrustes_disparity"), view["narrow"], {}).notes
     )
-    assert answer(MEASURES.get("procrustes_disparity"), view["wide"], {}).note == ""
+    assert joined(answer(MEASURES.get("procrustes_disparity"), view["wide"], {}).notes) == ""

@@ -46,7 +46,7 @@ def test_it_is_the_formula_and_that_of_scipy(d):
     assert found.parts["ti_per_n"] == pytest.approx(theirs * np.trace(B.T @ B) / 60, rel=1e-12)
     assert float(found) == pytest.approx(theirs, abs=1e-12)
     said = {1: "1 column was returned and counts", 3: "3 columns were returned and count"}
-    assert found.notes == ((f"{said[d]} as padded with zeros (asked for: 4).",) if d < 4 else ())
+    assert tuple(map(str, found.notes)) == ((f"{said[d]} as padded with zeros (asked for: 4).",) if d < 4 else ())
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
@@ -87,7 +87,7 @@ def test_a_constant_method_has_one(value):
     """All points in one place: u = 1, though the published measure is 0 there; a note says so."""
     found = dreval.trustability(cloud(), fixed(np.full((60, 4), value)))
     assert (float(found), found.parts["ti"]) == (1.0, 0.0)
-    assert "u = 1" in found.notes[0]
+    assert "u = 1" in str(found.notes[0])
 
 
 def test_a_shuffling_method_is_near_chance():
@@ -104,7 +104,7 @@ def test_dimensions_that_cannot_be_had():
     found = dreval.trustability(X, "pca")
     assert float(found) < 1e-12
     assert found.parts["n_components"] == 7
-    assert "Run at d = 7, not at p = 12" in found.notes[0]
+    assert "Run at d = 7, not at p = 12" in str(found.notes[0])
 
 
 def test_coordinates_and_failures_have_reasons():

@@ -105,11 +105,11 @@ def test_tables_and_lists_are_copies(results: dreval.Results) -> None:
     table, points = results.table, results.points["first"]
     table["value"] = 0.0
     points.iloc[0, 0] = 7.0
-    results.recipe["notes"].append("new")
+    results.recipe["n_neighbors"].append("new")
 
     pd.testing.assert_frame_equal(results.table, before)
     assert results.points["first"].iloc[0, 0] != 7.0
-    assert "new" not in results.recipe["notes"]
+    assert "new" not in results.recipe["n_neighbors"]
 
 
 def test_records_can_be_copied_and_pickled(results: dreval.Results) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from figure_reading import cut_off, overlapping, texts
 from matplotlib.figure import Figure
-from report_cases import make_results, measure_row, simulated_results
+from report_cases import LOST, make_results, measure_row, simulated_results
 
 import dreval
 from dreval._random import stream_seed
@@ -20,6 +20,7 @@ from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import sweep
 from dreval.geometry.coranking import coranking, coranking_cells, rank_edges
 from dreval.records.comparison import Comparison
+from dreval.records.frames import notes_frame
 from dreval.records.results import Results
 from dreval.registry import FIGURES
 from dreval.report import _style
@@ -52,7 +53,9 @@ def three() -> Results:
 @pytest.fixture(scope="module")
 def odd() -> Results:
     """Names that are long or look like mathematics, three columns, and one that failed."""
-    return dataclasses.replace(made := evaluated(ODD, d=3), recipe={**made.recipe, "failed": {"lost": "no memory"}})
+    return dataclasses.replace(
+        evaluated(ODD, d=3), notes=notes_frame([{"notes": (LOST(text="no memory").within("lost"),)}])
+    )
 
 
 def test_every_kind_says_what_it_shows_and_every_option_is_on_the_page_of_plot():
@@ -266,7 +269,7 @@ def test_tests_that_were_not_run_or_kept_have_a_cure(three):
     with pytest.raises(UnknownName, match="Did you mean 'hsic'"):
         three.plot("null", test="hsics")
     with pytest.raises(UnknownName, match="Did you mean 'labels'"):
-        three.plot("null", target="label")
+        three.plot("null", variable="label")
 
 
 def test_a_coranking_embedding_is_the_matrix(three):

@@ -247,11 +247,11 @@ def test_a_scale_is_printed_whole_and_without_direction() -> None:
 def test_several_kinds_of_intervals_say_whose_they_are() -> None:
     """Where notes on intervals differ, each names its measures."""
     found = dreval.Evaluation(X, {"one": Y}, anchors=20, n_neighbors=5, random_state=0)
-    notes = " ".join(found.run(["continuity", "procrustes_disparity"]).summary().notes)
+    notes = " ".join(map(str, found.run(["continuity", "procrustes_disparity"]).summary().notes))
 
     assert "95 % intervals of continuity: anchors drawn without replacement, bets" in notes
     assert "95 % intervals of procrustes_disparity: computed from all points" in notes
-    assert "95 % intervals: " in " ".join(found.run(["continuity"]).summary().notes)
+    assert "95 % intervals: " in " ".join(map(str, found.run(["continuity"]).summary().notes))
 
 
 @pytest.mark.parametrize("name", ["嵌入法", "ｆｕｌｌ", "한국어 이름", "e\u0301te\u0301"])

@@ -60,7 +60,7 @@ def test_a_null_distribution_is_kept_in_cells(results):
     assert len(rows) == 12
     for row in rows.to_dict("records"):
         cells = results.nulls
-        for key in ("embedding", "test", "target"):
+        for key in ("embedding", "test", "variable"):
             cells = cells[cells[key] == row[key]]
         assert cells["count"].sum() == 99 == row["n_resamples"]
         widths = cells["high"] - cells["low"]
@@ -76,7 +76,7 @@ def test_nulls_are_those_of_the_plain_test(results):
     words = results.labels.astype(str)
     null = dreval.hsic_test(results.embeddings["given"], words, n_resamples=99, random_state=seed).null_distribution
     rows = results.nulls[(results.nulls["embedding"] == "given") & (results.nulls["test"] == "hsic")]
-    rows = rows[rows["target"] == "labels"]
+    rows = rows[rows["variable"] == "labels"]
     edges = [*rows["low"], rows["high"].iloc[-1]]
 
     assert rows["low"].iloc[0] == null.min()
@@ -112,10 +112,10 @@ def test_a_panel_says_the_p_that_decides(results):
     reading = read_results(results)
     groups = groups_of_tests(reading)
     add_nulls(groups, results, reading)
-    rows = results.table[(results.table["test"] == "hsic") & (results.table["target"] == "labels")]
+    rows = results.table[(results.table["test"] == "hsic") & (results.table["variable"] == "labels")]
     wanted = {row["embedding"]: f"adjusted {p_words(row['p_adjusted'])}" for row in rows.to_dict("records")}
     drawn = [one for group in groups for one in group["nulls"] if one["aside"].startswith("HSIC, labels:")]
-    figure = results.plot("null", test="hsic", target="labels")
+    figure = results.plot("null", test="hsic", variable="labels")
     seen = [text.get_text().split("\n")[1] for text in figure.findobj(Text) if "observed" in text.get_text()]
     bare = {"p_value": 0.02, "p_adjusted": math.nan}
 

@@ -62,7 +62,7 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
     assert "HSIC: CKA" in with_p(0.03, 0.01).verdict
     assert "KCCA: rho" in with_p(0.03, 0.01).verdict
     assert list(with_p(0.03, 0.4).tidy()["p_adjusted"]) == [0.06, 0.4]
-    assert not any("too few" in note for note in one.summary().notes)
+    assert not any("too few" in str(note) for note in one.summary().notes)
     few = certificate(*latents_and_data(n=40), n_resamples=38, n_folds=41).summary().notes
     assert few[0] == "With 38 resamples no adjusted p is below 0.051: too few to see dependence."
     assert few[1].startswith("Nothing here speaks against")
@@ -191,4 +191,4 @@ def test_many_points_are_represented_by_some():
     Y, X = latents_and_data(n=1001)
     found = certificate(Y, X, n_resamples=1, n_folds=2)
     assert found.recipe["n"] == 1000
-    assert found.notes[0] == "Judged on 1000 points drawn at random."
+    assert str(found.notes[0]) == "Judged on 1000 points drawn at random."

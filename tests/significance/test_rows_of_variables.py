@@ -41,7 +41,7 @@ def test_blocks_follow_the_row_names(name):
     found = run(name, frame, y, permutation="within", blocks=blocks.iloc[ORDER])
     assert same(found, plain)
     np.testing.assert_allclose(found.null_distribution, plain.null_distribution)
-    assert "Rows of `blocks` were matched to `x` by row names." in found.notes
+    assert "Rows of `blocks` were matched to `x` by row names." in [*map(str, found.notes)]
     with pytest.raises(InputError, match="`blocks` must have the same ids"):
         run(name, frame, y, permutation="within", blocks=blocks.rename({"s03": "other"}))
 
@@ -74,7 +74,7 @@ def test_groups_and_blocks_of_two_samples_follow_the_row_names():
     shuffled = {"groups": groups.iloc[ORDER], "blocks": pd.Series(BLOCKS, NAMES).iloc[ORDER[::-1]]}
     found = run("mmd", frame, permutation="within", **shuffled)
     assert same(found, plain)
-    assert "Rows of `groups` were matched to `x` by row names." in found.notes
+    assert "Rows of `groups` were matched to `x` by row names." in [*map(str, found.notes)]
     two = run("mmd", frame[:10], frame[10:], permutation="within", blocks=shuffled["blocks"])
     assert same(two, run("mmd", POINTS[:10], POINTS[10:], permutation="within", blocks=BLOCKS))
     with pytest.raises(InputError, match="`groups` must have the same ids"):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dreval.glossary import DIRECTIONS, format_number, format_p
+from dreval.glossary import DIRECTIONS, TARGETS, format_number, format_p
+from dreval.records.frames import notes_in, of_whole
+from dreval.records.notes import FAILURE, Note
 from dreval.records.results import over_replicates
 from dreval.registry import MEASURES, TESTS
 from dreval.report.document import CODES, Best, Block, same_digits, significance_stars
@@ -16,13 +18,10 @@ from dreval.report.render.summary import Summary
 if TYPE_CHECKING:
     from dreval.records.results import Results
 
-__all__ = ["failure_notes", "measure_title", "short_parameters", "summarize"]
+__all__ = ["measure_title", "printed_notes", "short_parameters", "summarize"]
 
 COUNTED = ("n_transformations", "n_folds")  # parameters of which ``n_resamples`` is what was run
 FEW = 8  # names that a note lists before it counts
-_TIES = "; worst and best are over all orders"
-_TIES_SHORT = " (worst, best: over all orders)"
-_JOINT = re.compile(r"; (?=no interval: |equal distances are ordered)")  # where notes of a row were put together
 
 
 def summarize(results: Results) -> Summary:
@@ -34,8 +33,9 @@ def summarize(results: Results) -> Summary:
     tests = table[table["test"] != ""]
     blocks = [_value_block(rows)] if len(rows) else []
     blocks += [_test_block(tests)] if len(tests) else []
-    notes = [*_notes(results), *_curve_notes(results)]
-    return Summary("Evaluation of embeddings", _header(results), blocks, notes, str(recipe.get("call") or ""))
+    return Summary(
+        "Evaluation of embeddings", _header(results), blocks, printed_notes(results), str(recipe.get("call") or "")
+    )
 
 
 def _header(results: Results) -> list[tuple[str, str]]:
@@ -160,7 +160,7 @@ def _test_block(rows: Any) -> Block:
         lines += [
             [
                 row["embedding"],
-                row["target"],
+                row["variable"],
                 statistic or "missing",
                 chance,
                 format_number(row["effect_size"]),
@@ -198,54 +198,52 @@ def _replicate_notes(table: Any) -> Iterator[str]:
         yield f"Values are means over runs of the method: {counts}. All else speaks of the first run."
 
 
-def _notes(results: Results) -> list[str]:
+def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
     """Notes on the data first, then those of rows, each once with what it concerns, then how to read."""
-    recipe, table = results.recipe, results.table
-    notes = list(recipe.get("notes", ()))
-    notes += failure_notes(results.failed)
-    notes += list(_replicate_notes(table))
-    marked = table[(table["note"] != "") & ~table["embedding"].isin(results.failed)]
-    notes += _measure_notes(marked[marked["test"] == ""], results)
-    notes += _test_notes(marked[marked["test"] != ""])
+    recipe, table, noted = results.recipe, results.table, results.notes
+    found = [str(one) for one in notes_in(of_whole(noted)) if one.severity != FAILURE]
+    found += _failure_notes(results) if failures else []
+    found += _replicate_notes(table)
+    noted = noted[~noted["embedding"].isin(results.failed)]
+    found += _measure_notes(noted[noted["measure"] != ""], results)
+    found += _test_notes(noted[noted["test"] != ""])
     methods = list(table[table["conf_method"] != ""].groupby("conf_method", sort=False))
     for method, part in methods:
         of = f" of {', '.join(dict.fromkeys(part['measure']))}" if len(methods) > 1 else ""
-        notes.append(f"95 % intervals{of}: {method}, for {part['target'].iloc[0]}.")
+        first = part.iloc[0]
+        kind = recipe.get("intervals", {}).get(first["embedding"])
+        target = TARGETS[kind if first["target"] == "replicates" and kind in TARGETS else first["target"]]
+        found.append(f"{100 * first['conf_level']:g} % intervals{of}: {method}, for {target}.")
     if table["p_value"].notna().any():
         how = "not adjusted" if recipe.get("adjust") == "nothing" else f"adjusted by {recipe.get('adjust')}"
-        notes.append(f"p {how}; chance of a test: mean of its statistic by chance.")
-    return list(dict.fromkeys(notes))
+        found.append(f"p {how}; chance of a test: mean of its statistic by chance.")
+    return list(dict.fromkeys([*found, *_curve_notes(results)]))
 
 
-def _nameless(name: str, note: str) -> str:
-    """A note of one embedding in words that are those of every other one."""
-    return note.replace(f"embeddings[{name!r}]", "embeddings[...]")
+def _nameless(one: Note, name: str) -> Note:
+    """A note of one embedding as it would be of every other one."""
+    return one.within("").named({f"embeddings[{name!r}]": "embeddings[...]"})
 
 
-def failure_notes(failed: Mapping[str, str]) -> list[str]:
-    """Which embeddings failed and why; reasons that differ in the name only are one.
-
-    Examples
-    --------
-    >>> failure_notes({"a": "no rows", "b": "no rows", "c": "no time"})
-    ['a, b failed: no rows', 'c failed: no time']
-    """
-    reasons: dict[str, list[str]] = {}
-    for name, reason in failed.items():
-        reasons.setdefault(_nameless(name, reason), []).append(name)
-    return [f"{_listed(who)} failed: {failed[who[0]] if len(who) == 1 else why}" for why, who in reasons.items()]
+def _failure_notes(results: Results) -> list[str]:
+    """Which embeddings failed and why; reasons that differ in the name only are one."""
+    reasons: dict[Note, list[Note]] = {}
+    for one in results.failures():
+        reasons.setdefault(_nameless(one, one.scope), []).append(one)
+    return [
+        f"{_listed([one.scope for one in some])} failed: {some[0].within('') if len(some) == 1 else why}"
+        for why, some in reasons.items()
+    ]
 
 
-def _measure_notes(rows: Any, results: Results) -> Iterator[str]:
+def _measure_notes(noted: Any, results: Results) -> Iterator[str]:
     """What is said of measures, each once, with the measures of the embeddings that it is said of."""
-    said: dict[str, dict[str, dict[str, str]]] = {}
-    for name, measure, note in zip(rows["embedding"], rows["measure"], rows["note"], strict=True):
-        for part in _JOINT.split(note.replace(_TIES, _TIES_SHORT)):
-            part = part.rstrip(".")
-            said.setdefault(_nameless(name, part), {}).setdefault(name, {})[measure] = part
+    said: dict[Note, dict[str, dict[str, Note]]] = {}
+    for name, measure, one in zip(noted["embedding"], noted["measure"], notes_in(noted), strict=True):
+        said.setdefault(_nameless(one, name), {}).setdefault(name, {})[measure] = one
     computed = [name for name in results.names if name not in results.failed]
     measures = list(dict.fromkeys(results.table.loc[results.table["test"] == "", "measure"]))
-    for note, where in said.items():
+    for alike, where in said.items():
         groups: dict[tuple[str, ...], list[str]] = {}
         for name, found in where.items():
             groups.setdefault(tuple(found), []).append(name)
@@ -253,8 +251,8 @@ def _measure_notes(rows: Any, results: Results) -> Iterator[str]:
             f"{_all_or(what, measures, 'all measures')} of {_all_or(who, computed, 'all embeddings')}"
             for what, who in groups.items()
         ]
-        words = next(iter(next(iter(where.values())).values())) if len(where) == 1 else note
-        yield f"{'; '.join(places)}: {words}."
+        one = next(iter(next(iter(where.values())).values())) if len(where) == 1 else alike
+        yield f"{'; '.join(places)}: {str(one).rstrip('.')}."
 
 
 def _all_or(some: Sequence[str], every: Sequence[str], words: str) -> str:
@@ -262,20 +260,29 @@ def _all_or(some: Sequence[str], every: Sequence[str], words: str) -> str:
     return words if len(every) > 2 and set(some) == set(every) else _listed(some)
 
 
-def _test_notes(rows: Any) -> list[str]:
+def _test_notes(noted: Any) -> list[str]:
     """What is said of tests, once for all embeddings, variables and tests that it is said of."""
-    notes = []
-    alike = [_nameless(name, note) for name, note in zip(rows["embedding"], rows["note"], strict=True)]
-    for note, part in rows.groupby(alike, sort=False):
+    places: dict[Note, list[tuple[str, str, str, Note]]] = {}
+    cells = zip(noted["embedding"], noted["variable"], noted["test"], notes_in(noted), strict=True)
+    for name, variable, test, one in cells:
+        places.setdefault(_nameless(one, name), []).append((name, variable, test, one))
+    found = []
+    for alike, some in places.items():
         said: dict[tuple[str, str], list[str]] = {}
-        for target, here in part.groupby("target", sort=False):
-            who = here.groupby("test", sort=False)["embedding"].agg(_listed)
-            for names, tests in who.groupby(who, sort=False):
-                said.setdefault((names, _listed(tests.index)), []).append(target)
-        words = part["note"].iloc[0] if part["embedding"].nunique() == 1 else note
-        for (names, tests), targets in said.items():
-            notes.append(f"{names} ~ {_listed(targets)} ({tests}): {words.rstrip('.')}.")
-    return notes
+        for variable in dict.fromkeys(place[1] for place in some):
+            who: dict[str, list[str]] = {}
+            for name, there, test, _ in some:
+                who.setdefault(test, []).extend([name] if there == variable else [])
+            tests: dict[str, list[str]] = {}
+            for test, names in who.items():
+                tests.setdefault(_listed(names), []).extend([test] if names else [])
+            for names, some_tests in tests.items():
+                if names:
+                    said.setdefault((names, _listed(some_tests)), []).append(variable)
+        words = some[0][3] if len({place[0] for place in some}) == 1 else alike
+        for (names, tests_said), variables in said.items():
+            found.append(f"{names} ~ {_listed(variables)} ({tests_said}): {str(words).rstrip('.')}.")
+    return found
 
 
 def _listed(names: Any) -> str:

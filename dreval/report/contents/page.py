@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from dreval.glossary import COLUMNS
+from dreval.glossary import COLUMNS, TARGETS
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report._numbers import counted, in_words, ordered
-from dreval.report.contents.evaluation import failure_notes
+from dreval.report.contents.evaluation import printed_notes
 from dreval.report.contents.pairs import paired_differences
 from dreval.report.contents.tests import asked_rows, known_tests, test_groups, test_row, tests_said
 from dreval.report.names import short_names
@@ -131,7 +131,7 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
         "tests_said": tests_said(reading, reading.tests),
         "test_groups": test_groups(reading),
         "tests_adjusted": any(not math.isnan(row["p_adjusted"]) for row in reading.tests),
-        "notes": _notes(results, reading),
+        "notes": printed_notes(results, failures=False),
         "settings": _settings(reading.recipe),
         "versions": [(str(name), str(version)) for name, version in dict(reading.recipe.get("versions") or {}).items()],
         "call": str(reading.recipe.get("call") or ""),
@@ -148,12 +148,6 @@ def default_title(reading: Reading) -> str:
     data = str(reading.recipe.get("dataset") or "")
     noun = "embedding" if count == 1 else "embeddings"
     return f"{in_words(count).capitalize()} {noun}" + (f" of {data}" if data else "")
-
-
-def _notes(results: Results, reading: Reading) -> list[str]:
-    """The notes of the summary but the reasons of failures, which cards and the first table say."""
-    said = set(failure_notes(reading.failed))
-    return [note for note in results.summary().notes if note not in said]
 
 
 def _letter(place: int) -> str:
@@ -380,7 +374,7 @@ def _interval_cautions(reading: Reading, having: list[bool]) -> list[tuple[bool,
     """What intervals do not say, or what their absence means."""
     some, every = any(having), all(having)
     difference = " They are no intervals for the difference of two embeddings, which share their points."
-    targets = ordered(sorted({row["target"] for row in reading.rows if row["conf_method"] and row["target"]}))
+    targets = ordered(sorted({TARGETS[row["target"]] for row in reading.rows if row["conf_method"] and row["target"]}))
     return [
         (not some, "Values have no intervals: nothing here says how much they would change with other points."),
         (

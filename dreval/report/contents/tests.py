@@ -191,8 +191,8 @@ def known_tests(reading: Reading) -> list[Mapping[str, Any]]:
 def test_groups(reading: Reading) -> list[dict[str, Any]]:
     """Tests against what is known of the points, and the certificate: tests of what the embedding leaves of the data."""
     rows = known_tests(reading)
-    against = [row for row in rows if row["target"] != RESIDUAL]
-    left = [row for row in rows if row["target"] == RESIDUAL]
+    against = [row for row in rows if row["variable"] != RESIDUAL]
+    left = [row for row in rows if row["variable"] == RESIDUAL]
     groups = [
         ("tests", "Does the embedding depend on what is known?", "Tests", tests_said(reading, against), against),
         ("certificate", "What the embedding leaves of the data", "Certificate", _certificate_said(reading, left), left),
@@ -237,7 +237,7 @@ def test_row(row: Mapping[str, Any]) -> dict[str, str]:
     """One row of the table of tests; a missing one keeps its reason."""
     return {
         "embedding": row["embedding"],
-        "variable": row["target"] or ABSENT,
+        "variable": row["variable"] or ABSENT,
         "test": str(row["test"]).upper() if len(str(row["test"])) <= 5 else str(row["test"]),
         "effect": _number(row, "effect_size", 3),
         "statistic": _number(row, "statistic", 4),

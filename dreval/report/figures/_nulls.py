@@ -57,7 +57,7 @@ def kept_null(results: Results, row: Any) -> Bars:
     """The histogram of the permutations behind one row of a test."""
     nulls = results.nulls
     mine = (nulls["embedding"] == row["embedding"]) & (nulls["test"] == row["test"])
-    cells = nulls[mine & (nulls["target"] == row["target"])]
+    cells = nulls[mine & (nulls["variable"] == row["variable"])]
     return Bars(cells["low"].to_numpy(), cells["high"].to_numpy(), cells["count"].to_numpy())
 
 
@@ -209,7 +209,7 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
     number = 0
     for group in groups:
         group["nulls"] = []
-        for row in sorted(group["tests"], key=lambda one: (str(one["target"]), str(one["test"]))):
+        for row in sorted(group["tests"], key=lambda one: (str(one["variable"]), str(one["test"]))):
             null = kept_null(results, row)
             if not len(null.counts) or number >= MOST_NULLS:
                 continue
@@ -217,10 +217,10 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
             with drawing():
                 figure = _histogram(null, row, embedding_color(place))
             name, test = printable(row["embedding"]), str(row["test"]).upper()
-            about = f"{test} of {name} and {printable(row['target'])}: observed {row['statistic']:.4g}, by chance "
+            about = f"{test} of {name} and {printable(row['variable'])}: observed {row['statistic']:.4g}, by chance "
             about += f"{row['chance']:.4g} on average, {decisive_p(row)}"
             drawn = inline_svg(figure, f"h{number}", about)
-            aside = f"{test}, {printable(row['target'])}: by chance {row['chance']:.3g}; "
+            aside = f"{test}, {printable(row['variable'])}: by chance {row['chance']:.3g}; "
             aside += decisive_p(row).replace(" ", "\N{NO-BREAK SPACE}")
             group["nulls"].append({"title": name, "aside": aside, "drawing": drawn})
             number += 1

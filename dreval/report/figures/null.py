@@ -24,10 +24,10 @@ HEAD = 0.32  # for the two lines of words over a line
 
 @figure("the statistic of a test of independence against its values under permutation")
 def draw(
-    results: Results, reading: Reading, names: list[str], *, test: str | None = None, target: str | None = None
+    results: Results, reading: Reading, names: list[str], *, test: str | None = None, variable: str | None = None
 ) -> Figure:
     """Small multiples of one test: a histogram for each embedding, and a line at the observed statistic."""
-    chosen = _chosen(results, reading, names, test, target)
+    chosen = _chosen(results, reading, names, test, variable)
     lines = foot_lines(_words(results, chosen), len(chosen), SIDE + BESIDE)
     foot = 0.12 + WORDS * len(lines) - HEAD  # below the last row nothing stands over a line
     made, axes = grid(len(chosen), SIDE, HEAD, foot, beside=BESIDE, below=BELOW + HEAD)
@@ -44,12 +44,12 @@ def _words(results: Results, chosen: list[Any]) -> str:
     """Which test it is, and how p was adjusted."""
     first, adjust = chosen[0], results.recipe.get("adjust")
     held = any(row["p_adjusted"] == row["p_adjusted"] for row in chosen)
-    drawn = "bootstrap resamples" if first["target"] == "residual" else "permutations"
-    words = f"{first['test'].upper()} against {first['target']}, {first['n_resamples']:,} {drawn} of each"
+    drawn = "bootstrap resamples" if first["variable"] == "residual" else "permutations"
+    words = f"{first['test'].upper()} against {first['variable']}, {first['n_resamples']:,} {drawn} of each"
     return f"{words}; p adjusted ({adjust})." if held and adjust != "nothing" else f"{words}."
 
 
-def _chosen(results: Results, reading: Reading, names: list[str], test: str | None, target: str | None) -> list[Any]:
+def _chosen(results: Results, reading: Reading, names: list[str], test: str | None, variable: str | None) -> list[Any]:
     """The rows of one test against one variable, of the embeddings that have permutations."""
     if not reading.tests:
         cure = "Pass labels or covariates to Evaluation, and run(tests='hsic')."
@@ -58,11 +58,11 @@ def _chosen(results: Results, reading: Reading, names: list[str], test: str | No
     if test is not None:
         check_one_of(test, {row["test"] for row in reading.tests}, "test")
         rows = [row for row in rows if row["test"] == test]
-    if target is not None:
-        check_one_of(target, {row["target"] for row in rows}, "target")
-        rows = [row for row in rows if row["target"] == target]
+    if variable is not None:
+        check_one_of(variable, {row["variable"] for row in rows}, "variable")
+        rows = [row for row in rows if row["variable"] == variable]
     rows = [row for row in rows if len(kept_null(results, row).counts)]
     if not rows:
         cure = "Run the evaluation again with a test that permutes; an older file has not kept its permutations."
         raise InputError("results", "must hold statistics under permutation", "none of this test", cure)
-    return [row for row in rows if (row["test"], row["target"]) == (rows[0]["test"], rows[0]["target"])]
+    return [row for row in rows if (row["test"], row["variable"]) == (rows[0]["test"], rows[0]["variable"])]

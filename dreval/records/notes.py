@@ -1,0 +1,393 @@
+"""Notes: what must be known to read a value, as a code with values; one table gives each code its sentence."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from dreval.errors import DrevalError
+from dreval.glossary import DATA_CAVEAT
+from dreval.registry import MEASURES, METHODS, TESTS
+
+__all__ = [
+    "ASSUMPTION",
+    "CODES",
+    "FAILURE",
+    "LIMIT",
+    "Code",
+    "Note",
+    "Notes",
+    "define",
+    "joined",
+    "note",
+    "refusal",
+]
+
+# How much a note weighs: something was assumed or chosen; the value says less than it seems to; there is no value.
+ASSUMPTION, LIMIT, FAILURE = "assumption", "limit", "failure"
+
+
+class Code(NamedTuple):
+    """What a code of notes means: its sentence with a field for each value, its severity, and what to do."""
+
+    sentence: str
+    severity: str
+    cure: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing that must be known to read a value; ``str`` of it is its sentence.
+
+    Attributes
+    ----------
+    code : str
+        Which thing; see ``CODES``.
+    values : tuple of (str, value)
+        The values in its sentence, by name: numbers, text, tuples of them, or notes.
+    scope : str
+        The embedding or measure it speaks of, where that is not said by the row it belongs to.
+
+    Examples
+    --------
+    >>> said = note("neighbors.half", k=8, n=16)
+    >>> said.code, dict(said.values), str(said)
+    ('neighbors.half', {'k': 8, 'n': 16}, 'k = 8 is half of the 16 points or more')
+    """
+
+    code: str
+    values: tuple[tuple[str, Any], ...] = ()
+    scope: str = ""
+
+    @property
+    def kind(self) -> Code:
+        """Sentence, severity and cure of the code."""
+        return _code(self.code)
+
+    @property
+    def severity(self) -> str:
+        """How much it weighs: "assumption", "limit" or "failure"."""
+        return self.kind.severity
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        said = _SHOWN.format(self.kind.sentence, **dict(self.values))
+        return f"{self.scope}: {said}" if self.scope else said
+
+    def __str__(self) -> str:
+        return self.text
+
+    def named(self, names: Mapping[str, str]) -> Note:
+        """The same note where arguments have other names: values called ``argument``, also of notes within."""
+        return replace(self, values=tuple((key, _named(key, value, names)) for key, value in self.values))
+
+    def altered(self, **values: Any) -> Note:
+        """The same note with other values in place of those of these names, where it has them."""
+        return replace(self, values=tuple((key, values.get(key, value)) for key, value in self.values))
+
+    def within(self, scope: str) -> Note:
+        """The same note with the thing it speaks of."""
+        return replace(self, scope=scope)
+
+    def plain(self) -> dict[str, Any]:
+        """Code, values, scope and sentence in types that JSON knows."""
+        values = {key: _plain(value) for key, value in self.values}
+        return {"code": self.code, "values": values, "scope": self.scope, "text": self.text}
+
+    @classmethod
+    def of_plain(cls, saved: Mapping[str, Any]) -> Note:
+        """The note that ``plain`` gave; its sentence is that of the table."""
+        values = tuple((str(key), _loaded(value)) for key, value in saved["values"].items())
+        return cls(str(saved["code"]), values, str(saved["scope"]))
+
+
+Notes = tuple[Note, ...]
+
+
+class _Shown(string.Formatter):
+    """Values in a sentence: tuples with commas, and ``{n:point|points}`` is the first for 1, else the second."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if "|" in format_spec:
+            return format_spec.split("|")[value != 1]
+        if isinstance(value, tuple):
+            shown = [self.format_field(one, format_spec if isinstance(one, float) else "") for one in value]
+            return (" / " if value and isinstance(value[0], Note) else ", ").join(shown)
+        return str(format(str(value) if isinstance(value, Note) else value, format_spec))
+
+
+_SHOWN = _Shown()
+
+
+def note(code: str, scope: str = "", /, **values: Any) -> Note:
+    """A note of a code of the table."""
+    _code(code)
+    return Note(code, tuple((key, _frozen(value)) for key, value in values.items()), scope)
+
+
+def define(code: str, severity: str, sentence: str, cure: str = "") -> Callable[..., Note]:
+    """Add the code of a note that one measure, test or method alone can raise; it gives what makes the note.
+
+    Stands in the file of that thing, whose name is the first part of the code.
+    """
+    CODES[code] = Code(sentence, severity, cure)
+    return partial(note, code)
+
+
+def refusal(error: DrevalError, scope: str = "") -> Note:
+    """What an error says, as a note."""
+    return note("refused", scope, argument=error.argument, rule=error.rule, got=error.got, cure=error.cure)
+
+
+def joined(notes: Iterable[Note]) -> str:
+    """The notes of a row as one text."""
+    said = list(dict.fromkeys(map(str, notes)))
+    return "; ".join([*(text.rstrip(".") for text in said[:-1]), *said[-1:]])
+
+
+def _code(code: str) -> Code:
+    """The code from the table, or from the file of the thing that raises it."""
+    if code not in CODES:
+        thing = code.partition(".")[0]
+        for registry in (MEASURES, TESTS, METHODS):
+            if thing in registry:
+                registry.get(thing)
+    return CODES[code]
+
+
+def _named(key: str, value: Any, names: Mapping[str, str]) -> Any:
+    """A value with the new name of an argument."""
+    if isinstance(value, Note):
+        return value.named(names)
+    if isinstance(value, tuple):
+        return tuple(_named(key, one, names) for one in value)
+    return names.get(value, value) if key == "argument" else value
+
+
+def _frozen(value: Any) -> Any:
+    """A value that does not change: lists become tuples, numbers of numpy those of Python."""
+    if isinstance(value, list | tuple):
+        return tuple(_frozen(one) for one in value)
+    return value.item() if hasattr(value, "dtype") else value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Note):
+        return value.plain()
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+
+
+def _loaded(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return Note.of_plain(value)
+    return tuple(_loaded(one) for one in value) if isinstance(value, list) else value
+
+
+CODES: dict[str, Code] = {
+    # what failed
+    "refused": Code("`{argument}` {rule}: got {got}. {cure}", FAILURE),
+    "labels.none": Code("needs labels; pass {way}", FAILURE),
+    "latent.none": Code("needs latent variables; pass {way}", FAILURE),
+    # values of measures
+    "neighbors.half": Code("k = {k} is half of the {n} points or more", LIMIT, "Choose a smaller n_neighbors."),
+    "neighbors.auto": Code(
+        'n_neighbors="auto" is {k} for {n} points; {usual} from {least}.', ASSUMPTION, "Pass n_neighbors."
+    ),
+    "ties.index": Code("equal distances are ordered by index", ASSUMPTION),
+    "ties.bounds": Code(
+        "equal distances are ordered by index{flatters: in both spaces alike, which flatters here|} "
+        "(worst, best: over all orders)",
+        ASSUMPTION,
+    ),
+    "chance.drawn": Code(
+        "equal distances in the embedding move chance: it is the mean of {draws} exchanges", ASSUMPTION
+    ),
+    "labels.partly": Code("on the {labeled} labeled of {n} points, evaluated by themselves", ASSUMPTION),
+    "metric.coordinates": Code("measured in the coordinates as they are, not by the metric {metric!r}", LIMIT),
+    "metric.neighbors": Code("neighbors by the metric {metric!r}, measured in the coordinates as they are", LIMIT),
+    "parts": Code("{words}", ASSUMPTION),
+    "pairs.anchors": Code("{drawn:,} pairs from the anchors drawn at random", LIMIT),
+    "pairs.drawn": Code("{drawn:,} of {total:,} pairs drawn at random, standard error of this draw {se:.2g}", LIMIT),
+    "points.drawn": Code("{drawn:,} of {total:,} points drawn at random, standard error of this draw {se:.2g}", LIMIT),
+    "pairs.largest": Code(
+        "on average a little too high: the largest distance seen may not be the largest of all", LIMIT
+    ),
+    "correlation.both_equal": Code(
+        "all {what} are equal in the data, and so they are in the embedding: counted as 1", ASSUMPTION
+    ),
+    "correlation.equal": Code("all {what} in the {space} are equal: counted as 0", ASSUMPTION),
+    "coranking.anchors": Code("on average a little low: the anchors also choose K_max", LIMIT),
+    "density.flat": Code("all distances in the embedding are 0: its density counts as uniform", ASSUMPTION),
+    "procrustes.coincident": Code("{count} neighborhoods of coinciding points contribute 0", ASSUMPTION),
+    # why there is no interval
+    "interval.jumps": Code("no interval: {reason}", LIMIT),
+    "interval.fixed": Code("no interval: leaving out points changes nothing", LIMIT),
+    "interval.same_runs": Code("no interval: every run gave the same value", LIMIT),
+    "interval.same_halves": Code("no interval: halves of the points have equal values", LIMIT),
+    "interval.few_carry": Code(
+        "no interval: few anchors carry the value, and what one point contributes has no bound",
+        LIMIT,
+        "Use more anchors.",
+    ),
+    "interval.scale": Code("no interval: the anchors also choose the scale", LIMIT),
+    "interval.missed": Code(
+        "no interval: so few points may carry the error that the anchors can miss them", LIMIT, "Use more anchors."
+    ),
+    "interval.refused": Code("no interval: {reason}", LIMIT),
+    "interval.undefined": Code("no interval: undefined without some of the points", LIMIT),
+    "interval.large_k": Code(
+        "no interval: k is too large beside n to leave groups out", LIMIT, "Choose a smaller n_neighbors."
+    ),
+    "interval.group": Code("no interval: without one group of points {reason}", LIMIT),
+    "interval.one_run": Code("no interval: of several runs only the first succeeded", LIMIT),
+    "interval.few_points": Code("no interval: too few points for halves", LIMIT),
+    "interval.half": Code("no interval: at one half of the points {reason}", LIMIT),
+    "runs.apart": Code("{few} of {runs} runs lie far from the others: read the runs, not their mean", LIMIT),
+    "runs.failed": Code("{failed} of {runs} runs failed, which is in no mean: {reasons}", LIMIT),
+    "interval.coordinates": Code(
+        "intervals hold the coordinates fixed, and do not cover what the method gives on other points; "
+        "ci='replicates' runs it anew.",
+        LIMIT,
+        "Use ci='replicates'.",
+    ),
+    "interval.runs": Code(
+        "intervals of {runs} runs say nothing of what fewer than {least:.0f} % of the seeds give "
+        "(30 runs: 10 %, 60 runs: 5 %).",
+        LIMIT,
+    ),
+    # tests
+    "test.data": Code(f"{DATA_CAVEAT}; it is in no adjustment", LIMIT),
+    "test.residual": Code(
+        "p by a residual bootstrap with refit, as in certificate(); without noise what is left of the data is small, "
+        "yet not independent: read the effect size and reconstruction_error first",
+        LIMIT,
+    ),
+    "test.known": Code("on the {known} of {n} points at which `{argument}` is known", ASSUMPTION),
+    "test.all_points": Code("tested on all {n} points", ASSUMPTION),
+    "test.drawn_matrices": Code(
+        "tested on {drawn} points drawn at random: {test} has no way around n x n matrices", LIMIT
+    ),
+    "test.drawn_factors": Code(
+        "tested on {drawn} points drawn at random: {test} finds no small factor of a kernel here", LIMIT
+    ),
+    "test.unused": Code("not used here: {options}", ASSUMPTION),
+    "test.attainable": Code(
+        "No {word} of these {tests} tests can be below {least:.2g}, with {most} permutations each: a large p says "
+        "little. Pass n_resamples={enough} or more.",
+        LIMIT,
+        "Pass a larger n_resamples.",
+    ),
+    "permutation.all": Code(
+        "All {count} {what} were enumerated: {exact:p is exact|p is not random}, the identity is counted among them.",
+        ASSUMPTION,
+    ),
+    "permutation.stopped": Code(
+        "Sampling stopped at permutation {count}, when {reached} had reached the statistic: p = {reached}/{count}.",
+        ASSUMPTION,
+    ),
+    "permutation.within": Code("Rows were permuted within their blocks only.", ASSUMPTION),
+    "permutation.blocks": Code("Whole blocks of rows were permuted.", ASSUMPTION),
+    "permutation.cyclic": Code(
+        "Rows were shifted cyclically, which joins the ends: p holds nearly, for stationary series only.", LIMIT
+    ),
+    "kernel.delta": Code("`{argument}` holds classes: its kernel is delta (1 if equal, else 0).", ASSUMPTION),
+    "bandwidth.smallest": Code(
+        "More than half of the pairs of rows of `{argument}` coincide: its bandwidth is the smallest positive "
+        "distance, not the median.",
+        ASSUMPTION,
+        "Pass a bandwidth.",
+    ),
+    "bandwidth.drawn": Code(
+        "The bandwidth of `{argument}` is the median over {rows} rows drawn at random.", ASSUMPTION
+    ),
+    "embedding.one_place": Code("`{argument}` puts all points in one place.", LIMIT, "See what the method returned."),
+    "residual.drawn": Code("Judged on {drawn} points drawn at random.", LIMIT),
+    "folds.fewer": Code("{points} points have no {folds} folds: each is one of its own.", ASSUMPTION),
+    # measures of methods
+    "columns.fewer": Code(
+        "{given} {given:column was returned and counts|columns were returned and count} as padded with zeros "
+        "(asked for: {asked}).",
+        LIMIT,
+    ),
+    "columns.more": Code(
+        "More dimensions were asked for ({asked}) than the data have columns ({columns}).", ASSUMPTION
+    ),
+    "amplitude.smaller": Code(
+        "The amplitude {asked:g} would fold the data"
+        "{outliers:, whose spread is large beside the bandwidth (outliers)|; it is too large for them}: {used:.3g} is "
+        "used.",
+        ASSUMPTION,
+    ),
+    # data and sources
+    "rows.matched": Code("Rows of `{argument}` were matched to {data} by {by}.", ASSUMPTION),
+    "rows.counted": Code(
+        "Rows of `{argument}` were matched to {data} by {by}; {whose} only count the rows.", ASSUMPTION
+    ),
+    "rows.nothing_common": Code(
+        "Row names of `{argument}` and of {data} have nothing in common: rows were matched by position.", ASSUMPTION
+    ),
+    "rows.ids_alone": Code("`{argument}` has ids and {data} have none: rows were matched by position.", ASSUMPTION),
+    "rows.renumbered": Code(
+        "`{argument}` has the row numbers 0, 1, 2, ... in another order, and {data} have no row names: rows were "
+        "matched by position.",
+        ASSUMPTION,
+    ),
+    "rows.names_unused": Code(
+        "Row names of `{argument}` were not used, since {data} have none: rows were matched by position.", ASSUMPTION
+    ),
+    "rows.data_alone": Code(
+        "The data have {names} and `{argument}` has none: rows were matched by position.", ASSUMPTION
+    ),
+    "labels.many": Code("`{argument}` has {classes} classes for {points} points.", ASSUMPTION),
+    "labels.gaps": Code(
+        "`{argument}` has no class for {gaps} of {n} points: measures of labels use the other {labeled}.", ASSUMPTION
+    ),
+    "covariates.classes": Code(
+        "`{argument}` holds integers, which are classes ({classes} of them): pass floats for a number.", ASSUMPTION
+    ),
+    "file.first_value": Code("The first row {row!r} of '{file}' was read as a value, not as a name.", ASSUMPTION),
+    "file.commas": Code("{columns} {columns:column|columns} of '{file}' had decimal commas.", ASSUMPTION),
+    "file.separator": Code("'{file}' was read with {separator} between its columns.", ASSUMPTION),
+    "file.header": Code("The first row of '{file}' was read as column names.", ASSUMPTION),
+    "file.old_anndata": Code(
+        "'{file}' has the layout of an old AnnData, which is read all the same; writing it again renews it.", ASSUMPTION
+    ),
+    "file.counting_column": Code(
+        "The unnamed first column of `{argument}` only counts the rows and was left out.", ASSUMPTION
+    ),
+    "file.names_column": Code("The unnamed first column of `{argument}` was taken as row names.", ASSUMPTION),
+    "data.dense": Code("A sparse matrix of {rows} x {columns} was made dense.", ASSUMPTION),
+    "data.like_distances": Code(
+        "The data are a symmetric matrix with zeros on the diagonal and were taken as features; if they are distances, "
+        'pass metric="precomputed".',
+        ASSUMPTION,
+    ),
+    "data.target_unused": Code(
+        "The target of the data set was not used; pass it as `labels` where it holds classes.", ASSUMPTION
+    ),
+    "data.constant": Code("{constant} of {columns} columns are constant ({named}).", ASSUMPTION),
+    "data.one_column": Code(
+        "Column {column!r} carries {percent:.1f} % of the total variance; data are never scaled.", LIMIT
+    ),
+    "data.ids_used": Code(
+        "Column {column!r} looks like row ids and is used as a feature; name it as ids={column!r}.", LIMIT
+    ),
+    "data.repeated": Code("{rows} {rows:row repeats|rows repeat} an earlier one.", ASSUMPTION),
+    "distances.ordered": Code("Columns of the distances were put into the order of the rows, by name.", ASSUMPTION),
+    "distances.zero": Code("{pairs} {pairs:pair of points is|pairs of points are} at distance 0.", ASSUMPTION),
+    "source.map": Code("{what} is a map: it is applied as it is, and never fitted.", ASSUMPTION),
+    "source.refitted": Code("Its earlier fit is not used: a copy is fitted to the data.", ASSUMPTION),
+    "source.seed": Code(
+        "Its own random_state is not used: each run has a seed from that of the evaluation.", ASSUMPTION
+    ),
+    "source.own": Code(
+        "{what} has no set_params and no attribute {lost}: {count:it stays|they stay} its own.", ASSUMPTION
+    ),
+    "source.column": Code("`{argument}` has the column {column} of the data, which was left out.", ASSUMPTION),
+    "source.stored": Code("coordinates stored in obsm[{key!r}].", ASSUMPTION),
+    "source.stored_too": Code("coordinates stored in obsm[{key!r}]; the bundled method is {method!r}.", ASSUMPTION),
+}
