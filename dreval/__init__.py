@@ -37,6 +37,8 @@ _FOLDERS = ("errors", "glossary", "methods")
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return [one for one in __dir__() if not one.startswith("_")]
     if name in _PLACES:
         return getattr(importlib.import_module(f"dreval.{_PLACES[name]}"), name)
     if name in _FOLDERS:
