@@ -40,13 +40,13 @@ __all__ = [
     "add_answer",
     "check_output",
     "check_report",
+    "integers",
     "json_text",
     "main",
-    "numbers",
+    "names",
+    "names_or_none",
     "pairs",
     "with_command",
-    "words",
-    "words_or_none",
     "write_files",
 ]
 
@@ -96,28 +96,28 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=min(int(os.environ.get("COLUMNS") or 80), 80))
 
 
-def add_answer(verb: argparse.ArgumentParser, document: str, *, apart: bool = False) -> Any:
+def add_answer(verb: argparse.ArgumentParser, document: str, *, with_quiet: bool = False) -> Any:
     """Add the options ``--quiet`` and ``--json``, which exclude each other; ``document`` lists the keys of the JSON.
 
-    With ``apart``, ``--quiet`` may be combined with any output format, and the caller adds more formats to the group.
+    With ``with_quiet``, ``--quiet`` goes with any output format, and the caller adds more formats to the group.
     """
     output = verb.add_mutually_exclusive_group()
-    (verb if apart else output).add_argument("--quiet", action="store_true", help="print nothing")
+    (verb if with_quiet else output).add_argument("--quiet", action="store_true", help="print nothing")
     output.add_argument("--json", action="store_true", help=f"print one JSON document: {document}")
     return output
 
 
-def words(text: str) -> str | list[str]:
+def names(text: str) -> str | list[str]:
     """Names separated by commas; "default" and "all" stay as they are."""
     return text if text in ("default", "all") else [word.strip() for word in text.split(",") if word.strip()]
 
 
-def words_or_none(text: str) -> str | list[str] | None:
+def names_or_none(text: str) -> str | list[str] | None:
     """Names separated by commas, or None for "none"."""
-    return None if text == "none" else words(text)
+    return None if text == "none" else names(text)
 
 
-def numbers(text: str) -> list[int]:
+def integers(text: str) -> list[int]:
     """Integers separated by commas."""
     try:
         return [int(part) for part in text.split(",")]
@@ -127,7 +127,7 @@ def numbers(text: str) -> list[int]:
 
 def neighbors(text: str) -> list[int] | str:
     """Integers separated by commas, or "auto"."""
-    return text if text == "auto" else numbers(text)
+    return text if text == "auto" else integers(text)
 
 
 def pairs(text: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The verb ``dreval compare``, with the words and defaults of ``dreval.compare`` and ``Results.compare``."""
+"""The verb ``dreval compare``, with the names and defaults of ``dreval.compare`` and ``Results.compare``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from dreval.cli._main import (
     check_output,
     check_report,
     json_text,
+    names,
     pairs,
     with_command,
-    words,
     write_files,
 )
 
 __all__ = ["add_verb"]
 
 FORMS = ("text", "markdown", "latex")
-GIVEN = (
+ARGUMENTS = (
     "names", "measure", "baseline", "margin", "rope", "direction", "tests", "columns", "alpha", "adjust",
     "random_state",
 )  # fmt: skip
@@ -45,69 +45,75 @@ def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
     verb = add("compare", _compare, "Compare embeddings on one data set, or across data sets.", EPILOG)
     verb.add_argument("results", nargs="+", help="saved results and studies (.dreval), tables (.csv .tsv .parquet)")
-    verb.add_argument("--names", type=words, metavar="NAME[,...]", help="the embeddings to compare (all)")
+    verb.add_argument("--names", type=names, metavar="NAME[,...]", help="the embeddings to compare (all)")
     verb.add_argument("--measure", action="append", metavar="NAME", help="a measure; repeat for several (all)")
     verb.add_argument("--baseline", metavar="NAME", help="compare the others with this embedding only")
     verb.add_argument("--margin", type=_margin, metavar="M", help="one data set: margin of equivalence, or NAME=M,...")
     verb.add_argument(
-        "--direction", type=_directions, metavar="WORD", help="higher, lower, or NAME=lower,... (as the measure says)"
+        "--direction",
+        type=_directions,
+        metavar="WORD",
+        help="higher, lower, or NAME=lower,... (from the card of the measure)",
     )
     verb.add_argument(
         "--tests",
-        type=words,
+        type=names,
         metavar="TEST[,...]",
         help="default, all, or of: friedman, nemenyi, wilcoxon, mixed, bayes",
     )
     verb.add_argument(
-        "--rope", type=float, metavar="R", help="data sets: differences below it do not count; adds bayes"
+        "--rope",
+        type=float,
+        metavar="R",
+        help="several data sets: half-width of the region of practical equivalence; adds bayes",
     )
-    verb.add_argument("--columns", type=pairs, metavar="NAME=COLUMN,...", help="what columns of tables are called")
-    verb.add_argument("--alpha", type=float, default=0.05, help="level (0.05)")
-    verb.add_argument("--adjust", default="holm", help="p-values: holm, benjamini_hochberg or none")
+    verb.add_argument("--columns", type=pairs, metavar="NAME=COLUMN,...", help="names of the columns of tables")
+    verb.add_argument("--alpha", type=float, default=0.05, help="significance level (0.05)")
+    verb.add_argument("--adjust", default="holm", help="adjustment of p-values: holm, benjamini_hochberg or none")
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed of the draws of bayes (0)")
-    verb.add_argument("--report", type=Path, metavar="PATH", help="write a report; the suffix says its form, as .html")
+    verb.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")
     verb.add_argument("--plot", type=Path, metavar="PATH", help="write the first figure (.png .svg .pdf)")
-    output = add_answer(verb, "recipe, pairs, overall, standing, notes", apart=True)
+    output = add_answer(verb, "recipe, pairs, overall, standing, notes", with_quiet=True)
     output.add_argument(
-        "--paragraph", metavar="FORM", choices=FORMS, help=f"print the words for a paper: {', '.join(FORMS)}"
+        "--paragraph", metavar="FORM", choices=FORMS, help=f"print the paragraph for a paper: {', '.join(FORMS)}"
     )
     output.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     output.add_argument("--latex", action="store_true", help="print the tables as LaTeX")
 
 
 def _directions(text: str) -> str | dict[str, str]:
-    """One word for all measures, or one for each."""
+    """One direction for all measures, or one for each."""
     return pairs(text) if "=" in text else text
 
 
 def _compare(options: Any, say: Say) -> int:
-    """Compare, say what came out, report and draw it: a figure that is refused leaves the answer."""
+    """Compare, print the result, and write the requested files; a figure that fails leaves the printed result."""
     check_report(options.report, "--report", options.results)
     check_output(options.plot, "--plot", options.results, FIGURES)
-    found = with_command(_found(options), options)
+    comparison = with_command(_comparison(options), options)
     if options.paragraph:
-        say(found.paragraph(options.paragraph))
+        say(comparison.paragraph(options.paragraph))
     elif options.json:
-        say(_document(found))
+        say(_document(comparison))
     else:
-        summary = found.summary()
+        summary = comparison.summary()
         say(summary.as_markdown() if options.markdown else summary.as_latex() if options.latex else str(summary))
-    wanted = [(options.report, found.report, "report"), (options.plot, partial(_draw, found), "figure")]
+    wanted = [(options.report, comparison.report, "report"), (options.plot, partial(_draw, comparison), "figure")]
     write_files(wanted, say, bool(options.json or options.paragraph))
     return DONE
 
 
-def _draw(found: Any, path: Path) -> None:
-    """Write the first figure of its kind."""
-    found.plot().savefig(path)
+def _draw(comparison: Any, path: Path) -> None:
+    """Write the default figure."""
+    comparison.plot().savefig(path)
 
 
-def _found(options: Any) -> Any:
-    """The comparison: of one saved result by its points, else across data sets."""
+def _comparison(options: Any) -> Any:
+    """Compare one saved result by its points, or several across data sets."""
     from dreval.comparison.across import compare
 
-    given = {name: getattr(options, name) for name in GIVEN if getattr(options, name) is not None}
-    return compare(options.results, **given)
+    arguments = {name: getattr(options, name) for name in ARGUMENTS if getattr(options, name) is not None}
+    return compare(options.results, **arguments)
 
 
 def _margin(text: str) -> float | dict[str, float]:
@@ -115,7 +121,7 @@ def _margin(text: str) -> float | dict[str, float]:
     return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
 
 
-def _document(found: Any) -> str:
+def _document(comparison: Any) -> str:
     """All tables and the recipe as one document."""
-    tables = {name: getattr(found, name) for name in ("pairs", "overall", "standing")}
-    return json_text({"recipe": dict(found.recipe), **tables, "notes": list(found.notes)})
+    tables = {name: getattr(comparison, name) for name in ("pairs", "overall", "standing")}
+    return json_text({"recipe": dict(comparison.recipe), **tables, "notes": list(comparison.notes)})

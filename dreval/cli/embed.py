@@ -1,4 +1,4 @@
-"""The verb ``dreval embed``, with the words and defaults of ``dreval.embed``."""
+"""The verb ``dreval embed``, with the names and defaults of ``dreval.embed``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dreval.cli._main import DATA, DONE, Say, Verb, add_answer, check_output, json_text, words
+from dreval.cli._main import DATA, DONE, Say, Verb, add_answer, check_output, json_text, names
 from dreval.registry import METHODS
 
 __all__ = ["add_verb"]
@@ -36,7 +36,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
         "--labels", help="classes, for supervised methods: a column of the data (no feature then), or file.csv[:column]"
     )
     verb.add_argument(
-        "--response", type=words, metavar="COLUMN[,...]",
+        "--response", type=names, metavar="COLUMN[,...]",
         help="numbers, for supervised methods: columns of the data, or a file",
     )  # fmt: skip
     verb.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")

@@ -1,4 +1,4 @@
-"""The verb ``dreval evaluate``, with the words and defaults of ``dreval.Evaluation``."""
+"""The verb ``dreval evaluate``, with the names and defaults of ``dreval.Evaluation``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from dreval.cli._main import (
     check_output,
     check_report,
     json_text,
+    names,
+    names_or_none,
     neighbors,
     pairs,
     with_command,
-    words,
-    words_or_none,
     write_files,
 )
 from dreval.errors import InputError
@@ -74,7 +74,7 @@ def _add_variables(verb: Verb) -> None:
     variables = verb.add_argument_group("variables of the points")
     variables.add_argument("--labels", help="classes: a column of the data, or file.csv[:column]")
     variables.add_argument(
-        "--covariates", type=words, metavar="COLUMN[,...]",
+        "--covariates", type=names, metavar="COLUMN[,...]",
         help="variables to test against: columns of the data, a.csv:x,a.csv:y of a file, or a whole file",
     )  # fmt: skip
     variables.add_argument("--ids", metavar="COLUMN", help="column with the row names, by which files are aligned")
@@ -97,11 +97,11 @@ def _add_analysis(verb: Verb) -> None:
         help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
     )  # fmt: skip
     analysis.add_argument(
-        "--measures", type=words_or_none, default="default", metavar="MEASURE[,...]",
+        "--measures", type=names_or_none, default="default", metavar="MEASURE[,...]",
         help=f"default, all, none, or of: {', '.join(MEASURES)}",
     )  # fmt: skip
     analysis.add_argument(
-        "--tests", type=words_or_none, default="default", metavar="TEST[,...]",
+        "--tests", type=names_or_none, default="default", metavar="TEST[,...]",
         help=f"default, all, none, or of: {', '.join(TESTS)}; each with :labels, :data or :COVARIATE appended",
     )  # fmt: skip
     analysis.add_argument("--ci", default="default", help=f"intervals, one of: {', '.join(CI_WORDS)}")

@@ -1,4 +1,4 @@
-"""The verb ``dreval study``: run, status and report, with the words and defaults of ``dreval.Study``."""
+"""The verb ``dreval study``: run, status and report, with the names and defaults of ``dreval.Study``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from dreval.cli._main import (
     add_answer,
     check_output,
     check_report,
+    integers,
     json_text,
-    numbers,
-    words,
+    names,
 )
 from dreval.errors import InputError
 from dreval.glossary import METRICS
@@ -155,13 +155,13 @@ def _add_arguments(verb: Verb) -> None:
     arguments.add_argument("--labels", action="append", metavar="NAME=LABELS", help="a column, or file.csv[:column]")
     arguments.add_argument(
         "--measures",
-        type=words,
+        type=names,
         metavar="MEASURE[,...]",
         help=f"default, all, or of {len(MEASURES.names())}: see dreval list measures",
     )
     arguments.add_argument("-r", "--replicates", type=int, metavar="R", help="runs of each method on each data set (1)")
-    arguments.add_argument("-d", "--n-components", type=numbers, metavar="D[,D...]", help="columns of embeddings (2)")
-    arguments.add_argument("-k", "--n-neighbors", type=numbers, metavar="K[,K...]", help="numbers of neighbors (15)")
+    arguments.add_argument("-d", "--n-components", type=integers, metavar="D[,D...]", help="columns of embeddings (2)")
+    arguments.add_argument("-k", "--n-neighbors", type=integers, metavar="K[,K...]", help="numbers of neighbors (15)")
     arguments.add_argument("--subsample", type=float, metavar="S", help="share of the points that each replicate sees")
     arguments.add_argument(
         "--metric", choices=METRICS, metavar="METRIC",
