@@ -44,7 +44,7 @@ class RawFile:
         return [line for line in self.content.decode("latin-1").splitlines() if line.strip()]
 
     def fields(self, separator: str, width: int, known: dict[int, str] | None = None) -> list[list[str]]:
-        """Rows of ``width`` fields; another width is refused, in the words of ``known`` where it is a known file."""
+        """Rows of ``width`` fields; another width raises an error, which names a known file of that width."""
         rows = [line.strip(" \r").split(separator) for line in self.lines()]
         for number, row in enumerate(rows, 1):
             if len(row) == width:
@@ -97,7 +97,7 @@ def pixel_names(rows: int, columns: int) -> tuple[str, ...]:
 
 
 def open_raw(path: Any, argument: str = "path") -> RawFile:
-    """Read a file into memory, unpacking gzip; web pages, folders, empty and broken files are refused."""
+    """Read a file into memory, unpacking gzip; web pages, folders, empty and broken files raise an error."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(argument, "must be a path", describe(path), "Pass the path of a file as text.")
     place = Path(path).expanduser()
@@ -129,7 +129,7 @@ def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, label
     """A data set that comes with the package, or a well-known data file in the form its publisher gives it.
 
     Each known file has a loader that knows its layout and its traps: where the labels are, what is an id, which axis
-    holds the points. A file that is something else is refused with the reason.
+    holds the points. A file that is something else raises an error with the reason.
 
     Parameters
     ----------

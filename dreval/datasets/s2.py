@@ -1,4 +1,4 @@
-"""Set-up S2: the uniform law on the ten-dimensional cube, which has no structure to find."""
+"""Setup S2: the uniform distribution on the ten-dimensional cube, which has no structure to find."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The pass: one sweep over blocks of rows from which every point-level index reads.
+"""The pass: one sweep over blocks of rows from which every point-level measure reads.
 
-A block of rows costs one set of distances in the data and one in each embedding. From them come, for all indices at
+A block of rows costs one set of distances in the data and one in each embedding. From them come, for all measures at
 once, the k nearest neighbors in both spaces and the cross ranks. Memory is O(block x n + n x k), never n x n.
 """
 
@@ -48,7 +48,7 @@ def random_groups(n: int, count: int, rng: np.random.Generator) -> Groups:
 
 @dataclass(frozen=True)
 class View:
-    """What an index reads: one embedding against the data, seen from some rows.
+    """What a measure reads: one embedding against the data, seen from some rows.
 
     Attributes
     ----------
@@ -101,15 +101,15 @@ class View:
         return Space.of(self.X if places is None else take(self.X, places, self.metric), self.metric)
 
     def features(self) -> FloatArray:
-        """Coordinates in the data of the points that count, for an index that needs them all at once.
+        """Coordinates in the data of the points that count, for a measure that needs them all at once.
 
-        Sparse data are made dense, up to 8 GiB. The card of such an index says that it needs "features".
+        Sparse data are made dense, up to 8 GiB. The card of such a measure says that it needs "features".
         """
         X = self.X[self.population]
         return densify(X, "data")[0] if is_sparse(X) else X
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """A value that several indices share, computed when first asked for (it depends on nothing but the view)."""
+        """A value that several measures share, computed when first needed (it depends on nothing but the view)."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
@@ -212,7 +212,7 @@ def sweep(
     embeddings : mapping of name to ndarray (n, d)
         Their embeddings.
     k : int
-        Largest number of neighbors asked for, below n.
+        Largest number of neighbors needed, below n.
     ranks : bool
         Whether embedding neighbors and cross ranks are wanted besides the data neighbors.
     rows : ndarray (m,), optional
@@ -230,8 +230,8 @@ def sweep(
 
     Notes
     -----
-    O(m n (p + d)) time and O(n k) memory beside one block for each thread. Distances that are equal up to rounding are
-    ordered by index; a row in which there are such is sorted, O(n log n).
+    O(m n (p + d)) time and O(n k) memory in addition to one block for each thread. Distances that are equal up to
+    rounding are ordered by row number; a row in which there are such is sorted, O(n log n).
     """
     n = X.shape[0]
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
@@ -360,7 +360,7 @@ def _one_block(
 ) -> None:
     """Distances, neighbors and cross ranks of one block of rows in all spaces.
 
-    Rows in which distances are equal up to rounding are done again, in the order of index.
+    Rows in which distances are equal up to rounding are done again, ordered by row number.
     """
     from dreval.geometry._loops import orders as again
     from dreval.geometry._loops import ranks as loops

@@ -78,7 +78,7 @@ class Coranking:
         return np.cumsum(self.extrusions - self.intrusions) / (self.ks * len(self.areas))
 
     def lcmc(self) -> FloatArray:
-        """Q_NX(K) minus its value by chance, for K = 1, ..., n - 1."""
+        """Q_NX(K) minus its chance level, for K = 1, ..., n - 1."""
         return self.q_nx() - self.ks / (self.n - 1)
 
     def r_nx(self) -> FloatArray:
@@ -115,7 +115,7 @@ class LeftOne:
     q_nx: FloatArray
 
     def lcmc(self) -> FloatArray:
-        """Q_NX(K) minus its value by chance, (n, G)."""
+        """Q_NX(K) minus its chance level, (n, G)."""
         return np.asarray(self.q_nx - self.ks / (len(self.areas) - 2))
 
     def r_nx(self) -> FloatArray:
@@ -126,12 +126,13 @@ class LeftOne:
 
 
 def coranking(view: View) -> Coranking:
-    """The co-ranking of a view, computed once for all indices that read it.
+    """The co-ranking of a view, computed once for all measures that read it.
 
     Notes
     -----
-    O(m n (p + d + log n)) time for m rows and O(n) memory beside one block for each thread. Distances that decide a
-    rank are direct differences, those equal up to rounding are ordered by index, and the point itself is left out.
+    O(m n (p + d + log n)) time for m rows and O(n) memory in addition to one block for each thread. Distances that
+    decide a rank are direct differences, those equal up to rounding are ordered by row number, and the point itself is
+    left out.
     """
     made: Coranking = view.once(KEY, lambda: _pass(view, np.zeros(len(view.Y), np.int64), np.array([-1]))[0])
     return made
@@ -140,7 +141,7 @@ def coranking(view: View) -> Coranking:
 def share_coranking(view: View, without: Sequence[View]) -> None:
     """Give a view and the views without each of its groups their co-rankings, all from one pass over sorted rows.
 
-    Where a group is left out the ranks are counted anew along the sorted rows, which costs O(n) a row and group.
+    Where a group is left out the ranks are counted again along the sorted rows, which costs O(n) a row and group.
     """
     if view.groups is None:
         raise RuntimeError("this view was made without groups")
@@ -151,11 +152,11 @@ def share_coranking(view: View, without: Sequence[View]) -> None:
 
 
 def coranking_without(view: View, ks: Sequence[int] | IntArray = ()) -> LeftOne:
-    """The co-ranking without each point, for all indices that read it: areas, and Q_NX at the numbers ``ks``.
+    """The co-ranking without each point, for all measures that read it: areas, and Q_NX at the numbers ``ks``.
 
     Where the co-ranking itself is not known yet it comes from the same pass; so ask for this first, with all ``ks``
-    that will be needed. O(n^2) time beside that pass, a few additions for each pair and for each K of ``ks``; O(n G)
-    memory for G numbers. The view must see all points that count.
+    that will be needed. O(n^2) time in addition to that pass, a few additions for each pair and for each K of ``ks``;
+    O(n G) memory for G numbers. The view must see all points that count.
     """
     check_left_one(view.n, 1)
     wanted = np.unique(np.asarray(ks, np.int64))
@@ -399,8 +400,8 @@ def coranking_cells(
 
     Notes
     -----
-    O(m n (p + d + log n)) time and O(n + cells^2) memory beside one block of rows for each thread. Distances that are
-    equal up to rounding are ordered by index, as in ``coranking``; a point is no neighbor of itself.
+    O(m n (p + d + log n)) time and O(n + cells^2) memory in addition to one block of rows for each thread. Distances
+    that are equal up to rounding are ordered by row number, as in ``coranking``; a point is no neighbor of itself.
 
     References
     ----------

@@ -53,7 +53,7 @@ def power_of_two(points: Any) -> float:
 
 
 def held(values: Any, exponent: int) -> Any:
-    """A number, or numbers that are averaged, times 2 ** exponent; refused where no float holds the square of it.
+    """A number, or numbers that are averaged, times 2 ** exponent; an error where no float holds its square.
 
     Without this a measure that depends on the unit would be infinite for large data and a perfect 0 for small data, and
     a value whose square overflows has no standard error.
@@ -82,7 +82,7 @@ def scaled(points: Any, metric: str) -> tuple[Any, float]:
 
 
 def unit_rows(points: Any, center: bool = False) -> Any:
-    """Rows of norm 1, less their means before if asked for."""
+    """Rows of norm 1, with their means subtracted first if ``center``."""
     from dreval.geometry._loops import rows as loops
 
     if is_sparse(points):
@@ -139,7 +139,7 @@ def group_width(X: Any, k: int) -> int:
 def spread(X: Any) -> tuple[Any, FloatArray, float]:
     """The parts of centered sparse data: stored cells less their columns' means, these means, and the squared norm.
 
-    Columns without a zero need no mean beside their cells; theirs is given as 0.
+    Columns without a zero need no mean for their cells; theirs is given as 0.
     """
     n, p = X.shape
     counts = np.bincount(X.indices, minlength=p)
@@ -379,7 +379,7 @@ def _for_products(points: FloatArray) -> tuple[npt.NDArray[np.floating[Any]], Fl
 
 
 def _single_is_enough(centered: FloatArray, norms: FloatArray) -> bool:
-    """Whether products in single precision decide nearly every order, judged by the neighbors of a few points.
+    """Whether products in single precision decide nearly every order, estimated from the neighbors of a few points.
 
     Only speed depends on the answer: what a product cannot decide is decided by direct differences. Points so near the
     center that their products vanish in single precision are left to double precision.

@@ -48,7 +48,7 @@ def knn_graph(X: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> csr
     X : ndarray (n, p)
         Points.
     n_neighbors : int
-        Number k of neighbors, 1 <= k <= n - 1. A point is never its own neighbor; equal distances go by index.
+        Number k of neighbors, 1 <= k <= n - 1. A point is never its own neighbor; ties are broken by row number.
     n_jobs : int, optional
         Threads of the neighbor search.
 

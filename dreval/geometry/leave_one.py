@@ -98,7 +98,7 @@ def common_without(view: View, k: int, worth: FloatArray) -> FloatArray:
 
 
 Statistic = Callable[[Pairs], tuple[float, Notes]]
-EXACT_RANKS = 200  # points up to which ranks are counted anew without each of them
+EXACT_RANKS = 200  # points up to which ranks are counted again without each of them
 THIN = 1e-3  # what is left of a sum, below which it is summed again so that nothing cancels
 
 
@@ -138,7 +138,7 @@ def really_without(view: View, statistic: Statistic, doubtful: npt.NDArray[np.bo
 def spearman_without(view: View) -> FloatArray:
     """Spearman correlation of the distances without each point, (n,).
 
-    Up to 200 points the ranks of the others are counted anew. Beyond, they follow from the derivative by the weight of
+    Up to 200 points the ranks of the others are counted again. Beyond, they follow from the derivative by the weight of
     the point, whose pairs weigh the product of two weights: theta - D N / (N - m) with m of the N pairs, which is exact
     for a mean over pairs. O(N) after the sort.
     """

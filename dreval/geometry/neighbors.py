@@ -18,8 +18,8 @@ IntArray = npt.NDArray[np.int64]
 def orders(space: Space, rows: IntArray, tied: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int32]:
     """All points in their order seen from some rows, (len(rows), n); each row's own point stands last.
 
-    Distances that are equal up to rounding (1e-12 of them) are ordered by index, so that the order depends neither on
-    the unit nor on the origin. ``tied`` (len(rows),) receives the rows in which there are such.
+    Distances that are equal up to rounding (1e-12 of them) are ordered by row number, so that the order depends neither
+    on the unit nor on the origin. ``tied`` (len(rows),) receives the rows in which there are such.
     """
     from dreval.geometry._loops import coranking as loops
     from dreval.geometry._loops import rows as fill
@@ -55,14 +55,14 @@ def nearest(
         Number of neighbors; at most n, or n - 1 without ``queries``.
     queries : ndarray (m, p), optional
         Points to search from. By default the points themselves; a point is then never its own neighbor (it is left
-        out by index, so that its duplicates stay).
+        out by its row number, so that its duplicates stay).
     n_jobs : int, optional
         Threads; all cores by default. The answer does not depend on it.
 
     Returns
     -------
     indices : ndarray (m, k) of int64
-        Neighbors, nearest first; distances equal up to rounding by lower index.
+        Neighbors, nearest first; ties (equal up to rounding) by row number.
     squared_distances : ndarray (m, k)
         Their squared Euclidean distances by direct differences; infinite where no float holds them.
 
@@ -109,7 +109,7 @@ def _by_tree(
 
 
 def _join(indices: IntArray, squared: FloatArray) -> None:
-    """Order by index what is equal up to rounding within sorted lists."""
+    """Order by row number what is equal up to rounding within sorted lists."""
     from dreval.geometry._loops import orders as loops
 
     near = (squared[:, 1:] - squared[:, :-1] <= ROUNDING * squared[:, 1:]).any(axis=1)

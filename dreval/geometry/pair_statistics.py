@@ -68,7 +68,7 @@ def rank_products(x: FloatArray, y_id: Short, n_ids: int) -> tuple[float, float,
 def rank_products_without(table: Pairs, groups: Groups, n_jobs: int | None = None) -> FloatArray:
     """``rank_products`` of the pairs that stay when each of some groups of points is left out, (n_groups, 3).
 
-    The sorted order is that of all pairs; the ranks are counted anew along it. O(N) time a group; 10 bytes a pair for
+    The sorted order is that of all pairs; the ranks are counted again along it. O(N) time a group; 10 bytes a pair for
     each of at most two threads.
     """
     from dreval.geometry._loops import pair_groups as loops
@@ -114,9 +114,10 @@ STEPS = 200  # steps of the ascending function
 
 
 def shepard(view: View) -> Shepard | None:
-    """The table of a view whose pairs were measured; None where no index has read pairs, or a distance has no number.
+    """The table of a view whose pairs were measured; None where no measure has read pairs, or a distance has no number.
 
-    Nothing is measured for it: O(N) time for N pairs in the order in which they lie, O(1) memory beside the table.
+    Nothing is measured for it: O(N) time for N pairs in the order in which they lie, O(1) memory in addition to the
+    table.
     """
     pairs = known_pairs(view)
     if pairs is None or not len(pairs.x):
@@ -162,7 +163,7 @@ EVERY = 20_000  # up to this many triplets of a point all are used
 
 
 class Triplets(NamedTuple):
-    """Of each row: the share of its triplets on which the spaces agree and how many were judged; whether by a draw."""
+    """Of each row: the share of its triplets on which the spaces agree, and how many were used; whether by a draw."""
 
     share: npt.NDArray[np.float64]
     used: npt.NDArray[np.int64]

@@ -138,7 +138,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The value of an index over pairs, and how certain it is where not all pairs were seen.
+    """The value of a measure over pairs, and how certain it is where not all pairs were seen.
 
     ``left_out`` computes the values without each group of anchors, shrunk for the finite population, so that the
     delete-a-group jackknife of them has the design-based standard error; ``carriers`` how many anchors are to be
@@ -189,7 +189,7 @@ def n_pairs(view: View) -> int:
 
 
 def pairs_of(view: View) -> Pairs:
-    """The pairs of a view; shared by all its indices.
+    """The pairs of a view; shared by all measures of it.
 
     O(n^2 (p + d)) time and 24 bytes a pair up to 5000 points (300 MB at 5000), O(1) pairs beyond.
     """
@@ -204,7 +204,7 @@ def pairs_of(view: View) -> Pairs:
 
 
 def known_pairs(view: View) -> Pairs | None:
-    """The pairs of a view, where an index has asked for them."""
+    """The pairs of a view, where a measure has asked for them."""
     found: Pairs | None = view.known("pairs")
     return found
 
@@ -262,7 +262,7 @@ def _in_data(view: View) -> Pairs:
 
 
 def _sorted(values: FloatArray) -> tuple[IntArray, int]:
-    """Sorted keys of distances, whose low bits are places; how many bits. Twice the memory of the distances beside."""
+    """Sorted keys of distances, whose low bits are places; how many bits. Takes twice the memory of the distances."""
     from dreval.geometry._loops import orders as radix
 
     keys, scratch = np.empty(len(values), np.int64), np.empty(len(values), np.int64)

@@ -121,7 +121,7 @@ def _parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDAr
 def local_sum_without(view: View, k: int, of: Callable[[LocalParts], FloatArray]) -> FloatArray:
     """Sum over all other neighborhoods of what their parts give, when a point is left out; (n,).
 
-    The sums without a point that holds nearly all are taken anew, so that nothing cancels.
+    The sums without a point that holds nearly all are summed again, so that nothing cancels.
     """
     whole, left, nearest = parts_without(view, k)
     own, changed = of(whole), of(left)
@@ -187,13 +187,13 @@ def residual(parts: LocalParts) -> tuple[FloatArray, int]:
 
 
 def relative_residual(parts: LocalParts) -> FloatArray:
-    """Procrustes statistic of each neighborhood relative to its size in the data; refused where no float holds it."""
+    """Procrustes statistic of each neighborhood relative to its size in the data; an error where no float holds it."""
     squares, power = residual(parts)
     return np.asarray(held(relative(squares, parts.x2), power))
 
 
 def in_data_units(squares: tuple[FloatArray, int], parts: LocalParts) -> FloatArray:
-    """Squares at the scaled data's size, in squares of the data's own unit; refused where no float holds their sum."""
+    """Squares at the scaled data's size, in squares of the data's own unit; an error where no float holds their sum."""
     return np.asarray(held(squares[0], squares[1] - 2 * parts.power))
 
 

@@ -154,7 +154,7 @@ def rank_share(penalty: FloatArray, n: int, k: int) -> FloatArray:
 
 
 def rank_measure(total: IntArray, n: int, k: int) -> FloatArray:
-    """The index 1 - total / G of some sums of penalties over all n rows; 1 where nothing can be lost."""
+    """The measure 1 - total / G of some sums of penalties over all n rows; 1 where nothing can be lost."""
     worst = worst_penalty(n, k)
     return np.ones(len(total)) if worst == 0 else np.asarray(1.0 - total / worst)
 
@@ -192,7 +192,7 @@ class Extremes(NamedTuple):
 
 
 def tie_bounds(view: View, k: int) -> Extremes:
-    """Extremes of the ambiguous rows of a view; shared by the rank indices, exact, O(n log n) a row."""
+    """Extremes of the ambiguous rows of a view; shared by the rank measures, exact, O(n log n) a row."""
     return view.once(("tie_bounds", "tied_shares", k), lambda: _tie_bounds(view, k))
 
 

@@ -44,7 +44,7 @@ PATH = np.geomspace(1e-12, 1e3, 61)  # ridges that are tried, over the largest e
 class Scaled(NamedTuple):
     """Points times a power of two, that number, and the bandwidth in the unit of the scaled points.
 
-    ``bandwidth`` is 0 where all points coincide, which no kernel of the distance can tell apart.
+    ``bandwidth`` is 0 where all points coincide, which no kernel of the distance can distinguish.
     """
 
     points: FloatArray
@@ -438,7 +438,7 @@ class HeldOut(NamedTuple):
 
 
 def fitted_rows(n: int, root: int) -> npt.NDArray[np.int64]:
-    """The points that are fitted: all, or 1000 drawn at random; with one seed the same for index and certificate."""
+    """The points that are fitted: all, or 1000 drawn at random; with one seed the same for measure and certificate."""
     if n <= POINTS:
         return np.arange(n)
     return np.sort(stream(root, "reconstruction points").choice(n, POINTS, replace=False))

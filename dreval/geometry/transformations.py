@@ -30,7 +30,7 @@ IntArray = npt.NDArray[np.int64]
 TRANSFORMATIONS = ("perturbation", "definition")
 # Steepest slope of each kernel against the distance, for a bandwidth of 1.
 _SLOPES = {"gaussian": np.exp(-0.5), "laplace": 1.0, "rational_quadratic": 3 * np.sqrt(6) / 16}
-_SHRUNK = 0.9  # slope that is left where the amplitude asked for would fold the data
+_SHRUNK = 0.9  # slope that is left where the given amplitude would fold the data
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Transformations:
     bandwidth : float
         Its length-scale, in the unit of the data.
     amplitude : float
-        The factor a that is used: smaller than asked for where that would not be invertible.
+        The factor a that is used: smaller than given where that would not be invertible.
     size : float
         What multiplies the kernel: a s, or 1 by the printed definition.
     slope : float
@@ -139,7 +139,7 @@ def transformations_of(
 def make_transformations(
     X: FloatArray, Y: FloatArray, kind: str = "perturbation", amplitude: float = 0.5, kernel: str = "gaussian"
 ) -> Transformations:
-    """The n p transformations of the data that the tractable consistency index speaks of.
+    """The n p transformations of the data on which tractable consistency is measured.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ class GraphMethod(Method):
             self.embedding_[self.part_ == c] = Y + self._shifts[c]
         _warn(
             f"The graph of {self.n_neighbors} nearest neighbors has {describe_parts(parts)}. Each was embedded by "
-            "itself; their places beside one another say nothing."
+            "itself; their relative positions have no meaning."
         )
 
     def _place(self, X: Any, place: Callable[[Any, FloatArray], FloatArray]) -> FloatArray:

@@ -291,7 +291,7 @@ include_self : bool
     "init": """\
 init : {"pca", "random"} or ndarray (n, d)
     Start: leading principal scores or noise, with standard deviation 1e-4 in the first coordinate (and 1 % of noise
-    beside "pca"); or the given embedding as it is.""",
+    added with "pca"); or the given embedding as it is.""",
     "kernel": """\
 kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
     Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix.""",

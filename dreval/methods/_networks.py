@@ -89,7 +89,7 @@ def input_jacobian(theta: FloatArray, values: Sequence[FloatArray], widths: Sequ
 
 
 DECAYS = (0.9, 0.999)  # of the means of gradients and of their squares
-TINY = 1e-8  # beside the root of the mean square
+TINY = 1e-8  # added to the root of the mean square
 STEPS, ROUNDS = 3000, (100, 600)  # steps aimed at by default, within these numbers of rounds
 
 

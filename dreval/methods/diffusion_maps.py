@@ -133,7 +133,7 @@ class DiffusionMaps(Method):
         self.embedding_ = self._functions * self.eigenvalues_**self.diffusion_time
 
     def _bandwidth(self, X: FloatArray) -> float:
-        """The bandwidth asked for, or the median distance to the 15th neighbor."""
+        """The given bandwidth, or the median distance to the 15th neighbor."""
         if self.bandwidth is not None:
             if check_float(self.bandwidth, "bandwidth", low=0.0) == 0.0:
                 raise InputError("bandwidth", "must be above 0", "0", "Leave it out, or pass a positive number.")

@@ -114,7 +114,7 @@ def laid_by_cliques(
     if parts:
         warnings.warn(
             f"The correlations above the threshold leave {parts + 1} parts that share no point. They were set side by "
-            "side; their places beside one another say nothing.",
+            "side; their relative positions have no meaning.",
             ApproximationWarning,
             stacklevel=3,
         )

@@ -142,7 +142,7 @@ class LaplacianEigenmaps(GraphMethod):
         self.embedding_ = scale_columns(functions[:, 1:], self.normalize)
 
     def _bandwidth(self, lengths: FloatArray) -> float:
-        """The bandwidth asked for, or the median squared length of the edges."""
+        """The given bandwidth, or the median squared length of the edges."""
         given = self.bandwidth is not None
         t = check_float(self.bandwidth, "bandwidth", low=0.0) if given else float(np.median(lengths**2))
         if t == 0.0:

@@ -213,9 +213,9 @@ class LSDR(Method):
     one triangle.
 
     Clean curves and surfaces have no inside, so that the embedding is metric scaling of graph distances. The printed
-    test leaves short-cuts between the turns of a spiral. On 20 draws of 300 points, uniform in arc length, the median
+    test leaves shortcuts between the turns of a spiral. On 20 draws of 300 points, uniform in arc length, the median
     correlation with arc length was .32 with it and .996 with the forward test, which leaves none in half of them (a
-    short-cut stays where both its ends have a wide gap beside them); with noise of .5, a twelfth of the distance of the
+    shortcut stays where both its ends have a wide gap beside them); with noise of .5, a twelfth of the distance of the
     turns, .30 and .38. New points get the weighted mean of the places of skeletal points, by :math:`K(x, s) / |x -
     s|^2` where all points are skeletal, so that a fitted point keeps its place.
 
@@ -307,7 +307,7 @@ class LSDR(Method):
         return edges, boundary_of(edges, simplices, n)
 
     def _skeleton(self, paths: FloatArray, depth: FloatArray, boundary: npt.NDArray[np.bool_]) -> IntArray:
-        """Points at least as deep as their nearest; all of them where that says nothing."""
+        """Points at least as deep as their nearest; all of them where there are none such."""
         n = len(paths)
         near = np.argsort(paths + np.diag(np.full(n, -1.0)), axis=1, kind="stable")[:, 1 : self.n_neighbors + 1]
         skeletal = np.flatnonzero(depth >= depth[near].max(axis=1))

@@ -14,7 +14,7 @@ def loop(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a loop when it is first called.
 
     The machine code is kept beside the package or in the user's cache folder (or ``NUMBA_CACHE_DIR``). Where no folder
-    can be written to, as in some containers, it is compiled anew in each process.
+    can be written to, as in some containers, it is compiled again in each process.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:

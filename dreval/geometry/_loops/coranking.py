@@ -1,4 +1,4 @@
-"""Full ranks: rows sorted by (direct distance, index), and tallies of the larger of the two ranks of every pair."""
+"""Full ranks: rows sorted by (direct distance, row number), and tallies of the larger rank of every pair."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dreval.geometry._loops.rows import direct
 
 @loop()
 def _by_insertion(line, order, start, stop):
-    """Sort order[start:stop] by (distance, index)."""
+    """Sort order[start:stop] by (distance, row number)."""
     for t in range(start + 1, stop):
         j = order[t]
         b = t - 1
@@ -24,16 +24,16 @@ def _by_insertion(line, order, start, stop):
 
 @loop()
 def _by_merging(line, order, start, stop):
-    """Sort order[start:stop] by (distance, index): a stable sort of points that come by index."""
+    """Sort order[start:stop] by (distance, row number): a stable sort of points that come by row number."""
     ids = np.sort(order[start:stop])
     order[start:stop] = ids[np.argsort(line[ids], kind="mergesort")]
 
 
 @loop()
 def _settle_run(line, order, start, stop, i, points, products):
-    """Order a run of points too near each other to be told apart; gives whether two are equally far up to rounding.
+    """Order a run of points too near each other to be distinguished; gives whether two are equally far up to rounding.
 
-    Those that are stand by index.
+    Those that are equal stand by row number.
     """
     if products:
         for t in range(start, stop):
@@ -63,7 +63,7 @@ def _listed(line, keys, width, own, order, near):
 
 @loop()
 def _any_near(near, margin):
-    """Whether two consecutive values of a sorted list are too near each other to be told apart."""
+    """Whether two consecutive values of a sorted list are too near each other to be distinguished."""
     found = False
     for t in range(1, near.shape[0]):
         found |= near[t] - near[t - 1] <= margin + ROUNDING * near[t]
@@ -86,7 +86,7 @@ def _settle_row(line, near, order, i, points, margin, products):
 
 @loop()
 def sort_rows(block, bits, rows, points, norms, gamma, orders, tied):
-    """Exact orders of a block of squared distances, those equal up to rounding by index; the point itself stands last.
+    """Exact orders of a block of squared distances, ties by row number; the point itself stands last.
 
     ``bits`` is the block read as whole numbers. ``tied`` marks rows in which distances occur that are equal up to
     rounding. Distances have an error of at most gamma times the sum of two norms, so that consecutive ones farther

@@ -144,7 +144,7 @@ def ascending(values, bits, keys, other):
 
 @loop()
 def sort_joined(values, ids):
-    """Order sorted points by index wherever distances are equal up to rounding; gives whether any are."""
+    """Order sorted points by row number wherever distances are equal up to rounding; gives whether any are."""
     start, tied = 0, False
     for t in range(1, values.shape[0] + 1):
         if t < values.shape[0] and values[t] - values[t - 1] <= ROUNDING * values[t]:
@@ -205,7 +205,7 @@ def cross_from_orders(by_data, by_embedding, places, groups, n_groups, data, emb
 
 @loop()
 def nearest_joined(block, skip_self, rows, k, indices, squared):
-    """The k nearest of rows of direct values whose k-th distance is shared, by distance up to rounding and index.
+    """The k nearest of rows of direct values whose k-th distance is shared, by distance up to rounding and row number.
 
     ``squared`` comes with the k smallest values, of which the last bounds the search.
     """

@@ -300,7 +300,7 @@ BY_CHANCE = 10.0  # so many near ties times ROUNDING N^2 distinct values have an
 
 @loop()
 def few_near(near, total):
-    """Whether so few of ``total`` sorted values are equal up to rounding as N values without ties have by chance."""
+    """Whether no more sorted values are equal up to rounding than expected of ``total`` values without ties."""
     return near <= BY_CHANCE * ROUNDING * (float(total) * total)
 
 

@@ -48,7 +48,7 @@ def _place(thresholds, ids, at, value, j, ties):
 
 @loop()
 def _sort_targets(line, gamma, points, i, targets, thresholds, ids, position):
-    """Direct distances of the targets of point i, sorted by (distance, index)."""
+    """Direct distances of the targets of point i, sorted by (distance, row number)."""
     for t in range(targets.shape[0]):
         index = targets[t]
         value = line[index] if gamma == 0.0 else direct(points, i, points, index)

@@ -269,7 +269,7 @@ def _kth_smallest(values, k, heap):
 
 @loop(inline="always")
 def _sink(value, index, at, size, out_value, out_index):
-    """Put (value, index) into the hole at ``at`` of a max-heap of pairs, ordered by value and index."""
+    """Put (value, index) into the hole at ``at`` of a max-heap of pairs, ordered by value and row number."""
     while True:
         child = 2 * at + 1
         if child >= size:
@@ -289,7 +289,7 @@ def _sink(value, index, at, size, out_value, out_index):
 
 @loop()
 def _order(values, indices, count, k, out_index, out_value):
-    """The k smallest of ``count`` candidates by value and index, by heapsort."""
+    """The k smallest of ``count`` candidates by value and row number, by heapsort."""
     for t in range(k):
         out_value[t], out_index[t] = values[t], indices[t]
     for t in range(k // 2 - 1, -1, -1):
@@ -305,7 +305,7 @@ def _order(values, indices, count, k, out_index, out_value):
 
 @loop()
 def select_line(line, skip, i, queries, own, points, largest, gamma, k, scratch, out_index, out_value):
-    """The k nearest points of one row, by direct distance and index; ``skip`` is left out (-1: none).
+    """The k nearest points of one row, by direct distance and row number; ``skip`` is left out (-1: none).
 
     ``scratch`` holds (heap, minima, values, indices).
     """
