@@ -87,11 +87,13 @@ def test_a_notebook_shows_a_figure_without_pyplot():
     assert said == {"width": round(96 * figure.get_figwidth())}
 
 
-def test_the_settings_of_the_user_do_not_change_a_figure():
-    """A figure is the same whatever style the user has chosen for their own."""
+def test_only_fonts_and_resolution_of_the_user_change_a_figure():
+    """The colors and lines of a figure are the same whatever style the user has chosen; their fonts are used."""
     plain = drawn(plot(simulated_results(), "map"))
-    with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "text.parse_math": True, "axes.spines.left": True}):
+    with mpl.rc_context({"axes.facecolor": "red", "text.parse_math": True, "axes.spines.left": True}):
         assert drawn(plot(simulated_results(), "map")) == plain
+    with mpl.rc_context({"font.size": 30}):
+        assert drawn(plot(simulated_results(), "map")) != plain
 
 
 def test_names_are_shown_literally():
@@ -109,7 +111,7 @@ def test_unknown_words_are_refused_with_the_nearest():
     with pytest.raises(UnknownName, match="Did you mean 'curve'"):
         plot(results, "curves")
     with pytest.raises(UnknownName, match="Did you mean 'measure'"):
-        plot(results, "map", indx="continuity")
+        plot(results, "map", mesure="continuity")
     with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
         plot(results, "map", measure="trustworthyness")
     with pytest.raises(UnknownName, match="Did you mean 'continuity'"):

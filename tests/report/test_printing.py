@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -92,8 +93,10 @@ def test_settings_that_differ_stand_in_the_rows() -> None:
         list(options), ci=None, options=options
     )
     few = (found.table["embedding"] == "few") & (found.table["n_resamples"] == 160)
-    found.table.loc[few, "n_resamples"] = 5
-    found.table.loc[few, "parameters"] = found.table.loc[few, "parameters"].str.replace("=200", "=5")
+    table = found.tidy()
+    table.loc[few, "n_resamples"] = 5
+    table.loc[few, "parameters"] = table.loc[few, "parameters"].str.replace("=200", "=5")
+    found = replace(found, table=table)
     text = str(found.summary())
 
     assert few.sum() == 1

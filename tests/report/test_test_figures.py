@@ -17,7 +17,7 @@ from dreval.report._numbers import decisive_p, p_words
 from dreval.report.contents.tests import test_groups as groups_of_tests
 from dreval.report.figures._nulls import Bars, _histogram, add_nulls
 from dreval.report.figures._panels import place_points
-from dreval.report.figures._points import MOST, STEPS, point_data
+from dreval.report.figures._points import MOST_POINTS, STEPS, point_data
 from dreval.report.reading import read_results
 
 
@@ -179,6 +179,6 @@ def test_points_lie_where_they_are_drawn():
 
 def test_too_many_points_are_not_named():
     """Beyond the limit a page holds no names, and offers none."""
-    results = simulated_results(("a",), n=MOST + 1, tests=False)
+    results = simulated_results(("a",), n=MOST_POINTS + 1, tests=False)
 
     assert point_data(results, read_results(results), None, {}) == {}
