@@ -43,7 +43,7 @@ $(BIN)/python:
 	+ sys.version.split()[0] + "; name another one: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-# A stamp per set of dependencies, made anew when pyproject.toml changes.
+# A stamp per set of dependencies, renewed when pyproject.toml changes.
 $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable .
 	@touch $@

@@ -1,6 +1,6 @@
 """Evaluate three embeddings of a bundled data set from beginning to end: ``make demo``.
 
-The Wisconsin breast cancer data (569 tumours, 30 measurements) are standardized here, in plain sight, because dreval
+The Wisconsin breast cancer data (569 tumors, 30 measurements) are standardized here, in plain sight, because dreval
 never scales data by itself: unscaled, two columns of area would decide every distance.
 """
 
