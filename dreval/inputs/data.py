@@ -1,4 +1,4 @@
-"""The data in normal form: ``as_data`` checks once whatever the user has, and all later code reads the record."""
+"""The data in normal form: ``as_data`` checks any input once, and all later code reads the record."""
 
 from __future__ import annotations
 
@@ -42,28 +42,28 @@ class Data:
     Attributes
     ----------
     X : ndarray or csr_array (n, p)
-        Features: finite, float64, a copy of what came in; an array is C-ordered, a sparse matrix stays sparse. Of
+        Features: finite, float64, a copy of the input; an array is C-ordered, a sparse matrix stays sparse. For
         precomputed distances the symmetric (n, n) matrix.
     columns : tuple of str or None
         Names of the features.
     ids : pandas.Index or None
-        Names of the rows; ``ids_given`` says whether they were asked for or are the index of a frame.
+        Names of the rows; ``ids_given`` says whether they were passed as ``ids`` or are the index of a frame.
     labels : LabelVector or None
         Classes of the points.
     covariates : dict of str to ndarray (n,)
-        Other variables: float64 for numbers; integers, or text, for classes.
+        Other variables: float64 for numbers; integers or text for classes.
     name : str
         Name of the data.
     notes : tuple of Note
-        What a reader of the result should know of the data.
+        Properties of the data and assumptions that matter for the results.
     latent : ndarray (n, q) or None
         True latent variables.
     obsm : mapping of str to array
         Embeddings that came with an AnnData object.
     reserve : pandas.Index or None
-        Row names that only count the rows, where ``ids`` is None; used beside names that are not in that order.
+        Row names that only count the rows, if ``ids`` is None; used when other row names are numbers in another order.
     metric : str
-        The distance in the data space, for which the data were checked.
+        Distance in the data space, for which the data were checked.
     """
 
     X: Any
@@ -86,7 +86,7 @@ class Data:
 
     @property
     def p(self) -> int | None:
-        """Number of features; None where there are distances in place of features."""
+        """Number of features; None for precomputed distances."""
         return None if self.metric == "precomputed" else int(self.X.shape[1])
 
     @property
@@ -96,20 +96,20 @@ class Data:
 
     @property
     def sparse(self) -> bool:
-        """Whether the features are kept as a sparse matrix."""
+        """Whether the features are a sparse matrix."""
         return is_sparse(self.X)
 
     def dense(self) -> FloatArray:
-        """The features as an array, for what cannot read a sparse matrix; refused above 8 GiB."""
+        """The features as a dense array; more than 8 GiB raises an error."""
         return densify(self.X, "data")[0] if self.sparse else self.X
 
     def dense_notes(self) -> Notes:
-        """What to say where ``dense`` was asked for."""
+        """A note that ``dense`` made a sparse matrix dense."""
         n, p = self.X.shape
         return (note("data.dense", rows=n, columns=p),) if self.sparse else ()
 
     def sha256(self) -> str:
-        """Hash of the numbers (and of where they stand, if sparse)."""
+        """Hash of the numbers (and of their positions, if sparse)."""
         parts = (self.X.indptr, self.X.indices, self.X.data) if self.sparse else (self.X,)
         return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
@@ -130,16 +130,16 @@ def as_data(
     layer: str | None = None,
     metric: str = "euclidean",
 ) -> Data:
-    """Check data once and bring them to normal form.
+    """Check data and convert them to normal form.
 
     Nothing is scaled, imputed or dropped silently. Constant columns, repeated rows, a column that carries more than
-    half of the total variance, and every assumption made in reading are written to ``notes``.
+    half of the total variance, and all assumptions are recorded in ``notes``.
 
     Parameters
     ----------
     data : array-like, DataFrame, sparse matrix, tensor, AnnData, data set or path
-        (n, p) real numbers of any type, rows are points. Tensors and arrays of other libraries come by their own
-        conversion or by DLPack, tables of polars and Arrow by pandas. A path names a .csv, .tsv, .npy, .npz, .parquet,
+        (n, p) real numbers of any type, rows are points. Tensors and arrays of other libraries are converted by their
+        own methods or by DLPack, tables of polars and Arrow by pandas. A path names a .csv, .tsv, .npy, .npz, .parquet,
         .mtx or .h5ad file.
     labels : array-like, str, optional
         Classes: a vector, the name of a column of the data (or of ``obs``), or a path ``"file.csv[:column]"``.
@@ -147,11 +147,11 @@ def as_data(
         True latent variables (n, q).
     covariates : dict, DataFrame, str or list of str, optional
         Other variables, by name; strings name columns of the data (or of ``obs``), columns of files
-        (``["a.csv:x", "a.csv:y"]``) or a whole file. A named column of the data is no feature. Floats are numbers;
+        (``["a.csv:x", "a.csv:y"]``) or a whole file. A named column of the data is not a feature. Floats are numbers;
         integers, booleans and text are classes, as for labels.
     ids : array-like or str, optional
-        Names of the rows, or the column that holds them. Embeddings and variables are matched by them, where they have
-        ids or row names too; row names that only count are none beside them.
+        Names of the rows, or the column that holds them. Embeddings and variables with ids or row names are matched by
+        them, except by row names that only count.
     name : str, optional
         Name of the data in tables; by default the file's or data set's name, else ``"data"``.
     layer : str, optional
@@ -159,7 +159,7 @@ def as_data(
         also be named behind the path: ``"cells.h5ad:obsm:X_pca"``.
     metric : str
         One of ``dreval.glossary.METRICS``, the distance in the data space. "precomputed": the data are the
-        symmetric (n, n) matrix of distances, and nothing is a feature; the columns of a frame follow its rows by name.
+        symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name.
 
     Returns
     -------
@@ -169,18 +169,18 @@ def as_data(
     Raises
     ------
     InputError
-        Fewer than 4 rows, columns that are not numbers, missing or infinite cells, rows that are all equal, ids that
-        occur twice, labels that are no classes, lengths or row names that do not match; rows for which the metric is
-        not defined (zeros for "cosine", constant ones for "correlation"), or what is no matrix of distances.
+        Fewer than 4 rows, columns that are not numbers, missing or infinite cells, rows that are all equal, repeated
+        ids, labels that are not classes, lengths or row names that do not match, rows for which the metric is not
+        defined (zeros for "cosine", constant ones for "correlation"), or an invalid matrix of distances.
     UnknownName
-        A column, a layer or a file that does not exist; the nearest right name is given.
+        A column, a layer or a file that does not exist; the message suggests the nearest name.
 
     Notes
     -----
-    Rows of labels, covariates, latent variables and embeddings are matched by name where both sides have row names: the
-    index of a frame, or the unnamed first column of a file, also beside a chosen column (``"file.csv:column"``). Row
-    names that only count (0, 1, 2, ..., in a file also 1, 2, 3, ...) are used only where the other side has the same
-    ones in another order, with a note. All else goes by position, and a note says so where only one side has names.
+    Rows of labels, covariates, latent variables and embeddings are matched by name if both sides have row names: the
+    index of a frame, or the unnamed first column of a file, also next to a chosen column (``"file.csv:column"``). Row
+    names that only count (0, 1, 2, ..., in a file also 1, 2, 3, ...) are used only if the other side has the same ones
+    in another order, with a note. Otherwise rows are matched by position, with a note if only one side has names.
 
     Time and memory O(n p), of a sparse matrix linear in its entries and columns: it stays sparse, except that
     "correlation", which moves every row off zero, makes it dense (up to 8 GiB). Repeated rows are found by hashing.
@@ -207,7 +207,7 @@ def as_data(
     others, other_notes = ({}, ()) if covariates is None else as_covariates(covariates, rows)
     if vector is not None and "labels" in others:
         cure = "Give the covariate another name."
-        raise InputError("covariates", "must have names of their own beside labels", "one called 'labels'", cure)
+        raise InputError("covariates", "must not use the name of the labels", "one called 'labels'", cure)
     latent = raw.latent if latent is None else latent
     true, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
     raw, square_notes = _square(raw) if metric == "precomputed" else (raw, ())
@@ -222,17 +222,17 @@ def as_data(
 
 
 def _describe(X: Any, columns: tuple[str, ...] | None, metric: str) -> list[Note]:
-    """Notes on the features, or on the distances."""
+    """Notes on the features or the distances."""
     if metric == "precomputed":
         return describe_distances(X)
     return describe_sparse(X, columns) if is_sparse(X) else describe_columns(X, columns)
 
 
 def _as_is(data: Data, metric: str, *others: Any) -> Data:
-    """Data in normal form, which stay as they are."""
+    """Data in normal form, unchanged."""
     if any(value is not None for value in others) or metric != data.metric:
         cure = "Pass the original data together with labels, ids, covariates and metric."
-        raise InputError("data", "must be given once", "data in normal form with further arguments", cure)
+        raise InputError("data", "must be passed once", "data in normal form with further arguments", cure)
     return data
 
 
@@ -251,17 +251,17 @@ def _take_ids(raw: Raw, ids: Any) -> tuple[Raw, pd.Index[Any] | None, bool]:
 
 
 def _take(raw: Raw, name: object, argument: str) -> tuple[Raw, pd.Series[Any]]:
-    """A column by its name, from the features (it is then no feature any more) or from obs."""
+    """A column by its name, removed from the features, or from obs."""
     if raw.extra is not None and str(name) in {str(c) for c in raw.extra.columns}:
         return raw, Raw(raw.extra).taken(name, argument, "a column of obs")[0]
     column, left = raw.taken(name, argument, "a column of the data")
     return left, column
 
 
-def _take_named(raw: Raw, value: Any, argument: str, beside: Sequence[str] = ()) -> tuple[Raw, Any]:
-    """A variable that may be the name of a column; a column wins over a file of the same name.
+def _take_named(raw: Raw, value: Any, argument: str, others: Sequence[str] = ()) -> tuple[Raw, Any]:
+    """A variable that may be the name of a column; a column takes precedence over a file of the same name.
 
-    ``beside``: what else was named, among which a file may hold the column that the data have not.
+    ``others`` are the other names in the list; a file among them may have the column.
     """
     if value is None and argument == "labels":
         value = raw.labels
@@ -273,14 +273,14 @@ def _take_named(raw: Raw, value: Any, argument: str, beside: Sequence[str] = ())
     if value not in columns and is_path(value):
         return raw, value
     if value not in columns:
-        raise _unknown_column(value, columns, argument, beside)
+        raise _unknown_column(value, columns, argument, others)
     raw, column = _take(raw, value, argument)
     return raw, Taken(column)
 
 
-def _unknown_column(value: str, columns: set[str], argument: str, beside: Sequence[str]) -> UnknownName:
-    """The error for a name that is neither a column nor a file; a file named before may have such a column."""
-    files = dict.fromkeys(split_member(one)[0] for one in beside if is_path(one))
+def _unknown_column(value: str, columns: set[str], argument: str, others: Sequence[str]) -> UnknownName:
+    """The error for a name that is neither a column nor a file; another file of the list may have such a column."""
+    files = dict.fromkeys(split_member(one)[0] for one in others if is_path(one))
     found = [f"{file}:{value}" for file in files if has_column(file, value)]
     near = found[0] if found else nearest_name(value, sorted(columns)) or nearest_file(value)
     listed = ", ".join(sorted(columns)[:10]) + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
@@ -304,14 +304,14 @@ def _take_covariates(raw: Raw, value: Any) -> tuple[Raw, Any]:
 
 
 def _called(names: Sequence[str], found: Sequence[Any]) -> list[str]:
-    """What covariates are called: a column of a file by its own name where no other one has it, else by the path."""
+    """Names of covariates: a column of a file has its own name if that is unique, else its path."""
     pairs = list(zip(names, found, strict=True))
     own = [split_member(name)[1] or name if isinstance(one, str) else name for name, one in pairs]
     return [one if own.count(one) == 1 and one != "labels" else name for one, name in zip(own, names, strict=True)]
 
 
 def _square(raw: Raw) -> tuple[Raw, Notes]:
-    """A frame of distances with its columns in the order of its rows, where both have the same names; and a note."""
+    """A frame of distances with its columns in the order of its rows, if both have the same names; and a note."""
     index = raw.reserve if raw.index is None else raw.index
     if index is None or not raw.named:
         return raw, ()
@@ -327,10 +327,10 @@ def _square(raw: Raw) -> tuple[Raw, Notes]:
 
 
 def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None]:
-    """The features as float64, complete and not all equal, and their names."""
+    """The features as float64, finite and not all equal, and their names."""
     columns = tuple(str(name) for name in raw.columns) if raw.named else None
     if raw.matrix is not None and metric == "precomputed":
-        cure = "Pass a dense (n, n) array: what is not stored would count as 0."
+        cure = "Pass a dense (n, n) array: missing entries would count as 0."
         raise InputError("data", "must hold all pairwise distances", "a sparse matrix", cure)
     if len(raw.columns) == 0:
         cure = "Leave at least one column that is neither label, id nor covariate."

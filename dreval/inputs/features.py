@@ -55,7 +55,7 @@ def frame_numbers(frame: pd.DataFrame, argument: str, cure: str) -> npt.NDArray[
 
 
 def _values(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
-    """The numbers of one column; missing ones are NaN."""
+    """The numbers of one column; missing values are NaN."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
         with np.errstate(over="ignore"):
             return np.asarray(column.to_numpy().astype(np.float64))
@@ -65,7 +65,7 @@ def _values(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
 
 
 def _is_numeric(column: pd.Series[Any]) -> bool:
-    """Whether a column holds real numbers or truth values only."""
+    """Whether a column holds only real numbers or booleans."""
     kind = column.dtype
     if isinstance(kind, pd.CategoricalDtype):
         return False
@@ -112,7 +112,7 @@ def _decimal_commas(cells: pd.Series[Any]) -> bool:
 
 
 def _kind(column: pd.Series[Any]) -> str:
-    """What a column holds, with up to three of its values."""
+    """The kind of a column, with up to three of its values."""
     values = ", ".join(repr(str(value)) for value in column.dropna().astype(str).unique()[:3])
     if isinstance(column.dtype, pd.CategoricalDtype):
         return f"categories ({values})"
@@ -129,12 +129,12 @@ DENSE_LIMIT = 8 * 2**30
 
 
 def is_sparse(value: Any) -> bool:
-    """Whether a value is a sparse matrix or array in the manner of scipy."""
+    """Whether a value is a scipy sparse matrix or array, or has the same methods."""
     return hasattr(value, "tocsr") and hasattr(value, "toarray")
 
 
 def densify(matrix: Any, argument: str) -> tuple[npt.NDArray[Any], Note]:
-    """A sparse matrix as a dense array, with a note; one that needs more than 8 GiB is refused."""
+    """A sparse matrix as a dense array, with a note; more than 8 GiB raises an error."""
     rows, columns = matrix.shape
     needed = rows * columns * 8
     size = f"{needed / 2**30:.1f} GiB" if needed >= 2**30 else f"{max(needed / 2**20, 0.1):.1f} MiB"
@@ -149,13 +149,13 @@ def densify(matrix: Any, argument: str) -> tuple[npt.NDArray[Any], Note]:
 
 
 def check_real(matrix: Any, argument: str) -> None:
-    """Refuse a sparse matrix that does not hold real numbers."""
+    """Check that a sparse matrix holds real numbers."""
     if matrix.dtype.kind not in "biuf":
         raise InputError(argument, "must hold real numbers", describe(matrix), "Convert it with .astype(float).")
 
 
 def as_csr(matrix: Any, argument: str) -> Any:
-    """A float64 ``csr_array`` of its own, columns in order, each cell once, no zero stored."""
+    """A new float64 ``csr_array`` with sorted columns, without duplicates and stored zeros."""
     from scipy.sparse import csr_array
 
     check_real(matrix, argument)
@@ -185,7 +185,7 @@ def _full_and_equal(X: Any, counts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def _sparse_shares(X: Any, counts: npt.NDArray[Any]) -> FloatArray:
-    """The part of the total variance in each column: stored cells and zeros around the column's mean."""
+    """The fraction of the total variance in each column, from stored cells and zeros."""
     n, p = X.shape
     values = X.data / (np.abs(X.data).max(initial=0.0) or 1.0)
     means = np.bincount(X.indices, values, p) / n
@@ -227,19 +227,19 @@ def _described(
 
 
 def describe_distances(D: FloatArray) -> list[Note]:
-    """A note on points that coincide by their distances; columns mean nothing here."""
+    """A note on pairs of points at distance 0."""
     pairs = (np.count_nonzero(D == 0) - len(D)) // 2
     return [note("distances.zero", pairs=pairs)] if pairs else []
 
 
 def looks_like_ids(name: object, values: FloatArray) -> bool:
-    """Whether a column is called like row ids and holds a different whole number in each row."""
+    """Whether a column has a name of row ids and a different integer in each row."""
     named = str(name).lower() in _ID_NAMES
     return named and bool((np.mod(values, 1) == 0).all()) and len(np.unique(values)) == len(values)
 
 
 def _variance_shares(X: FloatArray) -> FloatArray:
-    """The part of the total variance in each column, safe for numbers of any size."""
+    """The fraction of the total variance in each column, without overflow."""
     scaled = X / np.abs(X).max()
     spread = scaled - scaled.mean(axis=0)
     largest = np.abs(spread).max()
@@ -251,7 +251,7 @@ def _variance_shares(X: FloatArray) -> FloatArray:
 
 
 def _distinct_rows(X: FloatArray) -> int:
-    """Number of different rows, by a 64-bit hash of each: two different rows in 10^6 share one with odds of 3e-8."""
+    """Number of different rows, by a 64-bit hash; among 10^6 rows two collide with probability 3e-8."""
     weights = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     keys = np.empty(len(X), np.uint64)
     for at in range(0, len(X), 2**14):
@@ -261,15 +261,15 @@ def _distinct_rows(X: FloatArray) -> int:
     return len(np.unique(keys))
 
 
-NOTHING = 1e-12  # of the largest distance: smaller entries are rounding of 0, as 1 - cos of equal rows has it
+NOTHING = 1e-12  # of the largest distance: smaller entries are rounding errors of 0, as in 1 - cos of equal rows
 SYMMETRY = 1e-8  # entries (i, j) and (j, i) may differ by rounding of single precision at most
 
 
 def check_distances(D: FloatArray, argument: str) -> FloatArray:
-    """A symmetric matrix of non-negative numbers with a zero diagonal, made symmetric to the last bit; or a refusal.
+    """A matrix of distances, checked and made exactly symmetric.
 
-    Entries below 1e-12 of the largest become 0: what is computed as 1 - cos or from products is no more exact, and as
-    distances of their own they would carry every relative error.
+    Entries below 1e-12 of the largest become 0: distances computed as 1 - cos or from products are not more exact, and
+    such entries would dominate relative errors.
     """
     rule, cure = "must be a symmetric matrix of distances with a zero diagonal", "Pass all pairwise distances (n, n)"
     points = (1 + math.isqrt(1 + 8 * len(D))) // 2
@@ -288,9 +288,9 @@ def check_distances(D: FloatArray, argument: str) -> FloatArray:
 
 
 def like_distances(X: Any) -> bool:
-    """Whether features look like the distances of points: square, not negative, 0 on the diagonal, and symmetric.
+    """Whether features look like distances: square, non-negative, zero diagonal, and symmetric.
 
-    O(n) time for most data that are square by chance, O(n^2) or linear in the entries for the others.
+    O(n) time for most square data, else O(n^2), or linear in the entries of sparse data.
     """
     if X.shape[0] != X.shape[1] or X.diagonal().any():
         return False
@@ -300,7 +300,7 @@ def like_distances(X: Any) -> bool:
 
 
 def fit_metric(X: Any, metric: str, argument: str) -> Any:
-    """The data as the metric reads them; rows for which it has no value, and what is no distance, are refused."""
+    """The data for a metric; rows for which it is not defined, and invalid distances, raise an error."""
     if metric == "precomputed":
         return check_distances(X, argument)
     if metric == "euclidean":
@@ -315,7 +315,7 @@ def fit_metric(X: Any, metric: str, argument: str) -> Any:
 
 
 def _refuse_row(bad: npt.NDArray[np.bool_], rule: str, argument: str) -> None:
-    """Name the first row for which a metric is not defined."""
+    """Raise an error that names the first row for which a metric is not defined."""
     if bad.any():
         count = int(bad.sum())
         more = f", and {count - 1} more such row{'s' if count > 2 else ''}" if count > 1 else ""

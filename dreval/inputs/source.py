@@ -70,29 +70,29 @@ __all__ = [
     "unknown_source",
 ]
 
-BUNDLED = "method:"  # stands before the name of a bundled method, which is then looked up nowhere else
+BUNDLED = "method:"  # prefix of the name of a bundled method, which is then not looked up in obsm
 
 
 def stored_key(value: Any, data: Data) -> str | None:
-    """The key of ``obsm`` that a name stands for: its own, or that with "X_" before it; None where there is none."""
+    """The key of ``obsm`` for a name: the name itself, or with the prefix "X_"; None if there is none."""
     found = (key for key in (value, f"X_{value}") if key in data.obsm) if isinstance(value, str) else iter(())
     return next(found, None)
 
 
 def bundled_first(value: Any) -> Any:
-    """The name of a bundled method as one that is not looked up in ``obsm``, for what can be run only."""
+    """The name of a bundled method with the prefix, so that it is not looked up in ``obsm``."""
     return f"{BUNDLED}{value}" if isinstance(value, str) and known_name(value, METHODS.names()) in METHODS else value
 
 
 def no_options(options: Mapping[str, Any], argument: str, what: str) -> None:
-    """Refuse options where nothing will be run."""
+    """Raise an error for options of a source that is not run."""
     if options:
         listed = ", ".join(sorted(options))
         raise InputError(argument, f"takes no options for {what}", listed, "Leave them out.")
 
 
 def unknown_source(value: str, data: Data, argument: str) -> UnknownName:
-    """The error for a string that names nothing."""
+    """The error for an unknown name."""
     method, key, file = nearest_name(value, METHODS), nearest_name(value, data.obsm), nearest_file(value)
     found = [
         f"the obsm key {key!r}" if key else "",
@@ -130,7 +130,7 @@ def estimator_source(value: Any, name: str, argument: str, options: dict[str, An
 
 
 def _fit_notes(estimator: Any) -> Notes:
-    """What is to be said of an estimator that cannot be fitted, or whose fit is not used."""
+    """Notes on an estimator that cannot be fitted, or whose earlier fit is not used."""
     if is_map(estimator):
         return (note("source.map", what=type(estimator).__name__),)
     fitted = [key for key in getattr(estimator, "__dict__", {}) if key.endswith("_") and not key.startswith("_")]
@@ -138,7 +138,7 @@ def _fit_notes(estimator: Any) -> Notes:
 
 
 def _with_notes(source: Source, parameters: Mapping[str, Any]) -> Source:
-    """The source with notes on what of its seed and number of columns is its own."""
+    """The source with notes on its own seed and number of components."""
     seeds = [value for key, value in parameters.items() if key.split("__")[-1] == "random_state"]
     notes = []
     if source.reseed_reason is None and any(seed is not None for seed in seeds):
@@ -151,7 +151,7 @@ def _with_notes(source: Source, parameters: Mapping[str, Any]) -> Source:
 
 
 def _demands_labels(estimator: Any) -> bool:
-    """Whether ``fit`` or ``fit_transform`` cannot be called without ``y``, or the card says supervised."""
+    """Whether ``fit`` or ``fit_transform`` requires ``y``, or the card says supervised."""
     if is_map(estimator):
         return False
     if getattr(getattr(type(estimator), "card", None), "supervised", False):
@@ -161,7 +161,7 @@ def _demands_labels(estimator: Any) -> bool:
 
 
 def _parameters(function: Any) -> dict[str, inspect.Parameter]:
-    """Parameters of a function; none where it does not tell."""
+    """Parameters of a function; empty if it has no signature."""
     try:
         return dict(inspect.signature(function).parameters)
     except (TypeError, ValueError):
@@ -196,7 +196,7 @@ def callable_source(value: Callable[..., Any], name: str, argument: str, options
 
 
 def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
-    """The table of coordinates: an array of ``obsm``, what is named of an AnnData object, or whatever holds numbers."""
+    """The table of coordinates: an array of ``obsm``, a named array of an AnnData object, or any table of numbers."""
     if isinstance(value, str) and value in data.obsm:
         raw = unpack(data.obsm[value], argument, layer)
         return raw if raw.index is not None else replace(raw, index=data.ids)  # its rows are those of the data
@@ -211,7 +211,7 @@ def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
 def coordinate_source(
     value: Any, name: str, argument: str, data: Data, ids: Any = None, layer: str | None = None
 ) -> CoordinateSource:
-    """Coordinates made elsewhere, put into the row order of the data."""
+    """Coordinates computed elsewhere, in the row order of the data."""
     raw = _unpacked(value, argument, data, layer)
     frame, own, given = own_ids(raw, ids, data, argument)
     notes = list(raw.notes)
@@ -237,7 +237,7 @@ def coordinate_source(
 
 
 def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: Any) -> Source:
-    """Give anything that embeds, or has embedded, one face.
+    """Wrap coordinates, estimators and callables in a common Source interface.
 
     Parameters
     ----------
@@ -246,10 +246,10 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
         option ``layer="obsm:key"``, or ``"file.h5ad:obsm:key"``, matched by ``obs_names``; the name of a bundled
         method; an estimator with ``fit_transform``, with ``fit`` and ``transform``, or a map with ``transform`` alone;
         or a function ``(X, n_components)`` that may also accept ``random_state`` and ``labels``.
-        Estimators are given ``n_components`` and ``random_state`` by ``set_params``, those without it by their
-        attributes of that name; what cannot be set is noted.
-        A name is looked up in obsm first, "umap" as "umap" and as "X_umap", which a note says; then it is a method,
-        then a file. ``"method:umap"`` is the bundled method in any case.
+        ``n_components`` and ``random_state`` of estimators are set by ``set_params``, else as attributes; a note says
+        what cannot be set.
+        A name is looked up in obsm first, "umap" as "umap" and as "X_umap", with a note; then among the methods, then
+        as a file. ``"method:umap"`` is always the bundled method.
     name : str
         Name of the embedding.
     data : Data
@@ -257,26 +257,26 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     ids : str or array-like, optional
         Names of the rows of coordinates, or the column that holds them.
     **options
-        Parameters of a bundled method, an estimator or a callable. ``supervised=True`` gives an estimator the labels;
-        without it they go to estimators whose ``fit`` demands ``y``.
+        Parameters of a bundled method, an estimator or a callable. ``supervised=True`` passes the labels to an
+        estimator; by default they are passed if its ``fit`` requires ``y``.
 
     Returns
     -------
     Source
-        Frozen; the estimator in it is a deep copy, the coordinates are in the row order of the data.
+        A frozen record with a deep copy of the estimator, or the coordinates in the row order of the data.
 
     Raises
     ------
     InputError
-        A method or an estimator that cannot read precomputed distances where the data are such; coordinates that are
-        not finite, have other rows than the data or more columns than rows, a class in place of an
-        instance, a callable that cannot take ``(X, n_components)``.
+        A method or an estimator that cannot read precomputed distances, if the data are such; coordinates that are not
+        finite, do not match the rows of the data or have more columns than rows; a class in place of an instance; a
+        callable that does not accept ``(X, n_components)``.
     UnknownName
-        A string that is neither key, method nor file, or an unknown parameter; the nearest right name is given.
+        A string that is neither key, method nor file, or an unknown parameter; the message suggests the nearest name.
 
     Notes
     -----
-    Nothing is run. Coordinates cost O(n d) time and memory.
+    No method is run. Coordinates cost O(n d) time and memory.
 
     Examples
     --------
@@ -292,15 +292,15 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     """
     argument = f"embeddings[{name!r}]"
     options = {key: option.copy() if isinstance(option, np.ndarray) else option for key, option in options.items()}
-    made = _made(value, name, data, argument, ids, dict(options))
+    made = _source_of(value, name, data, argument, ids, dict(options))
     made = replace(made, given=options) if options else made
     return made.on_distances() if data.metric == "precomputed" and made.can_embed else made
 
 
-def _made(value: Any, name: str, data: Data, argument: str, ids: Any, options: dict[str, Any]) -> Source:
-    """The source of whatever kind."""
+def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, options: dict[str, Any]) -> Source:
+    """The source, by the kind of the value."""
     if isinstance(value, Source):
-        no_options(options, argument, "a source that is already made")
+        no_options(options, argument, "an existing source")
         return replace(value, name=name)
     stored = stored_key(value, data)
     if isinstance(value, str) and value.startswith(BUNDLED):
@@ -333,7 +333,7 @@ def _made(value: Any, name: str, data: Data, argument: str, ids: Any, options: d
 
 
 def _transforms(value: Any) -> bool:
-    """Whether a value is an estimator or a map (frames have a ``transform`` of their own)."""
+    """Whether a value is an estimator or a map; frames have a ``transform`` too, but are arrays."""
     verbs = ("fit_transform", "transform")
     return not hasattr(value, "__array__") and any(callable(getattr(value, verb, None)) for verb in verbs)
 
@@ -356,38 +356,45 @@ def embed(
     X : array-like, DataFrame, sparse matrix, AnnData, data set or path
         Data (n, p), rows are points; at least 4, all finite. They are not scaled.
     method : str, estimator or callable
-        Name of a bundled method (``dreval.list_methods()``), or anything that can be run.
+        Name of a bundled method (``dreval.list_methods()``), an estimator with ``fit_transform``, or a function
+        ``(X, n_components)``.
     n_components : int
         Number d of components.
     labels : array-like or str, optional
         Classes, for supervised methods only.
     response : array-like, DataFrame, str or list of str, optional
-        What a supervised method regresses on, in place of ``labels``: numbers (n,) or (n, q), integers among them, or
-        one column of classes. Strings name columns of the data, which then are no features, or a file.
+        Response of a supervised method, in place of ``labels``: numbers (n,) or (n, q), including integers, or one
+        column of classes. Strings name columns of the data, which then are not features, or a file.
     layer : str, optional
         What of an AnnData object is embedded in place of ``X``, as in ``Evaluation``.
     random_state : int, Generator or None
-        Seed. None keeps that of an estimator or of recorded runs, else draws a fresh one; it is kept in the result.
+        Seed. None uses that of an estimator or of recorded runs, else draws one; it is kept in the result.
     **parameters
         Parameters of the method.
 
     Returns
     -------
     Embedding
-        Coordinates (n, d) with their recipe; numpy takes the record as an array.
+        Coordinates (n, d) with their recipe; ``numpy.asarray`` returns the coordinates.
 
     Raises
     ------
     InputError
-        Data or parameters that are not what they must be, or coordinates in place of a method.
+        Invalid data or parameters, or coordinates in place of a method.
     UnknownName
-        An unknown method or parameter; the nearest right name is given.
+        An unknown method or parameter; the message suggests the nearest name.
     MethodFailed
-        The method raised, or returned what is no embedding; the cause is chained.
+        The method raised an exception, which is chained, or did not return an embedding.
 
     Notes
     -----
-    Cost is that of the method (its card says it), and one copy of the data; sparse data are made dense, up to 8 GiB.
+    The cost is that of the method (see its card) and one copy of the data; sparse data are made dense, up to 8 GiB.
+
+    See Also
+    --------
+    list_methods : Names of all bundled methods.
+    Evaluation : Evaluates embeddings, and runs methods itself.
+    Study : Runs methods on several data sets, with replicates.
 
     Examples
     --------
@@ -409,7 +416,7 @@ def embed(
     source = as_source(bundled_first(method), name, data, **parameters)
     if not source.can_embed:
         cure = "Pass the name of a bundled method, an estimator or a callable."
-        raise InputError("method", "must be something that can be run", str(source.reason), cure)
+        raise InputError("method", "must be a method that can be run", str(source.reason), cure)
     check_random_state(random_state)
     seed = _seed_to_use(source, random_state)
     start = time.perf_counter()
@@ -422,7 +429,7 @@ def embed(
 
 
 def _seed_to_use(source: Source, random_state: Seed) -> int | None:
-    """The caller's seed, else that of the source, else a fresh one; None where seeds change nothing."""
+    """The caller's seed, else that of the source, else a new one; None if seeds change nothing."""
     if random_state is None and source.own_seed is not None:
         return source.own_seed
     return None if source.reseed_reason is not None else seed_of(root_seed(random_state))
@@ -440,7 +447,7 @@ def data_and_response(X: Any, response: Any, **others: Any) -> tuple[Data, Any]:
     for name, column in data.covariates.items():
         missing = int(pd.isna(column).sum())
         if missing:
-            cure = "Drop these rows, or fill them: a method is fitted to every row."
+            cure = "Drop these rows, or fill them: a method is fitted to all rows."
             raise InputError("response", "must be complete", f"{name!r} without a value at {missing} points", cure)
     columns = [column.astype(float) if column.dtype.kind in "iu" else column for column in data.covariates.values()]
     return data, columns[0] if len(columns) == 1 else np.column_stack(columns)

@@ -288,7 +288,7 @@ class CoordinateSource(Source):
     @property
     def reason(self) -> str | None:
         """Coordinates cannot be recomputed."""
-        return "coordinates only, which cannot be made again on other data"
+        return "coordinates only, which cannot be recomputed on other data"
 
     @property
     def n_components(self) -> int | None:

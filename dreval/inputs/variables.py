@@ -1,4 +1,4 @@
-"""Labels, covariates and latent variables, and which of their rows is which point of the data."""
+"""Labels, covariates and latent variables, and the alignment of their rows with the points of the data."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class HasRows(Protocol):
 
 @dataclass(frozen=True)
 class Rows:
-    """How many rows a table has and what they are called."""
+    """Number and names of the rows of a table."""
 
     n: int
     ids: pd.Index[Any] | None
@@ -65,7 +65,7 @@ class Rows:
 
 
 def as_ids(value: Any, argument: str) -> pd.Index[Any]:
-    """A vector of row names; missing and repeated ones are refused."""
+    """A vector of row names; missing and repeated ones raise an error."""
     index = value if isinstance(value, pd.Index) else pd.Index(value)
     if index.hasnans:
         row = int(np.flatnonzero(index.isna())[0])
@@ -75,7 +75,7 @@ def as_ids(value: Any, argument: str) -> pd.Index[Any]:
 
 
 def check_unique(index: pd.Index[Any], argument: str, table: str = "") -> None:
-    """Refuse row names that occur twice, naming one of them and its rows."""
+    """Check that row names are unique; the error names a repeated one and its rows."""
     if index.is_unique:
         return
     twice = index[index.duplicated()]
@@ -85,22 +85,22 @@ def check_unique(index: pd.Index[Any], argument: str, table: str = "") -> None:
         argument,
         "must be different in every row",
         f"{_show(twice[0])} in rows {first[0]} and {first[1]}{more}",
-        "Remove the repeated rows, or name a column of ids that tells them apart.",
+        "Remove the repeated rows, or name a column of unique ids.",
         table=table,
     )
 
 
 def own_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> tuple[pd.DataFrame, pd.Index[Any] | None, bool]:
-    """The columns of a table without its ids, the ids, and whether they were asked for (or are only row names).
+    """The columns of a table without its ids, the ids, and whether they were passed (or are only row names).
 
-    Of a table with one column that is meant, that column: only here, since another one may hold the ids.
+    If a column was named after the path, only that column: selected here, since another one may hold the ids.
     """
     frame, index, given = _found_ids(raw, ids, data, argument)
     return replace(raw, frame=frame).meant(argument).frame, index, given
 
 
 def _found_ids(raw: Raw, ids: Any, data: HasRows, argument: str) -> tuple[pd.DataFrame, pd.Index[Any] | None, bool]:
-    """The ids: a vector, a column by its name (also that of the data's own ids), or the row names."""
+    """The ids: a vector, a column by name (also that of the ids of the data), or the row names."""
     frame = raw.frame
     if ids is not None and not isinstance(ids, str | int):
         index = as_ids(ids, f"ids of {argument}")
@@ -125,16 +125,16 @@ def align(
     given: bool = False,
     reserve: pd.Index[Any] | None = None,
 ) -> tuple[IntArray | None, Notes]:
-    """The order in which rows of a table follow the rows of the data, and notes on how that was found.
+    """The order of rows of a table that matches the rows of the data (None: unchanged), and notes on the matching.
 
-    Rows are matched by ids where both sides have them: in full when they were asked for (``given``), else when the two
-    sets of row names are equal. Row names that match only in part are refused. All else goes by position, and the
-    numbers of rows must agree. None as order means: as they are.
+    Rows are matched by ids if both sides have them: always if they were passed (``given``), else if the two sets of row
+    names are equal. Row names that match only in part raise an error. Otherwise rows are matched by position, and the
+    numbers of rows must agree.
 
-    An index that only counts its rows (``reserve``, ``data.reserve``) is none beside another such index or an array.
-    Beside names that are numbers too it is one, since rows that were put into another order, or dropped, on one side
-    would meet the wrong ones. Ids that were asked for of the data are names of another kind, to which no count belongs;
-    those of a table, where the data only count, are used if they are all of the counts.
+    An index that only counts its rows (``reserve``, ``data.reserve``) is ignored if the other side has another such
+    index or an array. If the other side has numbers as names it is used, since rows that were reordered or dropped on
+    one side would be matched to the wrong ones. It is not matched to ids that were passed for the data; ids that were
+    passed for a table are matched to the counts of the data if they are all of them.
     """
     known = data.ids
     if ids is not None and known is not None:
@@ -161,14 +161,14 @@ def align(
 
 
 def _in_order(names: pd.Index[Any]) -> bool:
-    """Whether names, as text, only count the rows from 0, as those of AnnData may: a first row was not dropped."""
+    """Whether names, as text, count the rows from 0, as those of AnnData may."""
     return names.equals(_keys(pd.RangeIndex(len(names))))
 
 
 def _by_name(
     left: pd.Index[Any], right: pd.Index[Any], ids: pd.Index[Any], data: HasRows, argument: str, given: bool
 ) -> tuple[IntArray | None, Notes]:
-    """The order and notes where both sides have names."""
+    """The order and notes if both sides have names."""
     if left.equals(right):
         return None, ()
     matches = int(right.isin(left).sum())
@@ -190,7 +190,7 @@ def _renumbers(index: pd.Index[Any]) -> bool:
 
 
 def _one_sided(ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: str) -> Notes:
-    """A note where only the data have names, or only a table has ids that were asked for or rows in another order."""
+    """A note if only the data have names, or only a table has ids or numbered rows in another order."""
     if ids is not None:
         code = "rows.ids_alone" if given else "rows.renumbered" if _renumbers(ids) else "rows.names_unused"
         return (note(code, argument=argument, data="the data"),)
@@ -200,7 +200,7 @@ def _one_sided(ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: 
 
 
 def _keys(index: pd.Index[Any]) -> pd.Index[Any]:
-    """Row names as text, so that 7, 7.0 and "7" are the same name."""
+    """Row names as text, so that 7, 7.0 and "7" are equal."""
     if index.dtype.kind == "f" and bool(np.all(np.mod(index.to_numpy(), 1) == 0)):
         index = index.astype(np.int64)
     return pd.Index([str(value) for value in index], dtype=object)
@@ -227,21 +227,21 @@ def _partial(left: pd.Index[Any], right: pd.Index[Any], matches: int, argument: 
 
 
 def _show(value: object) -> str:
-    """A row name in quotes, without the dress of numpy's scalars."""
+    """A row name in quotes, without the type of numpy's scalars."""
     return repr(str(value))
 
 
-MANY_CLASSES = 20  # of integers: more of them may be meant as numbers
+MANY_CLASSES = 20  # integers with more classes may be meant as numbers
 
 
 @dataclass(frozen=True, eq=False)
 class LabelVector:
-    """The class of each point, where it is known.
+    """The class of each labeled point.
 
     Attributes
     ----------
     codes : ndarray (n,) of int64
-        Numbers 0..c-1 of the classes; -1 of a point without label.
+        Numbers 0..c-1 of the classes; -1 for a point without label.
     classes : ndarray (c,)
         The classes, sorted.
     name : str
@@ -254,7 +254,7 @@ class LabelVector:
 
     @property
     def values(self) -> npt.NDArray[Any]:
-        """The class of each point, (n,); where some have none these are objects, None for such a point."""
+        """The class of each point, (n,); objects with None for points without label, if there are any."""
         return with_gaps(self.codes, self.classes)
 
     @property
@@ -275,7 +275,7 @@ class LabelVector:
 
 
 def with_gaps(codes: npt.NDArray[np.int64], classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The classes that codes stand for; where some are -1 (none) as objects, among them None."""
+    """The classes of codes; objects with None for -1, if there are any."""
     if (codes >= 0).all():
         return np.asarray(classes[codes])
     return np.array([*classes.tolist(), None], dtype=object)[codes]
@@ -283,7 +283,7 @@ def with_gaps(codes: npt.NDArray[np.int64], classes: npt.NDArray[Any]) -> npt.ND
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A column that was taken from the data themselves and so is in their order."""
+    """A column of the data themselves, which is in their order."""
 
     series: pd.Series[Any]
 
@@ -306,7 +306,7 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
 
 
 def as_covariates(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[Any]], Notes]:
-    """Covariates by name: float64 where they are numbers, integers or text where they are classes, with notes."""
+    """Covariates by name, float64 for numbers and integers or text for classes, with notes."""
     if isinstance(value, dict):
         parts = [(str(name), *_variable(column, rows, f"covariates[{str(name)!r}]")) for name, column in value.items()]
         out = {name: _covariate(series, f"covariates[{name!r}]") for name, series, _ in parts}
@@ -321,7 +321,7 @@ def as_covariates(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[Any]
 
 
 def _many_classes(given: Mapping[str, pd.Series[Any]], made: Mapping[str, npt.NDArray[Any]]) -> Notes:
-    """Notes on integers that were taken as many classes, and so may be meant as numbers."""
+    """Notes on integers with many classes, which may be meant as numbers."""
     integers = {name for name, series in given.items() if pd.api.types.infer_dtype(series) == "integer"}
     counts = {name: pd.Series(made[name]).nunique() for name in given if name in integers}
     return tuple(
@@ -368,7 +368,7 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
 
 
 def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
-    """A vector of numpy, of objects with None where a cell is masked or missing in a list; a column is a vector too."""
+    """A numpy vector, with None for cells of a list that are masked or missing; an (n, 1) array becomes a vector."""
     try:
         if isinstance(value, list | tuple):
             value = [None if cell is np.ma.masked else cell for cell in value]
@@ -390,7 +390,7 @@ def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
 
 
 def _headless(table: Table, n: int) -> Table:
-    """A file of one column; where its first row is one of the values below it that was no header."""
+    """A file of one column; a first row that also occurs as a value is a value, not the header."""
     frame, name = table.values, table.columns[0] if table.columns and len(table.columns) == 1 else None
     if name is None or len(frame) != n - 1 or not (frame.iloc[:, 0] == name).any():
         return table
@@ -408,7 +408,7 @@ def _from_table(table: Table, rows: HasRows, argument: str) -> tuple[pd.Series[A
 
 
 def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:
-    """The column that is meant, in the row order of the data, with notes."""
+    """The selected column in the row order of the data, with notes."""
     frame, notes = _aligned(raw, rows, argument)
     names = [str(name) for name in frame.columns]
     if len(names) != 1:
@@ -420,9 +420,9 @@ def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
 
 
 def _coded(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """Codes of classes, -1 at gaps, and the classes; what is missing throughout is refused.
+    """Codes of classes, -1 for missing values, and the classes; if all are missing, an error.
 
-    Whole numbers that are floats only because some are missing are the integers that they were.
+    Integers that became floats because some are missing are converted back.
     """
     missing = series.isna().to_numpy()
     if missing.all():
@@ -437,7 +437,7 @@ def _coded(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64]
 
 
 def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
-    """Class values as numpy has them."""
+    """Class values as a numpy array."""
     if series.dtype.kind in "mM":
         cure = "Turn them into text or integers first, for instance the year."
         raise InputError(argument, "must be classes (text, booleans or integers)", "dates or times", cure)
@@ -452,7 +452,7 @@ def _class_values(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
 
 
 def _covariate(series: pd.Series[Any], argument: str) -> npt.NDArray[Any]:
-    """Floats as float64, integers as such; text, truth values and categories as text; NaN or None in gaps."""
+    """Floats as float64, integers unchanged; text, booleans and categories as text; NaN or None for missing values."""
     known = series.notna().to_numpy()
     if not known.any():
         cure = "Leave it out, or check how the column was read."

@@ -161,7 +161,7 @@ def test_tests_are_chosen_by_name() -> None:
 
 def test_a_covariate_beside_labels_has_another_name() -> None:
     """Rows of labels and of a covariate called labels could not be told apart."""
-    with pytest.raises(dreval.errors.InputError, match="`covariates` must have names of their own beside labels"):
+    with pytest.raises(dreval.errors.InputError, match="`covariates` must not use the name of the labels"):
         evaluation(covariates={"labels": X[:, 0]})
 
 

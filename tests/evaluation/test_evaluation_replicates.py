@@ -258,7 +258,7 @@ def test_coordinates_have_their_reason(mixed: dreval.Results) -> None:
     assert np.isnan(row["conf_low"])
     assert row["note"] == (
         "no interval: `embeddings['xy']` must be able to run anew for ci='replicates': got coordinates only, which "
-        "cannot be made again on other data. Use ci='points'."
+        "cannot be recomputed on other data. Use ci='points'."
     )
     with pytest.raises(InputError, match="`ci` must be 'replicates' only where an embedding can be run anew"):
         evaluation(xy=X[:, :2]).run(ci="replicates")

@@ -289,7 +289,7 @@ def test_normal_form_stays(tmp_path: Path) -> None:
     """Data in normal form come back as the same record, and take no further arguments."""
     record = as_data(np.eye(4))
     assert as_data(record) is record
-    with pytest.raises(InputError, match="must be given once"):
+    with pytest.raises(InputError, match="must be passed once"):
         as_data(record, labels=[0, 1, 0, 1])
 
 

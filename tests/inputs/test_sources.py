@@ -108,7 +108,7 @@ def test_coordinates_of_every_form_are_the_same(cloud: np.ndarray) -> None:
 def test_coordinates_cannot_be_run() -> None:
     """Coordinates say why they cannot embed other data, and refuse it with the cure."""
     source = as_source(X[:, :2], "e", DATA)
-    assert source.reason == source.reseed_reason == "coordinates only, which cannot be made again on other data"
+    assert source.reason == source.reseed_reason == "coordinates only, which cannot be recomputed on other data"
     with pytest.raises(UndefinedMeasure, match="must be able to embed other data"):
         source.embed(X, 2, 0)
     with pytest.raises(UndefinedMeasure, match="must have 3 columns"):
