@@ -17,6 +17,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 demo: $(VENV)/.runtime
 	$(BIN)/python vignettes/demo.py
 
+# Bytecode is kept, also where the environment says otherwise: the workers would compile every file of tests again.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 

@@ -28,7 +28,7 @@ FAST = "not browser and not debian and not calibration and not doors and not vig
 
 
 class Mutant(NamedTuple):
-    """A replacement of one text in one file under dreval/, and the tests under tests/ that must fail with it."""
+    """A replacement of one text in one file under dreval/, and the files or tests under tests/ that must fail with it."""
 
     file: str
     old: str
@@ -39,6 +39,7 @@ class Mutant(NamedTuple):
 RANKS = "measures/test_rank_measures.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
+STATED = "contract/test_measures_contract.py::test_a_stated_chance_is_the_mean_over_all_pairings"
 PROCRUSTES = "geometry/test_procrustes.py"
 MUTANTS = [
     # Geometry
@@ -121,9 +122,14 @@ MUTANTS = [
         "missed_ranks(view.data_rank, n_neighbors)",
         RANKS,
     ),
-    Mutant("measures/neighborhood_overlap.py", "return k / (n - 1)", "return k / n", RANKS),
+    Mutant("measures/neighborhood_overlap.py", "return k / (n - 1)", "return k / n", STATED),
     Mutant("measures/jaccard.py", "return common / (2 * k - common)", "return common / (2 * k)", RANKS),
-    Mutant("measures/_ranks.py", "np.abs(n - 2 * t + 1) / t", "np.abs(n - 2 * t) / t", RANKS),
+    Mutant(
+        "measures/_ranks.py",
+        "np.abs(n - 2 * t + 1) / t",
+        "np.abs(n - 2 * t) / t",
+        "measures/test_coranking_measures.py",
+    ),
     Mutant(
         "measures/stress.py",
         "return held(math.sqrt(gap / size), power) if size",
@@ -475,7 +481,7 @@ def _stale(mutant: Mutant) -> str:
     if not path.is_file():
         return "no such file"
     count = path.read_text(encoding="utf-8").count(mutant.old)
-    missing = [name for name in mutant.tests.split() if not (ROOT / "tests" / name).is_file()]
+    missing = [name for name in mutant.tests.split() if not (ROOT / "tests" / name.partition("::")[0]).is_file()]
     return f"its text occurs {count} times" if count != 1 else f"no tests {', '.join(missing)}" if missing else ""
 
 
