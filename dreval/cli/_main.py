@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 from dreval import __version__
 from dreval.errors import DrevalError, DrevalWarning, InputError
 from dreval.inputs.paths import SUFFIXES, split_member
+from dreval.records.notes import Note
 
 __all__ = [
     "BROKEN",
@@ -197,6 +198,8 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
+    if isinstance(value, Note):
+        return _plain(value.plain())
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
         return _plain(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value

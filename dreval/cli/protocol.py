@@ -9,6 +9,7 @@ from typing import Any
 
 from dreval.cli._main import DATA, DONE, NOT_ALL, Say, Verb, add_answer, json_text
 from dreval.errors import DrevalError
+from dreval.records.notes import refusal
 from dreval.registry import MEASURES
 
 __all__ = ["add_verb"]
@@ -121,7 +122,7 @@ def _collect(options: Any, say: Say) -> int:
     found = [_compute(name, source) for name in METHOD_MEASURES]
     lost = any(run.values is None for run in source.recording.runs)
     failed = lost or any(isinstance(one, _NoValue) for one in found)
-    say(_document(source, found) if options.json else "\n\n".join([*map(str, found), *source.notes]))
+    say(_document(source, found) if options.json else "\n\n".join(map(str, [*found, *source.notes])))
     return NOT_ALL if failed else DONE
 
 
@@ -139,6 +140,8 @@ def _document(source: Any, found: list[Any]) -> str:
         refused = isinstance(one, _NoValue)
         parts = {} if refused else dict(one.parts)
         numbers = {"value": None, "chance": None} if refused else {"value": one.value, "chance": one.chance}
-        rest = {"recipe": None, "notes": [str(one.error)]} if refused else {"recipe": one.recipe, "notes": one.notes}
+        rest = (
+            {"recipe": None, "notes": [refusal(one.error)]} if refused else {"recipe": one.recipe, "notes": one.notes}
+        )
         body["measures"][name] = {**numbers, **parts, **rest}
     return json_text(body)

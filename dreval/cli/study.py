@@ -22,7 +22,7 @@ from dreval.cli._main import (
     json_text,
     names,
 )
-from dreval.errors import InputError
+from dreval.errors import InputError, MissingFile
 from dreval.glossary import METRICS
 from dreval.registry import MEASURES, METHODS
 
@@ -233,7 +233,7 @@ def _read_toml(path: Path) -> tuple[Path, dict[str, Any]]:
     from dreval.study.study import Study
 
     if not path.is_file():
-        raise InputError("file", "must be an existing file", repr(str(path)), "Check the name.")
+        raise MissingFile("file", "must be an existing file", repr(str(path)), "Check the name.")
     try:
         found = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dreval._check import describe, nearest_name
 from dreval.datasets._dataset import Dataset, finish, other_verb
-from dreval.errors import InputError, UnknownName
+from dreval.errors import InputError, MissingFile
 from dreval.registry import DATASETS
 
 __all__ = ["RawFile", "load_dataset", "open_raw", "pixel_names", "same_count"]
@@ -104,7 +104,7 @@ def open_raw(path: Any, argument: str = "path") -> RawFile:
     if not place.exists():
         near = nearest_name(place.name, os.listdir(place.parent) if place.parent.is_dir() else [])
         cure = f"Did you mean {near!r}?" if near else "Download it first and pass the path of the copy."
-        raise UnknownName(argument, "must be an existing file", repr(str(path)), cure)
+        raise MissingFile(argument, "must be an existing file", repr(str(path)), cure)
     if place.is_dir():
         raise InputError(argument, "must be a file", f"the folder {str(path)!r}", "Name a file within it.")
     content = place.read_bytes()

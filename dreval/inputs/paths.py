@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dreval._check import nearest_name
-from dreval.errors import InputError, UnknownName
+from dreval.errors import InputError, MissingFile, UnknownName
 
 __all__ = ["SUFFIXES", "Located", "has_suffix", "locate", "nearest_file", "split_member"]
 
@@ -100,4 +100,4 @@ def _missing(name: str, argument: str) -> UnknownName:
         cure = f"Did you mean {os.path.join(folder, near)!r}?"
     else:
         cure = f"No file in {folder or os.curdir!r} has a similar name."
-    return UnknownName(argument, "must be an existing file", repr(name), cure)
+    return MissingFile(argument, "must be an existing file", repr(name), cure)

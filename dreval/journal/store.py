@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_path
-from dreval.errors import InputError
+from dreval.errors import InputError, MissingFile
 
 __all__ = ["Cell", "Claims", "Store", "cell_key", "cell_row", "is_journal", "running"]
 
@@ -105,7 +105,7 @@ class Store:
         self._argument, self._lock = argument, RLock()
         if read_only and not self.path.is_file():
             cure = "Check the name; the file is created by run()."
-            raise InputError(argument, "must be an existing file", repr(str(self.path)), cure)
+            raise MissingFile(argument, "must be an existing file", repr(str(self.path)), cure)
         if not self.path.parent.is_dir():
             cure = "Create the folder, or choose another one."
             raise InputError(argument, "must be in an existing folder", repr(str(self.path)), cure)

@@ -19,6 +19,7 @@ from dreval.measures.tractable_consistency import tractable_consistency
 from dreval.protocol import folder as folders
 from dreval.protocol.returned import ProtocolStatus, copied_note, rounded_note, status_of
 from dreval.protocol.rounds import embedding_of, first_round, put_embedding, record, second_round
+from dreval.records.notes import note
 
 __all__ = ["Protocol"]
 
@@ -241,11 +242,9 @@ class Protocol:
         check_bool(partial, "partial")
         recording = record(place, folders.read_manifest(place), partial)
         lost = [run.file for run in recording.runs if run.values is None]
-        notes = (
-            [f"{len(lost)} of {len(recording.runs)} runs have not been returned, {lost[0]} the first."] if lost else []
-        )
-        notes += filter(None, (rounded_note(recording.runs), copied_note(recording.runs)))
-        return RecordedSource(name or place.resolve().name, recording, notes=tuple(notes))
+        notes = (note("protocol.missing", count=len(lost), runs=len(recording.runs), first=lost[0]),) if lost else ()
+        notes += (*rounded_note(recording.runs), *copied_note(recording.runs))
+        return RecordedSource(name or place.resolve().name, recording, notes=notes)
 
     def _check_same(self, place: Path, manifest: folders.Manifest, form: str | None) -> None:
         """Raise an error for a folder of other data, or with other settings than those passed."""

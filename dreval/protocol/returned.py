@@ -19,6 +19,7 @@ from dreval.inputs.recording import Run
 from dreval.inputs.variables import Rows, align, as_ids
 from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash
 from dreval.records._verbs import Record
+from dreval.records.notes import Note, Notes, note
 
 __all__ = [
     "ProtocolStatus",
@@ -36,15 +37,10 @@ FloatArray = npt.NDArray[np.float64]
 DIGITS = 3  # digits of the largest coordinate up to which an embedding looks rounded
 
 
-def rounded_note(runs: Sequence[Run]) -> str:
+def rounded_note(runs: Sequence[Run]) -> Notes:
     """A note on embeddings that look rounded: all numbers are multiples of a power of ten near their spread."""
     found = [run.file for run in runs if run.values is not None and _rounded(run.values)]
-    if not found:
-        return ""
-    verb = "looks" if len(found) == 1 else "look"
-    return (
-        f"{len(found)} of {len(runs)} embeddings {verb} rounded to a few digits, {found[0]} the first: write them all."
-    )
+    return (note("protocol.rounded", count=len(found), runs=len(runs), first=found[0]),) if found else ()
 
 
 def _rounded(Y: FloatArray) -> bool:
@@ -55,26 +51,25 @@ def _rounded(Y: FloatArray) -> bool:
     return abs(places) < 300 and bool(np.allclose(np.round(Y, places), Y, rtol=1e-13, atol=0.0))
 
 
-def copied_note(runs: Sequence[Run]) -> str:
+def copied_note(runs: Sequence[Run]) -> Notes:
     """A note on embeddings of transformed data that equal the embedding of the data to the last bit."""
     first, base = runs[0], runs[0].values
     others = [run for run in runs if run.digest != first.digest and run.values is not None]
     found = [run.file for run in others if base is not None and np.array_equal(run.values, base)]  # type: ignore[arg-type]
     if not found or one_place_note(base):
-        return ""
-    what = f"{len(found)} of {len(others)} embeddings of transformed data {'is' if len(found) == 1 else 'are'} equal"
-    return f"{what} to that of the data ({first.file}), {found[0]} the first: was a file copied?"
+        return ()
+    return (note("protocol.copied", count=len(found), runs=len(others), base=first.file, first=found[0]),)
 
 
-def one_place_note(Y: FloatArray | None) -> str:
+def one_place_note(Y: FloatArray | None) -> Notes:
     """A note on an embedding that puts all points in one place."""
     one_place = Y is not None and bool((Y == Y[0]).all())
-    return "The embedding of the data puts all points in one place." if one_place else ""
+    return (note("protocol.one_place"),) if one_place else ()
 
 
-def dimension_note(d: int, full: int) -> str:
+def dimension_note(d: int, full: int) -> Notes:
     """A note on more dimensions than the data have."""
-    return f"More dimensions ({d}) than the data have ({full})." if d > full else ""
+    return (note("protocol.dimensions", asked=d, columns=full),) if d > full else ()
 
 
 AGAIN = "Delete the file and run its task again."
@@ -171,7 +166,7 @@ class ProtocolStatus(Record):
         "missing" or "wrong") and ``note``, the error.
     header : tuple of (str, str)
         Name and value of what was exported.
-    notes : tuple of str
+    notes : tuple of Note
         Anything suspicious.
 
     Examples
@@ -188,7 +183,7 @@ class ProtocolStatus(Record):
     round: int
     table: pd.DataFrame
     header: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
 
     def _files(self, state: str) -> list[str]:
         return self.table.loc[self.table["state"] == state, "output"].tolist()
@@ -240,18 +235,18 @@ def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:
     return ProtocolStatus(str(folder), manifest.round, table, header, tuple(_notes(folder, manifest, table)))
 
 
-def _notes(folder: Path, manifest: Manifest, table: pd.DataFrame) -> Iterator[str]:
+def _notes(folder: Path, manifest: Manifest, table: pd.DataFrame) -> Iterator[Note]:
     """Notes on the number of dimensions, and on the returned embedding of the data."""
     full = next((task.n_components for task in manifest.tasks if task.task == "full"), manifest.n_components)
     first = manifest.tasks[0]
     came = table["state"][0] == "returned"
-    yield from filter(None, [dimension_note(first.n_components, full)])
-    yield from filter(None, [one_place_note(read_returned(folder, manifest, first))] if came else [])
+    yield from dimension_note(first.n_components, full)
+    yield from one_place_note(read_returned(folder, manifest, first)) if came else ()
 
 
 def _states(folder: Path, manifest: Manifest) -> Iterator[dict[str, Any]]:
     for task in manifest.tasks:
-        there, note = (folder / task.output).is_file(), ""
+        there, reason = (folder / task.output).is_file(), None
         try:
             check_input(folder, task)
             if there and task is manifest.tasks[0]:
@@ -259,7 +254,11 @@ def _states(folder: Path, manifest: Manifest) -> Iterator[dict[str, Any]]:
             if there:
                 read_returned(folder, manifest, task)
         except ProtocolError as error:
-            note = str(error)
-        state = "wrong" if note else "returned" if there else "missing"
+            reason = error
+        state = "wrong" if reason is not None else "returned" if there else "missing"
         keys = ("task", "round", "input", "output", "n_components", "seed")
-        yield {**{key: getattr(task, key) for key in keys}, "state": state, "note": note}
+        yield {
+            **{key: getattr(task, key) for key in keys},
+            "state": state,
+            "note": "" if reason is None else str(reason),
+        }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dreval._check import check_path
-from dreval.errors import InputError
+from dreval.errors import InputError, MissingFile
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.frames import NOTE_KEYS, plain_notes
 from dreval.records.notes import Note
@@ -90,7 +90,7 @@ def load_results(path: str | Path) -> Results:
     """
     path = check_path(path, "path")
     if not path.is_file():
-        raise InputError(
+        raise MissingFile(
             "path", "must be an existing file", repr(str(path)), "Give the path that `Results.save` wrote."
         )
     try:

@@ -390,4 +390,17 @@ CODES: dict[str, Code] = {
     "source.column": Code("`{argument}` has the column {column} of the data, which was left out.", ASSUMPTION),
     "source.stored": Code("coordinates stored in obsm[{key!r}].", ASSUMPTION),
     "source.stored_too": Code("coordinates stored in obsm[{key!r}]; the bundled method is {method!r}.", ASSUMPTION),
+    # embeddings that a tool outside Python returned
+    "protocol.missing": Code("{count} of {runs} runs have not been returned, {first} the first.", LIMIT),
+    "protocol.rounded": Code(
+        "{count} of {runs} embeddings {count:looks|look} rounded to a few digits, {first} the first: write them all.",
+        LIMIT,
+    ),
+    "protocol.copied": Code(
+        "{count} of {runs} embeddings of transformed data {count:is|are} equal to that of the data ({base}), {first} "
+        "the first: was a file copied?",
+        LIMIT,
+    ),
+    "protocol.one_place": Code("The embedding of the data puts all points in one place.", LIMIT),
+    "protocol.dimensions": Code("More dimensions ({asked}) than the data have ({columns}).", ASSUMPTION),
 }

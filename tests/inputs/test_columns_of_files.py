@@ -69,7 +69,7 @@ def test_one_column_keeps_the_names_of_its_rows() -> None:
     assert record.latent[:, 0].tolist() == AGE.tolist()
     for argument in ("labels", "latent"):
         assert {f"The unnamed first column of `{argument}` was taken as row names.", MATCHED.format(argument)} <= {
-            *record.notes
+            *map(str, record.notes)
         }
     source = as_source("meta.csv:age", "e", record)
     assert source.coordinates(record)[:, 0].tolist() == AGE.tolist()
@@ -164,7 +164,9 @@ def test_files_that_count_their_rows_give_what_their_frames_give(forms: tuple[st
     assert dreval.trustworthiness(first, second, n_neighbors=3) == pytest.approx(
         value, rel=1e-12
     )  # sums in other order
-    assert BY_COUNT.format("embeddings['e']", "`embeddings['e']`") in as_source(second, "e", as_data(first)).notes
+    assert BY_COUNT.format("embeddings['e']", "`embeddings['e']`") in [
+        *map(str, as_source(second, "e", as_data(first)).notes)
+    ]
 
 
 @pytest.mark.usefixtures("folder")

@@ -260,15 +260,15 @@ def test_notes_name_what_is_odd() -> None:
 def test_repeated_rows_are_counted(X: np.ndarray) -> None:
     """The note counts the rows that numpy finds to be repeats."""
     repeats = len(X) - len(np.unique(X + 0.0, axis=0))
-    notes = [note for note in as_data(X).notes if "an earlier one" in note]
-    assert [int(note.split()[0]) for note in notes] == ([repeats] if repeats else [])
+    notes = [note for note in as_data(X).notes if note.code == "data.repeated"]
+    assert [dict(note.values)["rows"] for note in notes] == ([repeats] if repeats else [])
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_any_scale_is_described(scale: float) -> None:
     """Variance shares neither overflow nor underflow."""
     record = as_data(np.array([[0.0, 0, 0], [1, 0.1, 0.1], [0, 0.2, 0], [1, 0, 0.1]]) * scale)
-    assert [note.split()[1] for note in record.notes if "variance" in note] == ["'0'"]
+    assert [dict(note.values)["column"] for note in record.notes if note.code == "data.one_column"] == ["0"]
 
 
 def test_measure_columns_of_files_are_row_names(tmp_path: Path) -> None:

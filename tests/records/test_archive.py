@@ -156,6 +156,7 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
             "groups.csv",
             "curves.csv",
             "nulls.csv",
+            "notes.json",
             "shepard.json",
             "points_0.csv",
             "left_out_0.csv",

@@ -1,0 +1,144 @@
+"""Notes are facts: each code has a sentence and is raised somewhere, archives keep them, and no code reads a text."""
+
+from __future__ import annotations
+
+import ast
+import json
+import string
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval.errors import DegenerateDataWarning, InputError, MissingFile, UndefinedMeasure
+from dreval.records.frames import notes_in
+from dreval.records.notes import ASSUMPTION, CODES, FAILURE, LIMIT, Note, joined, note, refusal
+from dreval.registry import MEASURES, METHODS, TESTS
+
+PACKAGE = Path(dreval.__file__).parent
+FILES = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+for _registry in (MEASURES, TESTS, METHODS):
+    _registry.cards()  # their files add the codes that they alone raise
+
+
+def test_every_code_has_a_sentence_that_renders() -> None:
+    """With a number for each field nothing of the template is left, and severity is one of three words."""
+    for code, kind in CODES.items():
+        names = [name for _, name, _, _ in string.Formatter().parse(kind.sentence) if name]
+        said = str(note(code, **dict.fromkeys(names, 2)))
+        assert said, code
+        assert not set("{}|") & set(said), code
+        assert kind.severity in (ASSUMPTION, LIMIT, FAILURE), code
+
+
+def test_every_code_is_raised_somewhere() -> None:
+    """The name of a code is a word of another file than the table, or its last part behind the first in an f-string."""
+    used = [text for path, text in FILES.items() if path.name != "notes.py"]
+    for code in CODES:
+        first, _, last = code.partition(".")
+        named = [f'"{code}"' in text or (f'f"{first}.{{' in text and f'"{last}"' in text) for text in used]
+        assert any(named) or first == "cases", code
+
+
+def test_values_render_by_number() -> None:
+    """One and many have their own words; tuples have commas, notes within a note their sentences."""
+    assert str(note("data.repeated", rows=1)) == "1 row repeats an earlier one."
+    assert str(note("data.repeated", rows=2)) == "2 rows repeat an earlier one."
+    inner = refusal(UndefinedMeasure("labels", "must be classes", "numbers", "Pass text."))
+    several = note("runs.failed", failed=2, runs=3, reasons=[inner, inner])
+    assert str(several).endswith("no mean: " + " / ".join([str(inner)] * 2))
+    assert joined([note("interval.fixed"), note("data.repeated", rows=1)]).count(";") == 1
+
+
+def test_an_argument_is_renamed_by_its_field() -> None:
+    """Values called argument are renamed, also in notes within; a word of a sentence that looks like it stays."""
+    error = InputError("x", "must be as long as {y}", "x of 3", "See y.", y="y")
+    names = {"x": "embeddings['a']", "y": "labels"}
+    assert str(error.named(names)) == "`embeddings['a']` must be as long as `labels`: got x of 3. See y."
+    outer = note("interval.refused", reason=refusal(error))
+    assert "`embeddings['a']` must be" in str(outer.named(names))
+    assert str(note("kernel.delta", argument="y").named(names)).startswith("`labels` holds classes")
+
+
+def test_plain_notes_come_back() -> None:
+    """What JSON holds gives the same note, notes and tuples within it too."""
+    inner = note("kernel.delta", argument="x")
+    one = note("runs.failed", "umap", failed=1, runs=2, reasons=[inner])
+    assert Note.of_plain(json.loads(json.dumps(one.plain()))) == one
+    assert one.plain()["text"] == str(one)
+
+
+def test_an_archive_keeps_notes_as_records(tmp_path: Path) -> None:
+    """Codes, values and scopes of a saved result are those of the result, and its text is made of them."""
+    X = np.random.default_rng(0).normal(size=(24, 3))
+    sources = {"flat": np.zeros((24, 2)), "bad": np.zeros((7, 2))}
+    results = dreval.Evaluation(X, sources, labels=["a", "b"] * 12, n_neighbors=12, random_state=0).run(n_resamples=9)
+    results.save(tmp_path / "r.dreval")
+    loaded = dreval.load_results(tmp_path / "r.dreval")
+
+    assert notes_in(loaded.notes) == notes_in(results.notes)
+    pd.testing.assert_frame_equal(loaded.notes, results.notes)
+    assert list(results.failed) == ["bad"]
+    rows = results.tidy().query("embedding == 'flat' and measure == 'trustworthiness'")
+    kept = results.notes.query("embedding == 'flat' and measure == 'trustworthiness'")
+    assert rows["note"].iloc[0] == joined(notes_in(kept))
+    assert "neighbors.half" in set(kept["code"])
+    assert set(results.notes["severity"]) <= {ASSUMPTION, LIMIT, FAILURE}
+
+
+def test_a_missing_file_is_also_a_file_not_found_error() -> None:
+    """It can be caught as one, and as a refusal."""
+    with pytest.raises(FileNotFoundError) as caught:
+        dreval.load_results("nowhere.dreval")
+    assert isinstance(caught.value, InputError)
+    assert isinstance(MissingFile("a", "must exist", "b", "c"), FileNotFoundError)
+
+
+def test_a_warning_carries_its_note() -> None:
+    """What is warned of is there as a record."""
+    with pytest.warns(DegenerateDataWarning) as caught:
+        dreval.hsic_test(np.r_[np.zeros(20), np.arange(4.0)], np.arange(24.0), n_resamples=9, random_state=0)
+    assert caught[0].message.note.code == "bandwidth.smallest"
+    assert dict(caught[0].message.note.values) == {"argument": "x"}
+
+
+READERS = {"startswith", "endswith", "partition", "rpartition", "split", "replace", "find", "index", "removeprefix"}
+
+
+def _reads(node: ast.AST) -> bool:
+    """Whether an expression is the text of a note, an error or a warning."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Constant) and node.slice.value == "note"
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "str" and node.args:
+        named = node.args[0]
+        return isinstance(named, ast.Name) and named.id in ("note", "reason", "refused", "warning")
+    return isinstance(node, ast.Attribute) and node.attr == "note" and isinstance(node.value, ast.Name)
+
+
+def _readings(text: str) -> list[int]:
+    """Lines in which the text of a note is compared with words, or searched."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Compare):
+            words = [side for side in (node.left, *node.comparators) if isinstance(side, ast.Constant) and side.value]
+            if words and any(map(_reads, (node.left, *node.comparators))):
+                found.append(node.lineno)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READERS:
+            found += [node.lineno] if _reads(node.func.value) else []
+    return found
+
+
+def test_no_code_reads_a_note() -> None:
+    """Nothing in the package compares the text of a note with words, or looks for words in it."""
+    assert {str(path): lines for path, text in FILES.items() if (lines := _readings(text))} == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['row["note"].startswith("no test")', '"exact" in row["note"]', 'str(reason).partition(":")', 'x.note == "a"'],
+)
+def test_what_reads_a_note_is_found(line: str) -> None:
+    """The search finds what it is for."""
+    assert _readings(line) == [1]
