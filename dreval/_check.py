@@ -92,9 +92,9 @@ def nearest_name(name: str, options: Iterable[str], cutoff: float = 0.5) -> str 
     options = list(options)
     meant = known_name(name, options)
     if meant in options:
-        return meant
+        return str(meant)
     close = difflib.get_close_matches(str(name), options, n=1, cutoff=cutoff)
-    return close[0] if close else None
+    return str(close[0]) if close else None
 
 
 def known_name(name: Any, options: Collection[str]) -> Any:

@@ -1,7 +1,7 @@
 """The house keeps its shape: imports go one way, the root is small, the package opens fast and light.
 
 All of it is read from the syntax tree. Every import counts: inside functions, under TYPE_CHECKING, and
-``import_module("dreval...")`` with a literal. One file is exempt: ``records/_verbs.py``, whose table is checked instead.
+``import_module("dreval...")`` with a literal. One file is exempt: ``records/_verbs.py``; its table is checked instead.
 
 ``python tests/test_layers.py [FOLDER]`` prints the counts of the import graph, of this package or of another copy.
 """

@@ -153,8 +153,9 @@ def compare(
             if value is not None:
                 cure = "Leave it out; the margin of equivalence on one data set is margin=."
                 raise InputError(argument, "must be used across data sets only", f"{value!r} with one result", cure)
-        options = {"measure": measure, "baseline": baseline, "margin": margin, "alpha": alpha, "adjust": adjust}
-        return compare_pairs(single, names, **options)
+        return compare_pairs(
+            single, names, measure=measure, baseline=baseline, margin=margin, alpha=alpha, adjust=adjust
+        )
     if margin is not None:
         cure = "Across data sets pass rope=, the difference below which none counts."
         raise InputError("margin", "must be used on one data set only", f"{margin!r} with several", cure)
@@ -202,7 +203,7 @@ def _single(results: Any) -> Results | None:
     """The one result that is to be compared by its points, itself or from its file; None for everything else."""
     one = results[0] if isinstance(results, list | tuple) and len(results) == 1 else results
     if isinstance(one, str | os.PathLike) and not is_study(Path(one)) and Path(one).suffix.lower() not in TABLES:
-        return load_results(one)
+        return load_results(Path(one))
     return one if isinstance(one, Results) else None
 
 

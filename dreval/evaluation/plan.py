@@ -185,7 +185,7 @@ def _plan_measure(
     ]
 
 
-def _plan_algorithm(name: str, thing: Callable[..., Any], given: Mapping[str, Any]) -> MeasureTask:
+def _plan_algorithm(name: str, thing: Any, given: Mapping[str, Any]) -> MeasureTask:
     """A measure of a method takes the keywords of its function; labels, seed and threads are the evaluation's."""
     own = ("labels", "random_state", "progress")
     for key in given:

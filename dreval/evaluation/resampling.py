@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -111,12 +112,12 @@ class Again:
         for b in range(partitions):
             bar.set_description(f"groups left out, partition {b + 1} of {partitions}")
             groups = random_groups(n, count, stream(self.seed, "groups", b))
-            given = {"seed": self.seed, "n_jobs": self.n_jobs, "groups": groups}
-            views = make_views(self.data, {name: embedded[name] for name in names}, tasks, **given)
+            wanted = {name: embedded[name] for name in names}
+            views = make_views(self.data, wanted, tasks, seed=self.seed, n_jobs=self.n_jobs, groups=groups)
             for name, view in views.items():
                 first = kept.setdefault(name, view)
                 if first is not view and known_pairs(first) is not None:
-                    view.once("pairs", lambda first=first: pairs_of(first))
+                    view.once("pairs", partial(pairs_of, first))
                 left = _left_out(view, tasks)
                 values[name].append([self._values(one, tasks[: len(single)]) for one in left])
                 for task in curves:

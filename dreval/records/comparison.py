@@ -130,7 +130,7 @@ class Comparison(Record):
         return list(dict.fromkeys(point_column(measure, parameters) for measure, parameters in keys))
 
     def of(self, table: pd.DataFrame, measure: str | None = None) -> pd.DataFrame:
-        """The rows of one measure in one of the tables; ``measure`` may leave out the parameters where they are unique."""
+        """The rows of one measure in one of the tables; ``measure`` may leave out parameters that are unique."""
         names = [point_column(i, p) for i, p in zip(table["measure"], table["parameters"], strict=True)]
         name = self.named(measure)
         return table.loc[pd.Series([one == name for one in names], table.index, dtype=bool)].reset_index(drop=True)

@@ -91,7 +91,7 @@ def noted_rows(table: pd.DataFrame, notes: pd.DataFrame) -> list[dict[str, Any]]
 
 def plain_notes(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The notes of such a table in types that JSON knows: their row, code, values, scope and text."""
-    keys = table[list(NOTE_KEYS)].to_dict("records")
+    keys = [dict(zip(NOTE_KEYS, key, strict=True)) for key in table[list(NOTE_KEYS)].itertuples(index=False)]
     return [{**key, **one.plain()} for key, one in zip(keys, notes_in(table), strict=True)]
 
 

@@ -113,7 +113,7 @@ class _Shown(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if "|" in format_spec:
-            return format_spec.split("|")[value != 1]
+            return str(format_spec.split("|")[value != 1])
         if isinstance(value, tuple):
             shown = [self.format_field(one, format_spec if isinstance(one, float) else "") for one in value]
             return (" / " if value and isinstance(value[0], Note) else ", ").join(shown)

@@ -283,7 +283,7 @@ class Results(Record):
             The data of the evaluation, for results that were loaded.
         **options
             ``rule="ridge"``, ``n_resamples=199``, ``n_folds=5``, ``random_state`` (that of the evaluation, so that the
-            folds are those of its ``reconstruction_error``) and ``n_jobs``: see ``dreval.significance._certificate.certify``.
+            folds are those of its ``reconstruction_error``) and ``n_jobs``.
 
         Returns
         -------
@@ -481,7 +481,7 @@ class Results(Record):
               chance; of a measure with a value at every K (``r_nx``) on a log scale, with the value of a perfect copy.
             - "shepard": distances in the embedding against those in the data, and their nearest ascending step
               function.
-            - "heatmap": all embeddings by all measures: values with intervals, the best of each measure bold, and chance.
+            - "heatmap": all embeddings by all measures: values with intervals, the best in bold, chance levels.
             - "forest": paired differences of all pairs with their intervals and adjusted p-values.
             - "difference_map": where the first of a pair is better than the second, in both embeddings.
             - "null": the statistic of a test of independence against its values under permutation.

@@ -119,7 +119,7 @@ def _cautions(comparison: Comparison) -> Iterator[str]:
     if comparison.families:
         yield "The data sets are the sample. The tests speak of further data sets like these, not of any one of them."
     else:
-        yield "Pairs were judged on one data set: the tests speak of other points for the same embeddings, not of others."
+        yield "Pairs were compared on one data set: the tests refer to other points for the same embeddings."
     yield "A difference that is not significant is no proof that two embeddings are alike."
     yield "Measures ask different things; what is best by one may be last by another."
 

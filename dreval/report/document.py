@@ -1,4 +1,4 @@
-"""What is printed, before it has a form: tables of text with their headings, numbers as text, and the whole of a summary."""
+"""The content of a printed result, before it has a form: tables of text with headings, and numbers as text."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     Notes
     -----
     The file loads nothing from elsewhere, names no time, and is the same for the same result, byte by byte, as are the
-    files beside it. Words about an embedding come from its numbers by the rules in ``dreval.report.statements``. A document
+    files beside it. Sentences about an embedding follow from its numbers by rules (``report.statements``). A document
     for LaTeX needs nothing but booktabs, graphicx and longtable; pdfLaTeX shows letters that it does not know as code
     points, XeLaTeX and LuaLaTeX set them. O(n) time and memory for each embedding.
 

@@ -1,4 +1,4 @@
-"""What a report says of each embedding in words: verdicts by rules that read the numbers, and whether the best is clear."""
+"""Numbers become sentences: the verdict on each embedding by rules, and whether the best one is clear."""
 
 from __future__ import annotations
 
@@ -356,7 +356,7 @@ def _judge_triplets(column: Column, cell: Cell) -> tuple[bool, str]:
 def _compose_triplets(_: Column, cell: Cell, verdict: str | None, ties: str) -> str:
     shown, rest = of_hundred(cell.value), f"{_against(cell)}{_left_open(ties)}."
     if verdict == CHANCE:
-        return f"Which of two points is nearer to a third cannot be told from the embedding: right for {shown} of 100{rest}"
+        return f"The embedding does not tell which of two points is nearer to a third: right for {shown} of 100{rest}"
     return f"Of two points the one nearer to a third is shown nearer for {shown} of 100{rest}"
 
 

@@ -164,7 +164,7 @@ def said_of(measure, value, chance):
         ("r_nx_auc", 0.2, 0.0, "are mostly lost: 20\u00a0%"),
         ("r_nx_auc", -0.1, 0.0, "Area under R_NX cannot be told from chance (AUC\u00a0−0.100)."),
         ("triplet_accuracy", 0.81, 0.5, "is shown nearer for 81 of 100, against 50 by chance."),
-        ("triplet_accuracy", 0.5, 0.5, "cannot be told from the embedding: right for 50 of 100"),
+        ("triplet_accuracy", 0.5, 0.5, "does not tell which of two points is nearer to a third: right for 50 of 100"),
         ("procrustes_rn_opt", 0.02, 0.9, "neighborhoods keep shape and size (R_N,opt\u00a00.0200)."),
         ("procrustes_rn_opt", 0.6, 0.9, "neighborhoods lose shape or size (R_N,opt\u00a00.600)."),
         ("mrre_false", 0.01, 0.5, "Neighbors shown have nearly their ranks of the data"),

@@ -323,7 +323,7 @@ def cautions(reading: Reading, dimensions: dict[str, int], paired: bool = False)
         ),
         (
             paired,
-            "Paired tests speak of other points for the same embeddings, not of other runs of the methods or other data.",
+            "Paired tests refer to other points for the same embeddings, not to other runs of the methods or data.",
         ),
         (several and len(set(dimensions.values())) > 1, _columns_caution(dimensions)),
         (
@@ -423,7 +423,7 @@ def _source(measure: str) -> tuple[str, str]:
 
 
 def definitions(reading: Reading) -> list[tuple[str, str]]:
-    """Every word that the report uses, with its meaning: measures first, then the words of tables, then the verdicts."""
+    """Every term of the report with its meaning: measures, then the columns of tables, then the verdicts."""
     words = [(_term(column), _meaning(column)) for column in reading.main]
     words.append(("by chance", _sentence(COLUMNS["chance"])))
     if reading.scales:

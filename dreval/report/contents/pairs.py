@@ -1,4 +1,4 @@
-"""Pairs of embeddings and standings as reports print them: differences, posterior probabilities, mean ranks and letters."""
+"""Pairs and standings as reports print them: differences, posterior probabilities, mean ranks and letters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed of a test of independence, of its sensitivity to a setting, of a certificate, and of the tests of a report."""
+"""The text of tests: a test of independence, its sensitivity to a setting, a certificate, the tests of a report."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def known_tests(reading: Reading) -> list[Mapping[str, Any]]:
 
 
 def test_groups(reading: Reading) -> list[dict[str, Any]]:
-    """Tests against what is known of the points, and the certificate: tests of what the embedding leaves of the data."""
+    """Tests against labels and covariates, and the certificate: tests of the residual of the embedding."""
     rows = known_tests(reading)
     against = [row for row in rows if row["variable"] != RESIDUAL]
     left = [row for row in rows if row["variable"] == RESIDUAL]

@@ -1,4 +1,4 @@
-"""The statistic of a test with its null distribution: permutations as a histogram, or the distribution that stands for them."""
+"""The statistic of a test with its null distribution: a histogram of permutations, or a density."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ DIGITS = 3
 
 
 def point_data(results: Results, reading: Reading, column: Column | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Names and classes of the points, and of each embedding their places and values; empty where there are too many."""
+    """Names and classes of the points, their places and values in each embedding; empty for too many points."""
     names = list(reading.computed)
     if not names or len(names) * len(results.embeddings[names[0]]) > MOST_POINTS:
         return {}
