@@ -220,8 +220,8 @@ class PermutationNull:
         binomial distribution where sampling stopped); both ends are the p-value itself when all permutations were
         enumerated.
     p_kind : str
-        "permutation"; "exact" where all permutations were enumerated; "asymptotic" or "approximate" where a distribution
-        replaces them.
+        "permutation"; "exact" where all permutations were enumerated; "asymptotic" or "approximate" where a
+        distribution replaces them.
     stopped : bool
         Whether sampling stopped before ``n_resamples``.
     """
