@@ -115,13 +115,13 @@ def test_energy_ratio_is_that_of_scikit_learn(cloud, d):
         warnings.simplefilter("ignore")
         ratios = np.cumsum(PCA(svd_solver="full").fit(cloud).explained_variance_ratio_)
     Y = np.zeros((len(cloud), d))
-    value, note = MEASURES.get("energy_ratio").rule(sweep(cloud, {"Y": Y}, k=1)["Y"])
+    value, (held,) = MEASURES.get("energy_ratio").rule(sweep(cloud, {"Y": Y}, k=1)["Y"])
     assert value == pytest.approx(ratios[min(d, len(ratios)) - 1], abs=1e-9)
     if d <= len(cloud):  # an embedding with more columns than rows is taken for a transposed one
         assert value == dreval.energy_ratio(cloud, Y)
     if np.abs(ratios[:, None] - [0.8, 0.9]).min() > 1e-9:
         dims = [int(np.argmax(ratios >= share)) + 1 for share in (0.8, 0.9)]
-        assert note == f"{dims[0]} dimensions hold 80% and {dims[1]} dimensions hold 90% of the variance"
+        assert dict(held.values) == {"low": dims[0], "high": dims[1]}
 
 
 def test_energy_ratio_by_hand():
