@@ -130,7 +130,7 @@ def test_energy_ratio_by_hand():
     for scale in (1e-150, 1.0, 1e150):
         got = [dreval.energy_ratio(X * scale, X[:, :d]) for d in (1, 2, 3)]
         assert got == pytest.approx([9 / 14, 13 / 14, 1], rel=1e-12)
-    note = MEASURES.get("energy_ratio").rule(sweep(X, {"Y": X[:, :1]}, k=1)["Y"])[1]
+    (held,) = MEASURES.get("energy_ratio").rule(sweep(X, {"Y": X[:, :1]}, k=1)["Y"])[1]
     assert dict(held.values) == {"low": 2, "high": 2}
 
 
