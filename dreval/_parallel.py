@@ -96,7 +96,7 @@ def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:
     """A progress bar on stderr: by default only on a terminal, and only after two seconds."""
     import sys
 
-    from tqdm import tqdm
+    from tqdm.auto import tqdm
 
     disable = None if wanted is None else not wanted
     bar: AbstractContextManager[Any] = tqdm(

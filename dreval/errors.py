@@ -15,6 +15,7 @@ __all__ = [
     "DegenerateDataWarning",
     "DrevalError",
     "DrevalWarning",
+    "EmbeddingFailed",
     "InputError",
     "InputWarning",
     "MethodFailed",
@@ -109,6 +110,10 @@ class DrevalWarning(UserWarning):
 
 class DegenerateDataWarning(DrevalWarning):
     """The data are degenerate (duplicates, constant columns); an assumption was made and is stated."""
+
+
+class EmbeddingFailed(DrevalWarning):
+    """Some embeddings of an evaluation could not be computed; their rows hold the reason."""
 
 
 class InputWarning(DrevalWarning):

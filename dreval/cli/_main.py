@@ -24,7 +24,7 @@ from pkgutil import iter_modules
 from typing import Any, NoReturn
 
 from dreval import __version__
-from dreval.errors import DrevalError, DrevalWarning, InputError
+from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.notes import Note
 
@@ -263,6 +263,7 @@ def _run(options: Any) -> int:
     quiet = getattr(options, "quiet", False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if quiet else "default", DrevalWarning)
+        warnings.simplefilter("default", EmbeddingFailed)
         warnings.showwarning = _show_warning
         code = int(options.run(options, _discard if quiet else print))
     sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from dreval._check import check_int, check_k, check_one_of, check_random_state, nearest_name
 from dreval._random import root_seed, stream, stream_seed
-from dreval.errors import DrevalError, InputError, UnknownName
+from dreval.errors import DrevalError, EmbeddingFailed, InputError, UnknownName, caller_level
 from dreval.evaluation.plan import (
     Intervals,
     MeasureTask,
@@ -287,6 +288,11 @@ class Evaluation:
         -------
         Results
             Embeddings that failed have a row with the reason.
+
+        Warns
+        -----
+        EmbeddingFailed
+            If some embeddings could not be computed.
         """
         if not self.sources:
             raise InputError(
@@ -320,6 +326,10 @@ class Evaluation:
         notes: list[Note] = [reason.within(name) for name, reason in failed.items()]
         notes += [*notes_of(self), *intervals.notes({name: self.sources[name] for name in found})]
         noted = notes_frame([{"notes": (*notes, *attainable_note(table, adjust))}, *rows])
+        if failed:
+            said = "; ".join(f"{name}: {str(reason.within('')).rstrip('.')}" for name, reason in failed.items())
+            many = f"{len(failed)} of {len(self.sources)} embeddings failed"
+            warnings.warn(f"{many}. {said}.", EmbeddingFailed, stacklevel=caller_level())
         asked = {"measures": measures, "tests": tests, "ci": ci, "n_resamples": n_resamples, "adjust": adjust}
         recipe["call"] = written_call(self, {**asked, "options": options})
         return self._results(table, noted, found, embedded, recipe)

@@ -583,5 +583,6 @@ class Results(Record):
         return call("Results.to_anndata", self, adata, key, copy=copy)
 
     def __repr__(self) -> str:
-        n = self.recipe.get("n", 0)
-        return f"Results({len(self.names)} embeddings of {n:,} points, {len(self.table)} rows)"
+        n, failed = self.recipe.get("n", 0), len(self.failures())
+        lost = f"; {failed} of {len(self.names)} embeddings failed" if failed else ""
+        return f"Results({len(self.names)} embeddings of {n:,} points, {len(self.table)} rows{lost})"

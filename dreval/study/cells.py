@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._random import stream, stream_seed
-from dreval.errors import DrevalError, MethodFailed
+from dreval.errors import DrevalError, EmbeddingFailed, MethodFailed
 from dreval.evaluation.evaluation import Evaluation
 from dreval.evaluation.plan import plan_measures
 from dreval.evaluation.rows import missing_row
@@ -59,6 +59,7 @@ def compute_cell(job: Job) -> CellResult:
     began, Y = time.perf_counter(), None
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=1):
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", EmbeddingFailed)  # the reason is kept by itself
         try:
             with Foreign(f"methods[{job.cell.method!r}]", "its evaluation"):
                 rows, reason, Y = _evaluated(job)

@@ -107,7 +107,8 @@ def test_results_are_records(results: dreval.Results) -> None:
     assert len({results, results}) == 1
     with pytest.raises(AttributeError):
         results.recipe = {}  # type: ignore[misc]
-    assert repr(results) == f"Results(3 embeddings of 30 points, {len(results.tidy())} rows)"
+    rows = len(results.tidy())
+    assert repr(results) == f"Results(3 embeddings of 30 points, {rows} rows; 1 of 3 embeddings failed)"
     assert str(results) == str(results.summary())
     assert "<table" in results._repr_html_()
 

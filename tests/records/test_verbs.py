@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 
 import dreval
-from dreval.errors import InputError, UnknownName
+from dreval.errors import EmbeddingFailed, InputError, UnknownName
 from dreval.records.measure_record import MeasureRecord
 
 X = np.random.default_rng(0).normal(size=(30, 4))
@@ -146,3 +147,17 @@ def test_tests_have_the_name_of_scipy() -> None:
     assert (row["test"], row["p_value"], row["n"]) == ("hsic", found.p_value, 30)
     with pytest.raises(ValueError, match="read-only"):
         found.null_distribution[0] = 0.0
+
+
+def test_a_failed_embedding_is_a_warning() -> None:
+    """It says how many failed and why, and points at the line of the caller; without failures there is none."""
+    ev = dreval.Evaluation(X, {"good": X[:, :2], "bad": X[:5]}, n_neighbors=4, random_state=0)
+    with pytest.warns(EmbeddingFailed, match=r"1 of 2 embeddings failed\. bad: .*5 rows for 30 points") as caught:
+        res = ev.run("continuity", None, None)
+    assert caught[0].filename == __file__
+    assert "1 of 2 embeddings failed" in repr(res)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "failed" not in repr(
+            dreval.Evaluation(X, {"good": X[:, :2]}, n_neighbors=4).run("continuity", None, None)
+        )
