@@ -175,7 +175,7 @@ def test_json_is_one_strict_document(run: Any) -> None:
     assert code == 1
     assert err.startswith("dreval: 1 of 2 embeddings failed")
     assert err.count("\n") == 1
-    assert sorted(document) == ["recipe", "table"]
+    assert sorted(document) == ["notes", "recipe", "table"]
     assert list(read.columns) == list(table.columns)
     for name in table.columns:
         assert read[name].dropna().tolist() == table[name].dropna().tolist()
