@@ -89,7 +89,7 @@ class Reruns:
 
     ``recipe`` says what the runs depend on besides data and method. ``compare(base, Y)`` gives the answer of a run, a
     dict of plain numbers, from the embedding of the data and that of the run; it is called in the worker process. An
-    answer also has ``seconds`` and ``reason``, which is None for a run that succeeded and else a note that says why not.
+    answer also has ``seconds`` and ``reason``, which is None for a run that succeeded, else a note on its failure.
     """
 
     case: Case
