@@ -68,7 +68,7 @@ MUTANTS = [
         "np.cumsum(self.intrusions - self.extrusions)",
         "measures/test_coranking_measures.py",
     ),
-    Mutant("geometry/distances.py", "values *= 0.5", "values *= 1.0", "geometry/test_metrics.py"),
+    Mutant("geometry/distances.py", "out[at] *= 0.5", "out[at] *= 1.0", "geometry/test_metrics.py"),
     Mutant(
         "geometry/distances.py",
         "out -= out.mean(axis=1, keepdims=True)",

@@ -241,7 +241,12 @@ def _in_data(view: View) -> Pairs:
     if ordered or sampled:
         draw = stream(view.seed, "pairs")
         chosen = draw.choice(possible, SAMPLED_PAIRS, replace=False, shuffle=False) if sampled else np.arange(possible)
-        first, second = _from_anchors(view, chosen) if ordered else _unranked(view.population, chosen)
+        if ordered:  # pairs (anchor, other point) by their number; the anchor itself is stepped over
+            anchor, place = np.divmod(chosen, view.n - 1)
+            place += place >= np.searchsorted(view.population, view.rows)[anchor]
+            first, second = view.rows[anchor].astype(np.int32), view.population[place].astype(np.int32)
+        else:
+            first, second = _unranked(view.population, chosen)
         x = data.listed(first, second, view.n_jobs)
     elif data.plain:
         x = condensed_distances(data.points[view.population], view.n_jobs)
@@ -289,14 +294,6 @@ def condensed_distances(points: FloatArray, n_jobs: int | None = None) -> FloatA
     return out
 
 
-def _from_anchors(view: View, chosen: IntArray) -> tuple[Short, Short]:
-    """Pairs (anchor, other point) by their number; the anchor itself is stepped over."""
-    anchor, place = np.divmod(chosen, view.n - 1)
-    own = np.searchsorted(view.population, view.rows)[anchor]
-    place += place >= own
-    return view.rows[anchor].astype(np.int32), view.population[place].astype(np.int32)
-
-
 def _unranked(points: IntArray, chosen: IntArray) -> tuple[Short, Short]:
     """Pairs (a, b), a < b, by their number in the condensed order."""
     n = len(points)
@@ -315,7 +312,11 @@ def estimate(view: View, statistic: Statistic, without: Without | None = None) -
     """
     whole, group = whole_of(view)
     if whole is not None and group is not None and without is not None:
-        value = _without_groups(whole, without)[group]
+        groups = whole.groups
+        if groups is None:
+            raise RuntimeError("this view was made without groups")
+        found = whole.once(("without", without), lambda: without(pairs_of(whole), groups, whole.n_jobs))
+        value = found[group]
         if not math.isnan(value):
             return Estimate(value)
     table = pairs_of(view)
@@ -351,15 +352,6 @@ def _carriers(table: Pairs) -> float:
     squares = (errors - errors.mean()) ** 2
     spread = float(np.mean(squares**2))
     return len(table.rows) * float(np.mean(squares)) ** 2 / spread if spread > 0 else float(len(table.rows))
-
-
-def _without_groups(whole: View, without: Without) -> FloatArray:
-    """Values without each group of a view, computed once."""
-    groups = whole.groups
-    if groups is None:
-        raise RuntimeError("this view was made without groups")
-    found: FloatArray = whole.once(("without", without), lambda: without(pairs_of(whole), groups, whole.n_jobs))
-    return found
 
 
 def _without_anchors(view: View, table: Pairs, statistic: Statistic, value: float) -> FloatArray:

@@ -218,15 +218,14 @@ class KernelMap(Record):
         out = np.empty((len(new), len(self.mean)))
         step = block_rows(len(self.weights))
         for at in range(0, len(new), step):
-            out[at : at + step] = self.mean + self._values(new[at : at + step]) @ self.weights
+            if self.bandwidth == 0.0:
+                out[at : at + step] = self.mean
+                continue
+            moved = (new[at : at + step] - self.origin) * self.scaled.scale
+            squared = pairwise_squared(moved, self.scaled.points)
+            values = radial_values(squared, "gaussian", self.scaled.bandwidth) - self.center
+            out[at : at + step] = self.mean + values @ self.weights
         return out
-
-    def _values(self, new: FloatArray) -> FloatArray:
-        if self.bandwidth == 0.0:
-            return np.zeros((len(new), len(self.weights)))
-        moved = (new - self.origin) * self.scaled.scale
-        squared = pairwise_squared(moved, self.scaled.points)
-        return radial_values(squared, "gaussian", self.scaled.bandwidth) - self.center
 
 
 def embedding_map(X: Any, Y: Any, *, ridge: float = EMBEDDING_RIDGE, bandwidth: float | None = None) -> KernelMap:

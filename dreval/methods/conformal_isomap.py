@@ -8,7 +8,7 @@ import numpy as np
 
 from dreval.geometry.graphs import geodesics
 from dreval.geometry.neighbors import nearest
-from dreval.methods._graph import GraphMethod
+from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
 from dreval.methods._spectral import principal_coordinates
 

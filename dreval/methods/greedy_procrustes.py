@@ -8,7 +8,7 @@ import numpy as np
 
 from dreval._check import check_float, check_int
 from dreval.geometry.graphs import IntArray
-from dreval.methods._graph import GraphMethod
+from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
 from dreval.methods._procrustes import Patches, laid, principal_axes
 

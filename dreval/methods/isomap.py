@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dreval.geometry.graphs import geodesics
-from dreval.methods._graph import GraphMethod, paths_to_new
+from dreval.methods._local import GraphMethod, paths_to_new
 from dreval.methods._method import FloatArray, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
 

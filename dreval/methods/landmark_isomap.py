@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csgraph
 
 from dreval._check import check_int
-from dreval.methods._graph import GraphMethod, paths_to_new
+from dreval.methods._local import GraphMethod, paths_to_new
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import add_by_gower, principal_coordinates
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dreval._check import check_float, check_one_of
 from dreval.errors import InputError, MethodFailed
-from dreval.methods._graph import GraphMethod
+from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
 from dreval.methods._spectral import DENSE_ROWS, NORMALIZE, scale_columns, start_vector
 

@@ -11,8 +11,7 @@ from dreval._check import check_int
 from dreval.geometry.distances import pairwise_squared, power_of_two
 from dreval.geometry.graphs import IntArray
 from dreval.geometry.neighbors import nearest
-from dreval.methods._graph import GraphMethod
-from dreval.methods._local import far_apart
+from dreval.methods._local import GraphMethod, far_apart
 from dreval.methods._method import FloatArray, fix_signs, method
 
 LEAST = 1e-4  # variance off a chart, and along it, relative to the mean variance along all charts: not below

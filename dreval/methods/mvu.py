@@ -13,7 +13,7 @@ from dreval._parallel import few_blas_threads
 from dreval.errors import ApproximationWarning, MethodFailed
 from dreval.geometry.graphs import IntArray
 from dreval.geometry.kernels import center
-from dreval.methods._graph import GraphMethod
+from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
 from dreval.methods._spectral import scaled_eigenvectors
 

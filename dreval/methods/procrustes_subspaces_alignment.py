@@ -8,7 +8,7 @@ from scipy.sparse import bsr_matrix, csr_matrix, diags
 from dreval._check import check_float, check_int, check_one_of
 from dreval._random import root_seed, stream
 from dreval.geometry.graphs import IntArray
-from dreval.methods._graph import GraphMethod
+from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
 from dreval.methods._procrustes import Patches, laid, polar, principal_axes
 from dreval.methods._spectral import DENSE_ROWS, start_vector

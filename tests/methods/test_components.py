@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from dreval.errors import ApproximationWarning, MethodFailed, UnknownName
 from dreval.methods import LLE, Isomap, LandmarkIsomap, LocallyLinearCoordination, ManifoldCharting
-from dreval.methods._graph import GraphMethod
+from dreval.methods._local import GraphMethod
 from dreval.registry import METHODS
 
 NAMES = [name for name in METHODS if issubclass(METHODS.get(name), GraphMethod)]
