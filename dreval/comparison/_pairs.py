@@ -1,9 +1,10 @@
-"""Every pair of embeddings over data sets: Nemenyi, Wilcoxon signed-rank, and the Bayesian signed-rank test."""
+"""All pairs of embeddings over data sets: Nemenyi, signed ranks, the Bayesian signed-rank test, the mixed model."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,21 +13,25 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._random import stream
-from dreval.comparison._bayes import bayesian_signed_rank
-from dreval.comparison._letters import letter_display
-from dreval.comparison._ranks import block_ranks, critical_difference, nemenyi
+from dreval.comparison._ranks import block_ranks, critical_difference, letter_display, nemenyi
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS
 from dreval.records.comparison import Family, to_digits
 
 __all__ = [
+    "DRAWS",
+    "PRIOR",
     "ahead",
+    "bayesian_signed_rank",
     "compared_pairs",
+    "fit_mixed",
     "letters_of",
+    "mixed_rows",
     "nemenyi_rows",
     "only_found",
     "overall_frame",
     "pair_frame",
     "pairs_of",
+    "region_shares",
     "signed_rank_rows",
     "superiority",
     "walsh_interval",
@@ -111,7 +116,8 @@ def nemenyi_rows(family: Family, alpha: float) -> list[dict[str, Any]]:
             {
                 **family.key, "first": first, "second": second, "test": "nemenyi", "n": len(whole),
                 "advantage": advantage, "statistic": statistic, "p_value": float(p[i, j]), "p_kind": "asymptotic",
-                "conf_low": advantage - reach, "conf_high": advantage + reach, "better": ahead(first, second, advantage),
+                "conf_low": advantage - reach, "conf_high": advantage + reach,
+                "better": ahead(first, second, advantage),
             }
         )  # fmt: skip
     return rows
@@ -202,3 +208,159 @@ def letters_of(order: list[str], rows: pd.DataFrame, alpha: float) -> dict[str, 
         if value <= alpha
     ]
     return dict(zip(order, letter_display(len(order), differing), strict=True))
+
+
+DRAWS = 50_000
+PRIOR = 0.5  # weight of the pseudo-observation at zero
+
+
+def bayesian_signed_rank(advantage: FloatArray, rope: float, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Probabilities that the first is practically better, that both are equivalent, that the second is better.
+
+    ``advantage`` (N,) holds the differences over data sets, ``rope`` the one below which none counts, in the same unit
+    (one of exactly ``rope`` counts half, as in baycomp). The differences have a Dirichlet-process prior with a
+    pseudo-observation at zero of weight 0.5; of 50,000 posterior draws each is given to the region that holds most of
+    its pairwise means (shared where two hold the same).
+    Benavoli, Corani, Demsar and Zaffalon (2017), J. Mach. Learn. Res. 18(77), section 4.2. O(draws N^2).
+
+    Examples
+    --------
+    >>> bayesian_signed_rank(np.full(6, 0.001), 0.01, np.random.default_rng(0))
+    (0.0, 1.0, 0.0)
+    """
+    weights = rng.dirichlet([PRIOR, *np.ones(len(advantage))], DRAWS)
+    shares = region_shares(advantage, rope, weights)
+    most = shares == shares.max(axis=1, keepdims=True)
+    first, between, second = (most / most.sum(axis=1, keepdims=True)).mean(axis=0)
+    return float(first), float(between), float(second)
+
+
+def region_shares(advantage: FloatArray, rope: float, weights: FloatArray) -> FloatArray:
+    """Weight of the pairwise means above, within and below the region, (m, 3), for draws of weights (m, N + 1).
+
+    The first weight is that of the pseudo-observation; a mean on the edge of the region counts half to each side.
+    """
+    z = np.concatenate([[0.0], advantage])
+    sums = z[:, None] + z[None]
+    above, below = (np.einsum("si,si->s", weights @ _side(side * sums, 2 * rope), weights) for side in (1.0, -1.0))
+    within = np.maximum(1.0 - above - below, 0.0) if rope > 0 else np.zeros(len(weights))
+    return np.stack([above, within, below], axis=1)
+
+
+def _side(sums: FloatArray, edge: float) -> FloatArray:
+    """1 beyond the edge, 0.5 on it up to rounding, else 0."""
+    beyond = sums - edge
+    beyond[np.abs(beyond) <= 1e-12 * max(edge, float(np.abs(sums).max()))] = 0.0
+    return np.heaviside(beyond, 0.5)
+
+
+OPTIMIZERS = ("bfgs", "lbfgs", "powell")  # the last one needs no gradient: variances of zero lie on the boundary
+TERMS = {"dataset": "between data sets", "cell": "of embeddings within data sets", "replicate": "between replicates"}
+NOTHING = 1e-4  # share of the variance of the errors
+# What is tried again, and variances near zero: these are judged in absolute units there, in those of the errors here.
+HARMLESS = ("optimization", "boundary of the parameter space", "covariance is singular")
+NORMAL = "normal approximation, too optimistic with few data sets"
+
+
+def fit_mixed(family: Family) -> Any:
+    """The fitted ``MixedLM``, by restricted maximum likelihood.
+
+    value = mean of the embedding + data set + error. Where cells hold several replicates, two more random terms:
+    replicate within data set (when embeddings share replicates), and embedding within data set, without which every
+    replicate would count as new evidence on the embeddings.
+    """
+    from statsmodels.regression.mixed_linear_model import MixedLM
+
+    codes = {name: f"e{place:04d}" for place, name in enumerate(family.names)}
+    rows = family.rows[family.rows["embedding"].isin(codes) & family.rows["dataset"].isin(family.cells.index)]
+    frame = pd.DataFrame(
+        {
+            "value": rows["value"].to_numpy(dtype=np.float64),
+            "embedding": [codes[name] for name in rows["embedding"]],
+            "dataset": pd.factorize(rows["dataset"])[0],
+            "replicate": [f"r{code}" for code in pd.factorize(rows["replicate"])[0]],
+        }
+    )
+    terms = {}
+    if frame.groupby(["dataset", "embedding"]).size().max() > 1:
+        terms["cell"] = "0 + C(embedding)"
+        if frame.groupby(["dataset", "replicate"]).size().max() > 1:
+            terms["replicate"] = "0 + C(replicate)"
+    more = {"vc_formula": terms, "re_formula": "1"} if terms else {}
+    return MixedLM.from_formula("value ~ 0 + C(embedding)", groups="dataset", data=frame, **more).fit(
+        reml=True, method=list(OPTIMIZERS)
+    )
+
+
+def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The Wald test of equal means, and one row for each pair."""
+    k = len(family.names)
+    shared = {"test": "mixed", "n": len(family.cells)}
+    if family.rows.groupby("dataset")["value"].nunique().max() <= 1:
+        return _no_fit(family, shared, "undefined: all embeddings are equal on every data set")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            fit = fit_mixed(family)
+            reason = "" if fit.converged else "the fit did not converge"
+            means, covariance = np.asarray(fit.fe_params), np.asarray(fit.cov_params())[:k, :k]
+        except np.linalg.LinAlgError as error:
+            reason = f"no fit: {error}"
+    words = dict.fromkeys(" ".join(str(one.message).split()) for one in caught)
+    if not reason and not (np.isfinite(covariance).all() and (np.diag(covariance) > 0).all()):
+        reason = "no fit: the standard errors are not defined"
+    if reason:
+        return _no_fit(family, shared, reason)
+    none = _no_variance(fit)
+    known = (*HARMLESS, "Hessian") if none else HARMLESS  # at the boundary it has no inverse
+    said = [one.rstrip(".") for one in words if not any(word in one for word in known)]
+    note = "; ".join([NORMAL, *none, *(["statsmodels says: " + "; ".join(said)] if said else [])])
+    rows = [
+        {**family.key, **shared, **_contrast(family, means, covariance, i, j, alpha), "note": note}
+        for i, j in pairs_of(family.names)
+    ]
+    return {**shared, "k": k, **_wald(means, covariance), "note": note}, rows
+
+
+def _no_fit(family: Family, shared: dict[str, Any], reason: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The rows of a model that could not be fitted, with the reason alone."""
+    k = len(family.names)
+    pairs = [(family.names[i], family.names[j]) for i, j in pairs_of(family.names)]
+    empty = [{**family.key, **shared, "first": first, "second": second, "note": reason} for first, second in pairs]
+    return {**shared, "k": k, "df": k - 1, "note": reason}, empty
+
+
+def _no_variance(fit: Any) -> list[str]:
+    """Which random terms have no variance beside that of the errors, in units of which it is judged."""
+    terms = dict(zip(fit.model.exog_vc.names, fit.vcomp, strict=True)) if len(fit.vcomp) else {}
+    terms = {"dataset": float(np.asarray(fit.cov_re)[0, 0]), **terms}
+    none = [TERMS[name] for name, variance in terms.items() if variance < NOTHING * fit.scale]
+    return [f"found no variance {' and '.join(none)}"] if none else []
+
+
+def _contrast(
+    family: Family, means: FloatArray, covariance: FloatArray, i: int, j: int, alpha: float
+) -> dict[str, Any]:
+    """Difference of two means with its normal interval and p-value."""
+    from scipy.special import ndtr, ndtri
+
+    advantage = float(means[i] - means[j]) * (1 if family.higher else -1)
+    se = float(np.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]))
+    half, z = float(ndtri(1 - alpha / 2)) * se, advantage / se
+    first, second = family.names[i], family.names[j]
+    return {
+        "first": first, "second": second, "advantage": advantage, "se": se, "conf_low": advantage - half,
+        "conf_high": advantage + half, "statistic": z, "p_value": float(2 * ndtr(-abs(z))), "p_kind": "asymptotic",
+        "better": ahead(first, second, advantage),
+    }  # fmt: skip
+
+
+def _wald(means: FloatArray, covariance: FloatArray) -> dict[str, Any]:
+    """Chi-square of the differences to the first mean, with k - 1 degrees of freedom."""
+    from scipy.special import chdtrc
+
+    k = len(means)
+    C = np.c_[-np.ones(k - 1), np.eye(k - 1)]
+    b = C @ means
+    value = float(b @ np.linalg.solve(C @ covariance @ C.T, b))
+    return {"statistic": value, "df": k - 1, "p_value": float(chdtrc(k - 1, value)), "p_kind": "asymptotic"}

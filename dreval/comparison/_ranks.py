@@ -1,31 +1,49 @@
-"""Tests on ranks within data sets: Friedman, Iman-Davenport, Nemenyi, and Skillings-Mack where cells are missing.
-
-``goodness`` is (N, k), a row for each data set and a column for each embedding; large is good, NaN is missing.
-"""
+"""Ranks over data sets: tests of any difference, exact distributions, and letters for pairs that do not differ."""
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
+import string
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from dreval.comparison._arrangements import DRAWS, permutation_p, quadratic_p
+from dreval.inference.adjustment import adjust_p_values
+from dreval.records.comparison import Comparison, Family
+from dreval.records.results import point_column
 
 __all__ = [
+    "AT_ONCE",
+    "DRAWS",
+    "EXACT_UP_TO",
     "block_ranks",
     "critical_difference",
+    "critical_level",
+    "decisive_test",
     "friedman",
     "iman_davenport",
+    "letter_display",
     "nemenyi",
     "overall_rows",
+    "permutation_p",
+    "quadratic_p",
+    "single_letters",
     "skillings_mack",
     "skillings_mack_p",
+    "smallest_p",
 ]
 
+IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+EXACT_UP_TO = 200_000  # sums of ranks that one data set may add
+DRAWS = 9_999
+DRAWN_AT_ONCE = 2_000_000  # ranks
 TWO = "needs three embeddings; see the test of the pair"
 PERMUTED_UP_TO = 30  # data sets; with more the approximations hold
 
@@ -211,3 +229,187 @@ def _skillings_mack_row(goodness: FloatArray, rng: np.random.Generator) -> dict[
     notes.append("p by exchanging the values of a data set, as if what is missing did not depend on its value")
     kind = "exact" if counted else "permutation"
     return {**shared, "statistic": value, "df": rank, "p_value": p, "p_kind": kind, "note": "; ".join(notes)}
+
+
+def permutation_p(ranks: npt.NDArray[np.float64], rng: np.random.Generator) -> tuple[float, bool]:
+    """Share of the arrangements of each row whose sum of squared rank sums reaches that of the table, and if counted.
+
+    ``ranks`` (N, k) without missing cells. Within the arrangements of the same ranks that sum orders the tables as
+    Friedman's chi-square with its correction for ties and the F of Iman and Davenport do, so one p holds for the three.
+    All arrangements are counted where the sums of ranks are few, data set by data set; else 9,999 are drawn and
+    p = (b + 1) / (m + 1). Hollander, Wolfe and Chicken (2014), Nonparametric Statistical Methods, section 7.1.
+
+    Examples
+    --------
+    >>> ranks = np.array([[1.0, 2, 3], [1, 2, 3], [1, 2, 3]])
+    >>> p, counted = permutation_p(ranks, np.random.default_rng(0))  # 6 of 216 tables agree
+    >>> round(p, 6), counted
+    (0.027778, True)
+    """
+    doubled = np.rint(2 * ranks).astype(np.int64)  # ties are halves
+    reached = int((doubled.sum(axis=0) ** 2).sum())
+    counted = _counted(doubled, reached)
+    return (_drawn(doubled, reached, rng), False) if counted is None else (min(counted, 1.0), True)
+
+
+def _counted(doubled: IntArray, reached: int) -> float | None:
+    """The share by the law of the rank sums, one row after the other; None where it has too many values.
+
+    The statistic and the law of the rows to come do not change when embeddings are renamed: sums are kept sorted, and
+    the first row may stand as it is.
+    """
+    base = int(doubled.sum(axis=0).max()) + int(doubled.max()) * len(doubled) + 1
+    k = doubled.shape[1]
+    if base**k >= 2**63:
+        return None
+    powers = base ** np.arange(k)
+    sums: IntArray = np.sort(doubled[:1], axis=1)
+    share: npt.NDArray[np.float64] = np.ones(1)
+    for row in doubled[1:]:
+        if _arrangement_count(row) * len(sums) > EXACT_UP_TO or k > 8:
+            return None
+        rows = np.array(sorted(set(itertools.permutations(row.tolist()))), dtype=np.int64)
+        more = np.sort((sums[:, None] + rows[None]).reshape(-1, k), axis=1)
+        _, kept, place = np.unique(more @ powers, return_index=True, return_inverse=True)
+        share = np.bincount(place.ravel(), np.repeat(share / len(rows), len(rows))).astype(np.float64)
+        sums = more[kept]
+    return float(share[(sums**2).sum(axis=1) >= reached].sum())
+
+
+def _arrangement_count(row: npt.NDArray[Any]) -> int:
+    """In how many orders the ranks of a row can stand."""
+    ties = np.unique(row, return_counts=True)[1]
+    return math.factorial(len(row)) // math.prod(math.factorial(int(t)) for t in ties)
+
+
+def _drawn(doubled: IntArray, reached: int, rng: np.random.Generator) -> float:
+    """The share among random arrangements, the table itself among them."""
+    step, beyond = max(DRAWN_AT_ONCE // doubled.size, 1), 0
+    for at in range(0, DRAWS, step):
+        drawn = np.broadcast_to(doubled, (min(step, DRAWS - at), *doubled.shape))
+        beyond += int(((rng.permuted(drawn, axis=2).sum(axis=1) ** 2).sum(axis=1) >= reached).sum())
+    return (beyond + 1) / (DRAWS + 1)
+
+
+def quadratic_p(
+    scores: FloatArray, there: npt.NDArray[np.bool_], weights: FloatArray, rng: np.random.Generator, draws: int
+) -> tuple[float, bool]:
+    """Share of the exchanges of scores among the cells of a row that are there with A' W A as large as in the table.
+
+    A (k,) is the sum of the rows of ``scores`` (N, k). All exchanges are counted where they are at most 200,000, else
+    ``draws`` are drawn and p = (b + 1) / (m + 1). Second: whether they were counted. O(draws N k) time.
+    """
+    observed = scores.sum(axis=0)
+    bound = float(observed @ weights @ observed) * (1 - 1e-9)
+    cells = [np.flatnonzero(row) for row in there]
+    total = math.prod(_arrangement_count(row[at]) for row, at in zip(scores, cells, strict=True))
+    if total <= EXACT_UP_TO:
+        sums = np.zeros((1, scores.shape[1]))
+        for row, at in zip(scores, cells, strict=True):
+            orders = np.zeros((_arrangement_count(row[at]), scores.shape[1]))
+            orders[:, at] = sorted(set(itertools.permutations(row[at].tolist())))
+            sums = (sums[:, None] + orders[None]).reshape(-1, scores.shape[1])
+    else:
+        sums = np.zeros((draws, scores.shape[1]))
+        for row, at in zip(scores, cells, strict=True):
+            sums[:, at] += rng.permuted(np.broadcast_to(row[at], (draws, len(at))), axis=1)
+    reached = int((np.einsum("si,ij,sj->s", sums, weights, sums, optimize=True) >= bound).sum())
+    return (reached / total, True) if total <= EXACT_UP_TO else ((reached + 1) / (draws + 1), False)
+
+
+def letter_display(count: int, differing: Iterable[tuple[int, int]]) -> list[str]:
+    """Letters of ``count`` things, in the order from the best; ``differing`` holds the pairs that differ.
+
+    Insert and absorb (Piepho 2004, J. Comput. Graph. Stat. 13, 456-466): every column of letters begins with all
+    things; for each pair that differs, a column that holds both is split into one without the first and one without the
+    second, and columns within others are dropped. Two things share a letter exactly when the pair does not differ.
+    O(pairs x columns x count).
+
+    Examples
+    --------
+    >>> letter_display(3, [(0, 2)])
+    ['a', 'ab', 'b']
+    """
+    columns = [frozenset(range(count))]
+    for pair in differing:
+        split: list[frozenset[int]] = []
+        for column in columns:
+            split += [column - {one} for one in pair] if column.issuperset(pair) else [column]
+        columns = [c for i, c in enumerate(split) if not any(c < d or (c == d and i > j) for j, d in enumerate(split))]
+    columns.sort(key=sorted)
+    return ["".join(_letter(i) for i, column in enumerate(columns) if thing in column) for thing in range(count)]
+
+
+def _letter(place: int) -> str:
+    """Letters from a to z, then A to Z, then numbers in brackets."""
+    return string.ascii_letters[place] if place < len(string.ascii_letters) else f"({place + 1})"
+
+
+def single_letters(letters: str) -> list[str]:
+    """The letters of one thing, apart.
+
+    Examples
+    --------
+    >>> single_letters("ab(53)")
+    ['a', 'b', '(53)']
+    """
+    return re.findall(r"\(\d+\)|[A-Za-z]", letters)
+
+
+AT_ONCE = ("nemenyi",)  # whose p-values hold for all pairs of a measure at once
+
+ORDER = ("wilcoxon", "nemenyi", "mixed")
+
+
+def decisive_test(
+    pairs: pd.DataFrame, families: Mapping[str, Family], alpha: float, adjust: str | None
+) -> dict[str, Any]:
+    """The one test that letters, diagrams and words of a comparison go by, and the smallest p that it can have.
+
+    Every p-value is replaced by the smallest that the design allows (``smallest_p``), and these are adjusted as the
+    others are. The test that can be significant on the most measures decides; of equals signed ranks, which do not
+    depend on what else is compared, then Nemenyi's, then the mixed model. No value is read: what was found chooses
+    nothing. Gives ``decided_by`` (empty where no test has letters) and ``attainable``: smallest adjusted p by index.
+    """
+    table = pairs[pairs["test"].isin(ORDER) & pairs["p_value"].notna()].copy()
+    if table.empty:
+        return {"decided_by": "", "attainable": {}}
+    table["name"] = [point_column(*key) for key in zip(table["measure"], table["parameters"], strict=True)]
+    table["p_value"] = [
+        smallest_p(test, n, len(families[name].names))
+        for test, n, name in zip(table["test"], table["n"], table["name"], strict=True)
+    ]
+    table = adjust_p_values(table.assign(p_adjusted=np.nan), adjust, AT_ONCE)
+    table["least"] = table["p_adjusted"].where(table["p_adjusted"].notna(), table["p_value"])
+    least = table.groupby(["test", "name"], sort=False)["least"].min()
+    known = [test for test in ORDER if test in set(table["test"])]
+    test = max(known, key=lambda test: int((least[test] <= alpha).sum()))
+    return {"decided_by": test, "attainable": {name: float(p) for name, p in least[test].items()}}
+
+
+@cache
+def smallest_p(test: str, n: int, k: int) -> float:
+    """The smallest p-value of a pair that the test can have on n data sets with k embeddings.
+
+    Signed ranks: 2 / 2^n. Nemenyi: mean ranks 1 and k. The mixed model: none is too small.
+
+    Examples
+    --------
+    >>> smallest_p("wilcoxon", 6, 4), round(smallest_p("nemenyi", 6, 4), 5)
+    (0.03125, 0.00033)
+    """
+    if test == "wilcoxon":
+        return float(2.0 ** (1 - n))
+    return float(nemenyi(np.array([1.0, k]), n, k)[0, 1]) if test == "nemenyi" else 0.0
+
+
+def critical_level(comparison: Comparison) -> float:
+    """The level at which Nemenyi's critical difference parts two embeddings here; NaN where it does not decide.
+
+    With Holm's adjustment over m measures alpha / m, beyond which every pair differs.
+    """
+    recipe = comparison.recipe
+    blocks = len(recipe.get("attainable", {}))
+    if recipe.get("decided_by") != "nemenyi" or (recipe["adjust"] == "benjamini_hochberg" and blocks > 1):
+        return math.nan
+    return float(recipe["alpha"] / (blocks if recipe["adjust"] == "holm" else 1))

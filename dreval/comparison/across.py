@@ -12,19 +12,17 @@ import pandas as pd
 
 from dreval._check import check_float, check_one_of
 from dreval._random import root_seed, stream
-from dreval.comparison._cells import families
-from dreval.comparison._lettered import AT_ONCE, decisive_test
-from dreval.comparison._mixed import mixed_rows
 from dreval.comparison._pairs import (
     letters_of,
+    mixed_rows,
     nemenyi_rows,
     only_found,
     overall_frame,
     pair_frame,
     signed_rank_rows,
 )
-from dreval.comparison._ranks import block_ranks, overall_rows
-from dreval.comparison._tables import TABLES, gather
+from dreval.comparison._ranks import AT_ONCE, block_ranks, decisive_test, overall_rows
+from dreval.comparison._tables import TABLES, families, gather
 from dreval.comparison.within import compare_pairs
 from dreval.errors import InputError
 from dreval.glossary import STANDING_COLUMNS

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import check_float, check_one_of, describe
-from dreval.comparison._cells import wanted_names
 from dreval.comparison._pairs import ahead, compared_pairs, letters_of, only_found, pair_frame, superiority
+from dreval.comparison._tables import wanted_names
 from dreval.errors import InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
@@ -299,7 +299,7 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
 
 
 def _shared_kind(first: str, second: str) -> str:
-    """The kind by which a pair is tested: what both have; beside runs with other seeds an embedding is taken as it is."""
+    """The kind by which a pair is tested: what both have; runs with other seeds are compared with anything."""
     return "seeds" if "seeds" in (first, second) else first * (first == second)
 
 

@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose
 
 import dreval
-from dreval.comparison._bayes import bayesian_signed_rank, region_shares
+from dreval.comparison._pairs import bayesian_signed_rank, region_shares
 from dreval.errors import InputError, UnknownName
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS, STANDING_COLUMNS
 from dreval.report.contents.comparison import letter_words

@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 
 import dreval
-from dreval.comparison._letters import letter_display
+from dreval.comparison._ranks import letter_display
 from dreval.errors import InputError, UnknownName
 from dreval.report._numbers import probability
 from dreval.report._style import RAMP

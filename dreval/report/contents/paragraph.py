@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dreval.comparison._lettered import critical_level
-from dreval.comparison._ranks import critical_difference
+from dreval.comparison._ranks import critical_difference, critical_level
 from dreval.records.comparison import Comparison
 from dreval.report.contents.comparison import SHORT, cannot_tell, heading
 from dreval.report.render.latex import latex_title

@@ -8,9 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dreval.comparison._lettered import critical_level
-from dreval.comparison._letters import single_letters
-from dreval.comparison._ranks import critical_difference
+from dreval.comparison._ranks import critical_difference, critical_level, single_letters
 from dreval.errors import InputError
 from dreval.records.comparison import Comparison
 from dreval.report._style import LIGHT, embedding_color, one_axes
