@@ -73,7 +73,7 @@ def test_missing_numbers_are_null(run: Any) -> None:
 
     found = json.loads(out)["measures"]
     assert (code, found["tractable_consistency"]["value"]) == (1, None)
-    assert "round 1" in found["tractable_consistency"]["notes"][0]
+    assert "round 1" in found["tractable_consistency"]["notes"][0]["text"]
     assert found["trustability"]["value"] > 0
 
 
@@ -85,8 +85,8 @@ def test_missing_numbers_are_null(run: Any) -> None:
         ((*EXPORT, "--n-transformations", "some"), "invalid"),
         ((*EXPORT, "-d", "0"), "`--n-components` must be an integer >= 1"),
         ((*EXPORT, "--embedding", "absent.csv"), "absent.csv"),
-        (("protocol", "status", "absent"), "`absent/manifest.json` must be there"),
-        (("protocol", "collect", "."), "`manifest.json` must be there"),
+        (("protocol", "status", "absent"), "`absent/manifest.json` must exist"),
+        (("protocol", "collect", "."), "`manifest.json` must exist"),
     ],
 )
 def test_refusals_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:
