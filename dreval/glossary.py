@@ -88,7 +88,7 @@ TARGETS: dict[str, str] = {
     "points": "the population the points came from, embedding held fixed, as if not fitted to them",
     "replicates": "other runs of the method",
     "seeds": "the mean over all seeds of the method, points held fixed",
-    "subsamples": "the population the points came from, method run anew",
+    "subsamples": "the population the points came from, method re-run",
 }
 
 # Which way of a measure is better, by the word of its card, as it is printed.

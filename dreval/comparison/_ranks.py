@@ -204,7 +204,7 @@ def overall_rows(goodness: FloatArray, rng: np.random.Generator) -> list[dict[st
 
 
 def _agreement(goodness: FloatArray) -> float:
-    """Probability that all rows rank alike by chance: 1 / (number of arrangements of a row)^(N - 1)."""
+    """Probability that all rows rank alike under the null hypothesis: 1 / (number of arrangements of a row)^(N - 1)."""
     n, k = goodness.shape
     ties = np.unique(goodness[0], return_counts=True)[1]
     arrangements = math.factorial(k) / math.prod(math.factorial(int(t)) for t in ties)

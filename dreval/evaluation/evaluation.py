@@ -263,13 +263,13 @@ class Evaluation:
             Of a method that was run it does not cover what the method gives on other points (the mean of refitted
             values was covered in 85 to 93 %): "replicates" do. "subsampling": the same, from differences of random
             halves of the points, with half the neighbors; 20 splits cost 10 more passes. "replicates": methods
-            are run anew, with other seeds (each run a row, with its number in the column ``replicate``; the interval is
+            are re-run, with other seeds (each run a row, with its number in the column ``replicate``; the interval is
             that of their mean, and says nothing of results that few seeds give: 10 runs miss what 26 % of the seeds
             give in one result of twenty, 30 runs 10 %), or, where seeds change nothing, on random halves of the points;
             coordinates have the reason there. "anchors": all points, from the design, cut at the bounds: Student's
             where many anchors carry the value, else the wider of Student's and the interval of bets on a bounded mean,
             which holds also where few points carry the error. "default": anchors where anchors are used, replicates
-            where their options are given and a method can be run anew, else points.
+            where their options are given and a method can be re-run, else points.
         n_resamples : int
             Permutations of a test.
         adjust : "holm", "benjamini_hochberg" or None

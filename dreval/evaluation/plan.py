@@ -373,7 +373,7 @@ def _settings(name: str, options: Options) -> dict[str, Any]:
 
 
 def _replicates(sources: Mapping[str, Source], over: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What is altered when each source is run anew, and why others are not."""
+    """What is altered when each source is re-run, and why others are not."""
     kinds, reasons = {}, {}
     for name, source in sources.items():
         if source.recording is not None:
@@ -388,13 +388,13 @@ def _replicates(sources: Mapping[str, Source], over: str) -> tuple[dict[str, str
 
 
 def _refuse(reasons: Mapping[str, str]) -> None:
-    """Refuse replicates where nothing can be run anew."""
+    """Refuse replicates where nothing can be re-run."""
     said = "; ".join(dict.fromkeys(reasons.values()))
     cure = "Pass an estimator, a callable or the name of a bundled method, or use ci='points'."
-    raise InputError("ci", "must be 'replicates' only where an embedding can be run anew", said, cure)
+    raise InputError("ci", "must be 'replicates' only where an embedding can be re-run", said, cure)
 
 
 def _no_interval(source: Source, reason: str) -> Note:
     """Why one embedding has no interval beside others that have."""
-    rule = "must be able to run anew for ci='replicates'"
+    rule = "must be a method that can be re-run for ci='replicates'"
     return note("interval.refused", reason=refusal(UndefinedMeasure(source.argument, rule, reason, "Use ci='points'.")))

@@ -19,7 +19,7 @@ from dreval.records.shepard import Shepard
 __all__ = [
     "Triplets",
     "correlation",
-    "correlation_by_chance",
+    "correlation_chance",
     "rank_correlation",
     "rank_products",
     "rank_products_without",
@@ -34,7 +34,7 @@ def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, N
     return _within((xx, yy, xy), flat[0] or xx == 0, flat[1] or yy == 0, alike, "distances")
 
 
-def correlation_by_chance(view: View) -> float:
+def correlation_chance(view: View) -> float:
     """Mean over all exchanges of points of a correlation of distances, of values, mid ranks or orders.
 
     0 exactly, with ties or without: two pairs of points, with a common point or not, can change places. But 1 where all

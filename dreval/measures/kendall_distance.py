@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dreval.geometry.blocks import View
-from dreval.geometry.pair_statistics import correlation, correlation_by_chance
+from dreval.geometry.pair_statistics import correlation, correlation_chance
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.measures._measure import measure
 from dreval.records.notes import Notes
@@ -19,7 +19,7 @@ from dreval.records.notes import Notes
     bounds=(-1.0, 1.0),
     chance=0.0,
     chance_formula="0; 1 where all distances are equal in both spaces",
-    expected=correlation_by_chance,
+    expected=correlation_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost=(
         "O(n^2 (p + d + log n)) time and O(n^2) memory up to n = 5000 (500 MB there); beyond, 2,000,000 random pairs."

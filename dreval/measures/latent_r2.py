@@ -12,7 +12,7 @@ from dreval.records.notes import ASSUMPTION, Notes, define
 LISTED = 10  # latents whose own R^2 the note names
 
 
-def _by_chance(view: View) -> float:
+def _chance_level(view: View) -> float:
     """The rank of the centered embedding over n - 1: the mean of R^2 over all permutations of rows."""
     return _basis(_unit(view.Y[view.population])).shape[1] / (view.n - 1)
 
@@ -30,7 +30,7 @@ EACH = define("latent_r2.each", ASSUMPTION, "R^2 of each latent variable: {value
     bounds=(0.0, 1.0),
     chance="permutation",
     chance_formula=r":math:`\mathrm{rank}(Y) / (n - 1)`, as 0.0202 for a centered embedding of rank 2 and n = 100",
-    expected=_by_chance,
+    expected=_chance_level,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n d (d + q)) time with q latent variables, O(n (d + q)) memory.",
     reference="Li & Wu (2022), Inverse Kernel Decomposition, Section 3.1: affine alignment, mean R^2 of the latents.",

@@ -12,7 +12,7 @@ from dreval.geometry.pairs import Estimate, left_out_anchors
 from dreval.measures._measure import FloatArray, measure
 
 
-def _by_chance(view: View, k: int) -> float:
+def _chance_level(view: View, k: int) -> float:
     """0 with ties or without, since radii have mid ranks; 1 where all are equal in both spaces, which counts as 1."""
     x, y = _radii(view, k)
     equal = all(np.ptp(radii) <= ROUNDING * radii.max() for radii in (x, y))
@@ -28,7 +28,7 @@ def _by_chance(view: View, k: int) -> float:
     direction="higher",
     bounds=(-1.0, 1.0),
     chance=0.0,
-    expected=_by_chance,
+    expected=_chance_level,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n^2 (p + d)) time for the neighbors, O(n k) memory.",
     reference=(

@@ -24,7 +24,7 @@ def _ties(view: View, k: int) -> tuple[FloatArray, FloatArray] | None:
     return worst, best
 
 
-def _by_chance(view: View, _: int) -> float:
+def _chance_level(view: View, _: int) -> float:
     """The share of other points with the class of a point, averaged over the points seen."""
     classes = members(view)
     return float(np.mean((classes.sizes[classes.codes[classes.rows]] - 1) / (view.n - 1)))
@@ -54,7 +54,7 @@ def _without(view: View, n_neighbors: int) -> FloatArray:
         r":math:`\sum_c n_c (n_c - 1) / (n (n - 1))` with :math:`n_c` points in class c, as 0.495 for two classes of 50"
         " points; where ties in the embedding change it, mean over 20 random permutations of its rows"
     ),
-    expected=_by_chance,
+    expected=_chance_level,
     counted="edge",
     invariances=frozenset({"translation", "rotation", "scale"}),
     ties=_ties,

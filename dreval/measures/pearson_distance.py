@@ -6,7 +6,7 @@ import numpy as np
 
 from dreval.geometry.blocks import View
 from dreval.geometry.leave_one import counted_without, point_sums, really_without, thin
-from dreval.geometry.pair_statistics import correlation, correlation_by_chance
+from dreval.geometry.pair_statistics import correlation, correlation_chance
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import Notes
@@ -40,7 +40,7 @@ def _without(view: View) -> FloatArray:
     bounds=(-1.0, 1.0),
     chance=0.0,
     chance_formula="0; 1 where all distances are equal in both spaces",
-    expected=correlation_by_chance,
+    expected=correlation_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     without=_without,
     cost=(

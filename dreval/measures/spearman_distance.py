@@ -6,7 +6,7 @@ import numpy as np
 
 from dreval.geometry.blocks import Groups, View
 from dreval.geometry.leave_one import spearman_without
-from dreval.geometry.pair_statistics import correlation, correlation_by_chance, rank_products, rank_products_without
+from dreval.geometry.pair_statistics import correlation, correlation_chance, rank_products, rank_products_without
 from dreval.geometry.pairs import Estimate, Pairs, estimate
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import Notes
@@ -22,7 +22,7 @@ from dreval.records.notes import Notes
     bounds=(-1.0, 1.0),
     chance=0.0,
     chance_formula="0; 1 where all distances are equal in both spaces",
-    expected=correlation_by_chance,
+    expected=correlation_chance,
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=8,
     without=lambda view: spearman_without(view),

@@ -11,7 +11,7 @@ from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
 
-def _by_chance(view: View, n_triplets: int) -> float:
+def _chance_level(view: View, n_triplets: int) -> float:
     """One half at the points with triplets to judge, of which an unrelated embedding orders half; 1 at the others."""
     return float(np.mean(np.where(_judged(view, n_triplets).used == 0, 1.0, 0.5)))
 
@@ -30,7 +30,7 @@ EMPTY = define("triplet_accuracy.empty", ASSUMPTION, "{count} points without tri
     bounds=(0.0, 1.0),
     chance=0.5,
     chance_formula="1/2 at points with triplets that have an order in the data, 1 at the others",
-    expected=_by_chance,
+    expected=_chance_level,
     invariances=frozenset({"translation", "rotation", "scale"}),
     cost="O(n t (p + d)) time for t triplets a point, at least 20,000 where there are no more; O(n) memory.",
     reference=(

@@ -52,7 +52,8 @@ class Certificate(Record):
     train, held_out : float
         Squared reconstruction error over the variance of the data: of points that were fitted, and of held-out ones.
     residual_mean : float
-        Length of the mean held-out residual over the residuals' root mean square; by chance about ``1 / sqrt(n)``.
+        Length of the mean held-out residual over the residuals' root mean square; about ``1 / sqrt(n)`` under
+        Definition 1.
     tests : tuple of ResidualTest
         Residual against embedding: effect size, its mean under resamples in which the definition holds, and the p-value
         of the residual bootstrap. That mean may lie below 0, where an effect is measured from exchanged rows: fitted

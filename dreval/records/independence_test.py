@@ -98,7 +98,7 @@ class IndependenceTest(Record):
 
     @property
     def null_mean(self) -> float:
-        """Mean of the statistic by chance: of the permutations, or of the law that stands for them."""
+        """Null mean of the statistic: of the permutations, or of the law that stands for them."""
         if len(self.null_distribution):
             return float(np.mean(self.null_distribution))
         return float(self.extra.get("null_mean", math.nan))

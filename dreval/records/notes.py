@@ -197,9 +197,9 @@ CODES: dict[str, Code] = {
     "neighbors.auto": Code(
         'n_neighbors="auto" is {k} for {n} points; {usual} from {least}.', ASSUMPTION, "Pass n_neighbors."
     ),
-    "ties.index": Code("equal distances are ordered by index", ASSUMPTION),
+    "ties.index": Code("ties are broken by row number", ASSUMPTION),
     "ties.bounds": Code(
-        "equal distances are ordered by index{flatters: in both spaces alike, which flatters here|} "
+        "ties are broken by row number{flatters: in both spaces alike, which flatters here|} "
         "(worst, best: over all orders)",
         ASSUMPTION,
     ),
@@ -250,7 +250,7 @@ CODES: dict[str, Code] = {
     "runs.failed": Code("{failed} of {runs} runs failed, which is in no mean: {reasons}", LIMIT),
     "interval.coordinates": Code(
         "intervals hold the coordinates fixed, and do not cover what the method gives on other points; "
-        "ci='replicates' runs it anew.",
+        "ci='replicates' re-runs it.",
         LIMIT,
         "Use ci='replicates'.",
     ),

@@ -84,7 +84,7 @@ class Results(Record):
         The data, in memory only; a saved result holds their hash.
     curves : DataFrame
         Measures that have a value for every number of neighbors: embedding, measure, K, value, the ends of the 95 %
-        interval at each K (of each alone, not of the whole curve) up to K = n/2, and the value by chance; see
+        interval at each K (of each alone, not of the whole curve) up to K = n/2, and the chance level; see
         ``curve``.
     shepard : dict of str to Shepard
         Distances in each embedding against those in the data, counted in cells; where a measure of pairs was run.

@@ -17,7 +17,7 @@ from dreval.records.results import Results
 from dreval.report._style import drawing
 from dreval.report.contents.page import table_parts
 from dreval.report.document import Best, Block, Small
-from dreval.report.names import told_apart
+from dreval.report.names import distinct_short_names
 from dreval.report.reading import Reading, parameter_words
 from dreval.report.render.latex import in_line, latex_table, latex_title
 from dreval.report.render.markup import known_letters
@@ -160,7 +160,7 @@ def _values_below(page: Mapping[str, Any], reading: Reading) -> Block:
         rows.append([f"{row['name']}{size}", *map(_value, cells)])
         small = [cell.interval or cell.ends if cell else "" for cell in cells]
         rows += [["", *map(Small, small)]] if any(small) else []
-    rows.append(["by chance", *(chance["text"] for chance in page["chances"])])
+    rows.append(["chance level", *(chance["text"] for chance in page["chances"])])
     columns = reading.by_subject
     words = [", ".join(filter(None, [c.title, parameter_words(c.parameters), c.better_words])) for c in columns]
     foot = " ".join(f"{c.symbol or c.measure}: {said}." for c, said in zip(columns, words, strict=True))
@@ -178,11 +178,11 @@ def _values_across(page: Mapping[str, Any]) -> Block:
             rows.append([head["title"], *map(_value, cells), line["chance"]["text"]])
             small = [head["below"], *(cell.interval or cell.ends if cell else "" for cell in cells), ""]
             rows += [[Small(text) for text in small]] if any(small) else []
-    short = told_apart([known_letters(row["name"]) for row in page["rows"]], HEADING)
+    short = distinct_short_names([known_letters(row["name"]) for row in page["rows"]], HEADING)
     long = [f"{form}: {name}." for name, form in short.items() if form != name]
     sizes = [f" (d = {row['d']})" if row["d"] else "" for row in page["rows"]]
     return Block(
-        "", ["", *map("".join, zip(short.values(), sizes, strict=True)), "by chance"], rows, foot=" ".join(long)
+        "", ["", *map("".join, zip(short.values(), sizes, strict=True)), "chance level"], rows, foot=" ".join(long)
     )
 
 

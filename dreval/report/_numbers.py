@@ -39,7 +39,7 @@ def decimals_for(values: Iterable[float], bounds: Sequence[float] = (0.0, 1.0)) 
 
 
 def fixed(value: float, places: int) -> str:
-    """A number with that many places; a true minus sign, never minus nought; very large and small ones with a power."""
+    """A number with that many places; a true minus sign, never minus zero; very large and small ones with a power."""
     if not math.isfinite(value):
         return "" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     size = abs(value)
@@ -52,7 +52,7 @@ def fixed(value: float, places: int) -> str:
 
 
 def plain_numbers(values: Sequence[float]) -> list[str]:
-    """Evenly spaced numbers with the same places, as few as tell them apart; nought is 0.
+    """Evenly spaced numbers with the same places, as few as make them distinct; zero is 0.
 
     Very small and very large ones have a power of ten each, so that no power stands apart from them.
 
@@ -83,7 +83,7 @@ def half_width(value: float, low: float, high: float, places: int) -> str:
 
 
 def _bare(value: float, places: int) -> str:
-    """A number without the nought before the point, to be short."""
+    """A number without the zero before the point, to be short."""
     return fixed(value, places).removeprefix("0") if places else fixed(value, places)
 
 

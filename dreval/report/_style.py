@@ -146,7 +146,7 @@ SEQUENCE = (
 )
 
 FONT = "DejaVu Sans"  # comes with matplotlib
-# Fonts with the letters of East Asia, the more usual ones first, and with pictures; those that are installed are used
+# Fonts with the letters of East Asia, the more usual ones first, and with pictograms; those that are installed are used
 # where FONT has none.
 FALLBACKS = (
     "Noto Sans CJK SC",
@@ -244,7 +244,7 @@ def draw_for_reader(draw: Callable[[], Any], ax: Axes | None = None, figsize: An
 
 
 def _enlarge(made: Figure | Axes, ratio: float) -> None:
-    """Multiply the sizes of all texts; those of ticks are set by their axis, which makes them anew."""
+    """Multiply the sizes of all texts; those of ticks are set by their axis, which recreates them."""
     axes = made.axes if isinstance(made, Figure) else [made, *made.child_axes]
     ticks = set()
     for axis in (axis for one in axes for axis in (one.xaxis, one.yaxis)):
@@ -336,7 +336,7 @@ class _Quiet(Figure):
         return super().__repr__().replace("_Quiet", "Figure", 1)
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """What a notebook shows, where pyplot has not taught it figures: the picture, and its width there."""
+        """What a notebook shows, where pyplot has not taught it figures: the image, and its width there."""
         target = BytesIO()
         self.savefig(target, format="png")
         return target.getvalue(), {"width": round(PIXELS_PER_INCH * self.get_figwidth())}

@@ -11,7 +11,7 @@ from dreval.glossary import MARK, spread, terminal_width
 from dreval.report.document import Block
 from dreval.report.render.markup import printable
 
-__all__ = ["breadth", "in_short", "short_name", "short_names", "shortened", "told_apart"]
+__all__ = ["breadth", "distinct_short_names", "in_short", "short_name", "short_names", "shortened"]
 
 
 def in_short(blocks: Sequence[Block], rooms: Sequence[int]) -> tuple[list[Block], dict[str, str]]:
@@ -24,7 +24,7 @@ def in_short(blocks: Sequence[Block], rooms: Sequence[int]) -> tuple[list[Block]
     tight = [block for block, room in pairs if room < block.longest]
     if not tight:
         return list(blocks), {}
-    short = told_apart(_free(blocks), min(room for block, room in pairs if room < block.longest))
+    short = distinct_short_names(_free(blocks), min(room for block, room in pairs if room < block.longest))
     shown = [block.renamed(short) if room < block.longest else block for block, room in pairs]
     return shown, {short[whole]: whole for whole in dict.fromkeys(_free(tight)) if short[whole] != whole}
 
@@ -42,12 +42,12 @@ def shortened(text: str, room: int) -> str:
     return made.replace(MARK, "")
 
 
-def told_apart(texts: Sequence[str], room: int) -> dict[str, str]:
+def distinct_short_names(texts: Sequence[str], room: int) -> dict[str, str]:
     """Short forms of all texts, no two the same: where only middles differ these are shown, or a number.
 
     Examples
     --------
-    >>> told_apart(["perplexity=30, seed=0, exact", "perplexity=50, seed=0, exact", "pca"], 12)
+    >>> distinct_short_names(["perplexity=30, seed=0, exact", "perplexity=50, seed=0, exact", "pca"], 12)
     {'perplexity=30, seed=0, exact': '…30, s…exact', 'perplexity=50, seed=0, exact': '…50, s…exact', 'pca': 'pca'}
     """
     short = {text: shortened(text, room) for text in texts}

@@ -30,7 +30,7 @@ __all__ = [
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = ("Jaccard", "Kendall", "Kolmogorov", "Kruskal", "Kullback", "Pearson", "Procrustes", "Sammon", "Shepard")
 PERSONS += ("Smirnov", "Spearman", "Wasserstein")
-# A range of values by chance is wide beyond this part of the scale of the measure, or of the largest of them.
+# A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE = 0.1
 DIFFERS = "differs"
 
@@ -185,13 +185,13 @@ class Column:
 
     @cached_property
     def chance(self) -> str:
-        """Value by chance in words: one, or the range over embeddings; empty where it has no meaning."""
+        """Chance level in words: one, or the range over embeddings; empty where it has no meaning."""
         texts = [fixed(c, self._chance_places) for c in self.chances]
         return "" if not texts else texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
 
     @cached_property
     def short_chance(self) -> str:
-        """Value by chance in a table: a wide range over embeddings is only said to differ."""
+        """Chance level in a table: a wide range over embeddings is only said to differ."""
         if " to " not in self.chance:
             return self.chance
         low, high = self.chances[0], self.chances[-1]
@@ -201,7 +201,7 @@ class Column:
 
     @cached_property
     def chances(self) -> list[float]:
-        """Values by chance of all embeddings, ascending."""
+        """Chance levels of all embeddings, ascending."""
         return sorted(c.chance for c in self.cells.values() if not math.isnan(c.chance))
 
     @property

@@ -236,7 +236,7 @@ def above_chance(column: Column, cell: Cell) -> float:
 
 
 def in_chance(column: Column, cell: Cell) -> bool:
-    """Whether the value is no better than by chance, or its interval reaches chance."""
+    """Whether the value is not better than the chance level, or its interval reaches chance."""
     if math.isnan(cell.chance):
         return False
     edge = (cell.low if column.higher else cell.high) if cell.has_interval else cell.value
@@ -252,7 +252,7 @@ def _value(column: Column, value: float) -> str:
 
 
 def _against(cell: Cell) -> str:
-    return "" if math.isnan(cell.chance) else f", against {of_hundred(cell.chance)} by chance"
+    return "" if math.isnan(cell.chance) else f", against {of_hundred(cell.chance)} at chance"
 
 
 def _left_open(ties: str) -> str:
@@ -349,7 +349,7 @@ def _compose_area(column: Column, cell: Cell, verdict: str | None, ties: str) ->
 
 
 def _judge_triplets(column: Column, cell: Cell) -> tuple[bool, str]:
-    """Whether more triplets keep their order than by chance."""
+    """Whether more triplets keep their order than at chance level."""
     return (False, CHANCE) if in_chance(column, cell) else (True, "tell")
 
 

@@ -257,10 +257,10 @@ def test_coordinates_have_their_reason(mixed: dreval.Results) -> None:
 
     assert np.isnan(row["conf_low"])
     assert row["note"] == (
-        "no interval: `embeddings['xy']` must be able to run anew for ci='replicates': got coordinates only, which "
-        "cannot be recomputed on other data. Use ci='points'."
+        "no interval: `embeddings['xy']` must be a method that can be re-run for ci='replicates': got coordinates "
+        "only, which cannot be recomputed on other data. Use ci='points'."
     )
-    with pytest.raises(InputError, match="`ci` must be 'replicates' only where an embedding can be run anew"):
+    with pytest.raises(InputError, match="`ci` must be 'replicates' only where an embedding can be re-run"):
         evaluation(xy=X[:, :2]).run(ci="replicates")
     with pytest.raises(InputError, match="pca is deterministic, so that there are no other seeds"):
         evaluation(pca="pca").run(ci="replicates", options={"replicates": {"over": "seeds"}})

@@ -79,13 +79,13 @@ def test_an_order_of_ties_that_flatters_is_said() -> None:
     ev = dreval.Evaluation(data, {"e": data[:, :2]}, n_neighbors=4, labels=list("abc") * 10, random_state=0)
     results = ev.run(["r_nx_auc", "knn_accuracy"], None, None)
     area, accuracy = (row for _, row in results.tidy().iterrows())
-    word = "equal distances are ordered by index in both spaces alike, which flatters here"
+    word = "ties are broken by row number in both spaces alike, which flatters here"
     assert_allclose(area["value"], area["best"], rtol=1e-12)
     assert area["best"] - area["worst"] > 0.05
     moved = "equal distances in the embedding move chance: it is the mean of 20 exchanges"
     assert area["note"] == f"{word} (worst, best: over all orders); {moved}"
     assert accuracy["value"] < accuracy["best"]
-    assert accuracy["note"] == "equal distances are ordered by index (worst, best: over all orders)"
+    assert accuracy["note"] == "ties are broken by row number (worst, best: over all orders)"
     assert f"{word} (worst, best: over all orders)" in " ".join(str(results.summary()).split())
 
 
@@ -218,7 +218,7 @@ def test_what_equal_distances_and_anchors_do_is_noted() -> None:
     asked = ["procrustes_rc", "class_aware_continuity"]
     for measures in ([asked[0]], asked):
         tied = dreval.Evaluation(whole, {"e": whole[:, :2]}, labels=kinds, random_state=0).run(measures, tests=None)
-        assert all("equal distances are ordered by index" in note for note in tied.tidy()["note"])
+        assert all("ties are broken by row number" in note for note in tied.tidy()["note"])
     free = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0).run(asked, tests=None).tidy()
     assert not free["note"].str.contains("equal distances").any()
 

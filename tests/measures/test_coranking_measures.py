@@ -218,7 +218,7 @@ def test_ties_of_jaccard():
     view = view_of(X, X)
     share, common = tie_values(dreval.neighborhood_overlap, view, {"n_neighbors": 1}), table.loc[1]
     assert_allclose([common["worst"], common["best"]], share)  # at k = 1 overlap and Jaccard are the same
-    assert joined(answer(dreval.q_local, view, {}).notes) == "equal distances are ordered by index"
+    assert joined(answer(dreval.q_local, view, {}).notes) == "ties are broken by row number"
     assert joined(answer(dreval.q_local, view_of(X**2.5, X**2.5), {}).notes) == ""
 
 

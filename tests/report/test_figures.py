@@ -179,8 +179,8 @@ def test_chance_far_from_all_lines_is_said_and_not_drawn():
     ]
     figure = plot(make_results(rows, {"a": np.zeros((6, 2))}, n_neighbors=[5, 15, 60]), "curve")
 
-    assert any("by chance 0.500, outside the axis" in text for text in texts(figure))
-    assert "by chance" not in texts(figure)
+    assert any("chance level 0.500, outside the axis" in text for text in texts(figure))
+    assert "chance level" not in texts(figure)
     assert figure.axes[0].get_ylim()[0] > 0.9
 
 
@@ -219,11 +219,11 @@ def test_points_are_placed_inside_the_panel_at_one_scale(Y):
 @pytest.mark.parametrize(
     ("measure", "chance", "words", "share"),
     [
-        ("trustworthiness", 0.2, "by chance 0.200, beyond the worse end", None),
-        ("trustworthiness", 0.5, "mark: by chance 0.500", 0.5),
-        ("procrustes_rc", 0.5, "mark: by chance 0.500", 0.5),
-        ("procrustes_rc", 0.41, "mark: by chance 0.410", 0.75),
-        ("procrustes_rc", 0.9, "by chance 0.900, beyond the worse end", None),
+        ("trustworthiness", 0.2, "chance level 0.200, beyond the worse end", None),
+        ("trustworthiness", 0.5, "mark: chance level 0.500", 0.5),
+        ("procrustes_rc", 0.5, "mark: chance level 0.500", 0.5),
+        ("procrustes_rc", 0.41, "mark: chance level 0.410", 0.75),
+        ("procrustes_rc", 0.9, "chance level 0.900, beyond the worse end", None),
     ],
 )
 def test_a_map_says_which_end_is_worse_and_where_chance_lies(measure, chance, words, share):

@@ -416,7 +416,7 @@ def test_many_measures_are_the_rows_of_the_first_table(tmp_path):
     page = results.report(tmp_path / "a.html").read_text("utf-8")
     first = page.partition('<table class="main turned">')[2].partition("</table>")[0]
 
-    assert table[0] == "| Measure | a | b | bad | by chance |"
+    assert table[0] == "| Measure | a | b | bad | chance level |"
     assert len(table) == 2 + len(cards) + 5
     assert {line.count("|") for line in table} == {6}
     assert sum("**" in line for line in table) == len(cards) - 1
@@ -462,7 +462,8 @@ def test_a_card_trusts_what_holds_and_nothing_else():
     cards = {said.name: words for said, words in cards_of(simulated_results(intervals=False))}
 
     assert cards["tsne"] == (
-        "Most neighbors shown are true: 98 of 100, against 1 by chance. Trust points shown close, points shown apart "
+        "Most neighbors shown are true: 98 of 100, against 1 at chance. Trust points shown close, points "
+        "shown apart "
         "and nearby classes.  Best on all six measures."
     )
     assert "Distrust points shown close and points shown apart." in cards["pca"]

@@ -18,7 +18,7 @@ import dreval
 from dreval.errors import InputError
 from dreval.glossary import format_number, format_p, terminal_width
 from dreval.report.document import Best, Block, same_digits, significance_stars
-from dreval.report.names import told_apart
+from dreval.report.names import distinct_short_names
 from dreval.report.render.summary import Summary
 
 X = np.random.default_rng(0).normal(size=(40, 4))
@@ -277,9 +277,9 @@ def name_words(name: str) -> list[str]:
 
 
 @given(st.lists(st.text("ab=_", min_size=1, max_size=60), min_size=1, max_size=12), st.integers(8, 30))
-def test_short_forms_are_told_apart(names: list[str], room: int) -> None:
+def test_short_forms_are_distinct(names: list[str], room: int) -> None:
     """No two names have one short form, and each form fits its room."""
-    short = told_apart(names, room)
+    short = distinct_short_names(names, room)
 
     assert len(set(short.values())) == len(set(names))
     assert max(map(len, short.values())) <= room

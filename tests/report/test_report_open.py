@@ -45,10 +45,10 @@ def ends(value, half):
 def test_ties_are_said_in_the_card():
     """The sentence of the lead, word by word, open and not; of ranks with both values."""
     assert verdicts(tied(0.24, 0.08, 0.6))[0].lead == (
-        "24 of 100 neighbors shown are true, against 10 by chance; equal distances leave it open between 8 and 60."
+        "24 of 100 neighbors shown are true, against 10 at chance; equal distances leave it open between 8 and 60."
     )
     assert verdicts(tied(0.7, 0.6, 0.8))[0].lead == (
-        "Most neighbors shown are true: 70 of 100, against 10 by chance; "
+        "Most neighbors shown are true: 70 of 100, against 10 at chance; "
         "equal distances leave it open between 60 and 80."
     )
     ranks = verdicts(tied(0.9, 0.2, 0.97, 0.5, "trustworthiness"))[0].lead

@@ -163,7 +163,7 @@ def said_of(measure, value, chance):
         ("r_nx_auc", 0.5, 0.0, "are about half kept: 50\u00a0%"),
         ("r_nx_auc", 0.2, 0.0, "are mostly lost: 20\u00a0%"),
         ("r_nx_auc", -0.1, 0.0, "Area under R_NX cannot be told from chance (AUC\u00a0−0.100)."),
-        ("triplet_accuracy", 0.81, 0.5, "is shown nearer for 81 of 100, against 50 by chance."),
+        ("triplet_accuracy", 0.81, 0.5, "is shown nearer for 81 of 100, against 50 at chance."),
         ("triplet_accuracy", 0.5, 0.5, "does not tell which of two points is nearer to a third: right for 50 of 100"),
         ("procrustes_rn_opt", 0.02, 0.9, "neighborhoods keep shape and size (R_N,opt\u00a00.0200)."),
         ("procrustes_rn_opt", 0.6, 0.9, "neighborhoods lose shape or size (R_N,opt\u00a00.600)."),
@@ -209,7 +209,7 @@ def test_the_lead_agrees_with_the_share_of_true_neighbors(reading):
             continue
         lead = verdict.lead
         assert f"{of_hundred(cell.value)} of 100" in lead
-        assert "against 1 by chance" in lead
+        assert "against 1 at chance" in lead
         if in_chance(column, cell):
             assert "cannot be told from chance" in lead
         else:
@@ -282,7 +282,7 @@ def test_the_verdicts_of_the_example_read_as_they_should():
     """One known result, word by word."""
     first, second, *_, last = verdicts(read_results(simulated_results(intervals=False)))
 
-    assert first.lead == "Most neighbors shown are true: 98 of 100, against 1 by chance."
+    assert first.lead == "Most neighbors shown are true: 98 of 100, against 1 at chance."
     assert first.trust[0] == "Points shown close are close in the data (T\u00a00.977)."
     assert first.standing == ("Best of the four on all six measures.",)
     assert second.standing == ()

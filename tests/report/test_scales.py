@@ -78,7 +78,7 @@ def test_labels_lie_apart_and_inside(measure, count):
     words = {t.get_text() for t in seen}
 
     assert set(names) <= words
-    assert {"chance, perfect"} <= words if measure == "b_nx" else {"by chance", "perfect"} <= words
+    assert {"chance, perfect"} <= words if measure == "b_nx" else {"chance level", "perfect"} <= words
     for a, b in itertools.combinations(range(len(seen)), 2):
         assert not boxes[a].overlaps(boxes[b]), (seen[a].get_text(), seen[b].get_text())
     for box, text in zip(boxes, seen, strict=True):
@@ -97,7 +97,7 @@ def test_labels_of_lines_that_meet_are_ordered_as_where_they_lie_apart():
     figure = make_results([], {name: np.eye(100)[:, :2] for name in names}, curves=rows).plot("curve")
     height = {t.get_text(): t.get_position()[1] for t in texts(figure)}
 
-    assert height["perfect"] > height["high"] > height["low"] > height["by chance"]
+    assert height["perfect"] > height["high"] > height["low"] > height["chance level"]
     assert len(figure.axes[0].lines) == 4
 
 

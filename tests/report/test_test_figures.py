@@ -98,7 +98,7 @@ def test_the_page_draws_every_null_and_the_certificate(results, tmp_path):
     page = results.report(tmp_path / "r.html").read_text("utf-8")
     certificate = page.partition('<section id="certificate"')[2].partition("</section>")[0]
 
-    assert len(re.findall(r"by chance [\d.e-]+ on average, adjusted p = ", page)) == 12
+    assert len(re.findall(r"null mean [\d.e-]+, adjusted p = ", page)) == 12
     assert "line at its mean" not in page
     assert certificate.count("<svg") == 4
     assert "Certificate of Definition 1" in certificate

@@ -145,7 +145,7 @@ def test_the_figure_of_a_distribution_is_its_density(method):
     assert law.sf(found.statistic) == pytest.approx(found.p_value)
     (ax,) = found.plot().axes
     assert f"none ({'gamma' if method == 'gamma' else 'chi-square'})" in str(found.summary())
-    assert ax.get_ylabel() == "density by chance"
+    assert ax.get_ylabel() == "null density"
     at, height = ax.collections[0].get_paths()[0].vertices.T
     inside = (at > law.ppf(0.2)) & (height > 0)
     np.testing.assert_allclose(height[inside], law.pdf(at[inside]), rtol=1e-9)

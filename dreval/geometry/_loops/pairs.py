@@ -295,13 +295,13 @@ def centered_products(x, y, first, second, places, mean_x, mean_y, all_x, all_y)
     return aa, bb, ab
 
 
-BY_CHANCE = 10.0  # so many near ties times ROUNDING N^2 distinct values have anyway; their order changes no digit
+FEW_NEAR_TIES = 10.0  # so many near ties times ROUNDING N^2 distinct values have anyway; their order changes no digit
 
 
 @loop()
 def few_near(near, total):
     """Whether no more sorted values are equal up to rounding than expected of ``total`` values without ties."""
-    return near <= BY_CHANCE * ROUNDING * (float(total) * total)
+    return near <= FEW_NEAR_TIES * ROUNDING * (float(total) * total)
 
 
 @loop()

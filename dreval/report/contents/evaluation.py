@@ -216,7 +216,7 @@ def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
         found.append(f"{100 * first['conf_level']:g} % intervals{of}: {method}, for {target}.")
     if table["p_value"].notna().any():
         how = "not adjusted" if recipe.get("adjust") == "nothing" else f"adjusted by {recipe.get('adjust')}"
-        found.append(f"p {how}; chance of a test: mean of its statistic by chance.")
+        found.append(f"p {how}; chance of a test: null mean of its statistic.")
     return list(dict.fromkeys([*found, *_curve_notes(results)]))
 
 

@@ -425,7 +425,7 @@ def _source(measure: str) -> tuple[str, str]:
 def definitions(reading: Reading) -> list[tuple[str, str]]:
     """Every term of the report with its meaning: measures, then the columns of tables, then the verdicts."""
     words = [(_term(column), _meaning(column)) for column in reading.main]
-    words.append(("by chance", _sentence(COLUMNS["chance"])))
+    words.append(("chance level", _sentence(COLUMNS["chance"])))
     if reading.scales:
         words.append(("k", "Number of nearest neighbors that make a neighborhood."))
     if any(row["conf_method"] for row in reading.rows):
@@ -457,7 +457,7 @@ def _meaning(column: Column) -> str:
         span = f"from {low:g} to {high:g}"
     else:
         span = f"from {low:g} up" if math.isfinite(low) else "without bounds"
-    chance = f"; {column.chance} by chance" if column.chance else ""
+    chance = f"; chance level {column.chance}" if column.chance else ""
     return f"{column.question} {column.better_words.capitalize()}, {span}{chance}.".strip()
 
 
@@ -472,7 +472,7 @@ def _verdict_words(reading: Reading) -> list[tuple[str, str]]:
         ("most, about half", f"More than {100 * MOST:.0f} of 100, and between {100 * (1 - MOST):.0f} and that."),
         (
             "way from chance to a perfect copy",
-            "0 % is the value by chance and 100 % that of a perfect copy; negative values are worse than chance.",
+            "0 % is the chance level and 100 % that of a perfect copy; negative values are worse than chance.",
         ),
         (
             "close, mostly close, may be far",

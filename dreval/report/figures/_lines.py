@@ -60,7 +60,7 @@ def draw_curves(family: Sequence[Column], places: Mapping[str, int], titled: boo
     title, aside = curve_words(family)
     chance = [] if aside else chance
     labels = short_names(names, 20)
-    right = 0.22 + LETTER * max(map(breadth, [*labels.values(), *(["by chance"] if chance else [])]), default=0)
+    right = 0.22 + LETTER * max(map(breadth, [*labels.values(), *(["chance level"] if chance else [])]), default=0)
     top = 0.1 if not titled else 0.44 if aside else 0.28
     figure, ax = one_axes(WIDTH, height_for(len(names) + bool(chance), top), 0.55, right, BOTTOM, top)
     faint = band_opacity(len(names))
@@ -71,7 +71,7 @@ def draw_curves(family: Sequence[Column], places: Mapping[str, int], titled: boo
             ax.fill_between(ks, low, high, color=LIGHT["soft"], alpha=0.12, linewidth=0)
             ax.plot(ks, high, color=LIGHT["soft"], linewidth=1.0, linestyle=(0, (3, 3)))
         ax.plot(ks, low, color=LIGHT["soft"], linewidth=1.0, linestyle=(0, (3, 3)))
-        ends.append((ks[-1], float(low[-1] + high[-1]) / 2, "by chance", LIGHT["soft"]))
+        ends.append((ks[-1], float(low[-1] + high[-1]) / 2, "chance level", LIGHT["soft"]))
     _axes(ax, ks)
     if titled:
         words = "\n".join(filter(None, (title, aside)))
@@ -102,7 +102,7 @@ def _series(family: Sequence[Column], name: str) -> list[float]:
 
 
 def _chance(family: Sequence[Column]) -> list[tuple[float, float]]:
-    """Smallest and largest value by chance over the embeddings, by column; nothing where it has no meaning."""
+    """Smallest and largest chance level over the embeddings, by column; nothing where it has no meaning."""
     found = [[c.chance for c in column.cells.values() if not math.isnan(c.chance)] for column in family]
     return [(min(chances), max(chances)) for chances in found] if all(found) else []
 
@@ -116,10 +116,10 @@ def _is_far(family: Sequence[Column], chance: Sequence[tuple[float, float]]) -> 
 
 
 def _aside(family: Sequence[Column], chance: Sequence[tuple[float, float]]) -> str:
-    """The value by chance in words, for a figure that leaves it out."""
+    """The chance level in words, for a figure that leaves it out."""
     places = min(family[0].places, 3)
     low, high = fixed(min(low for low, _ in chance), places), fixed(max(high for _, high in chance), places)
-    return f"by chance {low if low == high else f'{low} to {high}'}, outside the axis"
+    return f"chance level {low if low == high else f'{low} to {high}'}, outside the axis"
 
 
 def _draw_line(
@@ -355,7 +355,7 @@ class ScaleCurve:
     values, low, high : dict of str to ndarray
         Value and ends of the interval by embedding; NaN where there is none.
     chance_low, chance_high : ndarray
-        Lowest and highest value by chance of the embeddings; they differ where equal distances move it.
+        Lowest and highest chance level of the embeddings; they differ where equal distances move it.
     perfect : ndarray
         Value of a perfect copy.
     areas : dict of str to float
@@ -377,7 +377,7 @@ class ScaleCurve:
 
     @property
     def chance(self) -> FloatArray:
-        """The value by chance, the middle of its range over the embeddings."""
+        """The chance level, the middle of its range over the embeddings."""
         return (self.chance_low + self.chance_high) / 2
 
     @property
@@ -473,7 +473,7 @@ def _draw_scale(ax: Axes, curve: ScaleCurve, name: str, place: int, opacity: flo
 def _references(curve: ScaleCurve) -> list[tuple[FloatArray, str, Any]]:
     """Lines of chance and of a perfect copy with their words and dashes; one where both are the same."""
     same = bool(np.array_equal(curve.chance, curve.perfect))
-    lines = [(curve.chance, "chance, perfect" if same else "by chance", DASHED)]
+    lines = [(curve.chance, "chance, perfect" if same else "chance level", DASHED)]
     lines += [] if same else [(curve.perfect, "perfect", DOTTED)]
     return [line for line in lines if np.isfinite(line[0]).all()]
 

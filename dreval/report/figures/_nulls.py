@@ -28,7 +28,7 @@ __all__ = ["EDGE", "Bars", "add_nulls", "draw_panel", "forests", "kept_null", "n
 FloatArray = npt.NDArray[np.float64]
 DIGIT = 0.079  # inches of a digit of a tick
 EDGE = 0.2  # inches beside the axis that any panel has
-FAR = 5.0  # lengths of the range by chance from which the statistic is beyond the axis, and an arrow points to it
+FAR = 5.0  # lengths of the null range from which the statistic is beyond the axis, and an arrow points to it
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any 
         null = np.asarray(test.null_distribution, dtype=np.float64)
         law = () if len(null) else _law(test)
         draw_panel(ax, _bars(null), test.statistic, embedding_color(1), p_words(test.p_value), law)
-        ax.set_ylabel("permutations" if len(null) else "density by chance" if len(law) else "")
+        ax.set_ylabel("permutations" if len(null) else "null density" if len(law) else "")
         ax.set_xlabel(f"statistic of {len(null):,} permutations" if len(null) else "statistic")
         ax.set_title(short_name(test.title, 60), loc="left", fontsize=9, fontweight="bold", pad=18)
         return figure
@@ -106,7 +106,7 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any 
 
 
 def draw_panel(ax: Axes, null: Bars, statistic: float, color: str, aside: str = "", law: tuple[Any, ...] = ()) -> None:
-    """The values by chance in gray and the statistic in a color, with its value and what else is to be said.
+    """The values under permutation in gray and the statistic in a color, with its value and what else is to be said.
 
     What is to be said stands behind the value, or below it where it begins with a new line.
     """
@@ -217,10 +217,10 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
             with drawing():
                 figure = _histogram(null, row, embedding_color(place))
             name, test = printable(row["embedding"]), str(row["test"]).upper()
-            about = f"{test} of {name} and {printable(row['variable'])}: observed {row['statistic']:.4g}, by chance "
-            about += f"{row['chance']:.4g} on average, {decisive_p(row)}"
+            about = f"{test} of {name} and {printable(row['variable'])}: observed {row['statistic']:.4g}, null mean "
+            about += f"{row['chance']:.4g}, {decisive_p(row)}"
             drawn = inline_svg(figure, f"h{number}", about)
-            aside = f"{test}, {printable(row['variable'])}: by chance {row['chance']:.3g}; "
+            aside = f"{test}, {printable(row['variable'])}: null mean {row['chance']:.3g}; "
             aside += decisive_p(row).replace(" ", "\N{NO-BREAK SPACE}")
             group["nulls"].append({"title": name, "aside": aside, "drawing": drawn})
             number += 1

@@ -197,16 +197,16 @@ def mapped_column(results: Results, reading: Reading, measure: str | None, n_nei
 
 
 def chance_mark(column: Column, scale: Scale) -> tuple[float | None, str]:
-    """Where the value by chance lies on the bar of a map (0 the worse end, 1 the better), and the words beside it."""
+    """Where the chance level lies on the bar of a map (0 the worse end, 1 the better), and the words beside it."""
     if not column.chance:
         return None, ""
     low, high = column.chances[0], column.chances[-1]
     if not scale.low <= low <= high <= scale.high:
         side = "worse" if column.better(scale.low if column.higher else scale.high, (low + high) / 2) else "better"
         beyond = high < scale.low or low > scale.high
-        return None, f"by chance {column.chance}" + (f", beyond the {side} end" if beyond else "")
+        return None, f"chance level {column.chance}" + (f", beyond the {side} end" if beyond else "")
     share = ((low + high) / 2 - scale.low) / (scale.high - scale.low)
-    return (share if scale.higher else 1.0 - share), f"mark: by chance {column.chance}"
+    return (share if scale.higher else 1.0 - share), f"mark: chance level {column.chance}"
 
 
 def _point_values(results: Results, column: Column, name: str) -> Any:
@@ -394,4 +394,9 @@ def _legend(column: Column, scale: Scale) -> dict[str, Any]:
     worst, best = scale.ends()
     words = f"{column.named}, {parameter_words(column.parameters)}" if column.parameters else column.named
     ends = {"worst": f"worse, {worst}", "best": f"{best}, better"}
-    return {"words": words, "chance": f"by chance {column.chance}" if column.chance else "", "ramp": list(RAMP), **ends}
+    return {
+        "words": words,
+        "chance": f"chance level {column.chance}" if column.chance else "",
+        "ramp": list(RAMP),
+        **ends,
+    }

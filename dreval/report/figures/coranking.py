@@ -27,7 +27,7 @@ __all__ = ["draw"]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 CELLS = 40  # cells a side
-PIXELS = 240  # of the picture a side
+PIXELS = 240  # of the image a side
 ROWS = 2000  # points whose pairs are counted; of more, a random part
 SIDE, BESIDE, BELOW = 2.2, 0.52, 0.42
 LOWEST, HIGHEST = 0.1, 100.0  # times chance of the palest shade, and of the darkest
@@ -68,7 +68,7 @@ def _points(results: Results, names: list[str]) -> int:
 
 
 def _data(results: Results) -> Any:
-    """The data in memory: ranks in them are part of the picture."""
+    """The data in memory: ranks in them are part of the image."""
     if results.data is None:
         cure = "Run the evaluation again, or set them: dataclasses.replace(results, data=X). They are never saved."
         raise InputError("results", "must hold the data in memory for a co-ranking matrix", "a loaded result", cure)
@@ -96,7 +96,7 @@ def _kept(table: IntArray, edges: IntArray, k: int, m: int) -> float:
 
 
 def _matrix(ax: Axes, ratio: FloatArray, edges: IntArray, top: float) -> None:
-    """The matrix as one picture on log scales of both ranks."""
+    """The matrix as one image on log scales of both ranks."""
     ends = np.log(edges.astype(np.float64))
     centers = (np.arange(PIXELS) + 0.5) / PIXELS * ends[-1]
     cell = np.clip(np.searchsorted(ends, centers, side="right") - 1, 0, len(ratio) - 1)

@@ -55,7 +55,7 @@ def draw(results: Results, reading: Reading, names: list[str], *, measure: str |
         ax.text(len(names) + 0.97 * CHANCE / WIDTH, row + 0.5, column.short_chance, ha="right", va="center", **SOFT)
     for place, name in enumerate(names):
         _write_name(ax, labels[name], embedding_color(reading.names.index(name)), place, slanted)
-    ax.text(len(names) + 0.97 * CHANCE / WIDTH, -0.18, "by chance", ha="right", va="bottom", **SOFT)
+    ax.text(len(names) + 0.97 * CHANCE / WIDTH, -0.18, "chance level", ha="right", va="bottom", **SOFT)
     write_foot(made, 0.12 / width, lines)
     return made
 

@@ -161,7 +161,7 @@ def _pattern() -> re.Pattern[str]:
 
 
 def _rewritten(text: str, write: Callable[[str, str, str], str]) -> str:
-    """The text with each symbol written anew from its letters, what stands low and what stands high."""
+    """The text with each symbol rewritten from its letters, what stands low and what stands high."""
 
     def one(found: re.Match[str]) -> str:
         parts = _PARTS.fullmatch(found.group(1))

@@ -109,7 +109,7 @@ def _side(block: Block, place: int) -> str:
 
 
 def markdown(summary: Content) -> str:
-    """Everything that is printed, as GitHub-flavoured Markdown."""
+    """Everything that is printed, as GitHub-flavored Markdown."""
     parts = [f"## {markdown_text(summary.title)}"]
     pairs = [(markdown_text(a), markdown_text(b)) for a, b in summary.header if b]
     parts += ["\n".join(f"- **{a}:** {b}" for a, b in pairs)] if pairs else []

@@ -51,7 +51,7 @@ class Summary(Content):
         return "\n".join(lines).replace(MARK, "")
 
     def as_markdown(self) -> str:
-        """GitHub-flavoured Markdown: headings, lists and tables, with every sign of a name escaped."""
+        """GitHub-flavored Markdown: headings, lists and tables, with every sign of a name escaped."""
         return markdown(self)
 
     def as_html(self) -> str:
