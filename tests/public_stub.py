@@ -16,7 +16,7 @@ from typing import Any
 import dreval
 from dreval.registry import MEASURES, METHODS, TESTS
 
-PACKAGE = Path(dreval.__file__).parent
+PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 HEAD = '''"""{what}; written by ``python tests/public_stub.py``."""
 
 from collections.abc import Mapping, Sequence
@@ -82,6 +82,8 @@ def _type(annotation: Any) -> str:
 
 
 if __name__ == "__main__":
+    if Path(dreval.__file__).resolve().parent != PACKAGE:
+        raise SystemExit(f"this is about {PACKAGE}, and another dreval is imported; set PYTHONPATH")
     for path, text in stubs().items():
         path.write_text(text)
         sys.stdout.write(f"{path}\n")

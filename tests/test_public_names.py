@@ -123,6 +123,7 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "covariates": None,
         "ids": None,
         "layer": None,
+        "use_rep": None,
         "n_neighbors": "auto",
         "metric": "euclidean",
         "anchors": None,

@@ -282,8 +282,8 @@ def _as_options(message: str, flags: set[str]) -> str:
     message = re.sub(r"\bcolumns=\{'(\w+)': '\.\.\.'\}", r"--columns \1=NAME", message)
     message = re.sub(r"\brope=([0-9.]+[0-9])", r"--rope \1", message)
     message = re.sub(r"dreval\.list_(\w+)\(\)", r"dreval list \1", message)
-    named = r"\b(labels|covariates|ids|direction|layer)='([^']*)'"
-    return re.sub(named, lambda found: f"--{found[1]} {shlex.quote(found[2])}", message)
+    named = r"\b(labels|covariates|ids|direction|layer|use_rep)='([^']*)'"
+    return re.sub(named, lambda found: f"--{found[1].replace('_', '-')} {shlex.quote(found[2])}", message)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -39,7 +39,8 @@ def add_verb(add: Callable[..., Verb]) -> None:
         "--response", type=names, metavar="COLUMN[,...]",
         help="numbers, for supervised methods: columns of the data, or a file",
     )  # fmt: skip
-    verb.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")
+    verb.add_argument("--layer", help="of a .h5ad file: a layer, or raw, in place of X")
+    verb.add_argument("--use-rep", metavar="KEY", help="of a .h5ad file: an array of obsm, in place of X")
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and printed)")
     add_answer(verb, "method, n, n_components, parameters, random_state, notes, output")
 
@@ -53,7 +54,7 @@ def _embed(options: Any, say: Say) -> int:
     check_output(options.output, "output", [options.data, options.labels], (".csv", ".npy"))
     options.method = options.method.removeprefix(BUNDLED)
     METHODS.get(options.method, "method")
-    known = {"ids": options.ids, "labels": options.labels, "layer": options.layer}
+    known = {"ids": options.ids, "labels": options.labels, "layer": options.layer, "use_rep": options.use_rep}
     data, y = data_and_response(options.data, options.response, **known)
     more = {} if options.n_neighbors is None else {"n_neighbors": options.n_neighbors}
     more |= {"labels": data.labels, "response": y, "random_state": options.random_state}

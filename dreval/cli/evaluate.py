@@ -40,7 +40,7 @@ EPILOG = """examples:
   dreval evaluate data.csv -e umap.csv -k 5,15 --measures stress,r_nx_auc
   dreval evaluate data.csv -e umap.csv --report out.html --save out.dreval
   dreval evaluate data.csv -e umap.csv --plot map=map.png --ci none
-  dreval evaluate cells.h5ad --layer obsm:X_pca -e X_umap --labels kind
+  dreval evaluate cells.h5ad --use-rep X_pca -e X_umap --labels kind
 
 Saved results are read by dreval compare and by dreval.load_results.
 
@@ -78,7 +78,8 @@ def _add_variables(verb: Verb) -> None:
         help="variables to test against: columns of the data, a.csv:x,a.csv:y of a file, or a whole file",
     )  # fmt: skip
     variables.add_argument("--ids", metavar="COLUMN", help="column with the row names, by which files are aligned")
-    variables.add_argument("--layer", help="of a .h5ad file: a layer, raw, or obsm:KEY, in place of X")
+    variables.add_argument("--layer", help="of a .h5ad file: a layer, or raw, in place of X")
+    variables.add_argument("--use-rep", metavar="KEY", help="of a .h5ad file: an array of obsm, in place of X")
 
 
 def _add_analysis(verb: Verb) -> None:
@@ -175,7 +176,8 @@ def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
     """Run the evaluation that the options describe."""
     from dreval.evaluation.evaluation import Evaluation
 
-    same = ("labels", "covariates", "ids", "layer", "n_neighbors", "metric", "anchors", "random_state", "n_jobs")
+    same = ("labels", "covariates", "ids", "layer", "use_rep")
+    same += ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
     evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in same})
     for name, source in sources:
         evaluation = evaluation.with_embedding(name, source)

@@ -78,8 +78,9 @@ class Evaluation:
     ids : (n,) array or column name, optional
         Names of the points, by which embeddings and variables from files are aligned; without them row names are used.
     layer : str, optional
-        What of an AnnData object the data are, in place of ``X``: a layer, "raw", or an array of obsm as
-        "obsm:X_pca".
+        Which matrix of an AnnData object the data are, in place of ``X``: a layer, or "raw".
+    use_rep : str, optional
+        Which array of ``obsm`` of an AnnData object the data are, in place of ``X``, as "X_pca".
     n_neighbors : int, list of int or "auto"
         Numbers k of neighbors; a measure gives one row for each, from one pass. "auto" is 15, or below 31 points the
         largest number below half of them, at least 1, with a note. Rows of a k of half of the points or more say so.
@@ -135,6 +136,7 @@ class Evaluation:
         covariates: Any = None,
         ids: Any = None,
         layer: str | None = None,
+        use_rep: str | None = None,
         n_neighbors: Any = "auto",
         metric: str = "euclidean",
         anchors: int | None = None,
@@ -143,7 +145,7 @@ class Evaluation:
     ) -> None:
         self.metric = check_one_of(metric, METRICS, "metric", aliases=True)
         given = {"labels": labels, "latent": latent, "covariates": covariates, "ids": ids, "layer": layer}
-        self.data: Data = as_data(data, **given, metric=self.metric)
+        self.data: Data = as_data(data, **given, use_rep=use_rep, metric=self.metric)
         check_targets(self.data)
         self.auto = isinstance(n_neighbors, str) and n_neighbors == "auto"
         self.n_neighbors = check_k(n_neighbors, self.data.n)[0]
@@ -195,7 +197,7 @@ class Evaluation:
         source : coordinates, path, estimator, callable or name of a bundled method
             As in ``Evaluation(embeddings=...)``.
         **options
-            ``ids`` for coordinates, ``layer="obsm:X_umap"`` for those in another AnnData object; parameters such as
+            ``ids`` for coordinates, ``use_rep="X_umap"`` for those in another AnnData object; parameters such as
             ``n_components`` for everything that is run.
         """
         copy = object.__new__(Evaluation)

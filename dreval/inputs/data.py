@@ -26,7 +26,7 @@ from dreval.inputs.features import (
 )
 from dreval.inputs.files import has_column
 from dreval.inputs.paths import nearest_file, split_member
-from dreval.inputs.tables import Raw, is_path, unpack
+from dreval.inputs.tables import Raw, chosen_layer, is_path, unpack
 from dreval.inputs.variables import LabelVector, Rows, Taken, align, as_covariates, as_ids, as_label_vector, as_latent
 from dreval.records.notes import Note, Notes, note
 
@@ -128,6 +128,7 @@ def as_data(
     ids: Any = None,
     name: str | None = None,
     layer: str | None = None,
+    use_rep: str | None = None,
     metric: str = "euclidean",
 ) -> Data:
     """Check data and convert them to normal form.
@@ -155,8 +156,11 @@ def as_data(
     name : str, optional
         Name of the data in tables; by default the file's or data set's name, else ``"data"``.
     layer : str, optional
-        What of an AnnData object is used in place of ``X``: a layer, "raw" (``raw.X``), or "obsm:key". Of a file it can
-        also be named behind the path: ``"cells.h5ad:obsm:X_pca"``.
+        Which matrix of an AnnData object is used in place of ``X``: a layer, or "raw" (``raw.X``). Of a file it can
+        also be named behind the path: ``"cells.h5ad:counts"``.
+    use_rep : str, optional
+        The key of ``obsm`` whose array is used in place of ``X``, as "X_pca"; of a file also
+        ``"cells.h5ad:obsm:X_pca"``.
     metric : str
         One of ``dreval.glossary.METRICS``, the distance in the data space. "precomputed": the data are the
         symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name.
@@ -194,6 +198,7 @@ def as_data(
     >>> record.columns, record.X.shape, record.labels.classes.tolist()
     (('x', 'y'), (4, 2), ['a', 'b'])
     """
+    layer = chosen_layer(layer, use_rep)
     if isinstance(data, Data):
         return _as_is(data, metric, labels, latent, covariates, ids, name, layer)
     raw = unpack(data, "data", layer, sparse=metric != "correlation")

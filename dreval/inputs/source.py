@@ -44,7 +44,7 @@ from dreval.inputs.source_kinds import (
     seed_of,
     settable,
 )
-from dreval.inputs.tables import Raw, is_anndata, is_path, stored_anndata, unpack
+from dreval.inputs.tables import Raw, chosen_layer, is_anndata, is_path, stored_anndata, unpack
 from dreval.inputs.variables import align, own_ids
 from dreval.records.embedding import Embedding
 from dreval.records.notes import Notes, note
@@ -201,7 +201,7 @@ def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
         raw = unpack(data.obsm[value], argument, layer)
         return raw if raw.index is not None else replace(raw, index=data.ids)  # its rows are those of the data
     if layer is None and (is_anndata(value) or (stored_anndata(value) and split_member(os.fspath(value))[1] is None)):
-        path, option = "a path 'file.h5ad:obsm:X_umap'", "layer='obsm:X_umap' as an option of `with_embedding`"
+        path, option = "a path 'file.h5ad:obsm:X_umap'", "use_rep='X_umap' as an option of `with_embedding`"
         how = path if stored_anndata(value) else option
         cure = f"Name its coordinates: {how}; those of the data themselves by their key, 'X_umap'."
         raise InputError(argument, "must name one array of an AnnData object", "the object as a whole", cure)
@@ -243,7 +243,7 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     ----------
     value : array-like, DataFrame, path, str, estimator, callable or Source
         (n, d) coordinates; a table file; the key of an ``obsm`` array of the data; another AnnData object with the
-        option ``layer="obsm:key"``, or ``"file.h5ad:obsm:key"``, matched by ``obs_names``; the name of a bundled
+        option ``use_rep="key"``, or ``"file.h5ad:obsm:key"``, matched by ``obs_names``; the name of a bundled
         method; an estimator with ``fit_transform``, with ``fit`` and ``transform``, or a map with ``transform`` alone;
         or a function ``(X, n_components)`` that may also accept ``random_state`` and ``labels``.
         ``n_components`` and ``random_state`` of estimators are set by ``set_params``, else as attributes; a note says
@@ -321,7 +321,7 @@ def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, optio
         raise InputError(argument, "must have fit_transform or transform", got, cure)
     elif callable(value) and not hasattr(value, "__array__"):
         return callable_source(value, name, argument, options)
-    layer = options.pop("layer", None)
+    layer = chosen_layer(options.pop("layer", None), options.pop("use_rep", None))
     if stored is None:
         no_options(options, argument, "coordinates")
         return coordinate_source(value, name, argument, data, ids, layer)
@@ -346,6 +346,7 @@ def embed(
     labels: Any = None,
     response: Any = None,
     layer: str | None = None,
+    use_rep: str | None = None,
     random_state: int | np.random.Generator | None = None,
     **parameters: Any,
 ) -> Embedding:
@@ -366,7 +367,9 @@ def embed(
         Response of a supervised method, in place of ``labels``: numbers (n,) or (n, q), including integers, or one
         column of classes. Strings name columns of the data, which then are not features, or a file.
     layer : str, optional
-        What of an AnnData object is embedded in place of ``X``, as in ``Evaluation``.
+        Which layer of an AnnData object is embedded in place of ``X``, as in ``Evaluation``.
+    use_rep : str, optional
+        Which array of ``obsm`` is embedded in place of ``X``, as in ``Evaluation``.
     random_state : int, Generator or None
         Seed. None uses that of an estimator or of recorded runs, else draws one; it is kept in the result.
     **parameters
@@ -410,7 +413,7 @@ def embed(
     (30, 1)
     """
     check_int(n_components, "n_components", low=1)
-    data, y = data_and_response(X, response, labels=labels, layer=layer)
+    data, y = data_and_response(X, response, labels=labels, layer=layer, use_rep=use_rep)
     name = method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
     name = str(name).removeprefix(BUNDLED)
     source = as_source(bundled_first(method), name, data, **parameters)

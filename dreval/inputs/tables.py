@@ -27,6 +27,7 @@ __all__ = [
     "annotated",
     "as_numpy",
     "as_pandas",
+    "chosen_layer",
     "counting",
     "is_anndata",
     "is_path",
@@ -169,18 +170,40 @@ def _meant(value: Any, argument: str, layer: str | None) -> tuple[Any, Any]:
     raise _unknown(value, layers, layer)
 
 
+def chosen_layer(layer: str | None, use_rep: str | None) -> str | None:
+    """A layer, or an array of obsm by ``use_rep``, as one word: what stands behind the path of a file."""
+    if use_rep is None:
+        if isinstance(layer, str) and layer.startswith(OBSM):
+            cure = f"Pass use_rep={layer.removeprefix(OBSM)!r} for an array of obsm."
+            raise InputError("layer", "must be a layer or 'raw'", repr(layer), cure)
+        return layer
+    if not isinstance(use_rep, str):
+        raise InputError("use_rep", "must be a key of obsm", describe(use_rep), "Pass text such as 'X_pca'.")
+    if layer is not None:
+        cure = "Name the one that holds the data."
+        raise InputError("use_rep", "must be left out with layer", f"{use_rep!r} with layer={layer!r}", cure)
+    return OBSM + use_rep
+
+
+def _keyword(name: str) -> str:
+    """The keyword that chooses a matrix of an AnnData object."""
+    return f"use_rep={name.removeprefix(OBSM)!r}" if name.startswith(OBSM) else f"layer={name!r}"
+
+
 def _spelled(value: Any, layers: Mapping[str, Any]) -> str:
     """All valid values of ``layer``."""
     known = [*sorted(layers), *(["raw"] if getattr(value, "raw", None) is not None else [])]
-    return ", ".join(f"layer={name!r}" for name in [*known, *(f"{OBSM}{key}" for key in sorted(value.obsm))]) or "none"
+    return ", ".join(map(_keyword, [*known, *(f"{OBSM}{key}" for key in sorted(value.obsm))])) or "none"
 
 
 def _unknown(value: Any, layers: Mapping[str, Any], layer: str) -> UnknownName:
     """The error for a name of nothing; a key of obsm is written with its word before it."""
     options = [*layers, *(f"{OBSM}{key}" for key in value.obsm)]
     near = f"{OBSM}{layer}" if layer in value.obsm else nearest_name(layer, options)
-    cure = (f"Did you mean {near!r}? " if near else "") + f"Known: {_spelled(value, layers)}."
-    return UnknownName("layer", "must be a layer of the AnnData object, 'raw' or 'obsm:key'", repr(layer), cure)
+    cure = (f"Did you mean {_keyword(near)}? " if near else "") + f"Known: {_spelled(value, layers)}."
+    if layer.startswith(OBSM):
+        return UnknownName("use_rep", "must be a key of obsm", repr(layer.removeprefix(OBSM)), cure)
+    return UnknownName("layer", "must be a layer of the AnnData object, or 'raw'", repr(layer), cure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +333,7 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
     located = locate(value, argument) if stored_anndata(value) else None
     if located is not None:
         if layer is not None and located.member is not None:
-            cure = f"Write either {located.member!r} behind the path or layer={layer!r}."
+            cure = f"Write either {located.member!r} behind the path or {_keyword(layer)}."
             raise InputError("layer", "must be named once", f"both {located.member!r} and {layer!r}", cure)
         found, notes = read_h5ad(located.path, argument)
         return replace(_from_anndata(found, argument, layer or located.member, sparse), name=name, notes=notes)

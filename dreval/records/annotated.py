@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["annotate"]
 
 
-def annotate(results: Results, adata: Any, key: str = "dreval", *, copy: bool = False) -> Any:
+def annotate(results: Results, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
     """Write the values of points into ``obs`` and the tables into ``uns``.
 
-    ``obs[f"{key}_{measure}_{embedding}"]`` holds the value of each cell, as in ``Results.augment``; a measure that was
-    run with several settings has them behind the name, and a ``/`` in a name becomes ``_``. ``uns[key]`` holds the tidy
-    table (``"table"``), what each column of obs is (``"columns"``) and the recipe as JSON (``"recipe"``): all of it can
-    be written to a ``.h5ad`` file. What an earlier call wrote under the same key is replaced.
+    ``obs[f"{key_added}_{measure}_{embedding}"]`` holds the value of each cell, as in ``Results.augment``; a measure
+    that was run with several settings has them behind the name, and a ``/`` in a name becomes ``_``. ``uns[key_added]``
+    holds the tidy table (``"table"``), what each column of obs is (``"columns"``) and the recipe as JSON
+    (``"recipe"``): all of it can be written to a ``.h5ad`` file. What an earlier call wrote under the same key is
+    replaced.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def annotate(results: Results, adata: Any, key: str = "dreval", *, copy: bool = 
     adata : AnnData
         Cells are found by ``obs_names``; those that were not evaluated are missing. Results of data without names go by
         position, and need as many cells.
-    key : str
+    key_added : str
         Beginning of the columns, and key of ``uns``.
     copy : bool
         Whether to write into a copy.
@@ -53,9 +54,10 @@ def annotate(results: Results, adata: Any, key: str = "dreval", *, copy: bool = 
     O(n) time and memory for each column. A backed object is changed in memory; its ``write`` puts that into the file.
     """
     _check_object(adata, copy)
+    key = key_added
     if not isinstance(key, str) or not key or "/" in key:
         cure = "Choose a word, for instance 'dreval'."
-        raise InputError("key", "must be text without '/'", describe(key), cure)
+        raise InputError("key_added", "must be text without '/'", describe(key), cure)
     order = _places(results, adata)
     columns = _columns(results, key)
     target = adata.copy() if check_bool(copy, "copy") else adata

@@ -575,12 +575,13 @@ class Results(Record):
         """Save everything but the data in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it."""
         return Path(call("Results.save", self, path))
 
-    def to_anndata(self, adata: Any, key: str = "dreval", *, copy: bool = False) -> Any:
-        """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key]``, and give the object.
+    def to_anndata(self, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
+        """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key_added]``.
 
-        Cells are matched by ``obs_names``; see ``dreval.records.annotated.annotate``. With ``copy`` a copy is changed.
+        The object is returned. Cells are matched by ``obs_names``; see ``dreval.records.annotated.annotate``. With
+        ``copy`` a copy is changed.
         """
-        return call("Results.to_anndata", self, adata, key, copy=copy)
+        return call("Results.to_anndata", self, adata, key_added, copy=copy)
 
     def __repr__(self) -> str:
         n, failed = self.recipe.get("n", 0), len(self.failures())

@@ -33,7 +33,7 @@ __all__ = [
     "points_per_replicate",
 ]
 
-VARIABLES = ("labels", "latent", "covariates", "ids", "layer")
+VARIABLES = ("labels", "latent", "covariates", "ids", "layer", "use_rep")
 
 
 def make_datasets(given: Any, labels: Any, metric: str, root: int) -> dict[str, Data]:

@@ -53,7 +53,12 @@ def adata(request: pytest.FixtureRequest, ad: ModuleType) -> Any:
     return made(ad, forms[request.param](COUNTS))
 
 
-LAYERS = [(None, COUNTS * 2), ("counts", COUNTS), ("raw", COUNTS), ("obsm:X_pca", PCA)]
+LAYERS = [(None, COUNTS * 2), ("counts", COUNTS), ("raw", COUNTS), ("X_pca", PCA)]
+
+
+def keyword_of(name: str | None) -> dict[str, str | None]:
+    """The keyword that chooses a matrix."""
+    return {"use_rep": name} if name == "X_pca" else {"layer": name}
 
 
 @pytest.mark.parametrize(("layer", "expected"), LAYERS)
@@ -72,29 +77,30 @@ def test_what_is_meant(adata: Any, tmp_path: Path, layer: str | None, expected: 
         (backed, slice(None)),
         (backed[10:], slice(10, None)),
     ):
-        data = as_data(value, layer=layer, labels="kind", covariates="depth")
+        data = as_data(value, **keyword_of(layer), labels="kind", covariates="depth")
         assert np.array_equal(data.dense(), expected[chosen])
         assert list(data.ids) == list(np.array(CELLS)[chosen])
-        assert data.columns == (None if layer == "obsm:X_pca" else tuple(GENES))
+        assert data.columns == (None if layer == "X_pca" else tuple(GENES))
         assert data.labels.values.tolist() == list(np.array(list("abc") * 8)[chosen])
         assert np.array_equal(data.covariates["depth"], np.arange(24.0)[chosen])
-        assert data.sparse == (layer != "obsm:X_pca" and not isinstance(adata.X, np.ndarray))
+        assert data.sparse == (layer != "X_pca" and not isinstance(adata.X, np.ndarray))
     backed.file.close()
     if layer is not None:
-        assert np.array_equal(as_data(f"{tmp_path / 'cells.h5ad'}:{layer}").dense(), expected)
+        member = f"obsm:{layer}" if layer == "X_pca" else layer
+        assert np.array_equal(as_data(f"{tmp_path / 'cells.h5ad'}:{member}").dense(), expected)
 
 
 def test_frames_in_obsm(ad: ModuleType) -> None:
     """An array of obsm may be a frame with names of its own; without X there must be a layer."""
     adata = made(ad)
     adata.obsm["X_pca"] = pd.DataFrame(PCA, index=CELLS, columns=["PC1", "PC2", "PC3"])
-    assert as_data(adata, layer="obsm:X_pca").columns == ("PC1", "PC2", "PC3")
+    assert as_data(adata, use_rep="X_pca").columns == ("PC1", "PC2", "PC3")
     bare = ad.AnnData(obs=adata.obs.copy(), obsm={"X_pca": PCA})
-    with pytest.raises(InputError, match="Name one: layer='obsm:X_pca'"):
+    with pytest.raises(InputError, match="Name one: use_rep='X_pca'"):
         as_data(bare)
-    assert np.array_equal(as_data(bare, layer="obsm:X_pca").X, PCA)
-    assert np.array_equal(dreval.embed(bare, "pca", layer="obsm:X_pca"), dreval.embed(PCA, "pca"))
-    with pytest.raises(UnknownName, match="Did you mean 'obsm:X_pca'"):
+    assert np.array_equal(as_data(bare, use_rep="X_pca").X, PCA)
+    assert np.array_equal(dreval.embed(bare, "pca", use_rep="X_pca"), dreval.embed(PCA, "pca"))
+    with pytest.raises(UnknownName, match="Did you mean use_rep='X_pca'"):
         as_data(adata, layer="X_pca")
 
 
@@ -103,10 +109,10 @@ def test_embeddings_are_matched_by_name(ad: ModuleType, tmp_path: Path) -> None:
     adata = made(ad)
     other = made(ad)[RNG.permutation(24)].copy()
     other.write(tmp_path / "other.h5ad")
-    data = as_data(adata, layer="obsm:X_pca")
+    data = as_data(adata, use_rep="X_pca")
     for source in (
         as_source("X_umap", "u", data),
-        as_source(other, "u", data, layer="obsm:X_umap"),
+        as_source(other, "u", data, use_rep="X_umap"),
         as_source(f"{tmp_path / 'other.h5ad'}:obsm:X_umap", "u", data),
         as_source(pd.DataFrame(UMAP, index=CELLS).iloc[::-1], "u", data),
     ):
@@ -116,7 +122,7 @@ def test_embeddings_are_matched_by_name(ad: ModuleType, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must name one array of an AnnData object"):
         as_source(other, "u", data)
     with pytest.raises(InputError, match="must have the same ids as the data"):
-        as_source(other[:10].copy(), "u", data, layer="obsm:X_umap")
+        as_source(other[:10].copy(), "u", data, use_rep="X_umap")
 
 
 def test_a_name_is_looked_up_in_obsm_first(ad: ModuleType, tmp_path: Path) -> None:
@@ -296,15 +302,30 @@ def test_the_command_line_on_a_file(
     monkeypatch.chdir(tmp_path)
     adata = made(ad)
     adata.write("cells.h5ad")
-    words = ("evaluate", "cells.h5ad", "--layer", "obsm:X_pca", "-e", "X_umap", "--labels", "kind", "-k", "4")
+    words = ("evaluate", "cells.h5ad", "--use-rep", "X_pca", "-e", "X_umap", "--labels", "kind", "-k", "4")
     code, out, err = call(capfd, *words, "--save", "r.dreval", "--random-state", "0")
     assert (code, err) == (0, "")
-    known = {"labels": "kind", "layer": "obsm:X_pca", "n_neighbors": 4, "random_state": 0}
+    known = {"labels": "kind", "use_rep": "X_pca", "n_neighbors": 4, "random_state": 0}
     same = dreval.Evaluation("cells.h5ad", {"X_umap": "X_umap"}, **known)
     assert without_call(out)[:-1] == without_call(str(same.run().summary()))
     dreval.load_results("r.dreval").to_anndata(adata)
     assert adata.obs["dreval_trustworthiness_X_umap"].notna().all()
-    code, _, err = call(capfd, *words[:3], "X_pca", "-e", "X_umap")
+    code, _, err = call(capfd, "evaluate", "cells.h5ad", "--layer", "X_pca", "-e", "X_umap")
     assert (code, "`--layer` must be a layer" in err) == (2, True)
     assert call(capfd, "embed", "cells.h5ad", "pca", "pca.csv", "--layer", "counts", "--quiet") == (0, "", "")
     assert pd.read_csv("pca.csv", index_col=0).index.tolist() == CELLS
+
+
+def test_use_rep_and_layer_are_two_things(ad: ModuleType) -> None:
+    """An array of obsm is not a layer, both together are refused, and an unknown key gets the nearest."""
+    adata = made(ad)
+    with pytest.raises(InputError, match=r"`layer` must be a layer or 'raw'.*use_rep='X_pca'"):
+        dreval.Evaluation(adata, layer="obsm:X_pca")
+    with pytest.raises(InputError, match="`use_rep` must be left out with layer"):
+        dreval.Evaluation(adata, layer="counts", use_rep="X_pca")
+    with pytest.raises(
+        UnknownName, match=r"`use_rep` must be a key of obsm: got 'X_pac'\. Did you mean use_rep='X_pca'"
+    ):
+        dreval.Evaluation(adata, use_rep="X_pac")
+    with pytest.raises(InputError, match="`key_added` must be text"):
+        results(adata, n_neighbors=4).to_anndata(adata, key_added="a/b")
