@@ -152,12 +152,7 @@ MUTANTS = [
     Mutant(
         "measures/silhouette.py", "np.maximum(classes.sizes[own] - 1, 1)", "np.maximum(classes.sizes[own], 1)", CLASSES
     ),
-    Mutant(
-        "measures/neighborhood_hit.py",
-        "classes.sizes[classes.codes[classes.rows]] - 1) / (view.n - 1)",
-        "classes.sizes[classes.codes[classes.rows]]) / view.n",
-        CLASSES,
-    ),
+    Mutant("measures/neighborhood_hit.py", "np.asarray(same.mean(axis=1))", "np.asarray(same.any(axis=1))", CLASSES),
     Mutant(
         "measures/latent_r2.py",
         "1.0 - (residual**2).sum(axis=0)",
