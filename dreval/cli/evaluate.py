@@ -66,7 +66,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
         help="write a figure, as embedding=map.png; repeat for several",
     )  # fmt: skip
     written.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
-    add_answer(verb, "recipe, table (the columns of Results.tidy())")
+    add_answer(verb, "recipe, table (the columns of Results.tidy()), notes")
 
 
 def _add_variables(verb: Verb) -> None:

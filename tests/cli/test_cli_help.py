@@ -139,7 +139,7 @@ def strict(text: str) -> Any:
 
 
 DOCUMENTS = [
-    (EVALUATE, "recipe table"),
+    (EVALUATE, "recipe table notes"),
     (("embed", "data.csv", "umap", "o.csv", "--random-state", "0"),
      "method n n_components parameters random_state notes output"),
     (("compare", "iris.dreval", "wine.dreval", "table.csv"), "recipe pairs overall standing notes"),
