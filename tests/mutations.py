@@ -55,7 +55,9 @@ MUTANTS = [
         "np.maximum(room, alike)",
         "measures/test_class_measures.py geometry/test_ties.py",
     ),
-    Mutant("geometry/coranking.py", "- self.ks / (self.n - 1)", "- self.ks / self.n", "geometry/test_coranking.py"),
+    Mutant(
+        "geometry/coranking.py", "- self.ks / (self.n - 1)", "- self.ks / self.n", "measures/test_coranking_measures.py"
+    ),
     Mutant(
         "geometry/coranking.py",
         "np.argmax(self.lcmc()[:-1])) + 1",
