@@ -395,7 +395,9 @@ def test_embeddings_are_kept_or_not(make):
 
     assert np.array_equal(study.embedding("b", "noisy", 1, 2), noisy(DATA["b"], 2, seed))
     assert study.embedding("b", "noisy").shape == (16, 1)
-    with pytest.raises(InputError, match=r"which is not a cell of the study\. Known: replicate 0, 1; n_components 1, 2"):
+    with pytest.raises(
+        InputError, match=r"which is not a cell of the study\. Known: replicate 0, 1; n_components 1, 2"
+    ):
         study.embedding("b", "noisy", 2)
     with pytest.raises(UnknownName, match="Did you mean 'noisy'"):
         study.embedding("b", "nosy")

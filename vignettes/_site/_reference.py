@@ -169,7 +169,7 @@ def _datasets() -> str:
     how = {
         "bundled": "``dreval.load_dataset(name)`` loads them; they come with the package.",
         "simulated": "``dreval.simulate(name, n=..., random_state=...)`` simulates them, with these parameters.",
-        "loader": "``dreval.load_dataset(name, path)`` reads the authors' files, which may not be given away with the package.",
+        "loader": "``dreval.load_dataset(name, path)`` reads the files of the authors, which are not redistributed.",
     }
     pieces = [title("Data")]
     for kind, words in kinds.items():
