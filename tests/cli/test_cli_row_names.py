@@ -53,4 +53,4 @@ def test_several_columns_of_a_file(run: Any, folder: Path) -> None:
     code, _, err = run("evaluate", "log.csv", "-e", "umap.csv", "--covariates", "more.csv:pcs")
     assert (code, "Did you mean 'pc'? Known: pc, time, type." in err) == (2, True)
     code, out, _ = run("evaluate", "--help")
-    assert (code, "a.csv:x,a.csv:y, or the whole file" in " ".join(out.split())) == (0, True)
+    assert (code, "a.csv:x,a.csv:y of a file, or a whole file" in " ".join(out.split())) == (0, True)

@@ -20,7 +20,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from strategies import is_tie_free, neighbor_counts, pairs, tie_free_pairs
 
 import dreval
-from dreval.errors import InputError
+from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import sweep
 from dreval.measures._chance import chance_value
 from dreval.measures._measure import answer
@@ -282,7 +282,7 @@ def test_a_list_of_k_is_single_values(name):
     """Sorted, without repeats, each what it is alone; an illegal k is refused."""
     X, Y = _cloud()
     if "n_neighbors" not in _card(name).parameters:
-        with pytest.raises(TypeError, match="n_neighbors"):
+        with pytest.raises(UnknownName, match="n_neighbors"):
             getattr(dreval, name)(X, Y, **_options(name, X), n_neighbors=5)
         return
     table = _value(name, X, Y, n_neighbors=[20, 3, 7, 3])

@@ -250,7 +250,7 @@ def test_a_random_function_without_a_seed_is_found_out(tmp_path):
     found = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.db", random_state=0)
     drift = found.parts["run_to_run"]
     assert 0.02 < drift < 0.8
-    said = f"The embedding of wild differs from run to run by u = {drift:.4f} on the same data"
+    said = f"The embedding of wild differs from run to run by u = {drift:.3g} on the same data"
     assert f"{said}; give it a random_state argument." in [*map(str, found.notes)]
     again = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.db", random_state=0)
     assert again.parts["run_to_run"] == drift

@@ -15,7 +15,7 @@ INNER = [
     (GPLVM(2, max_iter=2, tol=0.1), "gplvm", "objective"),
     (MVU(2), "mvu", "unfold"),
     (SNE(2, max_iter=2, tol=0.1), "_cost_method", "descend"),
-    (Autoencoder(2, hidden=(2,), n_epochs=2), "_encoders", "adam_step"),
+    (Autoencoder(2, hidden=(2,), n_epochs=2), "_networks", "adam_step"),
 ]
 
 
