@@ -256,6 +256,6 @@ def test_integers_are_classes_as_covariates_too(code):
 def test_many_integers_are_said_to_be_classes():
     """Ages in whole years are classes by the rule for integers; the notes say so and what to do."""
     notes = evaluation(covariates={"age": np.arange(len(AGE)), "few": np.arange(len(AGE)) % 3}).data.notes
-    assert [note for note in notes if "holds integers" in note] == [
+    assert [str(note) for note in notes if "holds integers" in str(note)] == [
         f"`covariates['age']` holds integers, which are classes ({len(AGE)} of them): pass floats for a number."
     ]
