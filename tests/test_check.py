@@ -253,7 +253,7 @@ def test_warnings_are_a_tree_of_their_own() -> None:
     """Every warning is a DrevalWarning, so that a user can filter them apart; no error is one."""
     warnings = [kind for kind in TREE if issubclass(kind, Warning)]
 
-    assert len(warnings) == 4
+    assert len(warnings) == 5
     assert all(issubclass(kind, errors.DrevalWarning) and issubclass(kind, UserWarning) for kind in warnings)
 
 

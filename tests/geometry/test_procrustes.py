@@ -162,8 +162,8 @@ def test_one_spot_and_coinciding_points(p):
     assert_array_equal(found["procrustes_rc"], [0.0] * 5 + [1.0] * 25)
     assert_array_equal(found["procrustes_rn_opt"], [0.0] * 5 + [1.0] * 25)
     assert_array_equal(found["procrustes_lower_bound"][:5], 0)
-    assert coincident(parts.x2) == "5 neighborhoods of coinciding points contribute 0"
-    assert coincident(parts.x2[5:]) == ""
+    assert [(note.code, note.values) for note in coincident(parts.x2)] == [("procrustes.coincident", (("count", 5),))]
+    assert coincident(parts.x2[5:]) == ()
 
 
 def test_far_from_the_origin():
