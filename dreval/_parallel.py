@@ -93,10 +93,17 @@ class SumInOrder:
 
 
 def open_progress(wanted: bool | None) -> AbstractContextManager[Any]:
-    """A progress bar on stderr: by default only on a terminal, and only after two seconds."""
-    import sys
+    """A progress bar on stderr: by default only on a terminal or in a notebook, and only after two seconds.
 
-    from tqdm.auto import tqdm
+    In a notebook the bar is a widget; without ipywidgets there is none, rather than a warning at every call.
+    """
+    import sys
+    from importlib.util import find_spec
+
+    if find_spec("ipywidgets"):
+        from tqdm.auto import tqdm
+    else:
+        from tqdm import tqdm
 
     disable = None if wanted is None else not wanted
     bar: AbstractContextManager[Any] = tqdm(
