@@ -20,13 +20,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any, NoReturn
 
 from dreval import __version__
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.notes import Note
+from dreval.registry import Registry
 
 __all__ = [
     "BROKEN",
@@ -295,8 +295,6 @@ def _parser() -> Verb:
     parser = Verb(prog="dreval", description="Formal evaluation of dimensionality reduction.", epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"dreval {__version__}")
     add = parser.steps("VERB")
-    folder = import_module("dreval.cli")
-    for module in iter_modules(folder.__path__, "dreval.cli."):
-        if not module.name.startswith("dreval.cli._"):
-            import_module(module.name).add_verb(add)
+    for verb in Registry("dreval.cli", "verb"):
+        import_module(f"dreval.cli.{verb}").add_verb(add)
     return parser

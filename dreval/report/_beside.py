@@ -15,9 +15,11 @@ from matplotlib.figure import Figure
 from dreval.errors import DrevalWarning, InputError
 from dreval.records.results import Results
 from dreval.report._style import drawing
+from dreval.report.contents.evaluation import summarize
 from dreval.report.contents.page import table_parts
 from dreval.report.document import Best, Block, Small
 from dreval.report.names import distinct_short_names
+from dreval.report.plot import plot
 from dreval.report.reading import Reading, parameter_words
 from dreval.report.render.latex import in_line, latex_table, latex_title
 from dreval.report.render.markup import known_letters
@@ -111,7 +113,7 @@ def beside_results(results: Results, reading: Reading, page: Mapping[str, Any], 
     made: dict[str, Any] = {"figures": drawn, "values": "", "every": ""}
     if not beside.tex:
         return made
-    summary = results.summary()
+    summary = summarize(results)
     if page["rows"] and page["heads"]:
         block = _values_below(page, reading) if len(page["rows"]) > ACROSS else _values_across(page)
         made["values"] = beside.table(block, "values", "How well each embedding keeps the data")
@@ -143,7 +145,7 @@ def _drawn(
     """One figure; none where the result has nothing of the kind."""
     measure = str(options.get("measure", ""))
     try:
-        figure = results.plot(kind, **options)
+        figure = plot(results, kind, **options)
     except InputError:
         return None
     return beside.figure(

@@ -16,13 +16,21 @@ from dreval.records.comparison import Comparison
 from dreval.report._beside import Beside
 from dreval.report._numbers import counted, fixed, in_words, probability
 from dreval.report._svg import inline_svg
-from dreval.report.contents.comparison import OVERALL_TITLES, SHORT, direction_of, heading, letter_words
+from dreval.report.contents.comparison import (
+    OVERALL_TITLES,
+    SHORT,
+    comparison_summary,
+    direction_of,
+    heading,
+    letter_words,
+)
 from dreval.report.contents.page import measure_words_of
-from dreval.report.contents.pairs import ABSENT, HeatCell, leading, measure_words, pair_rows, posterior_rows, rank_lines
+from dreval.report.contents.pairs import ABSENT, HeatCell, leading, pair_rows, posterior_rows, rank_lines
+from dreval.report.contents.paragraph import measure_paragraph
 from dreval.report.contents.tests import ADJUSTMENTS
 from dreval.report.figures.forest import forest_words
 from dreval.report.page import is_page, page_target, write_page
-from dreval.report.plot import draw_comparison
+from dreval.report.plot import draw_comparison, plot_comparison
 from dreval.report.reading import Cell, Column, make_column, parameter_words
 from dreval.report.render.snippets import markdown_tables
 from dreval.report.render.summary import Summary
@@ -77,12 +85,12 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
     # Comparison of two embeddings of data
     """
     target = page_target(path)
-    summary = comparison.summary()
+    summary = comparison_summary(comparison)
     settings = [(name.rstrip(":"), value) for name, value in summary.header if value]
     page = {
         "title": title if title is not None else _title(comparison),
         "meta": ", ".join(f"{name} {value}" for name, value in settings),
-        "paragraphs": comparison.paragraph(_voice(target)).split("\n\n"),
+        "paragraphs": [measure_paragraph(comparison, name, _voice(target)) for name in comparison.measures],
         "notes": summary.notes,
         "call": summary.call,
         "cautions": list(_cautions(comparison)),
@@ -137,7 +145,7 @@ def _figures(comparison: Comparison) -> Iterator[tuple[str, str, Any]]:
     for kind, words in IN_FILES.items():
         for measure in [None] if kind in SHARED else comparison.measures[:MAX_MEASURES]:
             try:
-                figure = comparison.plot(kind, **({} if measure is None else {"measure": measure}))
+                figure = plot_comparison(comparison, kind, **({} if measure is None else {"measure": measure}))
             except InputError:
                 continue
             by = f" by {SHORT[comparison.recipe['decided_by']]}" if kind in DECIDED and comparison.families else ""
@@ -228,7 +236,7 @@ def _parts(found: Comparison, columns: dict[str, Column]) -> Iterator[dict[str, 
             "title": column.title,
             "below": _below(column),
             "question": column.question,
-            "words": measure_words(found, name),
+            "words": measure_paragraph(found, name),
             "figure": _figure(found, name, column, number) if number < MAX_FIGURES else "",
             "methods": family.names if family is not None else [],
             "lines": _dataset_lines(column, family.cells) if family is not None else [],

@@ -20,7 +20,8 @@ from dreval.report._numbers import counted, fixed, half_width, in_words, ordered
 from dreval.report._svg import inline_svg
 from dreval.report.contents.comparison import SHORT, letter_words
 from dreval.report.contents.page import measure_words_of
-from dreval.report.contents.pairs import ABSENT, HeatCell, leading, measure_words, rank_lines
+from dreval.report.contents.pairs import ABSENT, HeatCell, leading, rank_lines
+from dreval.report.contents.paragraph import measure_paragraph
 from dreval.report.document import Best, Block, Small, format_duration
 from dreval.report.page import is_page, page_target, write_page
 from dreval.report.plot import draw_comparison
@@ -127,7 +128,7 @@ def _parts(reading: StudyReading, found: Comparison | None, beside: Beside | Non
             "question": family.column.question,
             "methods": reading.methods,
             "lines": family.rows,
-            "words": measure_words(found, family.key) if found is not None and compared else "",
+            "words": measure_paragraph(found, family.key) if found is not None and compared else "",
             "figure": _figure(found, family, number, beside) if found is not None and compared else "",
         }
 

@@ -99,6 +99,7 @@ def _cloud(n=60, p=3, seed=0):
 
 
 @each_measure
+@settings(max_examples=50)
 @given(pair=ANY_PAIR, data=st.data())
 def test_values_lie_within_the_bounds(name, pair, data):
     """For any data, any embedding, any k: a float within the card's bounds, to rounding."""

@@ -23,6 +23,7 @@ def test_two_estimates_are_a_one_sided_t_test():
         found = best_set(np.array([0.0, gap]), covariance, 12, 0.05, np.random.default_rng(1))
         p = stats.t.sf(gap / np.sqrt(0.04 + 0.09 - 0.02), 12)
         assert found.p_value[0] == pytest.approx(p, abs=_error(p))
+        assert found.statistic == pytest.approx([gap / np.sqrt(0.04 + 0.09 - 0.02), 0.0])
         assert found.p_value[1] == 1.0
         assert found.kept.tolist() == [found.p_value[0] > 0.05, True]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from dreval.comparison.within import compare_pairs
 from dreval.errors import DrevalError
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results, point_column
@@ -25,7 +26,6 @@ __all__ = [
     "Paired",
     "interval_words",
     "leading",
-    "measure_words",
     "pair_rows",
     "paired_differences",
     "posterior_rows",
@@ -54,7 +54,7 @@ def paired_differences(results: Results, reading: Reading) -> Paired:
     if len(reading.computed) < 2 or not (len(results.groups) or results.left_out):
         return Paired()
     try:
-        found = results.compare()
+        found = compare_pairs(results)
     except DrevalError:  # intervals of kinds that are not compared: the cards then go by the intervals
         return Paired()
     known = found.pairs[found.pairs["p_value"].notna()]
@@ -235,8 +235,3 @@ def leading(lines: Sequence[dict[str, Any]], measures: Sequence[str]) -> str:
     if not ahead:
         return ""
     return f"Best mean rank: {ordered([f'{name} on {what}' for name, what in ahead.items()])}."
-
-
-def measure_words(found: Comparison, name: str) -> str:
-    """The paragraph on one measure."""
-    return found.paragraph().split("\n\n")[found.measures.index(name)]

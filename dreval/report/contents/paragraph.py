@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = ["VOICES", "paragraph"]
+__all__ = ["VOICES", "measure_paragraph", "paragraph"]
 
 
 def _markdown_title(title: str) -> str:
@@ -62,10 +62,14 @@ OVERALL = {
 
 
 def paragraph(comparison: Comparison, form: str) -> str:
-    """A paragraph for each measure."""
-    voice = VOICES[form]
+    """The paragraphs on all measures, with empty lines between."""
+    return "\n\n".join(measure_paragraph(comparison, name, form) for name in comparison.measures)
+
+
+def measure_paragraph(comparison: Comparison, name: str, form: str = "text") -> str:
+    """The paragraph on one measure."""
     speak = _across if comparison.families else _within
-    return "\n\n".join(" ".join(speak(comparison, name, voice)) for name in comparison.measures)
+    return " ".join(speak(comparison, name, VOICES[form]))
 
 
 def _number(value: float) -> str:
