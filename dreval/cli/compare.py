@@ -21,6 +21,7 @@ from dreval.cli._main import (
     with_command,
     write_files,
 )
+from dreval.records.frames import plain_notes
 
 __all__ = ["add_verb"]
 
@@ -124,4 +125,4 @@ def _margin(text: str) -> float | dict[str, float]:
 def _document(comparison: Any) -> str:
     """All tables and the recipe as one document."""
     tables = {name: getattr(comparison, name) for name in ("pairs", "overall", "standing")}
-    return json_text({"recipe": dict(comparison.recipe), **tables, "notes": list(comparison.notes)})
+    return json_text({"recipe": dict(comparison.recipe), **tables, "notes": plain_notes(comparison.notes)})

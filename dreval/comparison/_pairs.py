@@ -16,6 +16,7 @@ from dreval._random import stream
 from dreval.comparison._ranks import block_ranks, critical_difference, letter_display, nemenyi
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS
 from dreval.records.comparison import Family, to_digits
+from dreval.records.notes import Note, joined, note
 
 __all__ = [
     "DRAWS",
@@ -44,7 +45,7 @@ PAIR_TEXT = ("measure", "parameters", "first", "second", "test", "family", "p_ki
 
 def pair_frame(rows: list[dict[str, Any]], family: str | None = None) -> pd.DataFrame:
     """Rows of pairs as a table with the closed list of columns; p-values are of one family, or of one for each test."""
-    table = pd.DataFrame(rows, columns=list(PAIR_COLUMNS))
+    table = pd.DataFrame(_written(rows), columns=list(PAIR_COLUMNS))
     for name in PAIR_COLUMNS:
         if name in PAIR_TEXT:
             table[name] = table[name].astype("object").where(table[name].notna(), "")
@@ -57,10 +58,15 @@ def pair_frame(rows: list[dict[str, Any]], family: str | None = None) -> pd.Data
 
 def overall_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Rows of overall tests as a table with the closed list of columns."""
-    table = pd.DataFrame(rows, columns=list(OVERALL_COLUMNS))
+    table = pd.DataFrame(_written(rows), columns=list(OVERALL_COLUMNS))
     text = ["p_kind", "note"]
     table[text] = table[text].astype("object").where(table[text].notna(), "")
     return table
+
+
+def _written(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with the text of their notes."""
+    return [{**row, "note": joined(row.get("notes", ()))} for row in rows]
 
 
 def pairs_of(names: list[str]) -> Iterator[tuple[int, int]]:
@@ -132,7 +138,7 @@ def signed_rank_rows(family: Family, rope: float | None, alpha: float, root: int
         differences = differences[np.isfinite(differences)]
         shared = {**family.key, "first": first, "second": second, "n": len(differences)}
         if not len(differences):
-            rows.append({**shared, "test": "wilcoxon", "note": "no data set has both"})
+            rows.append({**shared, "test": "wilcoxon", "notes": (note("signed_ranks.none"),)})
             continue
         shared["advantage"] = float(np.median(differences))
         shared["superiority"] = superiority(differences)
@@ -183,15 +189,15 @@ def _wilcoxon(differences: FloatArray) -> dict[str, Any]:
     kept = differences[differences != 0]
     if not len(kept):
         shown = {"statistic": 0.0, "p_value": 1.0, "p_kind": "exact", "effect_size": 0.0}
-        return {**shown, "note": "equal on every data set"}
+        return {**shown, "notes": (note("signed_ranks.equal"),)}
     ranks = rankdata(np.abs(kept))
     effect = float(np.sum(np.sign(kept) * ranks) / ranks.sum())
     found = wilcoxon(differences)
     kind = "asymptotic" if hasattr(found, "zstatistic") else "exact"
-    note = "data sets with equal values are left out" if len(kept) < len(differences) else ""
+    ties = (note("signed_ranks.ties"),) if len(kept) < len(differences) else ()
     return {
         "statistic": float(found.statistic), "p_value": float(found.pvalue), "p_kind": kind, "effect_size": effect,
-        "note": note,
+        "notes": ties,
     }  # fmt: skip
 
 
@@ -255,11 +261,10 @@ def _side(sums: FloatArray, edge: float) -> FloatArray:
 
 
 OPTIMIZERS = ("bfgs", "lbfgs", "powell")  # the last one needs no gradient: variances of zero lie on the boundary
-TERMS = {"dataset": "between data sets", "cell": "of embeddings within data sets", "replicate": "between replicates"}
 NOTHING = 1e-4  # share of the variance of the errors
-# What is tried again, and variances near zero: these are judged in absolute units there, in those of the errors here.
+# Warnings of statsmodels, which has no classes for them: what is tried again, and variances near zero, which are judged
+# in absolute units there, in those of the errors here.
 HARMLESS = ("optimization", "boundary of the parameter space", "covariance is singular")
-NORMAL = "normal approximation, too optimistic with few data sets"
 
 
 def fit_mixed(family: Family) -> Any:
@@ -294,48 +299,49 @@ def fit_mixed(family: Family) -> Any:
 
 def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The Wald test of equal means, and one row for each pair."""
+    from scipy.special import chdtrc
+
     k = len(family.names)
-    shared = {"test": "mixed", "n": len(family.cells)}
+    shared: dict[str, Any] = {"test": "mixed", "n": len(family.cells)}
     if family.rows.groupby("dataset")["value"].nunique().max() <= 1:
-        return _no_fit(family, shared, "undefined: all embeddings are equal on every data set")
+        return _no_fit(family, shared, note("ranks.equal"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             fit = fit_mixed(family)
-            reason = "" if fit.converged else "the fit did not converge"
+            reason = None if fit.converged else note("mixed.unconverged")
             means, covariance = np.asarray(fit.fe_params), np.asarray(fit.cov_params())[:k, :k]
         except np.linalg.LinAlgError as error:
-            reason = f"no fit: {error}"
+            reason = note("mixed.refused", message=str(error))
     words = dict.fromkeys(" ".join(str(one.message).split()) for one in caught)
-    if not reason and not (np.isfinite(covariance).all() and (np.diag(covariance) > 0).all()):
-        reason = "no fit: the standard errors are not defined"
-    if reason:
+    if reason is None and not (np.isfinite(covariance).all() and (np.diag(covariance) > 0).all()):
+        reason = note("mixed.undefined")
+    if reason is not None:
         return _no_fit(family, shared, reason)
-    none = _no_variance(fit)
+    terms = dict(zip(fit.model.exog_vc.names, fit.vcomp, strict=True)) if len(fit.vcomp) else {}
+    terms = {"dataset": float(np.asarray(fit.cov_re)[0, 0]), **terms}  # beside those of "cell" and "replicate"
+    none = [note(f"variance.{name}") for name, variance in terms.items() if variance < NOTHING * fit.scale]
     known = (*HARMLESS, "Hessian") if none else HARMLESS  # at the boundary it has no inverse
-    said = [one.rstrip(".") for one in words if not any(word in one for word in known)]
-    note = "; ".join([NORMAL, *none, *(["statsmodels says: " + "; ".join(said)] if said else [])])
+    messages = [one.rstrip(".") for one in words if not any(word in one for word in known)]
+    shared["notes"] = (note("mixed.normal"), *none, *(note("mixed.statsmodels", message=one) for one in messages))
     rows = [
-        {**family.key, **shared, **_contrast(family, means, covariance, i, j, alpha), "note": note}
-        for i, j in pairs_of(family.names)
+        {**family.key, **shared, **_contrast(family, means, covariance, i, j, alpha)} for i, j in pairs_of(family.names)
     ]
-    return {**shared, "k": k, **_wald(means, covariance), "note": note}, rows
+    # the chi-square of the differences to the first mean, with k - 1 degrees of freedom
+    C = np.c_[-np.ones(k - 1), np.eye(k - 1)]
+    b = C @ means
+    value = float(b @ np.linalg.solve(C @ covariance @ C.T, b))
+    p = float(chdtrc(k - 1, value))
+    return {**shared, "k": k, "statistic": value, "df": k - 1, "p_value": p, "p_kind": "asymptotic"}, rows
 
 
-def _no_fit(family: Family, shared: dict[str, Any], reason: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _no_fit(family: Family, shared: dict[str, Any], reason: Note) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The rows of a model that could not be fitted, with the reason alone."""
     k = len(family.names)
     pairs = [(family.names[i], family.names[j]) for i, j in pairs_of(family.names)]
-    empty = [{**family.key, **shared, "first": first, "second": second, "note": reason} for first, second in pairs]
-    return {**shared, "k": k, "df": k - 1, "note": reason}, empty
-
-
-def _no_variance(fit: Any) -> list[str]:
-    """Which random terms have no variance beside that of the errors, in units of which it is judged."""
-    terms = dict(zip(fit.model.exog_vc.names, fit.vcomp, strict=True)) if len(fit.vcomp) else {}
-    terms = {"dataset": float(np.asarray(fit.cov_re)[0, 0]), **terms}
-    none = [TERMS[name] for name, variance in terms.items() if variance < NOTHING * fit.scale]
-    return [f"found no variance {' and '.join(none)}"] if none else []
+    shared = {**shared, "notes": (reason,)}
+    empty = [{**family.key, **shared, "first": first, "second": second} for first, second in pairs]
+    return {**shared, "k": k, "df": k - 1}, empty
 
 
 def _contrast(
@@ -353,14 +359,3 @@ def _contrast(
         "conf_high": advantage + half, "statistic": z, "p_value": float(2 * ndtr(-abs(z))), "p_kind": "asymptotic",
         "better": ahead(first, second, advantage),
     }  # fmt: skip
-
-
-def _wald(means: FloatArray, covariance: FloatArray) -> dict[str, Any]:
-    """Chi-square of the differences to the first mean, with k - 1 degrees of freedom."""
-    from scipy.special import chdtrc
-
-    k = len(means)
-    C = np.c_[-np.ones(k - 1), np.eye(k - 1)]
-    b = C @ means
-    value = float(b @ np.linalg.solve(C @ covariance @ C.T, b))
-    return {"statistic": value, "df": k - 1, "p_value": float(chdtrc(k - 1, value)), "p_kind": "asymptotic"}

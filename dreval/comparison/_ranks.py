@@ -16,6 +16,7 @@ import pandas as pd
 
 from dreval.inference.adjustment import adjust_p_values
 from dreval.records.comparison import Comparison, Family
+from dreval.records.notes import Notes, note
 from dreval.records.results import point_column
 
 __all__ = [
@@ -44,7 +45,6 @@ FloatArray = npt.NDArray[np.float64]
 EXACT_UP_TO = 200_000  # sums of ranks that one data set may add
 DRAWS = 9_999
 DRAWN_AT_ONCE = 2_000_000  # ranks
-TWO = "needs three embeddings; see the test of the pair"
 PERMUTED_UP_TO = 30  # data sets; with more the approximations hold
 
 
@@ -180,26 +180,22 @@ def overall_rows(goodness: FloatArray, rng: np.random.Generator) -> list[dict[st
     if np.isnan(goodness).any():
         return [_skillings_mack_row(goodness, rng)]
     chi_square, p = friedman(goodness) if k > 2 else (math.nan, math.nan)
-    note = "" if k > 2 else TWO
-    if k > 2 and math.isnan(p):
-        note = "undefined: all embeddings are equal on every data set"
     shared = {"n": n, "k": k, "statistic": chi_square}
-    rows = [{"test": "friedman", **shared, "df": k - 1, "p_value": p, "note": note}]
+    rows: list[dict[str, Any]] = [{"test": "friedman", **shared, "df": k - 1, "p_value": p}]
     if math.isnan(p):
-        return rows
+        return [{**rows[0], "notes": (note("ranks.equal" if k > 2 else "ranks.two"),)}]
     rows[0]["p_kind"] = kind = "asymptotic"
+    notes: Notes = ()
     value, p = iman_davenport(chi_square, n, k)
     if math.isinf(value):
-        p, kind = _agreement(goodness), "exact"
-        note = "F is infinite, since all data sets agree; p is exact, by counting"
+        p, kind, notes = _agreement(goodness), "exact", (note("ranks.agree"),)
     degrees = {"df": k - 1, "df_denominator": (k - 1) * (n - 1)}
-    found = {"statistic": value, "p_value": p, "p_kind": kind, "note": note}
+    found = {"statistic": value, "p_value": p, "p_kind": kind, "notes": notes}
     rows.append({"test": "iman_davenport", **shared, **degrees, **found})
     if n <= PERMUTED_UP_TO:
         p, counted = permutation_p(block_ranks(goodness), rng)
-        note = "p by counting all arrangements of the ranks" if counted else f"p by {DRAWS:,} arrangements of the ranks"
-        kind = "exact" if counted else "permutation"
-        rows.append({"test": "friedman_exact", **shared, "p_value": p, "p_kind": kind, "note": note})
+        kind, how = ("exact", note("ranks.counted")) if counted else ("permutation", note("ranks.drawn", draws=DRAWS))
+        rows.append({"test": "friedman_exact", **shared, "p_value": p, "p_kind": kind, "notes": (how,)})
     return rows
 
 
@@ -217,18 +213,18 @@ def _skillings_mack_row(goodness: FloatArray, rng: np.random.Generator) -> dict[
     rows = goodness[np.isfinite(goodness).sum(axis=1) > 1]
     shared = {"test": "skillings_mack", "n": len(rows), "k": k}
     if k < 3:
-        return {**shared, "statistic": math.nan, "df": k - 1, "p_value": math.nan, "note": TWO}
+        return {**shared, "statistic": math.nan, "df": k - 1, "p_value": math.nan, "notes": (note("ranks.two"),)}
     value, _, rank = skillings_mack(goodness)
-    notes = ["some data sets have no value of some embeddings"]
+    notes = [note("ranks.missing")]
     if len(rows) < len(goodness):
-        notes.append(f"{len(goodness) - len(rows)} with one value left out")
+        notes.append(note("ranks.one_value", count=len(goodness) - len(rows)))
     if rank < k - 1:
-        notes.append("undefined: the data sets do not link all embeddings")
-        return {**shared, "statistic": math.nan, "df": rank, "p_value": math.nan, "note": "; ".join(notes)}
+        notes.append(note("ranks.unlinked"))
+        return {**shared, "statistic": math.nan, "df": rank, "p_value": math.nan, "notes": tuple(notes)}
     p, counted = skillings_mack_p(goodness, rng)
-    notes.append("p by exchanging the values of a data set, as if what is missing did not depend on its value")
+    notes.append(note("ranks.exchanged"))
     kind = "exact" if counted else "permutation"
-    return {**shared, "statistic": value, "df": rank, "p_value": p, "p_kind": kind, "note": "; ".join(notes)}
+    return {**shared, "statistic": value, "df": rank, "p_value": p, "p_kind": kind, "notes": tuple(notes)}
 
 
 def permutation_p(ranks: npt.NDArray[np.float64], rng: np.random.Generator) -> tuple[float, bool]:

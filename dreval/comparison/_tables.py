@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from dreval.inputs.files import read_table
 from dreval.journal.study_file import is_study, read_study_table
 from dreval.records.archive import load_results
 from dreval.records.comparison import Family
+from dreval.records.notes import Note, Notes, joined, note
 from dreval.records.results import Results, point_column
 from dreval.registry import MEASURES
 
@@ -33,10 +34,10 @@ class _Known:
 
     names: dict[str, str] = field(default_factory=dict)  # name by the hash of the data
     runs: dict[tuple[str, Any, Any], int] = field(default_factory=dict)  # number by data set, seed and replicate
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
-def gather(results: Any, columns: Mapping[str, str] | None) -> tuple[pd.DataFrame, list[str]]:
+def gather(results: Any, columns: Mapping[str, str] | None) -> tuple[pd.DataFrame, Notes]:
     """One row per data set, embedding, replicate, measure and parameters, with value and direction; and notes."""
     single = isinstance(results, Results | pd.DataFrame | str | os.PathLike)
     given = [results] if single else list(results) if isinstance(results, list | tuple) else None
@@ -50,27 +51,25 @@ def gather(results: Any, columns: Mapping[str, str] | None) -> tuple[pd.DataFram
         first = ", ".join(f"{key} {str(value)!r}" for key, value in twice.iloc[0][list(KEYS)].items() if value != "")
         cure = "Number re-runs of a method in a column `replicate`, and give each setting its own `parameters`."
         raise InputError("results", "must have one value for each cell", f"two for {first}", cure)
-    return table, known.notes
+    return table, tuple(known.notes)
 
 
 def _part(one: Any, columns: Mapping[str, str], known: _Known) -> pd.DataFrame:
     """The rows of one table, result or file."""
     if isinstance(one, str | os.PathLike):
-        one = _of_file(Path(one))
+        path = Path(one)
+        if is_study(path):
+            one = read_study_table(path)
+        elif path.suffix.lower() in TABLES:
+            one = pd.DataFrame(read_table(path, "results").values)
+        else:
+            one = load_results(path)
     if isinstance(one, Results):
         return _of_results(one, known)
     if isinstance(one, pd.DataFrame):
         return _of_frame(one, columns)
     cure = "Pass data frames, results, or names of files."
     raise InputError("results", "must be tables or results", describe(one), cure)
-
-
-def _of_file(path: Path) -> pd.DataFrame | Results:
-    """What a file holds: a study, a table, or a result."""
-    if is_study(path):
-        return read_study_table(path)
-    tabular = path.suffix.lower() in TABLES
-    return pd.DataFrame(read_table(path, "results").values) if tabular else load_results(path)
 
 
 def _of_results(results: Results, known: _Known) -> pd.DataFrame:
@@ -83,7 +82,7 @@ def _of_results(results: Results, known: _Known) -> pd.DataFrame:
         number = next(i for i in range(1, len(taken) + 2) if (f"{said} ({i})" if i > 1 else said) not in taken)
         known.names[sha] = said if number == 1 else f"{said} ({number})"
         if number > 1:
-            known.notes.append(f"other data under the same name {said!r} are called {known.names[sha]!r}")
+            known.notes.append(note("datasets.renamed", name=said, called=known.names[sha]))
     name, seed = known.names[sha], results.recipe.get("random_state")
     runs = [known.runs.setdefault((name, seed, r), sum(k[0] == name for k in known.runs)) for r in table["replicate"]]
     return table.assign(dataset=name, replicate=runs)[[*KEYS, "value", "direction"]].reset_index(drop=True)
@@ -159,13 +158,14 @@ def families(
     higher = _directions(table, direction)
     made, reasons = [], []
     for (name, parameters), rows in table.groupby(["measure", "parameters"], sort=False):
-        family, reason = _family(str(name), str(parameters), higher[str(name)], rows)
-        if family is not None:
-            made.append(family)
-        reasons.append(f"{point_column(str(name), str(parameters))}: {reason}")
+        found = _family(str(name), str(parameters), higher[str(name)], rows)
+        if isinstance(found, Family):
+            made.append(found)
+        else:
+            reasons.append(found.within(point_column(str(name), str(parameters))))
     if not made:
         cure = "On one data set, `results.compare()` compares embeddings by their points."
-        raise InputError("results", "must hold two embeddings on two data sets", "; ".join(reasons), cure)
+        raise InputError("results", "must hold two embeddings on two data sets", joined(reasons), cure)
     return made
 
 
@@ -209,25 +209,22 @@ def _direction(name: str, given: Any, said: pd.Series) -> bool:
     raise InputError("direction", "must be known for every measure, and one of 'higher' and 'lower'", got, cure)
 
 
-def _family(measure: str, parameters: str, higher: bool, rows: pd.DataFrame) -> tuple[Family | None, str]:
+def _family(measure: str, parameters: str, higher: bool, rows: pd.DataFrame) -> Family | Note:
     """The family of these rows, or the reason why there is none."""
     rows = rows[["dataset", "embedding", "replicate", "value"]].reset_index(drop=True)
     there = rows.dropna(subset="value")
     cells = there.groupby(["dataset", "embedding"], sort=False)["value"].mean().unstack()
     cells = cells.reindex(index=rows["dataset"].unique(), columns=rows["embedding"].unique()).astype("float64")
-    notes = list(_left_out(cells, rows))
-    cells = cells.loc[cells.notna().any(axis=1), cells.notna().any(axis=0)]
-    shared = int((cells.notna().sum(axis=1) > 1).sum())
+    kept = cells.loc[cells.notna().any(axis=1), cells.notna().any(axis=0)]
+    shared = int((kept.notna().sum(axis=1) > 1).sum())
     if shared < 2:
-        return None, f"{cells.shape[1]} embeddings, {shared or 'no'} data set{'s' * (shared != 1)} with two values"
-    return Family(measure, parameters, higher, cells, there.reset_index(drop=True), tuple(notes)), ""
-
-
-def _left_out(cells: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
-    """What has no value at all, and that replicates were averaged."""
-    for axis, what in ((0, "embedding"), (1, "data set")):
-        empty = cells.columns[cells.isna().all(axis=0)] if axis == 0 else cells.index[cells.isna().all(axis=1)]
-        if len(empty):
-            yield f"no value at all of {what} {', '.join(map(str, empty))}, left out"
+        return note("datasets.few", embeddings=kept.shape[1], shared=shared)
+    notes = []
+    for code, left_out in (("no_embedding", cells.columns.difference(kept.columns, sort=False)),
+                           ("no_dataset", cells.index.difference(kept.index, sort=False))):
+        notes += [note(f"datasets.{code}", names=[str(name) for name in left_out])] if len(left_out) else []
     if rows.groupby(["dataset", "embedding"]).size().max() > 1:
-        yield "replicates are averaged within data sets before ranks are taken"
+        notes.append(note("datasets.replicates"))
+    n, whole = len(kept), int(kept.notna().all(axis=1).sum())
+    notes += [note("datasets.partly", whole=whole, n=n)] if whole < n else []
+    return Family(measure, parameters, higher, kept, there.reset_index(drop=True), tuple(notes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from dreval.journal.study_file import is_study
 from dreval.records.archive import load_results
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison, Family
+from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame
 from dreval.records.results import Results, point_column
 
 __all__ = ["ACROSS_TESTS", "compare"]
@@ -193,7 +194,9 @@ def compare(
         standing=standing[list(STANDING_COLUMNS)],
         families={point_column(f.measure, f.parameters): f for f in found},
         recipe=recipe,
-        notes=tuple(dict.fromkeys([*notes, *_notes(found)])),
+        notes=notes_frame(
+            [{"notes": notes}, *({**f.key, "notes": f.notes} for f in found), *overall, *pairs], PAIR_NOTE_KEYS
+        ),
     )
 
 
@@ -254,16 +257,3 @@ def _standing(family: Family, pairs: pd.DataFrame, alpha: float) -> list[dict[st
         }
         for place in order
     ]
-
-
-def _notes(found: list[Family]) -> Iterable[str]:
-    """What must be known to read the comparison."""
-    for family in found:
-        name = point_column(family.measure, family.parameters)
-        yield from (f"{name}: {note}" for note in family.notes)
-        n, whole = len(family.cells), int(family.cells.notna().all(axis=1).sum())
-        if whole < n:
-            yield (
-                f"{name}: {whole} of {n} data sets have a value of every embedding; mean ranks and Nemenyi use these, "
-                "each pair the data sets that have both"
-            )

@@ -11,9 +11,10 @@ import pandas as pd
 
 from dreval._check import check_float
 from dreval._random import stream
-from dreval.comparison.within import FEW_MAY_CARRY, Setting, settings_of
+from dreval.comparison.within import Setting, settings_of
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import ROUNDING, anchor_test, half_share, jackknife_covariance
+from dreval.records.notes import Note, note
 from dreval.records.results import Results, over_replicates
 
 __all__ = ["COLUMNS", "ranking"]
@@ -64,14 +65,14 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
         row: dict[str, Any] = {**at.key, "embedding": name, "difference": top - at.values[name]}
         row |= {str(key): value for key, value in intervals[name].items()}
         row["rank"] = pd.NA if missing else 1 + sum(at.values[other] - at.values[name] > tiny for other in known)
-        note = "no value" if missing else reasons.get(name, "")
+        reason = note("best.no_value") if missing else reasons.get(name)
         if kept is True and any(at.values[other] - at.values[name] > tiny for other in reasons):
-            p, kept, note = math.nan, pd.NA, "an embedding with a better value has no interval of the same target"
+            p, kept, reason = math.nan, pd.NA, note("best.better_untested")
         elif kept is True and name in open_ones:
-            p, kept, note = math.nan, pd.NA, "neither it nor a better one has any spread, so that they are not tested"
+            p, kept, reason = math.nan, pd.NA, note("best.no_spread")
         elif name in at.exact:
-            note = note or "exact: computed from all points"
-        row |= {"p_adjusted": p, "in_best_set": kept, "note": note}
+            reason = reason or note("best.exact")
+        row |= {"p_adjusted": p, "in_best_set": kept, "note": str(reason or "")}
         rows.append(row)
     return rows
 
@@ -96,7 +97,7 @@ def _few_carriers(at: Setting, name: str, names: list[str], alpha: float) -> flo
     return min(1.0, (len(names) - 1) * smallest) if few else 0.0
 
 
-def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[str, str]]:
+def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[str, Note]]:
     """Covariance of the values, its degrees of freedom, and why some embeddings cannot be judged beside the others.
 
     The kind of interval that most embeddings have decides, other seeds before all: others have another target.
@@ -104,11 +105,10 @@ def _covariance(at: Setting, names: list[str]) -> tuple[FloatArray, float, dict[
     kinds = {name: at.kinds.get(name, "") for name in names}
     there = [kind for kind in kinds.values() if kind]
     kind = "seeds" if "seeds" in there else max(there, key=there.count, default="")
-    k, none = len(names), "no interval, so that it cannot be told from the best"
-    other = "its interval has another target than those of others"
-    reasons = {name: other if kinds[name] not in ("", kind) else none for name in names}
+    k = len(names)
+    reasons = {name: note("best.target" if kinds[name] not in ("", kind) else "best.no_interval") for name in names}
     if kind == "anchors" and not any(name in at.points for name in names):
-        reasons = dict.fromkeys(names, FEW_MAY_CARRY)
+        reasons = dict.fromkeys(names, note("best.few_carry"))
     covariance, freedom = np.zeros((k, k)), math.inf
 
     def stacked(columns: dict[str, FloatArray]) -> tuple[list[int], FloatArray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,7 @@ from dreval.errors import InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import (
-    METHODS,
     ROUNDING,
-    TARGETS,
     Interval,
     anchor_test,
     betting_p,
@@ -32,14 +30,15 @@ from dreval.inference.intervals import (
 )
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison
+from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame
+from dreval.records.notes import note
 from dreval.records.results import Results, over_replicates, point_column
 from dreval.registry import MEASURES
 
-__all__ = ["FEW_MAY_CARRY", "Setting", "compare_pairs", "settings_of"]
+__all__ = ["TEST_NAMES", "Setting", "compare_pairs", "settings_of"]
 
 FloatArray = npt.NDArray[np.float64]
 UNBOUNDED = (-math.inf, math.inf)
-FEW_MAY_CARRY = "few points may carry a difference of a measure of pairs, and the anchors can miss them"
 TEST_NAMES = {"points": "jackknife"}  # of the other kinds of interval the name is that of the kind
 
 
@@ -87,7 +86,7 @@ def compare_pairs(
         ),
         results=results,
         recipe=recipe,
-        notes=tuple(_notes(pairs)),
+        notes=notes_frame(made, PAIR_NOTE_KEYS),
     )
 
 
@@ -259,13 +258,13 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
     row |= {} if margin is None else {"margin": margin}
     missing = [name for name in (first, second) if math.isnan(at.values[name])]
     if missing:
-        return {**row, "note": f"no value of {' and '.join(missing)}"}
+        return {**row, "notes": (note("pair.no_value", embeddings=missing),)}
     advantage = at.values[first] - at.values[second]
     row |= {"advantage": advantage, "better": ahead(first, second, advantage)}
     if kind == "seeds":
-        single = [name for name in (first, second) if at.kinds.get(name) != "seeds"]
-        note = f"{single[0]} is one embedding, taken as it is" if single else ""
-        return {**row, "note": note, **_of_runs(at.runs[first], at.runs[second], alpha, margin, at.chance)}
+        single = [note("pair.one_embedding", embedding=e) for e in (first, second) if at.kinds.get(e) != "seeds"]
+        made = _of_runs(at.runs[first], at.runs[second], alpha, margin, at.chance)
+        return {**row, **made, "notes": (*single, *made.get("notes", ()))}
     both = first in at.points and second in at.points
     differences = at.points[first] - at.points[second] if both else np.zeros(0)
     differences = differences[np.isfinite(differences)]
@@ -273,12 +272,12 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
     row |= _effects(advantage, differences, size)
     if not kind:
         without = [name for name in (first, second) if name not in at.kinds]
-        reason = f"no interval of {' and '.join(without)}" if without else "their intervals speak of different targets"
-        return {**row, "note": f"no test: {reason}"}
+        reason = note("pair.no_interval", embeddings=without) if without else note("pair.targets")
+        return {**row, "notes": (reason,)}
     interval: Interval | None = None
     if {first, second} <= at.exact:
         known = {"se": 0.0, "conf_low": advantage, "conf_high": advantage}
-        return {**row, **known, "note": "no test: both values are computed from all points, so that they are exact"}
+        return {**row, **known, "notes": (note("pair.exact"),)}
     if kind == "anchors" and len(differences) > 1:
         return {**row, **_of_anchors(at, advantage, differences, size, alpha, margin)}
     if kind == "points" and first in at.left_out and second in at.left_out:
@@ -290,11 +289,11 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
         else:
             interval = halves_interval(advantage, gaps.reshape(-1, 2), at.n, UNBOUNDED, kind, size)
     if interval is None and kind == "anchors" and {first, second} <= at.groups.keys():
-        return {**row, "note": f"no test: {FEW_MAY_CARRY}"}
+        return {**row, "notes": (note("pair.few_carry"),)}
     if interval is None:
         held = at.left_out.keys() | at.groups.keys() | at.exact
         without = [name for name in (first, second) if name not in held] or [first, second]
-        return {**row, "note": f"no test: no interval of {' and '.join(without)}"}
+        return {**row, "notes": (note("pair.no_interval", embeddings=without),)}
     return {**row, **_tested(advantage, interval, alpha, margin, size)}
 
 
@@ -307,7 +306,7 @@ def _of_runs(first: FloatArray, second: FloatArray, alpha: float, margin: float 
     """Welch's test of two sets of independent runs, their distance in standard deviations, and who wins how often."""
     spreads = [float(np.var(values, ddof=1)) for values in (first, second) if len(values) > 1]
     if not spreads:
-        return {"note": "no test: fewer than two runs"}
+        return {"notes": (note("pair.few_runs"),)}
     advantage = float(first.mean() - second.mean())
     spread = beyond_rounding(math.sqrt(float(np.mean(spreads))), first, second, size)
     effect = advantage / spread if spread > 0 else math.nan
@@ -327,7 +326,7 @@ def _of_anchors(
     limits = at.limits
     found = anchor_test(differences, at.n, limits, at.seed, 1 - alpha, size)
     if found is None:
-        return {"note": "no test: few anchors carry the difference, and what one point contributes has no bound"}
+        return {"notes": (note("pair.unbounded"),)}
     interval, p_value = found
     if interval.kind == "anchors":
         return _tested(advantage, interval, alpha, margin, size)
@@ -342,7 +341,7 @@ def _of_anchors(
         each = [betting_p(differences, at.n, *limits, at.seed, mean=sign * margin) for sign in (-1, 1)]
         usual = _tested(advantage, interval, alpha, margin, size).get("p_equivalence", 0.0)
         made["p_equivalence"] = max(*each, usual) if abs(advantage) < margin else 1.0
-    return {**made, "note": "few anchors carry the difference: tested by bets on a bounded mean"}
+    return {**made, "notes": (note("pair.bets"),)}
 
 
 def _effects(advantage: float, differences: FloatArray, size: float) -> dict[str, Any]:
@@ -366,11 +365,9 @@ def _tested(advantage: float, interval: Interval, alpha: float, margin: float | 
 
     if interval.se == 0 and abs(advantage) <= ROUNDING * size:
         none = {"se": 0.0, "statistic": 0.0, "p_value": 1.0, "p_kind": "asymptotic"}
-        return {**none, "note": "no difference, whichever points are left out"}
-    if interval.se == 0 and interval.kind == "seeds":
-        return {"se": 0.0, "note": "no test: every run of both gave the same value"}
+        return {**none, "notes": (note("pair.equal"),)}
     if interval.se == 0:
-        return {"se": 0.0, "note": "no test: leaving out points changes nothing"}
+        return {"se": 0.0, "notes": (note("pair.same_runs" if interval.kind == "seeds" else "pair.fixed"),)}
     freedom, se = interval.freedom, interval.se
     half = float(stdtrit(freedom, 1 - alpha / 2)) * se
 
@@ -398,23 +395,3 @@ def _standing(at: Setting, pairs: pd.DataFrame, alpha: float) -> list[dict[str, 
         {**at.key, "embedding": name, "n": at.n, "value": sign * at.values[name], "letters": letters.get(name, "")}
         for name in order
     ]
-
-
-def _notes(pairs: pd.DataFrame) -> Iterator[str]:
-    """What the tests refer to."""
-    kinds = {test: kind for kind, test in TEST_NAMES.items()}
-    for test in filter(None, dict.fromkeys(pairs["test"])):
-        kind, drawn = kinds.get(test, test), pairs["p_low"].notna() & (pairs["test"] == test)
-        if kind == "seeds":
-            yield f"Differences of means over runs with other seeds, for {TARGETS[kind]}; Welch's t."
-            continue
-        if not (drawn | (pairs["p_kind"] == "bound"))[pairs["test"] == test].all():
-            yield f"Paired differences: {METHODS[kind]}, for {TARGETS[kind]}; Student's t."
-        if drawn.any():
-            names = ", ".join(dict.fromkeys(pairs.loc[drawn, "measure"]))
-            yield (
-                f"{names}: {METHODS['partitions']}, for {TARGETS['partitions']}; Student's t. Partitions are drawn at "
-                "random: p_low and p_high bound the p that other seeds give."
-            )
-    for note, part in pairs[pairs["note"] != ""].groupby("note", sort=False):
-        yield f"{', '.join(dict.fromkeys(part['measure']))}: {note}."

@@ -14,6 +14,8 @@ import pandas as pd
 from dreval._check import check_one_of, check_path
 from dreval.errors import InputError
 from dreval.records._verbs import Record, call
+from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame
+from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
 from dreval.records.results import Results, point_column
 
@@ -37,7 +39,7 @@ class Family:
         Means over replicates; missing where there is none.
     rows : DataFrame
         The values themselves: dataset, embedding, replicate, value.
-    notes : tuple of str
+    notes : tuple of Note
         What was left out.
     """
 
@@ -46,7 +48,7 @@ class Family:
     higher: bool
     cells: pd.DataFrame
     rows: pd.DataFrame = field(repr=False)
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
 
     @property
     def names(self) -> list[str]:
@@ -81,13 +83,9 @@ class Family:
 def to_digits(values: npt.NDArray[np.float64], scale: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Rows rounded to 12 digits of their scale, so that numbers that differ by rounding only are ties."""
     powers = np.floor(np.log10(np.where(scale > 0, scale, 1.0)))
-    rounded = [[float(f"{v:.{d}f}") for v in row] for row, d in zip(values.tolist(), _places(powers), strict=True)]
+    places = [max(11 - int(power), 0) for power in powers]
+    rounded = [[float(f"{v:.{d}f}") for v in row] for row, d in zip(values.tolist(), places, strict=True)]
     return np.asarray(rounded, dtype=np.float64).reshape(values.shape)
-
-
-def _places(powers: npt.NDArray[np.float64]) -> list[int]:
-    """Decimals that leave 12 digits, none below 0."""
-    return [max(11 - int(power), 0) for power in powers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +109,10 @@ class Comparison(Record):
         ``kind`` ("points" or "datasets"), ``alpha``, ``adjust``, ``rope``, ``tests`` and ``random_state``; over several
         data sets ``decided_by``, the test that letters, figures and words go by, and ``attainable``, the smallest
         adjusted p that it can have on each measure.
-    notes : tuple of str
-        What was assumed, left out or averaged.
+    notes : DataFrame
+        What was assumed, left out or averaged: a row for each note, with the keys of the row of ``pairs`` or
+        ``overall`` it belongs to (without a test: the measure; all empty: the whole), ``code``, ``severity``
+        ("assumption", "limit" or "failure"), ``values``, ``scope`` and its ``text``.
     """
 
     pairs: pd.DataFrame
@@ -121,7 +121,7 @@ class Comparison(Record):
     families: Mapping[str, Family] = field(default_factory=dict, repr=False)
     results: Results | None = field(default=None, repr=False)
     recipe: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: pd.DataFrame = field(default_factory=lambda: notes_frame([], PAIR_NOTE_KEYS), repr=False)
 
     @property
     def measures(self) -> list[str]:

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOTE_KEYS",
+    "PAIR_NOTE_KEYS",
     "curves_frame",
     "groups_frame",
     "noted_rows",
+    "notes_by_row",
     "notes_frame",
     "notes_in",
     "nulls_frame",
@@ -28,7 +30,9 @@ __all__ = [
 ]
 
 
-NOTE_KEYS = ("embedding", "replicate", "measure", "parameters", "test", "variable")  # the row that a note speaks of
+NOTE_KEYS = ("embedding", "replicate", "measure", "parameters", "test", "variable")  # the row that a note belongs to
+PAIR_NOTE_KEYS = ("measure", "parameters", "first", "second", "test")  # of a comparison
+FACTS = ("code", "severity", "values", "scope", "text")
 
 
 def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -49,13 +53,13 @@ def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     return table.fillna(whole).astype(dict.fromkeys(whole, "int64"))
 
 
-def notes_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def notes_frame(rows: list[dict[str, Any]], keys: tuple[str, ...] = NOTE_KEYS) -> pd.DataFrame:
     """The notes of rows, a row for each: of which row (empty: of the whole), code, severity, values, scope and text."""
     import pandas as pd
 
     found = [
         {
-            **{key: row.get(key, 0 if key == "replicate" else "") for key in NOTE_KEYS},
+            **{key: row.get(key, 0 if key == "replicate" else "") for key in keys},
             "code": one.code,
             "severity": one.severity,
             "values": dict(one.values),
@@ -65,8 +69,8 @@ def notes_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
         for row in rows
         for one in row.get("notes", ())
     ]
-    columns = [*NOTE_KEYS, "code", "severity", "values", "scope", "text"]
-    return pd.DataFrame(found, columns=columns).astype({"replicate": "int64"})
+    table = pd.DataFrame(found, columns=[*keys, *FACTS])
+    return table.astype({"replicate": "int64"}) if "replicate" in keys else table
 
 
 def notes_in(table: pd.DataFrame) -> list[Note]:
@@ -76,22 +80,29 @@ def notes_in(table: pd.DataFrame) -> list[Note]:
 
 
 def of_whole(table: pd.DataFrame) -> pd.DataFrame:
-    """The part of such a table that speaks of the data, of embeddings or of all rows."""
+    """The part of such a table on the data, on embeddings or on all rows."""
     return table[(table["measure"] == "") & (table["test"] == "")]
+
+
+def notes_by_row(table: pd.DataFrame) -> dict[tuple[Any, ...], tuple[Note, ...]]:
+    """The notes of each row that has any, by the keys of the row."""
+    found: dict[tuple[Any, ...], tuple[Note, ...]] = {}
+    keys = table.drop(columns=list(FACTS)).itertuples(index=False, name=None)
+    for key, one in zip(keys, notes_in(table), strict=True):
+        found[key] = (*found.get(key, ()), one)
+    return found
 
 
 def noted_rows(table: pd.DataFrame, notes: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a tidy table, each with its notes."""
-    said: dict[tuple[Any, ...], list[Note]] = {}
-    for key, one in zip(notes[list(NOTE_KEYS)].itertuples(index=False, name=None), notes_in(notes), strict=True):
-        said.setdefault(key, []).append(one)
+    known = notes_by_row(notes)
     rows = [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
-    return [{**row, "notes": tuple(said.get(tuple(row[key] for key in NOTE_KEYS), ()))} for row in rows]
+    return [{**row, "notes": known.get(tuple(row[key] for key in NOTE_KEYS), ())} for row in rows]
 
 
 def plain_notes(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The notes of such a table in types that JSON knows: their row, code, values, scope and text."""
-    keys = [dict(zip(NOTE_KEYS, key, strict=True)) for key in table[list(NOTE_KEYS)].itertuples(index=False)]
+    keys = table.drop(columns=list(FACTS)).to_dict("records")
     return [{**key, **one.plain()} for key, one in zip(keys, notes_in(table), strict=True)]
 
 

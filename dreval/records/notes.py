@@ -109,14 +109,15 @@ Notes = tuple[Note, ...]
 
 
 class _Shown(string.Formatter):
-    """Values in a sentence: tuples with commas, and ``{n:point|points}`` is the first for 1, else the second."""
+    """Values in a sentence: tuples with commas, or with "and" by ``{names:and}``; ``{n:point|points}`` goes by n."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if "|" in format_spec:
             return str(format_spec.split("|")[value != 1])
         if isinstance(value, tuple):
             shown = [self.format_field(one, format_spec if isinstance(one, float) else "") for one in value]
-            return (" / " if value and isinstance(value[0], Note) else ", ").join(shown)
+            between = " and " if format_spec == "and" else " / " if value and isinstance(value[0], Note) else ", "
+            return between.join(shown)
         return str(format(str(value) if isinstance(value, Note) else value, format_spec))
 
 
@@ -186,6 +187,8 @@ def _loaded(value: Any) -> Any:
         return Note.of_plain(value)
     return tuple(_loaded(one) for one in value) if isinstance(value, list) else value
 
+
+_FEW_CARRY = "few points may carry a difference of a measure of pairs, and the anchors can miss them"
 
 CODES: dict[str, Code] = {
     # what failed
@@ -390,6 +393,82 @@ CODES: dict[str, Code] = {
     "source.column": Code("`{argument}` has the column {column} of the data, which was left out.", ASSUMPTION),
     "source.stored": Code("coordinates stored in obsm[{key!r}].", ASSUMPTION),
     "source.stored_too": Code("coordinates stored in obsm[{key!r}]; the bundled method is {method!r}.", ASSUMPTION),
+    # pairs of embeddings on one data set
+    "pair.no_value": Code("no value of {embeddings:and}", FAILURE),
+    "pair.one_embedding": Code("{embedding} is one embedding, taken as it is", ASSUMPTION),
+    "pair.exact": Code("no test: both values are computed from all points, so that they are exact", ASSUMPTION),
+    "pair.no_interval": Code(
+        "no test: no interval of {embeddings:and}", LIMIT, "Run the evaluation with ci='points', or with anchors."
+    ),
+    "pair.targets": Code(
+        "no test: their intervals refer to different targets", LIMIT, "Evaluate both with the same `ci`."
+    ),
+    "pair.few_carry": Code(f"no test: {_FEW_CARRY}", LIMIT, "Use more anchors."),
+    "pair.unbounded": Code(
+        "no test: few anchors carry the difference, and what one point contributes has no bound",
+        LIMIT,
+        "Use more anchors.",
+    ),
+    "pair.bets": Code("few anchors carry the difference: tested by bets on a bounded mean", ASSUMPTION),
+    "pair.few_runs": Code("no test: fewer than two runs", LIMIT, "Re-run the methods with more seeds."),
+    "pair.same_runs": Code("no test: every run of both gave the same value", LIMIT),
+    "pair.fixed": Code("no test: leaving out points changes nothing", LIMIT),
+    "pair.equal": Code("no difference, whichever points are left out", ASSUMPTION),
+    # the set of embeddings that are not distinguishable from the best
+    "best.no_value": Code("no value", FAILURE, "See the note on the value."),
+    "best.no_interval": Code(
+        "no interval, so that it cannot be compared with the best",
+        LIMIT,
+        "Run the evaluation with ci='points', or with anchors.",
+    ),
+    "best.target": Code(
+        "its interval has another target than those of others", LIMIT, "Evaluate all with the same `ci`."
+    ),
+    "best.few_carry": Code(_FEW_CARRY, LIMIT, "Use more anchors."),
+    "best.better_untested": Code(
+        "an embedding with a better value has no interval of the same target",
+        LIMIT,
+        "Evaluate all with the same `ci`.",
+    ),
+    "best.no_spread": Code("neither it nor a better one has any spread, so that they are not tested", LIMIT),
+    "best.exact": Code("exact: computed from all points", ASSUMPTION),
+    # comparisons across data sets
+    "datasets.renamed": Code("other data under the same name {name!r} are called {called!r}", ASSUMPTION),
+    "datasets.few": Code(
+        "{embeddings} embeddings, {shared} {shared:data set|data sets} with two values", FAILURE, "Add data sets."
+    ),
+    "datasets.no_embedding": Code("no value at all of embedding {names}, left out", LIMIT),
+    "datasets.no_dataset": Code("no value at all of data set {names}, left out", LIMIT),
+    "datasets.replicates": Code("replicates are averaged within data sets before ranks are taken", ASSUMPTION),
+    "datasets.partly": Code(
+        "{whole} of {n} data sets have a value of every embedding; mean ranks and Nemenyi use these, each pair the "
+        "data sets that have both",
+        LIMIT,
+    ),
+    "ranks.two": Code("needs three embeddings; see the test of the pair", LIMIT, "See the test of the pair."),
+    "ranks.equal": Code("undefined: all embeddings are equal on every data set", FAILURE),
+    "ranks.agree": Code("F is infinite, since all data sets agree; p is exact, by counting", ASSUMPTION),
+    "ranks.counted": Code("p by counting all arrangements of the ranks", ASSUMPTION),
+    "ranks.drawn": Code("p by {draws:,} arrangements of the ranks", ASSUMPTION),
+    "ranks.missing": Code("some data sets have no value of some embeddings", ASSUMPTION),
+    "ranks.one_value": Code("{count} with one value left out", ASSUMPTION),
+    "ranks.unlinked": Code(
+        "undefined: the data sets do not link all embeddings", FAILURE, "Compare the embeddings of each part."
+    ),
+    "ranks.exchanged": Code(
+        "p by exchanging the values of a data set, as if what is missing did not depend on its value", ASSUMPTION
+    ),
+    "signed_ranks.none": Code("no data set has both", FAILURE),
+    "signed_ranks.equal": Code("equal on every data set", ASSUMPTION),
+    "signed_ranks.ties": Code("data sets with equal values are left out", ASSUMPTION),
+    "mixed.normal": Code("normal approximation, too optimistic with few data sets", LIMIT, "Add data sets."),
+    "mixed.unconverged": Code("the fit did not converge", FAILURE, "Go by the signed-rank tests."),
+    "mixed.refused": Code("no fit: {message}", FAILURE, "Go by the signed-rank tests."),
+    "mixed.undefined": Code("no fit: the standard errors are not defined", FAILURE, "Go by the signed-rank tests."),
+    "mixed.statsmodels": Code("statsmodels says: {message}", LIMIT),
+    "variance.dataset": Code("found no variance between data sets", ASSUMPTION),
+    "variance.cell": Code("found no variance of embeddings within data sets", ASSUMPTION),
+    "variance.replicate": Code("found no variance between replicates", ASSUMPTION),
     # embeddings that a tool outside Python returned
     "protocol.missing": Code("{count} of {runs} runs have not been returned, {first} the first.", LIMIT),
     "protocol.rounded": Code(

@@ -19,6 +19,8 @@ import dreval
 from dreval.comparison._pairs import bayesian_signed_rank, region_shares
 from dreval.errors import InputError, UnknownName
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS, STANDING_COLUMNS
+from dreval.records.frames import PAIR_NOTE_KEYS, notes_by_row, notes_in
+from dreval.records.notes import joined
 from dreval.report.contents.comparison import letter_words
 
 ORACLE = json.loads(Path(__file__).parents[1].joinpath("oracles", "comparison.json").read_text("utf-8"))
@@ -81,7 +83,7 @@ def test_the_same_data_with_another_seed_is_a_replicate():
 
     assert list(family.cells.index) == ["data", "data (2)"]
     assert sorted(family.rows["replicate"].unique()) == [0, 1]
-    assert any("replicates are averaged" in str(note) for note in found.notes)
+    assert "datasets.replicates" in set(found.notes["code"])
     with pytest.raises(InputError, match="must have one value for each cell"):
         dreval.compare([small(0), small(0), small(1)])
 
@@ -355,6 +357,26 @@ def test_a_fit_within_the_parameters_warns_of_no_boundary():
 
     assert inside == "normal approximation, too optimistic with few data sets"
     assert outside.endswith("found no variance between data sets")
+
+
+def test_notes_are_records_with_the_row_that_they_belong_to():
+    """Notes of the whole, of measures and of rows have their keys; the column is their text; replicates by hand."""
+    part = table(n=6)
+    twice = pd.concat([part.assign(replicate=r) for r in (0, 1)])
+    gap = twice[(twice["dataset"] != "data 0") | (twice["embedding"] != "m0")]
+    found = compared(gap, tests=["friedman", "wilcoxon", "mixed"])
+    codes = found.notes.groupby(["test", "first"])["code"].agg(list)
+
+    assert codes["", ""] == ["datasets.replicates", "datasets.partly"]
+    assert dict(notes_in(found.notes)[1].values) == {"whole": 5, "n": 6}
+    assert codes["skillings_mack", ""] == ["ranks.missing", "ranks.exchanged"]
+    assert codes["mixed", "m0"][0] == "mixed.normal"
+    known = notes_by_row(found.notes)
+    for row in found.pairs.to_dict("records"):
+        assert row["note"] == joined(known.get(tuple(row[key] for key in PAIR_NOTE_KEYS), ()))
+    for row in found.overall.to_dict("records"):
+        assert row["note"] == joined(known.get((row["measure"], row["parameters"], "", "", row["test"]), ()))
+    assert "5 of 6 data sets have a value of every embedding" in " ".join(str(found.summary()).split())
 
 
 def test_better_is_named_where_a_test_finds_it():

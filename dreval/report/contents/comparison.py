@@ -7,8 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.glossary import format_number, format_p
+from dreval.comparison.within import TEST_NAMES
+from dreval.glossary import TARGETS, format_number, format_p
+from dreval.inference import intervals
 from dreval.records.comparison import Comparison
+from dreval.records.frames import notes_by_row
+from dreval.records.notes import Notes, joined
 from dreval.records.results import point_column
 from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.document import CODES, Block, significance_stars
@@ -204,15 +208,39 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     silent = {name: words for name in comparison.measures if (words := cannot_tell(comparison, name))}
     several = len(comparison.measures) > 1
     yield from (f"{name}: {words}" if several else words for name, words in silent.items())
-    yield from comparison.notes
-    tables = (comparison.overall, comparison.pairs) if comparison.families else ()
-    said = [pair for table in tables for pair in zip(table["test"], table["note"], strict=True) if pair[1]]
-    yield from (f"{test}: {note.rstrip('.')}." for test, note in dict.fromkeys(said))
+    if not comparison.families:
+        yield from _method_notes(comparison.pairs)
+    where: dict[Notes, list[str]] = {}  # which tests (across data sets) or measures the notes of rows belong to
+    for (measure, parameters, first, _, test), notes in notes_by_row(comparison.notes).items():
+        if first or test:
+            where.setdefault(notes, []).append(test if comparison.families else measure)
+        else:
+            yield from (f"{point_column(measure, parameters)}: {one}" if measure else str(one) for one in notes)
+    yield from (f"{', '.join(dict.fromkeys(names))}: {joined(notes).rstrip('.')}." for notes, names in where.items())
     yield "Advantage of the first: positive when it is better, whichever way the measure points."
     yield from _letter_notes(comparison)
     adjust = comparison.recipe["adjust"]
     how = "not adjusted" if adjust == "nothing" else f"adjusted by {adjust} within this table and test"
     yield f"p of pairs {how}."
+
+
+def _method_notes(pairs: pd.DataFrame) -> Iterator[str]:
+    """How the pairs of one data set were tested, and what the tests refer to."""
+    kinds = {test: kind for kind, test in TEST_NAMES.items()}
+    for test in filter(None, dict.fromkeys(pairs["test"])):
+        kind, drawn = kinds.get(test, test), pairs["p_low"].notna() & (pairs["test"] == test)
+        target = TARGETS[kind if kind in TARGETS else intervals.TARGETS[kind]]
+        if kind == "seeds":
+            yield f"Differences of means over runs with other seeds, for {target}; Welch's t."
+            continue
+        if not (drawn | (pairs["p_kind"] == "bound"))[pairs["test"] == test].all():
+            yield f"Paired differences: {intervals.METHODS[kind]}, for {target}; Student's t."
+        if drawn.any():
+            names = ", ".join(dict.fromkeys(pairs.loc[drawn, "measure"]))
+            yield (
+                f"{names}: {intervals.METHODS['partitions']}, for {target}; Student's t. Partitions are drawn at "
+                "random: p_low and p_high bound the p that other seeds give."
+            )
 
 
 def _letter_notes(comparison: Comparison) -> Iterator[str]:
