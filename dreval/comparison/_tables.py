@@ -220,8 +220,10 @@ def _family(measure: str, parameters: str, higher: bool, rows: pd.DataFrame) -> 
     if shared < 2:
         return note("datasets.few", embeddings=kept.shape[1], shared=shared)
     notes = []
-    for code, left_out in (("no_embedding", cells.columns.difference(kept.columns, sort=False)),
-                           ("no_dataset", cells.index.difference(kept.index, sort=False))):
+    for code, left_out in (
+        ("no_embedding", cells.columns.difference(kept.columns, sort=False)),
+        ("no_dataset", cells.index.difference(kept.index, sort=False)),
+    ):
         notes += [note(f"datasets.{code}", names=[str(name) for name in left_out])] if len(left_out) else []
     if rows.groupby(["dataset", "embedding"]).size().max() > 1:
         notes.append(note("datasets.replicates"))

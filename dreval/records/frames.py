@@ -102,8 +102,11 @@ def noted_rows(table: pd.DataFrame, notes: pd.DataFrame) -> list[dict[str, Any]]
 
 def plain_notes(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The notes of such a table in types that JSON knows: their row, code, values, scope and text."""
-    keys = table.drop(columns=list(FACTS)).to_dict("records")
-    return [{**key, **one.plain()} for key, one in zip(keys, notes_in(table), strict=True)]
+    keys = [str(name) for name in table if name not in FACTS]
+    rows = table[keys].itertuples(index=False, name=None)
+    return [
+        {**dict(zip(keys, row, strict=True)), **one.plain()} for row, one in zip(rows, notes_in(table), strict=True)
+    ]
 
 
 def groups_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -114,10 +114,11 @@ class _Shown(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if "|" in format_spec:
             return str(format_spec.split("|")[value != 1])
+        if format_spec == "and":
+            return " and ".join(map(str, value if isinstance(value, tuple) else (value,)))
         if isinstance(value, tuple):
             shown = [self.format_field(one, format_spec if isinstance(one, float) else "") for one in value]
-            between = " and " if format_spec == "and" else " / " if value and isinstance(value[0], Note) else ", "
-            return between.join(shown)
+            return (" / " if value and isinstance(value[0], Note) else ", ").join(shown)
         return str(format(str(value) if isinstance(value, Note) else value, format_spec))
 
 

@@ -370,7 +370,7 @@ def test_notes_are_records_with_the_row_that_they_belong_to():
     assert codes["", ""] == ["datasets.replicates", "datasets.partly"]
     assert dict(notes_in(found.notes)[1].values) == {"whole": 5, "n": 6}
     assert codes["skillings_mack", ""] == ["ranks.missing", "ranks.exchanged"]
-    assert codes["mixed", "m0"][0] == "mixed.normal"
+    assert codes["mixed", "m1"][0] == "mixed.normal"
     known = notes_by_row(found.notes)
     for row in found.pairs.to_dict("records"):
         assert row["note"] == joined(known.get(tuple(row[key] for key in PAIR_NOTE_KEYS), ()))
