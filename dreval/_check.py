@@ -33,6 +33,7 @@ __all__ = [
     "check_rows",
     "check_spread",
     "check_unmasked",
+    "check_unpacked",
     "check_width",
     "column_names",
     "describe",
@@ -70,6 +71,8 @@ SYNONYMS = {
     "taxicab": "manhattan",
     "t_sne": "tsne",
 }  # words of other tools and habits, in lower case with underscores
+LONGEST_NAME = 255  # bytes of a file name, on all usual file systems
+SMALL, UNPACKED = 2**28, 200  # bytes that any file may unpack to, and how many times its size
 EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 
 
@@ -196,10 +199,29 @@ def check_width(value: Any, argument: str) -> float:
 
 
 def check_path(value: Any, argument: str) -> Path:
-    """A path, from text or a path object."""
-    if isinstance(value, str | os.PathLike):
-        return Path(value)
-    raise InputError(argument, "must be a path", describe(value), "Pass the name of a file as text.")
+    """A path, from text or a path object, that an operating system can have."""
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(text, str):
+        raise InputError(argument, "must be a path", describe(value), "Pass the name of a file as text.")
+    if "\0" in text or any(len(os.fsencode(part)) > LONGEST_NAME for part in Path(text).parts):
+        rule = f"must have names of at most {LONGEST_NAME} bytes, without the character \\0"
+        raise InputError(argument, rule, describe(value), "Pass the name of a file as text.")
+    return Path(text)
+
+
+def check_unpacked(size: int, path: Path, argument: str) -> None:
+    """Check, before it is allocated, that what a file says it unpacks to can be meant: a small file is no bomb.
+
+    At most ``UNPACKED`` times the size of the file, or ``SMALL`` bytes where that is more; the environment variable
+    ``DREVAL_READ_LIMIT`` (bytes, as "8e9") takes the place of both.
+    """
+    given = os.environ.get("DREVAL_READ_LIMIT")
+    stored = path.stat().st_size
+    limit = max(SMALL, UNPACKED * stored) if given is None else float(given)
+    if size > limit:
+        rule = f"must unpack to at most {limit:.3g} bytes"
+        cure = f"If the file is what you expect, set the environment variable DREVAL_READ_LIMIT={float(size):.2g}."
+        raise InputError(argument, rule, f"{str(path)!r}, {stored:,} bytes that unpack to {size:.3g}", cure)
 
 
 def check_random_state(value: Any, argument: str = "random_state") -> int | np.random.Generator | None:

@@ -22,6 +22,7 @@ from dreval.cli._main import (
     write_files,
 )
 from dreval.records.frames import plain_notes
+from dreval.records.whole_file import whole_file
 
 __all__ = ["add_verb"]
 
@@ -106,7 +107,8 @@ def _compare(options: Any, say: Say) -> int:
 
 def _draw(comparison: Any, path: Path) -> None:
     """Write the default figure."""
-    comparison.plot().savefig(path)
+    with whole_file(path, "plot") as file:
+        comparison.plot().savefig(file, format=path.suffix[1:].lower())
 
 
 def _comparison(options: Any) -> Any:

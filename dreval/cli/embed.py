@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from dreval.cli._main import DATA, DONE, Say, Verb, add_answer, check_output, json_text, names
+from dreval.records.whole_file import write_whole
 from dreval.registry import METHODS
 
 __all__ = ["add_verb"]
@@ -77,12 +79,14 @@ def _write(options: Any, data: Any, Y: Any) -> None:
     import pandas as pd
 
     if options.output.suffix.lower() == ".npy":
-        np.save(options.output, Y, allow_pickle=False)
+        buffer = io.BytesIO()
+        np.save(buffer, Y, allow_pickle=False)
+        write_whole(options.output, buffer.getvalue(), "output")
         return
     frame = pd.DataFrame(Y, columns=[f"y{j + 1}" for j in range(Y.shape[1])])
     if data.ids is not None:
         frame.insert(0, options.ids or "", data.ids.to_numpy())
-    frame.to_csv(options.output, index=False)
+    write_whole(options.output, frame.to_csv(index=False), "output")
 
 
 def _document(made: Any, options: Any) -> str:

@@ -31,6 +31,7 @@ from dreval.glossary import METRICS
 from dreval.inference.intervals import CI_WORDS
 from dreval.inputs.paths import split_member
 from dreval.records.frames import plain_notes
+from dreval.records.whole_file import whole_file
 from dreval.registry import MEASURES, METHODS, TESTS
 
 __all__ = ["add_verb"]
@@ -169,7 +170,8 @@ def _plots(options: Any, read: list[str | None]) -> list[tuple[str, Path]]:
 
 def _draw(results: Any, kind: str, path: Path) -> None:
     """Write one figure."""
-    results.plot(kind).savefig(path)
+    with whole_file(path, "plot") as file:
+        results.plot(kind).savefig(file, format=path.suffix[1:].lower())
 
 
 def _results(options: Any, sources: list[tuple[str, str]]) -> Any:

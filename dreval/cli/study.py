@@ -24,6 +24,7 @@ from dreval.cli._main import (
 )
 from dreval.errors import InputError, MissingFile
 from dreval.glossary import METRICS
+from dreval.records.whole_file import write_whole
 from dreval.registry import MEASURES, METHODS
 
 __all__ = ["add_verb"]
@@ -112,7 +113,7 @@ def _status(options: Any, say: Say) -> int:
     check_output(options.table, "--table", [str(options.file)], (".csv",))
     study = Study.open(options.file)
     if options.table:
-        study.table().to_csv(options.table, index=False)
+        write_whole(options.table, study.table().to_csv(index=False), "table")
     return _print_status(study.status(), options, say)
 
 

@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import check_one_of, check_path
-from dreval.errors import InputError, ProtocolError
+from dreval._check import check_int, check_one_of, check_path
+from dreval.errors import DrevalError, InputError, ProtocolError
+from dreval.geometry.kernels import RADIAL_KERNELS
+from dreval.geometry.transformations import TRANSFORMATIONS, check_amplitude
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import read_table
 from dreval.inputs.identity import digest
 from dreval.inputs.recording import sketch
+from dreval.records.whole_file import write_whole
 
 __all__ = [
     "FORMATS",
@@ -29,6 +32,9 @@ __all__ = [
     "Task",
     "check_format",
     "check_input",
+    "check_listed",
+    "check_place",
+    "check_settings",
     "exported_data",
     "file_hash",
     "id_column",
@@ -42,7 +48,9 @@ __all__ = [
 
 FORMATS = ("csv", "parquet")
 MANIFEST, TASKS, INPUTS, RETURNED = "manifest.json", "tasks.csv", "input", "returned"
-OR_EXPORT = "Or export the protocol into a new folder."
+DRIVERS = ("run.sh", "run_uwot.R", "run_rtsne.R")
+AGAIN = "Or export again with the same data, settings and random_state (README.md names it): what is there is kept."
+NAME = re.compile(r"[a-z]+(-[0-9]+)?")  # of a task, and of its files without their suffix
 
 
 @dataclass(frozen=True)
@@ -92,13 +100,17 @@ class Manifest:
         """Write the manifest, and the list of tasks that drivers read."""
         listed = ["task", "round", "input", "output", "n_components", "seed"]
         table = pd.DataFrame([asdict(task) for task in self.tasks])[listed]
-        _write_text(folder / TASKS, table.to_csv(index=False, lineterminator="\n"))
+        write_whole(folder / TASKS, table.to_csv(index=False, lineterminator="\n"))
         body = asdict(self)
-        _write_text(folder / MANIFEST, json.dumps({"sha256": _body_hash(body), **body}, indent=1) + "\n")
+        write_whole(folder / MANIFEST, json.dumps({"sha256": _body_hash(body), **body}, indent=1) + "\n")
 
 
 def _body_hash(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+class DamagedManifest(ProtocolError):
+    """A manifest that is cut off or altered; exporting once more replaces it."""
 
 
 def read_manifest(folder: Any) -> Manifest:
@@ -109,14 +121,59 @@ def read_manifest(folder: Any) -> Manifest:
         raise ProtocolError(str(path), "must exist", "no such file", cure)
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
-        known = body.pop("sha256")
-        if known != _body_hash(body):
-            raise ProtocolError(str(path), "must be as it was exported", "another content", f"{cure} {OR_EXPORT}")
-        return replace(Manifest(**body), tasks=tuple(Task(**task) for task in body["tasks"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if body.pop("sha256") != _body_hash(body):
+            raise DamagedManifest(str(path), "must be as it was exported", "another content", f"{cure} {AGAIN}")
+        manifest = replace(Manifest(**body), tasks=tuple(Task(**task) for task in body["tasks"]))
+        wrong = next(_wrong(manifest), None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(error, ProtocolError):
             raise
-        raise ProtocolError(str(path), "must be as it was exported", "no manifest of dreval", cure) from error
+        got = "no manifest of dreval"
+        raise DamagedManifest(str(path), "must be as it was exported", got, f"{cure} {AGAIN}") from error
+    if wrong is not None:
+        raise ProtocolError(str(path), "must be as it was exported", wrong, cure)
+    return manifest
+
+
+def _wrong(manifest: Manifest) -> Iterator[str]:
+    """What no export writes: above all paths that leave the folder, since a manifest may come from anyone."""
+    texts = (manifest.name, manifest.id_column, manifest.base_sha256, *manifest.ids, *(manifest.columns or ()))
+    if manifest.format not in FORMATS or manifest.round not in (1, 2) or not all(isinstance(t, str) for t in texts):
+        yield "a format, round, name or id that is none"
+    if type(manifest.random_state) is not int or not manifest.tasks:
+        yield "no seed or no tasks"
+    try:
+        same = check_settings(manifest.settings, len(manifest.ids)) == manifest.settings
+    except DrevalError as error:
+        yield f"the setting {error.argument}, which {error.rule}"
+    else:
+        if not same:
+            yield "other settings than those of a protocol"
+    for task in manifest.tasks:
+        name, end = str(task.task), f".{manifest.format}"
+        if not NAME.fullmatch(name) or task.output != f"{RETURNED}/{name}{end}":
+            yield f"the output {task.output!r} of the task {name!r}"
+        if not (task.input.startswith(f"{INPUTS}/") and task.input.endswith(end)) or not NAME.fullmatch(
+            task.input[len(INPUTS) + 1 : -len(end)]
+        ):
+            yield f"the input {task.input!r} of the task {name!r}"
+        whole = (task.round, task.n_components, task.seed, *task.columns, *(task.place or ()))
+        if any(type(value) is not int for value in whole) or len(task.columns) != 2 or len(task.place or "  ") != 2:
+            yield f"numbers of the task {name!r} that are none"
+        if not all(isinstance(value, float) for value in task.sketch) or not isinstance(task.digest, str):
+            yield f"a sketch of the task {name!r} that is none"
+
+
+def check_settings(chosen: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """The settings of a protocol of n points, each checked."""
+    return {
+        "n_components": check_int(chosen["n_components"], "n_components", low=1, high=n),
+        "transformation": check_one_of(chosen["transformation"], TRANSFORMATIONS, "transformation"),
+        "amplitude": check_amplitude(chosen["amplitude"]),
+        "n_transformations": chosen["n_transformations"],
+        "kernel": check_one_of(chosen["kernel"], RADIAL_KERNELS, "kernel"),
+        "n_reseeds": check_int(chosen["n_reseeds"], "n_reseeds", low=0),
+    }
 
 
 def exported_data(folder: Path, manifest: Manifest) -> Data:
@@ -141,6 +198,26 @@ def check_input(folder: Path, task: Task) -> None:
         raise ProtocolError(task.input, rule, f"another content (sha256 {got[:12]})", cure)
 
 
+def check_place(place: Path) -> None:
+    """Check that a folder is new or empty, or holds what an export leaves that was interrupted or lost its manifest."""
+    ours = {MANIFEST, TASKS, INPUTS, RETURNED, "README.md", *DRIVERS}
+    if place.exists() and not (place.is_dir() and {path.name for path in place.glob("[!.]*")} <= ours):
+        cure = "Name a new folder, or the one of a protocol."
+        raise ProtocolError(str(place), "must be empty or hold a protocol", "a place with other content", cure)
+
+
+def check_listed(place: Path, tasks: Sequence[Task]) -> None:
+    """Check that tasks with a returned file are those that the folder listed for it, where it has a list."""
+    if not (place / TASKS).is_file():
+        return
+    listed = read_table(place / TASKS, TASKS).values.astype(str).set_index("task")
+    for task in tasks:
+        if task.task in listed.index and (place / task.output).exists():
+            row = listed.loc[task.task]
+            if (row["seed"], row["n_components"]) != (str(task.seed), str(task.n_components)):
+                raise _other_export(TASKS)
+
+
 def file_hash(path: Path) -> str:
     """Hash of a file's bytes."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -151,14 +228,15 @@ def task_of(folder: Path, manifest: Manifest, first: Any, X: Any, name: str, n_c
     key = digest(X)
     written = next((task for task in manifest.tasks if task.digest == key), None)
     file = f"{INPUTS}/{name}.{manifest.format}" if written is None else written.input
+    output = f"{RETURNED}/{name}.{manifest.format}"
     if written is None:
-        names = columns_of(manifest.columns, X.shape[1])
-        write_table(folder / file, pd.DataFrame(X, columns=names), manifest)
+        frame = pd.DataFrame(X, columns=columns_of(manifest.columns, X.shape[1]))
+        write_table(folder / file, frame, manifest, used=(folder / output).exists())
     return Task(
         task=name,
         round=manifest.round,
         input=file,
-        output=f"{RETURNED}/{name}.{manifest.format}",
+        output=output,
         n_components=n_components,
         seed=seed,
         columns=(n_components, n_components),
@@ -203,15 +281,28 @@ def columns_of(columns: Sequence[str] | None, p: int) -> list[str]:
     return [f"x{j + 1}" for j in range(p)] if columns is None else list(columns)
 
 
-def write_table(path: Path, frame: pd.DataFrame, manifest: Manifest) -> None:
-    """Write a table with its ids as the first column; every number keeps its last bit."""
+def write_table(path: Path, frame: pd.DataFrame, manifest: Manifest, *, used: bool = False) -> None:
+    """Write a table with its ids as the first column; every number keeps its last bit.
+
+    A file that was ``used`` to make a returned one is not replaced by another content.
+    """
     frame = frame.copy()
     frame.insert(0, manifest.id_column, pd.Series(list(manifest.ids), dtype=object))
-    path.parent.mkdir(exist_ok=True)
+    content = io.BytesIO()
     if manifest.format == "csv":
-        _write_text(path, frame.to_csv(index=False, lineterminator="\n"))
+        frame.to_csv(content, index=False, lineterminator="\n")
     else:
-        frame.to_parquet(path, index=False)
+        frame.to_parquet(content, index=False)
+    if used and path.is_file() and path.read_bytes() != content.getvalue():
+        raise _other_export(path.name)
+    path.parent.mkdir(exist_ok=True)
+    write_whole(path, content.getvalue())
+
+
+def _other_export(file: str) -> ProtocolError:
+    """The error where files were returned for another export than the one that is to be completed."""
+    cure = f"Pass the data, settings and random_state of that export (README.md names them), or delete {RETURNED}/."
+    return ProtocolError(file, "must be that of the export for which files were returned", "another one", cure)
 
 
 def check_format(value: Any) -> str:
@@ -224,10 +315,6 @@ def check_format(value: Any) -> str:
             cure = 'Install it with: pip install "dreval[parquet]". Or use format="csv".'
             raise InputError("format", "must have a writer that is installed", "parquet without pyarrow", cure)
     return form
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_bytes(text.encode("utf-8"))
 
 
 README = """# A protocol of dreval: run your tool on these files
@@ -339,8 +426,8 @@ def write_texts(folder: Path, manifest: Manifest) -> None:
     drivers["run.sh"] = SHELL.replace("@RETURNED@", RETURNED)
     for file, text in drivers.items():
         if not (folder / file).exists():
-            (folder / file).write_bytes(text.encode())
-    (folder / "README.md").write_bytes(_readme(folder, manifest).encode())
+            write_whole(folder / file, text)
+    write_whole(folder / "README.md", _readme(folder, manifest))
 
 
 def _r_driver(file: str, tool: str, embed: str, manifest: Manifest) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dreval._check import check_bool, check_int, check_one_of, check_path, check_random_state, describe
+from dreval._check import check_bool, check_path, check_random_state, describe
 from dreval._random import root_seed
 from dreval.errors import ProtocolError
-from dreval.geometry.kernels import RADIAL_KERNELS
-from dreval.geometry.transformations import TRANSFORMATIONS, check_amplitude, transform_count
+from dreval.geometry.transformations import transform_count
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.recording import RecordedSource
 from dreval.measures.tractable_consistency import tractable_consistency
@@ -118,21 +116,11 @@ class Protocol:
         given = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
         given |= {"n_transformations": n_transformations, "kernel": kernel, "n_reseeds": n_reseeds}
         self._settings_passed = {key: value for key, value in given.items() if value is not None}
-        self.settings = self._checked({**tractable_consistency.card.parameters, **self._settings_passed})
+        chosen = {**tractable_consistency.card.parameters, **self._settings_passed}
+        self.settings = folders.check_settings(chosen, self.data.n)  # now, so that none fails in the second round
+        transform_count(chosen["n_transformations"], self.data.n, self.data.p)
         self._random_state = check_random_state(random_state)
         self.seed = root_seed(self._random_state)
-
-    def _checked(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings, checked now so that none fails in the second round."""
-        transform_count(chosen["n_transformations"], self.data.n, self.data.p)
-        return {
-            "n_components": check_int(chosen["n_components"], "n_components", low=1, high=self.data.n),
-            "transformation": check_one_of(chosen["transformation"], TRANSFORMATIONS, "transformation"),
-            "amplitude": check_amplitude(chosen["amplitude"]),
-            "n_transformations": chosen["n_transformations"],
-            "kernel": check_one_of(chosen["kernel"], RADIAL_KERNELS, "kernel"),
-            "n_reseeds": check_int(chosen["n_reseeds"], "n_reseeds", low=0),
-        }
 
     def __repr__(self) -> str:
         return f"Protocol({self.data!r}, n_components={self.settings['n_components']}, random_state={self.seed})"
@@ -149,6 +137,9 @@ class Protocol:
         A new or empty folder gets round 1. A folder with the returned embedding ``returned/data`` gets round 2; without
         it, or if round 2 exists already, nothing is written. Returned files are never overwritten. The settings of the
         first export are kept: they need not be repeated, and different ones raise an error.
+
+        A folder whose export was interrupted, or whose manifest was damaged, is completed: pass the same data, settings
+        and ``random_state``. Returned files are kept where they belong to these, else an error is raised.
 
         Parameters
         ----------
@@ -175,19 +166,26 @@ class Protocol:
             returned file that cannot be used; the file is named.
         """
         place = check_path(folder, "folder")
-        known = folders.read_manifest(place) if (place / folders.MANIFEST).exists() else None
+        try:
+            known = folders.read_manifest(place) if (place / folders.MANIFEST).exists() else None
+        except folders.DamagedManifest:
+            known = None  # its tasks are made once more, and must agree with what was returned
         if known is not None:
             self._check_same(place, known, format)
         columns = self.settings["n_components"] if known is None else known.n_components
         Y = None if embedding is None else embedding_of(embedding, self.data, columns)
-        if known is None:
+        now = known
+        if now is None:
             form = folders.check_format("csv" if format is None else format)
-            known = first_round(place, self.data, self.settings, self.seed, form)
+            now = first_round(place, self.data, self.settings, self.seed, form)
         if Y is not None:
-            put_embedding(place, known, Y)
-        if known.round == 1 and (place / known.tasks[0].output).is_file():
-            known = second_round(place, known, self.data.X)
-        return status_of(place, known)
+            put_embedding(place, now, Y)
+        if now.round == 1 and (place / now.tasks[0].output).is_file():
+            now = second_round(place, now, self.data.X)
+        if now is not known:  # the manifest comes last, so that what was interrupted is repeated
+            folders.write_texts(place, now)
+            now.write(place)
+        return status_of(place, now)
 
     @staticmethod
     def status(folder: str | Path) -> ProtocolStatus:

@@ -20,7 +20,6 @@ from dreval.inputs.source import as_source
 from dreval.inputs.source_kinds import seed_of
 from dreval.measures.trustability import full_components
 from dreval.protocol import folder as folders
-from dreval.protocol.folder import write_texts
 from dreval.protocol.returned import check_base, missing, read_returned, status_of
 
 __all__ = ["embedding_of", "first_round", "put_embedding", "record", "second_round"]
@@ -31,11 +30,9 @@ SECOND = "tractable_consistency"  # the measure that needs the second round
 
 
 def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
-    """Write the data, the run at full dimension, and runs with other seeds."""
-    if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        cure = "Name a new folder, or the one of a protocol."
-        raise ProtocolError(str(place), "must be empty or hold a protocol", "a place with other content", cure)
-    (place / folders.RETURNED).mkdir(parents=True)
+    """The manifest of the data, the run at full dimension, and runs with other seeds, whose inputs are written."""
+    folders.check_place(place)
+    (place / folders.RETURNED).mkdir(parents=True, exist_ok=True)
     manifest = _manifest(data, settings, root, form)
     seed, d, full = seed_of(root) or 0, manifest.n_components, full_components(data.n, data.p)
     wanted = [("data", d, seed)] + ([("full", full, seed)] if full != d else [])
@@ -44,7 +41,8 @@ def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int,
         task = folders.task_of(place, manifest, data.X, data.X, name, columns, own_seed)
         task = replace(task, columns=(1, columns)) if name == "full" else task
         manifest = replace(manifest, tasks=(*manifest.tasks, task))
-    return _written(place, manifest)
+    folders.check_listed(place, manifest.tasks)
+    return manifest
 
 
 def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> folders.Manifest:
@@ -69,7 +67,7 @@ def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> 
 
 
 def second_round(place: Path, manifest: folders.Manifest, X: FloatArray) -> folders.Manifest:
-    """Write the transformed data, made from the returned embedding."""
+    """The manifest with the transformed data, made from the returned embedding, which are written."""
     first, chosen = manifest.tasks[0], manifest.settings
     base = read_returned(place, manifest, first)
     made = make_transformations(X, base, chosen["transformation"], chosen["amplitude"], chosen["kernel"])
@@ -81,14 +79,7 @@ def second_round(place: Path, manifest: folders.Manifest, X: FloatArray) -> fold
         name = f"transformed-{t:0{digits}d}"
         task = folders.task_of(place, manifest, X, made.data(i, j), name, first.n_components, first.seed)
         tasks.append(replace(task, place=(i, j)))
-    return _written(place, replace(manifest, tasks=tuple(tasks)))
-
-
-def _written(place: Path, manifest: folders.Manifest) -> folders.Manifest:
-    """The manifest, written last, so that an interrupted round is repeated."""
-    write_texts(place, manifest)
-    manifest.write(place)
-    return manifest
+    return replace(manifest, tasks=tuple(tasks))
 
 
 def embedding_of(embedding: Any, data: Data, columns: int) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import struct
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dreval._check import check_path
-from dreval.errors import InputError, MissingFile
+from dreval._check import check_path, check_unpacked
+from dreval.errors import DrevalError, InputError, MissingFile
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.frames import NOTE_KEYS, plain_notes
 from dreval.records.notes import Note
 from dreval.records.results import Results, curves_frame, groups_frame, notes_frame, nulls_frame, tidy_frame
 from dreval.records.shepard import Shepard
+from dreval.records.whole_file import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,48 +28,54 @@ if TYPE_CHECKING:
 __all__ = ["load_results", "save_results"]
 
 FORMAT = 1
+MANIFEST = "manifest.json"
+Members = dict[str, bytes]
 
 
 def save_results(results: Results, path: str | Path) -> Path:
-    """Write everything but the data; numbers keep every digit."""
+    """Write everything but the data; numbers keep every digit. The manifest has a checksum of each member."""
     path = check_path(path, "path")
-    manifest = {
+    names = list(results.embeddings)
+    members: dict[str, str | bytes] = {
+        "table.csv": results.table.to_csv(index=False),
+        "groups.csv": results.groups.to_csv(index=False),
+        "curves.csv": results.curves.to_csv(index=False),
+        "nulls.csv": results.nulls.to_csv(index=False),
+        "notes.json": json.dumps(plain_notes(results.notes), indent=1, ensure_ascii=False),
+        "shepard.json": json.dumps(
+            {name: table.plain() for name, table in results.shepard.items()}, ensure_ascii=False
+        ),
+    }
+    for i, name in enumerate(names):
+        members[f"points_{i}.csv"] = results.points[name].to_csv(index=False)
+        if name in results.left_out:
+            members[f"left_out_{i}.csv"] = results.left_out[name].to_csv(index=False)
+        buffer = io.BytesIO()
+        np.save(buffer, results.embeddings[name], allow_pickle=False)
+        members[f"embedding_{i}.npy"] = buffer.getvalue()
+    stored = {
+        name: text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
+        for name, text in members.items()
+    }
+    body = {
         "format": FORMAT,
         "recipe": _plain(results.recipe),
-        "embeddings": list(results.embeddings),
+        "embeddings": names,
         "labels": _saved(results.labels),
         "ids": _saved(results.ids),
+        "members": {name: hashlib.sha256(content).hexdigest() for name, content in stored.items()},
     }
-    try:
-        _write_all(path, results, manifest)
-    except OSError as cause:
-        raise InputError(
-            "path",
-            "must be a place where a file can be written",
-            f"{str(path)!r} ({cause.strerror})",
-            "Choose another path.",
-        ) from cause
+    manifest = json.dumps({"sha256": _hash(body), **body}, indent=1, ensure_ascii=False)
+    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {MANIFEST: manifest.encode("utf-8", "backslashreplace"), **stored}.items():
+            # a fixed date, so that the same result gives the same file
+            archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
     return path
 
 
-def _write_all(path: Path, results: Results, manifest: dict[str, Any]) -> None:
-    """The zip with everything in it."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        _write(archive, "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False))
-        _write(archive, "table.csv", results.table.to_csv(index=False))
-        _write(archive, "groups.csv", results.groups.to_csv(index=False))
-        _write(archive, "curves.csv", results.curves.to_csv(index=False))
-        _write(archive, "nulls.csv", results.nulls.to_csv(index=False))
-        _write(archive, "notes.json", json.dumps(plain_notes(results.notes), indent=1, ensure_ascii=False))
-        shepard = {name: table.plain() for name, table in results.shepard.items()}
-        _write(archive, "shepard.json", json.dumps(shepard, ensure_ascii=False))
-        for i, name in enumerate(manifest["embeddings"]):
-            _write(archive, f"points_{i}.csv", results.points[name].to_csv(index=False))
-            if name in results.left_out:
-                _write(archive, f"left_out_{i}.csv", results.left_out[name].to_csv(index=False))
-            buffer = io.BytesIO()
-            np.save(buffer, results.embeddings[name], allow_pickle=False)
-            _write(archive, f"embedding_{i}.npy", buffer.getvalue())
+def _hash(body: dict[str, Any]) -> str:
+    """The hash of a manifest without its own."""
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
 def load_results(path: str | Path) -> Results:
@@ -94,12 +102,13 @@ def load_results(path: str | Path) -> Results:
             "path", "must be an existing file", repr(str(path)), "Give the path that `Results.save` wrote."
         )
     try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = json.loads(archive.read("manifest.json"))
-            if manifest["format"] == FORMAT:
-                return _read_all(archive, manifest)
+        manifest, members = _read_members(path)
+        if manifest["format"] == FORMAT:
+            return _read_all(members, manifest)
+    except DrevalError:
+        raise
     except _DAMAGE as cause:
-        why = " ".join(str(cause).split())
+        why = " ".join(str(cause).split())[:200]
         raise InputError(
             "path", "must be a file written by `Results.save`", f"{str(path)!r} ({why})", "Save the result again."
         ) from cause
@@ -113,24 +122,46 @@ _DAMAGE = (
 )  # fmt: skip
 
 
-def _read_all(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Results:
-    """The result in an open zip."""
+def _read_members(path: Path) -> tuple[dict[str, Any], Members]:
+    """The manifest, and the content of each member, which must have the checksum that the manifest gives it."""
+    with zipfile.ZipFile(path) as archive:
+        check_unpacked(sum(info.file_size for info in archive.infolist()), path, "path")
+        manifest = json.loads(archive.read(MANIFEST))
+        if manifest["format"] != FORMAT:
+            return manifest, {}
+        if manifest.pop("sha256") != _hash(manifest):
+            raise ValueError(f"{MANIFEST} was changed after it was written")
+        members = {info.filename: archive.read(info) for info in archive.infolist() if info.filename != MANIFEST}
+    if members.keys() != manifest["members"].keys():
+        raise ValueError(f"{', '.join(members.keys() ^ manifest['members'].keys())}: missing, or not of the result")
+    for name, content in members.items():
+        if hashlib.sha256(content).hexdigest() != manifest["members"][name]:
+            raise ValueError(f"{name} was changed after it was written")
+    return manifest, members
+
+
+def _read_all(members: Members, manifest: dict[str, Any]) -> Results:
+    """The result in the content of a file."""
     names = manifest["embeddings"]
     coordinates = {
-        name: np.load(io.BytesIO(archive.read(f"embedding_{i}.npy")), allow_pickle=False)
-        for i, name in enumerate(names)
+        name: np.load(io.BytesIO(members[f"embedding_{i}.npy"]), allow_pickle=False) for i, name in enumerate(names)
     }
-    points = {name: _floats(_cells(archive, f"points_{i}.csv")) for i, name in enumerate(names)}
-    table, groups = _cells(archive, "table.csv"), _cells(archive, "groups.csv")
+    points = {name: _floats(_cells(members[f"points_{i}.csv"])) for i, name in enumerate(names)}
+    table, groups = _cells(members["table.csv"]), _cells(members["groups.csv"])
     groups, table = groups[list(groups_frame([]).columns)], table[list(COLUMNS)]
     numbers = [name for name in table.columns if name in NUMERIC_COLUMNS]
     table[numbers] = _floats(table[numbers])
     groups[["partition", "group", "value"]] = _floats(groups[["partition", "group", "value"]])
-    stored = set(archive.namelist())
+    curves = _cells(members["curves.csv"])[list(curves_frame([]).columns)]
+    numbers = [name for name in curves.columns if name not in ("embedding", "measure")]
+    curves[numbers] = _floats(curves[numbers])
+    nulls = _cells(members["nulls.csv"])[list(nulls_frame([]).columns)]
+    nulls[["low", "high", "count"]] = _floats(nulls[["low", "high", "count"]])
+    notes = json.loads(members["notes.json"])  # their sentences are those of this version
     left_out = {
-        name: _floats(_cells(archive, f"left_out_{i}.csv"))
+        name: _floats(_cells(members[f"left_out_{i}.csv"]))
         for i, name in enumerate(names)
-        if f"left_out_{i}.csv" in stored
+        if f"left_out_{i}.csv" in members
     }
     return Results(
         table=tidy_frame(_rows(table)),
@@ -140,47 +171,18 @@ def _read_all(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Results:
         labels=_loaded(manifest["labels"]),
         ids=_loaded(manifest["ids"]),
         recipe=manifest["recipe"],
-        curves=_curves(archive),
-        notes=_notes(archive),
-        shepard=_shepard(archive),
-        nulls=_nulls(archive),
+        curves=curves_frame(_rows(curves)),
+        notes=notes_frame([{**{key: one[key] for key in NOTE_KEYS}, "notes": (Note.of_plain(one),)} for one in notes]),
+        shepard={name: Shepard.of_plain(saved) for name, saved in json.loads(members["shepard.json"]).items()},
+        nulls=nulls_frame(_rows(nulls)),
         left_out={name: _sized(values, len(coordinates[name])) for name, values in left_out.items()},
     )
 
 
-def _notes(archive: zipfile.ZipFile) -> pd.DataFrame:
-    """The notes; their sentences are those of this version."""
-    saved = json.loads(archive.read("notes.json"))
-    return notes_frame([{**{key: one[key] for key in NOTE_KEYS}, "notes": (Note.of_plain(one),)} for one in saved])
-
-
-def _curves(archive: zipfile.ZipFile) -> pd.DataFrame:
-    """The curves."""
-    cells = _cells(archive, "curves.csv")[list(curves_frame([]).columns)]
-    numbers = [name for name in cells.columns if name not in ("embedding", "measure")]
-    cells[numbers] = _floats(cells[numbers])
-    return curves_frame(_rows(cells))
-
-
-def _nulls(archive: zipfile.ZipFile) -> pd.DataFrame:
-    """The null distributions."""
-    cells = _cells(archive, "nulls.csv")[list(nulls_frame([]).columns)]
-    cells[["low", "high", "count"]] = _floats(cells[["low", "high", "count"]])
-    return nulls_frame(_rows(cells))
-
-
-def _shepard(archive: zipfile.ZipFile) -> dict[str, Shepard]:
-    """The Shepard tables; results saved before there were any have none."""
-    if "shepard.json" not in archive.namelist():
-        return {}
-    return {name: Shepard.of_plain(saved) for name, saved in json.loads(archive.read("shepard.json")).items()}
-
-
-def _cells(archive: zipfile.ZipFile, name: str) -> pd.DataFrame:
+def _cells(text: bytes) -> pd.DataFrame:
     """A table of text, just as it was written: nothing is guessed."""
     import pandas as pd
 
-    text = archive.read(name)
     if not text.strip():
         return pd.DataFrame()
     return pd.read_csv(io.BytesIO(text), dtype=str, keep_default_na=False, na_filter=False).astype("object")
@@ -217,12 +219,6 @@ def _saved(values: Any) -> dict[str, Any] | None:
 def _loaded(saved: dict[str, Any] | None) -> Any:
     """The vector that ``_saved`` wrote."""
     return None if saved is None else np.array(saved["values"], dtype=saved["dtype"])
-
-
-def _write(archive: zipfile.ZipFile, name: str, content: str | bytes) -> None:
-    """An entry with a fixed date, so that the same result gives the same file."""
-    content = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
-    archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
 
 
 def _plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from dreval.errors import DrevalWarning, InputError
 from dreval.records.results import Results
+from dreval.records.whole_file import whole_file, write_whole
 from dreval.report._style import drawing
 from dreval.report.contents.evaluation import summarize
 from dreval.report.contents.page import table_parts
@@ -68,8 +69,8 @@ class Beside:
         """Save a figure, as PDF for LaTeX and as SVG else, with no date in it."""
         path = self._place(name, ".pdf" if self.tex else ".svg")
         date = {"CreationDate": None} if self.tex else {"Date": None}
-        with drawing(), rc_context({"svg.hashsalt": path.name, "pdf.fonttype": 42}):
-            figure.savefig(path, metadata=date, dpi=200)
+        with drawing(), rc_context({"svg.hashsalt": path.name, "pdf.fonttype": 42}), whole_file(path) as file:
+            figure.savefig(file, format=path.suffix[1:], metadata=date, dpi=200)
         width = float(figure.get_figwidth())
         return {
             "path": Markup(f"{self.folder.name}/{path.name}"),
@@ -90,7 +91,7 @@ class Beside:
         for fitted, name, caption in zip(in_line(blocks, WIDE), names, captions, strict=True):
             path = self._place(name, ".tex")
             text = latex_table(fitted, latex_title(caption), f"tab:{path.stem}")
-            path.write_text(f"{text}\n", encoding="utf-8", newline="\n")
+            write_whole(path, f"{text}\n")
             made.append(Markup(rf"\input{{{self.folder.name}/{path.stem}}}"))
         return made
 

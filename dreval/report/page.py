@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from dreval.errors import InputError
 from dreval.glossary import REPORT_FORMS
 from dreval.records.results import Results
+from dreval.records.whole_file import write_whole
 from dreval.report._beside import beside_results, check_folder
 from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT
 from dreval.report.contents.page import content
@@ -93,8 +94,7 @@ def write_page(target: Path, name: str, page: dict[str, Any]) -> Path:
     suffix = target.suffix.lower()
     environment = tex_environment() if suffix == ".tex" else _environment(is_page(target))
     text = environment.get_template(f"{name}{suffix}.j2").render(page)
-    target.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
-    return target
+    return write_whole(target, text.rstrip("\n") + "\n")
 
 
 def page_target(path: str | Path) -> Path:

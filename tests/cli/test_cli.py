@@ -199,12 +199,12 @@ def test_a_result_that_cannot_be_saved_is_printed_all_the_same(run: Any, monkeyp
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dreval.records.archive._write_all", full)
+    monkeypatch.setattr(os, "fsync", full)
     code, out, err = run(*EVALUATE, "--save", "out.dreval")
 
     assert code == 2
     assert "Trustworthiness" in out
-    assert "must be a place where a file can be written: got 'out.dreval' (No space left on device)" in err
+    assert "must be on a disk with room for it: got 'out.dreval' (No space left on device)" in err
 
 
 def test_places_without_permission_are_refused_early(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import re
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -224,7 +227,7 @@ def refusal(path: Path) -> str | None:
 @settings(max_examples=150)
 @given(data=st.data())
 def test_damaged_files_are_refused(saved: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    """Cut off anywhere, or with bytes changed anywhere, a file is refused or read; no other error leaves."""
+    """Cut off anywhere, or with bytes changed anywhere, a file is refused, or holds every value that was saved."""
     raw = bytearray(saved)
     if data.draw(st.booleans(), label="cut"):
         raw = raw[: data.draw(st.integers(0, len(raw) - 1), label="length")]
@@ -234,7 +237,14 @@ def test_damaged_files_are_refused(saved: bytes, tmp_path_factory: pytest.TempPa
     path = tmp_path_factory.mktemp("damaged") / "r.dreval"
     path.write_bytes(raw)
     said = refusal(path)
-    assert said is None or "must be a file written by" in said or "must be of format" in said
+    if said is None:
+        whole = path.with_name("whole")
+        whole.write_bytes(saved)
+        left, right = dreval.load_results(path), dreval.load_results(whole)
+        pd.testing.assert_frame_equal(left.table, right.table, check_exact=True)
+        assert left.recipe == right.recipe
+    else:
+        assert re.search("must be a file written by|must be of format|must unpack to at most", said)
 
 
 @pytest.mark.parametrize("entry", ["table.csv", "groups.csv", "points_0.csv", "embedding_0.npy", "manifest.json"])
@@ -250,10 +260,66 @@ def test_entries_that_were_exchanged_are_refused(
                 new.writestr(name, old.read(name))
             elif content is not None:
                 new.writestr(name, content)
-    if (entry, content) == ("points_0.csv", b""):  # what an evaluation without contributions has written
-        assert refusal(path) is None
-    else:
-        assert "must be a file written by" in str(refusal(path))
+    assert "must be a file written by" in str(refusal(path))
+
+
+def resigned(saved: bytes, path: Path, entry: str, content: bytes) -> Path:
+    """The file with another content of one entry, and a manifest that agrees with it."""
+    with zipfile.ZipFile(io.BytesIO(saved)) as old:
+        members = {name: old.read(name) for name in old.namelist()} | {entry: content}
+    body = json.loads(members.pop("manifest.json"))
+    body.pop("sha256")
+    body["members"] = {name: hashlib.sha256(held).hexdigest() for name, held in members.items()}
+    known = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    with zipfile.ZipFile(path, "w") as new:
+        new.writestr("manifest.json", json.dumps({"sha256": known, **body}))
+        for name, held in members.items():
+            new.writestr(name, held)
+    return path
+
+
+def test_a_changed_value_is_refused_by_its_checksum(saved: bytes, tmp_path: Path) -> None:
+    """One digit of a table, in a zip that is sound: the member is named; an added or lost member is named too."""
+    with zipfile.ZipFile(io.BytesIO(saved)) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    changed = members["table.csv"].replace(b"0.9", b"0.8", 1)
+    assert changed != members["table.csv"]
+    for other, word in (
+        (members | {"table.csv": changed}, "table.csv was changed after it was written"),
+        (members | {"more.csv": b"x"}, "more.csv: missing, or not of the result"),
+        (members | {"manifest.json": members["manifest.json"].replace(b'"e"', b'"f"')}, "manifest.json was changed"),
+    ):
+        path = tmp_path / "r.dreval"
+        with zipfile.ZipFile(path, "w") as new:
+            for name, held in other.items():
+                new.writestr(name, held)
+        assert word in str(refusal(path))
+
+
+@pytest.mark.parametrize("entry", ["table.csv", "groups.csv", "notes.json", "shepard.json", "embedding_0.npy"])
+@pytest.mark.parametrize("content", [b"", b"a,b\n1\n", b"\xff\xfe", b'{"format": 1}', b"[3]", b"\x93NUMPY\x01"])
+def test_entries_that_were_forged_are_refused(saved: bytes, tmp_path: Path, entry: str, content: bytes) -> None:
+    """Also where the checksums agree, what is no table, array or list of notes is refused."""
+    assert "must be a file written by" in str(refusal(resigned(saved, tmp_path / "r.dreval", entry, content)))
+
+
+def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_read(
+    saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bomb takes no memory; the limit is stated, and the variable that raises it."""
+    path = tmp_path / "bomb.dreval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("manifest.json", "w") as member:
+        for _ in range(300):
+            member.write(bytes(2**20))
+    tracemalloc.start()
+    said = refusal(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "must unpack to at most 2.68e+08 bytes" in str(said)
+    assert "DREVAL_READ_LIMIT=3.1e+08" in str(said)
+    assert peak < 2**20
+    monkeypatch.setenv("DREVAL_READ_LIMIT", "3.2e8")
+    assert "must be a file written by" in str(refusal(path))
 
 
 def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:

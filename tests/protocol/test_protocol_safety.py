@@ -1,0 +1,156 @@
+"""A folder survives a killed export and a damaged manifest, and a manifest cannot lead out of its folder."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from protocol_runs import SETTINGS, X, both_rounds, play, projection
+
+import dreval
+from dreval.errors import ProtocolError
+from dreval.protocol import folder as folders
+
+Body = dict[str, Any]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that is not there yet."""
+    return tmp_path / "tool"
+
+
+class Killed(BaseException):
+    """What stands for the end of a process."""
+
+
+def written_until(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Let so many files be written, and end the process before the next."""
+    left, write = [count], folders.write_whole
+
+    def limited(path: Path, content: str | bytes) -> Path:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Killed
+        return write(path, content)
+
+    monkeypatch.setattr(folders, "write_whole", limited)
+
+
+def exported(folder: Path) -> dict[str, bytes]:
+    """What an export has written."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != folders.RETURNED]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_an_export_that_was_killed_anywhere_goes_on(tmp_path: Path) -> None:
+    """Both rounds, killed before each of their files: exporting again gives what an unbroken export gives."""
+    protocol = dreval.Protocol(X, **SETTINGS)
+    for round_ in (1, 2):
+        whole = tmp_path / f"whole-{round_}" / "tool"
+        for _ in range(round_):
+            protocol.export(whole)
+            play(whole, projection, only=lambda task: task == "data")
+        count = len(exported(whole)) - (len(exported(tmp_path / "whole-1" / "tool")) - 3 if round_ == 2 else 0)
+        for stop in range(count):
+            broken = tmp_path / f"broken-{round_}-{stop}" / "tool"
+            if round_ == 2:
+                protocol.export(broken)
+                play(broken, projection, only=lambda task: task == "data")
+            with pytest.MonkeyPatch.context() as patch:
+                written_until(patch, stop)
+                with pytest.raises(Killed):
+                    protocol.export(broken)
+            protocol.export(broken)
+            assert exported(broken) == exported(whole), (round_, stop)
+
+
+@pytest.mark.parametrize("damage", ["", "{", '{"sha256": "0"}', "[]", "\0", "[" * 100_000])
+def test_a_damaged_manifest_is_said_and_made_again(damage: str, folder: Path) -> None:
+    """Status and collect say what to do; exporting again gives the same manifest, and nothing returned is lost."""
+    both_rounds(folder, projection)
+    manifest = folder / "manifest.json"
+    good, whole = manifest.read_bytes(), dreval.Protocol.collect(folder).recording.fingerprint
+    manifest.write_text(damage)
+    for verb in (dreval.Protocol.status, dreval.Protocol.collect):
+        with pytest.raises(ProtocolError, match=r"must be as it was exported.*Or export again"):
+            verb(folder)
+    assert dreval.Protocol(X, **SETTINGS).export(folder).complete
+    assert manifest.read_bytes() == good
+    assert dreval.Protocol.collect(folder).recording.fingerprint == whole
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"random_state": 5}, {"random_state": None}, {"amplitude": 0.7}, {"n_components": 1}, {"kernel": "laplace"}],
+)
+def test_returned_files_are_not_taken_for_those_of_another_export(change: Body, folder: Path) -> None:
+    """Where the manifest is lost, other settings than those of the returned files raise an error."""
+    both_rounds(folder, projection)
+    (folder / "manifest.json").unlink()
+    inputs = exported(folder / "input")
+    with pytest.raises(ProtocolError, match="random_state"):
+        dreval.Protocol(X, **{**SETTINGS, **change}).export(folder)
+    with pytest.raises(ProtocolError, match="must be that of the export for which files were returned"):
+        dreval.Protocol(X + 1, **SETTINGS).export(folder)
+    assert exported(folder / "input") == inputs
+
+
+def task(**fields: Any) -> Callable[[Body], None]:
+    """A change of the first task."""
+    return lambda body: body["tasks"][0].update(fields)
+
+
+HOSTILE: dict[str, Callable[[Body], None]] = {
+    "output above": task(output="../secret.csv"),
+    "input above": task(input="../secret.csv"),
+    "hidden above": task(input="input/../../secret.csv"),
+    "absolute": task(output="/etc/passwd"),
+    "other folder": task(output="input/data.csv"),
+    "backslashes": task(output="returned\\..\\..\\secret.csv"),
+    "name above": task(task="../secret", output="returned/../secret.csv"),
+    "zero byte": task(input="input/a\0.csv"),
+    "a member": task(input="input/data.csv:x.csv"),
+    "no text": task(output=3),
+    "no count": task(n_components="2"),
+    "columns": task(columns=[1]),
+    "place": task(place=[0]),
+    "sketch": task(sketch=["a"]),
+    "no list of columns": task(columns=None),
+    "another field": task(more=1),
+    "no tasks": lambda body: body.update(tasks=[]),
+    "tasks of text": lambda body: body.update(tasks="ab"),
+    "format": lambda body: body.update(format="pickle"),
+    "round": lambda body: body.update(round=3),
+    "ids": lambda body: body.update(ids=[1, 2]),
+    "no ids": lambda body: body.update(ids=None),
+    "settings": lambda body: body.update(settings={}),
+    "a setting": lambda body: body["settings"].update(n_components=10**9),
+    "more settings": lambda body: body["settings"].update(more=1),
+    "seed": lambda body: body.update(random_state="x"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_manifest_of_anyone_stays_in_its_folder(what: str, folder: Path, tmp_path: Path) -> None:
+    """A manifest with other content and the right hash is refused by every verb; nothing outside is read or written."""
+    dreval.Protocol(X, **SETTINGS).export(folder)
+    path = folder / "manifest.json"
+    body = json.loads(path.read_text())
+    body.pop("sha256")
+    HOSTILE[what](body)
+    text = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    path.write_text(json.dumps({"sha256": text, **body}))
+    (tmp_path / "secret.csv").write_text("x,y\n" + "1,2\n" * 36)
+    for verb in (dreval.Protocol.status, dreval.Protocol.collect):
+        with pytest.raises(ProtocolError, match="must be as it was exported"):
+            verb(folder)
+    with contextlib.suppress(ProtocolError):  # a manifest that cannot be read is made again
+        dreval.Protocol(X, **SETTINGS).export(folder, embedding=X[:, :2])
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "secret.csv", folder]
+    assert (tmp_path / "secret.csv").read_text().startswith("x,y\n1,2\n")
