@@ -303,7 +303,7 @@ def _measure(name: str) -> Subject:
 
 def _algorithm(name: str) -> Subject:
     """A measure of a method, here of principal components."""
-    few = {"tractable_consistency": {"n_transformations": 3, "n_reseeds": 0, "n_jobs": 1, "progress": False}}
+    few = {"tractable_consistency": {"n_transformations": 3, "n_replicates": 0, "n_jobs": 1, "progress": False}}
 
     def call(values: Mapping[str, Any], n: int) -> np.ndarray:
         found = getattr(dreval, name)(values["X"], "pca", random_state=0, **few.get(name, {}))
@@ -334,7 +334,7 @@ def _test(name: str) -> Subject:
 def _make(name: str, n: int) -> Any:
     """A method with few iterations, and as many neighbors as there can be."""
     known = inspect.signature(METHODS.get(name)).parameters
-    wanted = {"random_state": 0, "max_iter": 30, "n_epochs": 20, "components": "connect", "n_init": 1}
+    wanted = {"random_state": 0, "max_iter": 30, "n_epochs": 20, "disconnected": "connect", "n_init": 1}
     settings = {key: value for key, value in wanted.items() if key in known}
     if "n_neighbors" in known and known["n_neighbors"].default is not None:
         settings["n_neighbors"] = max(1, min(8, n - 1))

@@ -12,7 +12,7 @@ import pandas as pd
 import dreval
 
 X = np.random.default_rng(5).normal(size=(36, 3)) * [3.0, 2.0, 1.0] + [10.0, 0.0, 1e-3]
-SETTINGS: dict[str, Any] = {"n_transformations": 7, "n_reseeds": 2, "random_state": 4}
+SETTINGS: dict[str, Any] = {"n_transformations": 7, "n_replicates": 2, "random_state": 4}
 Tool = Callable[[Any, int, int], Any]
 
 

@@ -147,7 +147,7 @@ def test_run_has_the_promised_parameters() -> None:
 
 def test_study_has_the_promised_parameters() -> None:
     """``Study`` takes the file, data sets, methods, measures and replicates by place; it runs and speaks."""
-    assert list(parameters(dreval.Study))[:5] == ["path", "datasets", "methods", "measures", "replicates"]
+    assert list(parameters(dreval.Study))[:5] == ["path", "datasets", "methods", "measures", "n_replicates"]
     for verb in ("run", "status", "table", "compare", "report", "embedding", "recipe", "open"):
         assert inspect.getdoc(getattr(dreval.Study, verb))
 

@@ -26,7 +26,7 @@ PY
 
 for tool in uwot rtsne; do
     # Round 1: the data, the full dimension, other seeds.
-    $dreval protocol export roll.csv $tool --ids cell --n-transformations 6 --n-reseeds 2 --random-state 0
+    $dreval protocol export roll.csv $tool --ids cell --n-transformations 6 --n-replicates 2 --random-state 0
     Rscript $tool/run_$tool.R
     # Round 2: data transformed by the embeddings of round 1; the settings are kept in the folder.
     $dreval protocol export roll.csv $tool --ids cell

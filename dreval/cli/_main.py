@@ -276,7 +276,7 @@ def _discard(_: str) -> None:
 
 def _as_options(message: str, flags: set[str]) -> str:
     """A refusal in the words of the command line: `labels` is --labels, labels='kind' is --labels kind."""
-    message = message.replace("`options['replicates']['n_resamples']`", "`--n-replicates`")
+    message = message.replace("`options['replicates']['n_replicates']`", "`--n-replicates`")
     message = re.sub(f"`({'|'.join(sorted(flags))})`", lambda found: f"`--{found[1].replace('_', '-')}`", message)
     message = re.sub(r"\bdirection=\{'([^']*)': '(\w+)'\}", r"--direction \1=\2", message)
     message = re.sub(r"\bcolumns=\{'(\w+)': '\.\.\.'\}", r"--columns \1=NAME", message)

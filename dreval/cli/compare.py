@@ -26,7 +26,7 @@ from dreval.records.whole_file import whole_file
 
 __all__ = ["add_verb"]
 
-FORMS = ("text", "markdown", "latex")
+FORMATS = ("text", "markdown", "latex")
 ARGUMENTS = (
     "names", "measure", "baseline", "margin", "rope", "direction", "tests", "columns", "alpha", "adjust",
     "random_state",
@@ -77,7 +77,7 @@ def add_verb(add: Callable[..., Verb]) -> None:
     verb.add_argument("--plot", type=Path, metavar="PATH", help="write the first figure (.png .svg .pdf)")
     output = add_answer(verb, "recipe, pairs, overall, standing, notes", with_quiet=True)
     output.add_argument(
-        "--paragraph", metavar="FORM", choices=FORMS, help=f"print the paragraph for a paper: {', '.join(FORMS)}"
+        "--paragraph", metavar="FORMAT", choices=FORMATS, help=f"print the paragraph for a paper: {', '.join(FORMATS)}"
     )
     output.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     output.add_argument("--latex", action="store_true", help="print the tables as LaTeX")

@@ -183,7 +183,7 @@ def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
     evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in same})
     for name, source in sources:
         evaluation = evaluation.with_embedding(name, source)
-    replicates = {"replicates": {"n_resamples": options.n_replicates}} if options.n_replicates is not None else None
+    replicates = {"replicates": {"n_replicates": options.n_replicates}} if options.n_replicates is not None else None
     return evaluation.run(
         options.measures,
         options.tests,

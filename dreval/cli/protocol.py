@@ -66,7 +66,7 @@ def _add_export(step: Verb) -> None:
     step.add_argument("--amplitude", type=float, metavar="A", help="size of the transformations (0.5)")
     step.add_argument("--n-transformations", type=_count, metavar="M", help="transformed data sets, or all (200)")
     step.add_argument("--kernel", help="gaussian, laplace or rational_quadratic (gaussian)")
-    step.add_argument("--n-reseeds", type=int, metavar="R", help="runs with other seeds (5)")
+    step.add_argument("--n-replicates", type=int, metavar="R", help="runs with other seeds (5)")
     step.add_argument("--labels", help="column of the data that is not a feature")
     step.add_argument("--ids", help="column with the row names, by which returned rows are matched")
     step.add_argument("--random-state", type=int, metavar="SEED", help="seed (drawn, and kept in the folder)")
@@ -82,7 +82,7 @@ def _count(text: str) -> int | str:
 def _export(options: Any, say: Say) -> int:
     from dreval.protocol.protocol import Protocol
 
-    names = ("n_components", "transformation", "amplitude", "n_transformations", "kernel", "n_reseeds")
+    names = ("n_components", "transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
     settings = {name: getattr(options, name) for name in (*names, "labels", "ids", "random_state")}
     made = Protocol(options.data, **settings).export(options.folder, format=options.format, embedding=options.embedding)
     say(_document_of_status(made) if options.json else str(made))

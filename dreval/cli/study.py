@@ -51,7 +51,7 @@ of dreval.Study; its paths are relative to the working folder:
 
   path = "study.dreval"            # this name, where it is left out
   datasets = ["wdbc", "mine.csv"]
-  replicates = 5
+  n_replicates = 5
   random_state = 0
   [methods]
   pca = "pca"
@@ -160,7 +160,7 @@ def _add_arguments(verb: Verb) -> None:
         metavar="MEASURE[,...]",
         help=f"default, all, or of {len(MEASURES.names())}: see dreval list measures",
     )
-    arguments.add_argument("-r", "--replicates", type=int, metavar="R", help="runs of each method on each data set (1)")
+    arguments.add_argument("-r", "--n-replicates", type=int, metavar="R", help="runs of a method on a data set (1)")
     arguments.add_argument("-d", "--n-components", type=integers, metavar="D[,D...]", help="columns of embeddings (2)")
     arguments.add_argument("-k", "--n-neighbors", type=integers, metavar="K[,K...]", help="numbers of neighbors (15)")
     arguments.add_argument("--subsample", type=float, metavar="S", help="share of the points that each replicate sees")
@@ -179,7 +179,7 @@ ARGUMENTS = (
     "methods",
     "labels",
     "measures",
-    "replicates",
+    "n_replicates",
     "n_components",
     "n_neighbors",
     "subsample",

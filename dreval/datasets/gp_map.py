@@ -19,7 +19,7 @@ from dreval.datasets._shapes import add_noise, check_positive, slow_latent
     reference="Li, C., Wu, A. (2022). Inverse kernel decomposition. arXiv preprint, Section 3.1, Eq. 1, 16 and 17.",
 )
 def gp_map(
-    n: int, rng: np.random.Generator, *, noise: float = 0.05, n_features: int = 100, length_scale: float = 3.0
+    n: int, rng: np.random.Generator, *, noise: float = 0.05, n_features: int = 100, bandwidth: float = 3.0
 ) -> Draw:
     r"""A latent of three dimensions mapped to each feature by a draw from a Gaussian process.
 
@@ -37,8 +37,8 @@ def gp_map(
         Standard deviation of normal noise added to each coordinate of ``data`` (not of ``latent``).
     n_features : int
         Dimension p of the space (N in the paper: 10 to 500).
-    length_scale : float
-        Length scale l of the map.
+    bandwidth : float
+        Length-scale l of the kernel of the map, in the unit of the latent.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def gp_map(
     Raises
     ------
     InputError
-        If ``noise`` is negative or ``n_features`` below 1, or ``length_scale`` not above 0.
+        If ``noise`` is negative or ``n_features`` below 1, or ``bandwidth`` not above 0.
 
     See Also
     --------
@@ -65,7 +65,7 @@ def gp_map(
     >>> dreval.simulate("gp_map", n=50, random_state=0)
     <Dataset gp_map: 50 points in 100 dimensions, latent of 3 dimensions>
     """
-    p, scale = check_int(n_features, "n_features", low=1), check_positive(length_scale, "length_scale")
+    p, scale = check_int(n_features, "n_features", low=1), check_positive(bandwidth, "bandwidth")
     latent = slow_latent(n, 3, rng)
     squares = ((latent[:, None, :] - latent[None, :, :]) ** 2).sum(axis=2)
     values, vectors = np.linalg.eigh(np.exp(-squares / (2.0 * scale**2)))

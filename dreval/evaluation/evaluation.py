@@ -280,8 +280,8 @@ class Evaluation:
             Parameters of single measures and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``: those on
             the card of a measure (``dreval.card(name).parameters``), the keywords of a test. Curves over K
             are kept at about 60 numbers of neighbors, with ``{"r_nx": {"all_k": True}}`` at all.
-            ``{"replicates": {"n_resamples": 10, "over": "seeds"}}`` (or "subsamples") and
-            ``{"subsampling": {"n_resamples": 20}}`` say how many runs, or splits into halves, an interval rests on, and
+            ``{"replicates": {"n_replicates": 10, "over": "seeds"}}`` (or "subsamples") and
+            ``{"subsampling": {"n_splits": 20}}`` say how many runs, or splits into halves, an interval rests on, and
             ``{"points": {"n_partitions": 8}}`` how many random partitions are averaged.
         progress : bool, optional
             Progress bar on stderr. By default after two seconds, on a terminal.

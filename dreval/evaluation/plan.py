@@ -39,8 +39,8 @@ RUNS = 10  # runs of a method with other seeds, or splits into two halves on whi
 PARTITIONS = 8  # random partitions into groups, where no value without a single point can be had
 SPLITS = 20  # splits into two halves with the embedding held fixed
 CI_OPTIONS: dict[str, dict[str, Any]] = {
-    "replicates": {"n_resamples": RUNS, "over": "default"},
-    "subsampling": {"n_resamples": SPLITS},
+    "replicates": {"n_replicates": RUNS, "over": "default"},
+    "subsampling": {"n_splits": SPLITS},
     "points": {"n_partitions": PARTITIONS},
 }
 
@@ -336,12 +336,11 @@ class Intervals:
 def plan_intervals(ci: Any, sources: Mapping[str, Source], anchors: int | None, options: Options) -> Intervals:
     """The kind of every embedding; refused where the word fits none of them."""
     word = "none" if ci is None else check_one_of(ci, CI_WORDS, "ci", aliases=True)
-    splits = _settings("subsampling", options)["n_resamples"]
+    splits = _settings("subsampling", options)["n_splits"]
     runs = _settings("replicates", options)
     partitions = _settings("points", options)["n_partitions"]
-    counts = {"subsampling": splits, "partitions": partitions} | dict.fromkeys(
-        ("seeds", "subsamples"), runs["n_resamples"]
-    )
+    drawn = dict.fromkeys(("seeds", "subsamples"), runs["n_replicates"])
+    counts = {"subsampling": splits, "partitions": partitions} | drawn
     if word == "none":
         return Intervals()
     if word != "default" and (word == "anchors") != (anchors is not None):
@@ -365,7 +364,7 @@ def _settings(name: str, options: Options) -> dict[str, Any]:
     for key in given:
         check_one_of(key, usual, f"options[{name!r}]")
     made = {**usual, **given}
-    for key in made.keys() & {"n_resamples", "n_partitions"}:
+    for key in made.keys() - {"over"}:
         check_int(made[key], f"options[{name!r}][{key!r}]", low=2)
     if "over" in made:
         check_one_of(made["over"], OVER, f"options[{name!r}]['over']")

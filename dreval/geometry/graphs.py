@@ -18,7 +18,7 @@ from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.neighbors import nearest
 
 __all__ = [
-    "COMPONENTS",
+    "DISCONNECTED",
     "beta_skeleton",
     "chunks_of",
     "connect_components",
@@ -37,7 +37,7 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-COMPONENTS = ("error", "connect")
+DISCONNECTED = ("error", "connect")
 
 
 def knn_graph(X: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> csr_matrix:
@@ -170,7 +170,7 @@ def _nearest_links(X: FloatArray, count: int, parts: IntArray) -> list[tuple[flo
     return links
 
 
-def connected_graph(X: FloatArray, n_neighbors: int, components: str = "error") -> csr_matrix:
+def connected_graph(X: FloatArray, n_neighbors: int, disconnected: str = "error") -> csr_matrix:
     """The graph of nearest neighbors, connected: what every method that walks along the data needs.
 
     Parameters
@@ -179,7 +179,7 @@ def connected_graph(X: FloatArray, n_neighbors: int, components: str = "error") 
         Points.
     n_neighbors : int
         Number of neighbors, 1 to n - 1.
-    components : {"error", "connect"}
+    disconnected : {"error", "connect"}
         What to do with a graph of more than one component: refuse it, or join the components by their shortest links
         (``connect_components``) with a warning that says so.
 
@@ -193,9 +193,9 @@ def connected_graph(X: FloatArray, n_neighbors: int, components: str = "error") 
     InputError
         If ``n_neighbors`` is not an integer from 1 to n - 1.
     UnknownName
-        If ``components`` is another word.
+        If ``disconnected`` is another word.
     MethodFailed
-        If the graph is not connected and ``components="error"``.
+        If the graph is not connected and ``disconnected="error"``.
 
     Warns
     -----
@@ -212,23 +212,25 @@ def connected_graph(X: FloatArray, n_neighbors: int, components: str = "error") 
     >>> connected_graph(np.arange(5.0)[:, None], 2).nnz
     12
     """
-    return join_components(knn_graph(X, n_neighbors), X, n_neighbors, components)[0]
+    return join_components(knn_graph(X, n_neighbors), X, n_neighbors, disconnected)[0]
 
 
-def join_components(graph: csr_matrix, X: FloatArray, n_neighbors: int, components: str) -> tuple[csr_matrix, IntArray]:
+def join_components(
+    graph: csr_matrix, X: FloatArray, n_neighbors: int, disconnected: str
+) -> tuple[csr_matrix, IntArray]:
     """The connected graph and its added links (c, 2), none where it was connected; see ``connected_graph``."""
-    check_one_of(components, COMPONENTS, "components")
+    check_one_of(disconnected, DISCONNECTED, "disconnected")
     count, parts = connected_parts(graph)
     if count == 1:
         return graph, np.empty((0, 2), np.int64)
     found = describe_parts(parts)
-    if components == "error":
+    if disconnected == "error":
         raise MethodFailed(
             "n_neighbors",
             "must make the graph of nearest neighbors connected",
             f"{found} with n_neighbors={n_neighbors}",
             "Choose a larger n_neighbors (above the number of copies of any point), "
-            'or components="connect" to join the components by their shortest links.',
+            'or disconnected="connect" to join the components by their shortest links.',
         )
     connected, links = connect_components(graph, X)
     longest = np.linalg.norm(X[links[-1, 0]] - X[links[-1, 1]])

@@ -228,8 +228,8 @@ class KernelMap(Record):
         return out
 
 
-def embedding_map(X: Any, Y: Any, *, ridge: float = EMBEDDING_RIDGE, bandwidth: float | None = None) -> KernelMap:
-    """The embedding as a function of the data space: phi(x) = mean + (Y - mean)' (K + ridge I)^-1 K(x).
+def embedding_map(X: Any, Y: Any, *, reg: float = EMBEDDING_RIDGE, bandwidth: float | None = None) -> KernelMap:
+    """The embedding as a function of the data space: phi(x) = mean + (Y - mean)' (K + reg I)^-1 K(x).
 
     Parameters
     ----------
@@ -237,8 +237,8 @@ def embedding_map(X: Any, Y: Any, *, ridge: float = EMBEDDING_RIDGE, bandwidth: 
         The data.
     Y : (n, d) array
         The embedding of the same rows.
-    ridge : float
-        Positive, added to the diagonal of K, which is 1. At the known points the map gives Y - ridge weights.
+    reg : float
+        Positive, added to the diagonal of K, which is 1. At the known points the map gives Y - reg weights.
     bandwidth : float, optional
         Positive; length-scale sigma of the Gaussian kernel k(a, b) = exp(-|a - b|^2 / (2 sigma^2)), in the unit of the
         data. By default that of the median rule: sigma^2 is the median of the squared distances of all pairs of points.
@@ -269,22 +269,22 @@ def embedding_map(X: Any, Y: Any, *, ridge: float = EMBEDDING_RIDGE, bandwidth: 
 
     names = column_names(X)
     X, Y = _pair(X, Y)
-    if check_float(ridge, "ridge") <= 0:
-        raise InputError("ridge", "must be positive", repr(ridge), "Leave it out for 1e-6.")
+    if check_float(reg, "reg") <= 0:
+        raise InputError("reg", "must be positive", repr(reg), "Leave it out for 1e-6.")
     scaled, mean = scaled_points(X, "X", bandwidth), Y.mean(axis=0)
     centered = Y - mean
     if scaled.bandwidth == 0.0:
         return _constant("theorem2", X, scaled, Y, mean, names)
     values, vectors = eigh(scaled.gram(), driver="evd", check_finite=False)
     values = np.maximum(values, 0.0)
-    weights = vectors @ ((vectors.T @ centered) / (values + ridge)[:, None])
-    condition = float((values[-1] + ridge) / (values[0] + ridge))
-    sizes = (ridge, condition, _share(ridge * weights, centered), float("nan"))
+    weights = vectors @ ((vectors.T @ centered) / (values + reg)[:, None])
+    condition = float((values[-1] + reg) / (values[0] + reg))
+    sizes = (reg, condition, _share(reg * weights, centered), float("nan"))
     return _map("theorem2", X, scaled, weights, mean, np.zeros(len(X)), sizes, names)
 
 
 def reconstruction_map(
-    Y: Any, X: Any, *, rule: str = "ridge", ridge: float | None = None, bandwidth: float | None = None
+    Y: Any, X: Any, *, rule: str = "ridge", reg: float | None = None, bandwidth: float | None = None
 ) -> KernelMap:
     """The data as a function of the embedding, f(y) = mean + sum_i beta_i (k(y, y_i) - mean_j k(y_j, y_i)).
 
@@ -298,7 +298,7 @@ def reconstruction_map(
         "ridge": kernel ridge regression. "theorem3": A = K H Y / n and beta = A (A'A)^+ Cov(Y, X), the shortest beta
         with Cov(f(Y), Y) = Cov(X, Y); it spans d directions only, so it is no smoother. "theorem3_printed": the same
         with A = G_y G_x alpha, which misses a 1 / n, so that its values collapse to the mean.
-    ridge : float, optional
+    reg : float, optional
         For "ridge": added to the diagonal; by default the one of 61 that has the least leave-one-out error.
     bandwidth : float, optional
         Positive; length-scale sigma of the Gaussian kernel k(a, b) = exp(-|a - b|^2 / (2 sigma^2)), in the unit of the
@@ -328,9 +328,9 @@ def reconstruction_map(
     names = column_names(Y)
     Y, X = _pair(Y, X, ("Y", "X"))
     check_one_of(rule, RULES, "rule")
-    if ridge is not None and (rule != "ridge" or check_float(ridge, "ridge") <= 0):
-        got = f"{ridge!r} with rule={rule!r}"
-        raise InputError("ridge", 'must be positive, and rule "ridge"', got, "Leave it out.")
+    if reg is not None and (rule != "ridge" or check_float(reg, "reg") <= 0):
+        got = f"{reg!r} with rule={rule!r}"
+        raise InputError("reg", 'must be positive, and rule "ridge"', got, "Leave it out.")
     scaled, mean = scaled_points(Y, "Y", bandwidth), X.mean(axis=0)
     if scaled.bandwidth == 0.0:
         return _constant(rule, Y, scaled, X, mean, names)
@@ -339,7 +339,7 @@ def reconstruction_map(
     centered *= unit
     if rule == "ridge":
         solver = KernelRidge(gram)
-        fit = solver.fit(centered, ridge)
+        fit = solver.fit(centered, reg)
         sizes = (fit.ridge, solver.condition(fit.ridge), _share(fit.residuals, centered), fit.left_out_error)
         return _map(rule, Y, scaled, fit.weights / unit, mean, gram.mean(axis=0), sizes, names)
     first, second = theorem3_weights(rule, gram, scaled.points, X)

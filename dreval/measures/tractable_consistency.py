@@ -78,7 +78,7 @@ def tractable_consistency(
     amplitude: float = 0.5,
     n_transformations: int | str = 200,
     kernel: str = "gaussian",
-    n_reseeds: int = 5,
+    n_replicates: int = 5,
     labels: Any = None,
     ids: Any = None,
     store: str | Path | None = None,
@@ -120,7 +120,7 @@ def tractable_consistency(
     kernel : {"gaussian", "laplace", "rational_quadratic"}, default "gaussian"
         k on the data at distance r: :math:`\exp(-r^2 / (2 \sigma^2))`, :math:`\exp(-r / \sigma)`,
         :math:`1 / (1 + r^2 / (2 \sigma^2))`, with :math:`\sigma^2` the median of the squared distances of all pairs.
-    n_reseeds : int, default 5
+    n_replicates : int, default 5
         Runs on the same data under other seeds, at least 0; none for methods without a seed.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
@@ -176,9 +176,9 @@ def tractable_consistency(
     exactly. If the embeddings of the data and of transformed data are both constant, u = 0. A method that returns the
     same embedding for all data has u = 0 as well: a small value does not mean that the embedding is good.
 
-    Cost: ``n_transformations + n_reseeds + 1`` runs of the method, one in place of the reseeds where it takes no seed
-    (for PCA one run, and O(p^3) for each transformation), O(n^2) memory for the kernel, and the memory of one run in
-    each process.
+    Cost: ``n_transformations + n_replicates + 1`` runs of the method, one in place of the replicates where it takes no
+    seed (for PCA one run, and O(p^3) for each transformation), O(n^2) memory for the kernel, and the memory of one run
+    in each process.
 
     References
     ----------
@@ -198,7 +198,7 @@ def tractable_consistency(
     case = open_case(X, source, labels, ids, random_state)
     runnable(case)
     d = check_int(n_components, "n_components", low=1)
-    check_int(n_reseeds, "n_reseeds", low=0)
+    check_int(n_replicates, "n_replicates", low=0)
     n_jobs = n_jobs if n_jobs in (None, -1) else check_int(n_jobs, "n_jobs", low=1)
     n, p, card, seedless = case.data.n, case.data.p, case.source.card, case.source.reseed_reason
     count = transform_count(n_transformations, n, p)
@@ -207,9 +207,9 @@ def tractable_consistency(
         base = runs.base()
         made = make_transformations(case.data.X, base, transformation, amplitude, kernel)
         pairs = made.choose(count, case.root)
-        reseeds = [] if seedless else runs.reseeds(base, n_reseeds)
+        reseeds = [] if seedless else runs.reseeds(base, n_replicates)
         drift = math.nan  # of a method that takes no seed and may still draw random numbers
-        if n_reseeds and seedless and case.source.recording is None and not getattr(card, "deterministic", False):
+        if n_replicates and seedless and case.source.recording is None and not getattr(card, "deterministic", False):
             drift = runs.repeated(base).get("u", math.nan)
         exact = getattr(card, "name", "") == "pca" and p <= n and not is_constant(base)
         if exact:
@@ -278,7 +278,7 @@ def tractable_consistency(
 
     asked = {key: value for key, value in recipe.items() if key != "amplitude" or made.kind == "perturbation"}
     asked["n_transformations"] = n_transformations if n_transformations == "all" else count
-    asked["n_reseeds"] = len(reseeds)
+    asked["n_replicates"] = len(reseeds)
     chance = 1.0 if is_constant(base) else chance_disparity(base, base, case.root, min(count, CHANCE_DRAWS)).max()
     return make_record(
         tractable_consistency,

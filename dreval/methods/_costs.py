@@ -160,12 +160,12 @@ class Sammon(Stress):
     "(2000). A global geometric framework for nonlinear dimensionality reduction. Science 290, 2319-2323.",
 )
 class Isomap(Stress):
-    """Metric scaling of geodesics. ``components`` is "error" or "connect", for a graph in parts."""
+    """Metric scaling of geodesics. ``disconnected`` is "error" or "connect", for a graph in parts."""
 
-    def __init__(self, X: FloatArray, *, n_neighbors: int = 15, components: str = "error") -> None:
+    def __init__(self, X: FloatArray, *, n_neighbors: int = 15, disconnected: str = "error") -> None:
         from scipy.spatial.distance import squareform
 
-        paths = geodesics(connected_graph(X, n_neighbors, components))
+        paths = geodesics(connected_graph(X, n_neighbors, disconnected))
         super().__init__(X, squareform(paths, checks=False))
 
     def start(self, d: int) -> FloatArray:
@@ -193,11 +193,11 @@ class MVU(Cost):
     """
 
     def __init__(
-        self, X: FloatArray, *, n_neighbors: int = 5, penalty: float = 100.0, components: str = "error"
+        self, X: FloatArray, *, n_neighbors: int = 5, penalty: float = 100.0, disconnected: str = "error"
     ) -> None:
         super().__init__(X)
         self.penalty = check_float(penalty, "penalty", low=0.0)
-        self._graph = connected_graph(X, n_neighbors, components)
+        self._graph = connected_graph(X, n_neighbors, disconnected)
         edges = triu(self._graph, format="coo")
         self._ends, self._wanted = edges.coords, edges.data**2
         self._edges = float(np.sum(self._wanted**2)) or 1.0
@@ -322,9 +322,9 @@ class Laplacian(Quotient):
     """W is 1 on edges, or exp(-|x_i - x_j|^2 / bandwidth); D holds its row sums."""
 
     def __init__(
-        self, X: FloatArray, *, n_neighbors: int = 15, bandwidth: float | None = None, components: str = "error"
+        self, X: FloatArray, *, n_neighbors: int = 15, bandwidth: float | None = None, disconnected: str = "error"
     ) -> None:
-        W = join_components(knn_graph(X, n_neighbors), X, n_neighbors, components)[0]
+        W = join_components(knn_graph(X, n_neighbors), X, n_neighbors, disconnected)[0]
         W.data = (
             np.ones_like(W.data) if bandwidth is None else np.exp(-(W.data**2) / check_width(bandwidth, "bandwidth"))
         )
@@ -344,8 +344,8 @@ class Laplacian(Quotient):
 class LLE(Quotient):
     """W holds the weights, with ridge ``reg``, by which k neighbors combine to each point."""
 
-    def __init__(self, X: FloatArray, *, n_neighbors: int = 15, reg: float = 1e-3, components: str = "error") -> None:
-        links = join_components(knn_graph(X, n_neighbors), X, n_neighbors, components)[1]
+    def __init__(self, X: FloatArray, *, n_neighbors: int = 15, reg: float = 1e-3, disconnected: str = "error") -> None:
+        links = join_components(knn_graph(X, n_neighbors), X, n_neighbors, disconnected)[1]
         M = barycenter_matrix(X, neighborhoods(X, n_neighbors, links), reg)
         super().__init__(X, M, np.ones(len(X)))
 
@@ -441,7 +441,7 @@ class SymmetricSNE(NeighborCost):
         return self.entropy + self.attracting.attract(Y, 0.0, gradient) + log_sum, gradient
 
 
-REPULSIONS = ("auto", "exact", "lattice")
+ALGORITHMS = ("auto", "exact", "lattice")
 LOWERED = ((1.0, 0.5), (0.5, 0.3), (0.25, 0.2))  # powers of the exaggeration, and their shares of its iterations
 ENOUGH = 1e-5  # relative gain of an iteration with exaggeration; what follows only drives clusters apart
 EXACT_POINTS = 5000  # up to here "auto" goes over all pairs
@@ -461,7 +461,7 @@ class TSNE(NeighborCost):
 
     In the first ``exaggeration_iter`` iterations the affinities, not their normalization, are multiplied by
     ``exaggeration`` (half of them), its square root, and the root of that: a search that finds the minimum under the
-    full factor leaves clusters as points, from which no force leads out. ``repulsion`` is "exact", "lattice" (see
+    full factor leaves clusters as points, from which no force leads out. ``algorithm`` is "exact", "lattice" (see
     ``_lattice``; one or two columns), or "auto": exact up to 5000 points.
     """
 
@@ -473,13 +473,13 @@ class TSNE(NeighborCost):
         dof: float = 1.0,
         exaggeration: float = 12.0,
         exaggeration_iter: int = 100,
-        repulsion: str = "auto",
+        algorithm: str = "auto",
         n_affinities: int | None = None,
     ) -> None:
         self.dof = check_float(dof, "dof", low=1e-3)
         self.exaggeration = check_float(exaggeration, "exaggeration", low=1.0)
         self.exaggeration_iter = check_int(exaggeration_iter, "exaggeration_iter", low=0)
-        self.repulsion = check_one_of(repulsion, REPULSIONS, "repulsion")
+        self.algorithm = check_one_of(algorithm, ALGORITHMS, "algorithm")
         super().__init__(X, perplexity, n_affinities)
 
     def stages(self) -> list[Stage]:
@@ -509,7 +509,7 @@ class TSNE(NeighborCost):
         from dreval.geometry._loops import layouts as loops
 
         most = {"exact": 0.0, "lattice": np.inf, "auto": self.n**2 / NODE if self.n > EXACT_POINTS else 0.0}[
-            self.repulsion
+            self.algorithm
         ]
         if most > 0.0 and Y.shape[1] <= MOST_COLUMNS:
             found = lattice_sum(Y, self.dof, most)

@@ -1,6 +1,6 @@
 """Methods on the graph of nearest neighbors, and on their neighborhoods: parts, weights, tangents and the null space.
 
-``components`` has one meaning in all methods on the graph. "error" raises MethodFailed where the graph is in parts.
+``disconnected`` has one meaning in all methods on the graph. "error" raises MethodFailed where the graph is in parts.
 "connect" joins the parts by their shortest links. "largest" embeds the largest part and places every other point at
 the image of the nearest point of that part. "separate" embeds every part by itself and sets them side by side, the
 largest first. All but "error" warn.
@@ -18,7 +18,7 @@ from scipy.sparse import coo_matrix, csr_matrix, identity
 from dreval._check import MIN_POINTS, check_bool, check_float, check_one_of
 from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.graphs import (
-    COMPONENTS,
+    DISCONNECTED,
     IntArray,
     connected_parts,
     describe_parts,
@@ -45,21 +45,21 @@ __all__ = [
     "tangents",
 ]
 
-WAYS = (*COMPONENTS, "largest", "separate")
+WAYS = (*DISCONNECTED, "largest", "separate")
 GAP = 0.1  # between parts that are set side by side, relative to their mean width
 
 
 class GraphMethod(Method):
     """A method that needs a connected graph of nearest neighbors.
 
-    A subclass has parameters ``n_neighbors`` and ``components`` and defines ``_fit_connected(X, graph, links)``, where
+    A subclass has parameters ``n_neighbors`` and ``disconnected`` and defines ``_fit_connected(X, graph, links)``;
     ``links`` (c, 2) are the edges that joined parts. With "largest" and "separate" the fitted copies for the parts are
     ``parts_``, and ``part_`` (n,) names the part of each point; attributes other than ``embedding_`` are theirs, and
     an AttributeError names them.
     """
 
     n_neighbors: int
-    components: str
+    disconnected: str
     parts_: tuple[Self, ...]
     part_: IntArray
     _kept: IntArray
@@ -68,21 +68,21 @@ class GraphMethod(Method):
         """Name the place of an attribute that only the copies for the parts have."""
         message = f"{type(self).__name__!r} object has no attribute {name!r}"
         if not name.startswith("_") and any(hasattr(part, name) for part in self.__dict__.get("parts_", ())):
-            message += f" with components={self.components!r} and a graph in parts: see parts_[0].{name}"
+            message += f" with disconnected={self.disconnected!r} and a graph in parts: see parts_[0].{name}"
         raise AttributeError(message)
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
         raise TypeError(f"{type(self).__name__} must define _fit_connected")
 
     def _fit(self, X: FloatArray) -> None:
-        check_one_of(self.components, WAYS, "components")
+        check_one_of(self.disconnected, WAYS, "disconnected")
         self._points, self.parts_, self._kept = X, (), np.arange(len(X))
         graph = knn_graph(X, self.n_neighbors)
         count, parts = connected_parts(graph)
-        if count == 1 or self.components in COMPONENTS:
-            way = self.components if self.components in COMPONENTS else COMPONENTS[0]
+        if count == 1 or self.disconnected in DISCONNECTED:
+            way = self.disconnected if self.disconnected in DISCONNECTED else DISCONNECTED[0]
             self._fit_connected(X, *join_components(graph, X, self.n_neighbors, way))
-        elif self.components == "largest":
+        elif self.disconnected == "largest":
             self._fit_largest(X, parts)
         else:
             self._fit_separately(X, parts)
@@ -184,13 +184,13 @@ class LocalMethod(GraphMethod):
         n_components: int = 2,
         *,
         n_neighbors: int = 15,
-        components: str = "error",
+        disconnected: str = "error",
         normalize: str = "unit",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.components = components
+        self.disconnected = disconnected
         self.normalize = normalize
         self.random_state = random_state
 
@@ -213,14 +213,14 @@ class TangentMethod(LocalMethod):
         *,
         n_neighbors: int = 15,
         include_self: bool = True,
-        components: str = "error",
+        disconnected: str = "error",
         normalize: str = "unit",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         super().__init__(
             n_components,
             n_neighbors=n_neighbors,
-            components=components,
+            disconnected=disconnected,
             normalize=normalize,
             random_state=random_state,
         )

@@ -258,7 +258,7 @@ ROUNDS = 100  # of Lloyd's algorithm
     reference="Teh, Y. W., Roweis, S. (2003). Automatic alignment of local representations. NIPS 15, 841-848, Eq. 2.",
 )
 class LocallyLinear(FeatureMapping):
-    """Affine maps of the local principal coordinates of ``n_pieces`` pieces.
+    """Affine maps of the local principal coordinates of ``n_charts`` pieces.
 
     The centers c_k are those of k-means, s^2 is the mean squared distance of the points to the nearest center, and V_k
     (p, q) are the ``local_components`` leading principal axes about c_k with the responsibilities r_k as weights. The
@@ -271,13 +271,13 @@ class LocallyLinear(FeatureMapping):
         d: int,
         rng: np.random.Generator,
         *,
-        n_pieces: int = 10,
+        n_charts: int = 10,
         local_components: int | None = None,
     ) -> None:
         from scipy.cluster.vq import kmeans2
 
         super().__init__(X, d, rng)
-        count = min(check_int(n_pieces, "n_pieces", low=1), max(1, len(X) // 2), len(np.unique(X, axis=0)))
+        count = min(check_int(n_charts, "n_charts", low=1), max(1, len(X) // 2), len(np.unique(X, axis=0)))
         wanted = d if local_components is None else check_int(local_components, "local_components", low=1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # an empty cluster keeps its center, and still has a share

@@ -170,7 +170,7 @@ class Method:
         """Coordinates (m, d) of new rows (m, p) by the kernel extension that every embedding has.
 
         It is Theorem 2 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
-        Where the method has ``transform``, that is its own rule, which this one does not use. Options: ``ridge``,
+        Where the method has ``transform``, that is its own rule, which this one does not use. Options: ``reg``,
         ``bandwidth``; see ``dreval.geometry.rkhs.embedding_map``.
         """
         points = self._new_points(X)
@@ -181,7 +181,7 @@ class Method:
 
         That is Theorem 3 of Roy (2021), Trustworthy dimensionality reduction, M.Stat. dissertation, ISI.
         Where the method has ``inverse_transform``, that is its own rule, which this one does not use. Options:
-        ``rule``, ``ridge``, ``bandwidth``; see ``dreval.geometry.rkhs.reconstruction_map``.
+        ``rule``, ``reg``, ``bandwidth``; see ``dreval.geometry.rkhs.reconstruction_map``.
         """
         self._check_fitted()
         return self._known.inverse_transform(Y, **options)
@@ -260,8 +260,8 @@ n_affinities : int, optional
     "bandwidth": """\
 bandwidth : float, optional
     Length-scale of the kernel, in the unit of the data; by default the median rule.""",
-    "components": """\
-components : {"error", "connect", "largest", "separate"}
+    "disconnected": """\
+disconnected : {"error", "connect", "largest", "separate"}
     How to handle a graph of neighbors that is not connected. "error": raise MethodFailed. "connect": join the parts by
     their shortest links. "largest": embed the largest part and place every other point at the nearest point of it, new
     points too where their nearest fitted point was left out. "separate": embed each part by itself and place the parts
@@ -277,7 +277,7 @@ tol : float
 InputError
     If a parameter is out of its range.
 MethodFailed
-    If the graph is not connected and ``components="error"``.
+    If the graph is not connected and ``disconnected="error"``.
 UnknownName
     If a word is not one of those listed.""",
     "graph_warns": """\

@@ -54,7 +54,7 @@ class ConformalEigenmaps(BarycenterMethod):
         Number m of functions, at least 1; no more than n - 1 are used.
     reg : float
         Ridge of the weights of locally linear embedding, above 0, relative to the trace of the local Gram matrix.
-    %(components)s
+    %(disconnected)s
     %(unused_seed)s
 
     Attributes
@@ -117,14 +117,14 @@ class ConformalEigenmaps(BarycenterMethod):
         n_neighbors: int = 15,
         n_functions: int = 10,
         reg: float = 1e-3,
-        components: str = "error",
+        disconnected: str = "error",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.n_functions = n_functions
         self.reg = reg
-        self.components = components
+        self.disconnected = disconnected
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:

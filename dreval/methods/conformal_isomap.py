@@ -38,7 +38,7 @@ class ConformalIsomap(GraphMethod):
         Number d of coordinates, at most n - 1.
     n_neighbors : int
         Number k of neighbors, 1 to n - 1.
-    %(components)s
+    %(disconnected)s
     %(unused_seed)s
 
     Attributes
@@ -90,12 +90,12 @@ class ConformalIsomap(GraphMethod):
         n_components: int = 2,
         *,
         n_neighbors: int = 15,
-        components: str = "error",
+        disconnected: str = "error",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.components = components
+        self.disconnected = disconnected
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:

@@ -50,7 +50,7 @@ class CostMapping(MapMethod):
         Options of the cost by name, such as ``{"perplexity": 10}``; an unknown one raises an error that lists the known
         ones.
     mapping_options : dict, optional
-        Options of the mapping by name, such as ``{"hidden": (20,)}`` or ``{"n_pieces": 5}``.
+        Options of the mapping by name, such as ``{"hidden": (20,)}`` or ``{"n_charts": 5}``.
     init : {"pca", "random"} or ndarray (n, d)
         Embedding to start from; the mapping starts at its best approximation of it.
     n_init : int
@@ -75,7 +75,7 @@ class CostMapping(MapMethod):
     InputError
         If a parameter is out of its range, or new points are asked of free points.
     MethodFailed
-        If a cost needs a connected graph of neighbors and ``components`` is not "connect".
+        If a cost needs a connected graph of neighbors and ``disconnected`` is not "connect".
     UnknownName
         If a cost, a mapping or one of their options has another name.
 

@@ -51,10 +51,10 @@ class GPLVM(Method):
         Number d of latent variables, at most min(n - 1, p).
     prior_scale : float
         Standard deviation b of the prior of the places, in length scales; at least 1e-3.
-    start : "pca" or array (n, d)
+    init : "pca" or array (n, d)
         Where the search begins: at the principal components, each scaled to variance 1; or at these places (the
         embedding of another method), centered and scaled by one factor to a mean variance of 1.
-    n_starts : int
+    n_init : int
         Number of searches, the first from the start, the others from it plus as much normal noise; the lowest minimum
         is taken.
     max_iter : int
@@ -85,7 +85,7 @@ class GPLVM(Method):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``start`` is not one of the listed options.
+        If ``init`` is not one of the listed options.
 
     Warns
     -----
@@ -133,8 +133,8 @@ class GPLVM(Method):
         n_components: int = 2,
         *,
         prior_scale: float = 3.0,
-        start: Any = "pca",
-        n_starts: int = 1,
+        init: Any = "pca",
+        n_init: int = 1,
         max_iter: int = 500,
         tol: float = 1e-9,
         min_noise: float = 1e-4,
@@ -142,8 +142,8 @@ class GPLVM(Method):
     ) -> None:
         self.n_components = n_components
         self.prior_scale = prior_scale
-        self.start = start
-        self.n_starts = n_starts
+        self.init = init
+        self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.min_noise = min_noise
@@ -157,7 +157,7 @@ class GPLVM(Method):
         self._scaled = Scaled.of(X)
         data = self._scaled.to(X)
         places = self._started(data)
-        seed, count = root_seed(self.random_state), check_int(self.n_starts, "n_starts", low=1)
+        seed, count = root_seed(self.random_state), check_int(self.n_init, "n_init", low=1)
         others = (stream(seed, "gplvm", number).standard_normal(places.shape) for number in range(1, count))
         starts = (places, *(places + noise for noise in others))
         with few_blas_threads(len(data)):
@@ -181,15 +181,15 @@ class GPLVM(Method):
 
     def _started(self, data: FloatArray) -> FloatArray:
         """Where the first search begins (n, d)."""
-        if isinstance(self.start, str):
-            check_one_of(self.start, ("pca",), "start")
+        if isinstance(self.init, str):
+            check_one_of(self.init, ("pca",), "init")
             places = principal_scores(data, self.n_components)[0]
             sizes = places.std(axis=0)
             return np.divide(places, sizes, out=np.zeros_like(places), where=sizes > 1e-9 * sizes.max())
-        places = check_points(self.start, "start")
+        places = check_points(self.init, "init")
         if places.shape != (len(data), self.n_components):
             wanted = f"must have a row for each of {len(data)} points and {self.n_components} columns"
-            raise InputError("start", wanted, describe(places), 'Pass such an array, or "pca".')
+            raise InputError("init", wanted, describe(places), 'Pass such an array, or "pca".')
         return Scaled.of(places).to(places)
 
     def _search(self, places: FloatArray, data: FloatArray) -> Any:

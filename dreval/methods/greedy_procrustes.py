@@ -38,7 +38,7 @@ class GreedyProcrustes(GraphMethod):
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
     %(rigid_neighborhoods)s
-    %(components)s
+    %(disconnected)s
     %(rounds)s
     %(unused_seed)s
 
@@ -90,14 +90,14 @@ class GreedyProcrustes(GraphMethod):
         n_components: int = 2,
         *,
         n_neighbors: int = 15,
-        components: str = "error",
+        disconnected: str = "error",
         max_iter: int = 100,
         tol: float = 1e-5,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.components = components
+        self.disconnected = disconnected
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state

@@ -52,7 +52,7 @@ class GTM(Method):
         About how many Gaussian basis functions; the same number on each axis, at least 2.
     basis_width : float
         Their standard deviation, in distances between their centers; 0.1 to 10.
-    penalty : float
+    reg : float
         :math:`\alpha`, for data scaled to mean column variance 1; larger values give a stiffer sheet.
     max_iter : int
         Largest number of rounds.
@@ -123,7 +123,7 @@ class GTM(Method):
         n_nodes: int = 400,
         n_basis: int = 25,
         basis_width: float = 1.0,
-        penalty: float = 0.1,
+        reg: float = 0.1,
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: int | np.random.Generator | None = None,
@@ -132,7 +132,7 @@ class GTM(Method):
         self.n_nodes = n_nodes
         self.n_basis = n_basis
         self.basis_width = basis_width
-        self.penalty = penalty
+        self.reg = reg
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -144,9 +144,9 @@ class GTM(Method):
         check_float(self.basis_width, "basis_width", low=0.1, high=10.0)
         check_int(self.max_iter, "max_iter", low=1)
         check_float(self.tol, "tol", low=0.0)
-        if check_float(self.penalty, "penalty", low=0.0) == 0.0:
+        if check_float(self.reg, "reg", low=0.0) == 0.0:
             cure = "Choose a small positive number, such as 0.001."
-            raise InputError("penalty", "must be above 0, or weights have no unique value", "0", cure)
+            raise InputError("reg", "must be above 0, or weights have no unique value", "0", cure)
         self._scaled = Scaled.of(X)
         data = self._scaled.to(X)
         self.nodes_ = _box(per_axis(self.n_nodes, d), d)
@@ -188,7 +188,7 @@ class GTM(Method):
         values = [value]
         for _ in range(self.max_iter):
             weighted = basis * chances.sum(axis=1)[:, None]
-            ridge = self.penalty * self._variance * np.eye(basis.shape[1])
+            ridge = self.reg * self._variance * np.eye(basis.shape[1])
             self._weights = np.linalg.solve(basis.T @ weighted + ridge, basis.T @ (chances @ data))
             squares = pairwise_squared(basis @ self._weights, data)
             self._variance = max(float(np.sum(chances * squares)) / (n * p), LEAST_VARIANCE)
@@ -214,7 +214,7 @@ class GTM(Method):
         chances = np.exp(logs - highest)
         total = chances.sum(axis=0)
         constant = np.log(len(squares)) + 0.5 * data.shape[1] * np.log(2.0 * np.pi * self._variance)
-        value = np.sum(np.log(total) + highest - constant) - 0.5 * self.penalty * np.sum(self._weights**2)
+        value = np.sum(np.log(total) + highest - constant) - 0.5 * self.reg * np.sum(self._weights**2)
         return chances / total, float(value)
 
     def transform(self, X: Any) -> FloatArray:

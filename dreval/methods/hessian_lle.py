@@ -47,7 +47,7 @@ class HessianLLE(TangentMethod):
         Number d of coordinates: at most min(n - 1, p), and (d + 1) (d + 2) / 2 <= k.
     %(n_neighbors)s
     %(include_self)s
-    %(components)s
+    %(disconnected)s
     %(normalize)s
     %(unused_seed)s
 

@@ -16,7 +16,7 @@ from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._procrustes import moved
 from dreval.methods._spectral import scaled_eigenvectors
 
-INVERSE_KERNELS = ("gamma_exponential", "matern", "rational_quadratic", "squared_exponential")
+INVERSE_KERNELS = ("gamma_exponential", "gaussian", "matern", "rational_quadratic")
 TABLE = np.linspace(np.log(1e-3), np.log(800.0), 600)  # arguments of the Bessel function, as logarithms
 NEWTON_STEPS = 4
 
@@ -182,7 +182,7 @@ class IKD(Method):
     ----------
     n_components : int
         Number d of coordinates, at most n - 1.
-    kernel : {"squared_exponential", "rational_quadratic", "gamma_exponential", "matern"}
+    kernel : {"gaussian", "rational_quadratic", "gamma_exponential", "matern"}
         Correlation as a function of the squared distance d: exp(-d / 2); (1 + d / (2 alpha))^-alpha;
         exp(-d^(gamma / 2)); Matern of order nu, which is inverted by Newton's method.
     min_correlation : float
@@ -286,7 +286,7 @@ class IKD(Method):
         self,
         n_components: int = 2,
         *,
-        kernel: str = "squared_exponential",
+        kernel: str = "gaussian",
         min_correlation: float = 0.4,
         n_neighbors: int | None = None,
         solution: str = "geodesic",

@@ -39,7 +39,7 @@ class Isomap(GraphMethod):
     n_neighbors : int
         Number k of neighbors, 1 to n - 1. Too many connect parts of the manifold that are near in space only
         (shortcuts).
-    %(components)s
+    %(disconnected)s
     %(unused_seed)s
 
     Attributes
@@ -96,12 +96,12 @@ class Isomap(GraphMethod):
         n_components: int = 2,
         *,
         n_neighbors: int = 15,
-        components: str = "error",
+        disconnected: str = "error",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.components = components
+        self.disconnected = disconnected
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:

@@ -48,7 +48,7 @@ class LandmarkIsomap(GraphMethod):
         Number k of neighbors, 1 to n - 1.
     n_landmarks : int, optional
         Number m of landmarks, at least 2; by default 100. With n landmarks or more it is Isomap.
-    %(components)s
+    %(disconnected)s
     %(unused_seed)s
 
     Attributes
@@ -105,13 +105,13 @@ class LandmarkIsomap(GraphMethod):
         *,
         n_neighbors: int = 15,
         n_landmarks: int | None = None,
-        components: str = "error",
+        disconnected: str = "error",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.n_landmarks = n_landmarks
-        self.components = components
+        self.disconnected = disconnected
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, graph: Any, _: Any) -> None:

@@ -51,7 +51,7 @@ class LaplacianEigenmaps(GraphMethod):
         :math:`\exp(-|x_i - x_j|^2 / t)`.
     bandwidth : float, optional
         t of the heat weights, a squared distance; by default the median squared length of the edges.
-    %(components)s
+    %(disconnected)s
     normalize : {"unit", "sqrt_n"}
         Length of each column of the embedding: 1 (diagonal of Y'Y is 1) or sqrt(n).
     %(unused_seed)s
@@ -71,9 +71,9 @@ class LaplacianEigenmaps(GraphMethod):
     InputError
         If a parameter is out of its range, or more than half of the edges join duplicates and no bandwidth is given.
     MethodFailed
-        If the graph is not connected and ``components="error"``; or the heat weights are so small that it falls apart.
+        If the graph is not connected and ``disconnected="error"``; or heat weights are so small that it falls apart.
     UnknownName
-        If ``weights``, ``components`` or ``normalize`` is not one of the listed options.
+        If ``weights``, ``disconnected`` or ``normalize`` is not one of the listed options.
 
     Warns
     -----
@@ -113,7 +113,7 @@ class LaplacianEigenmaps(GraphMethod):
         n_neighbors: int = 15,
         weights: str = "connectivity",
         bandwidth: float | None = None,
-        components: str = "error",
+        disconnected: str = "error",
         normalize: str = "unit",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
@@ -121,7 +121,7 @@ class LaplacianEigenmaps(GraphMethod):
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.bandwidth = bandwidth
-        self.components = components
+        self.disconnected = disconnected
         self.normalize = normalize
         self.random_state = random_state
 

@@ -39,7 +39,7 @@ class LLE(BarycenterMethod):
         Ridge of the weights, above 0, relative to the trace of the local Gram matrix; without it the weights are not
         unique where k > p.
     %(n_neighbors)s
-    %(components)s
+    %(disconnected)s
     %(normalize)s
     %(unused_seed)s
 
@@ -90,14 +90,14 @@ class LLE(BarycenterMethod):
         *,
         n_neighbors: int = 15,
         reg: float = 1e-3,
-        components: str = "error",
+        disconnected: str = "error",
         normalize: str = "unit",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         super().__init__(
             n_components,
             n_neighbors=n_neighbors,
-            components=components,
+            disconnected=disconnected,
             normalize=normalize,
             random_state=random_state,
         )

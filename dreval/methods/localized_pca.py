@@ -39,7 +39,7 @@ class LocalizedPCA(Method):
     ----------
     n_components : int
         Number d of components, at most min(n, p).
-    n_regions : int
+    n_charts : int
         Largest number m of regions, at least 1. With one region it is PCA.
     max_iter : int
         Largest number of rounds, at least 1.
@@ -84,7 +84,7 @@ class LocalizedPCA(Method):
     --------
     >>> import dreval
     >>> X = dreval.simulate("spiral", n=300, random_state=0).data
-    >>> local = dreval.methods.LocalizedPCA(n_components=1, n_regions=6).fit(X)
+    >>> local = dreval.methods.LocalizedPCA(n_components=1, n_charts=6).fit(X)
     >>> local.embedding_.shape, len(local.means_) <= 6
     ((300, 1), True)
     """
@@ -93,23 +93,23 @@ class LocalizedPCA(Method):
         self,
         n_components: int = 2,
         *,
-        n_regions: int = 5,
+        n_charts: int = 5,
         max_iter: int = 50,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
-        self.n_regions = n_regions
+        self.n_charts = n_charts
         self.max_iter = max_iter
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
-        check_int(self.n_regions, "n_regions", low=1)
+        check_int(self.n_charts, "n_charts", low=1)
         check_int(self.max_iter, "max_iter", low=1)
         d = self.n_components
         self.mean_, self._plane = _plane(X, d)
         scores = (X - self.mean_) @ self._plane
         self._plane = self._plane * np.where(scores[np.abs(scores).argmax(axis=0), range(d)] < 0, -1.0, 1.0)
-        centers = X[far_apart(X, min(self.n_regions, len(X)))]
+        centers = X[far_apart(X, min(self.n_charts, len(X)))]
         regions = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
         for _ in range(self.max_iter):
             large = np.flatnonzero(np.bincount(regions) > d)

@@ -17,7 +17,7 @@ from dreval.methods._method import method
     out_of_sample=True,
     inverse=True,
     supervised=False,
-    complexity="the neighbor search, k-means, O(n q^2 + q^3) time with q = n_pieces (1 + local_components)",
+    complexity="the neighbor search, k-means, O(n q^2 + q^3) time with q = n_charts (1 + local_components)",
     max_components=lambda n, p, _: min(n - 1, p),
     reference="Teh, Y. W., Roweis, S. (2003). Automatic alignment of local representations. NIPS 15, 841-848.",
 )
@@ -28,14 +28,14 @@ class LocallyLinearCoordination(MapMethod):
 
     with pieces about the centers c_k of k-means, principal axes V_k, and responsibilities r_k that sum to 1. The
     :math:`A_k, b_k` minimize :math:`\sum_i |y_i - \sum_j w_{ij} y_j|^2`, w the weights of LLE, under
-    :math:`Y'Y / n = I` and mean 0: a generalized eigenproblem of q = n_pieces (1 + local_components) unknowns, solved
+    :math:`Y'Y / n = I` and mean 0: a generalized eigenproblem of q = n_charts (1 + local_components) unknowns, solved
     exactly.
 
     Parameters
     ----------
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
-    n_pieces : int
+    n_charts : int
         Number of local models; at most n / 2 are made, and no more than there are different points.
     local_components : int, optional
         Dimension of each; by default d, at most p.
@@ -43,7 +43,7 @@ class LocallyLinearCoordination(MapMethod):
         Number of neighbors in the weights of LLE, 1 to n - 1.
     reg : float
         Ridge of these weights, above 0, relative to the trace of the local Gram matrix.
-    components : {"error", "connect"}
+    disconnected : {"error", "connect"}
         How to handle a graph of neighbors that is not connected: raise MethodFailed, or join its parts by their
         shortest links, with a warning.
     random_state : int, Generator or None
@@ -88,7 +88,7 @@ class LocallyLinearCoordination(MapMethod):
     --------
     >>> import dreval
     >>> X = dreval.simulate("swiss_roll", n=600, random_state=0).data
-    >>> llc = dreval.methods.LocallyLinearCoordination(n_components=2, n_pieces=40, random_state=0).fit(X[:500])
+    >>> llc = dreval.methods.LocallyLinearCoordination(n_components=2, n_charts=40, random_state=0).fit(X[:500])
     >>> llc.transform(X[500:]).shape
     (100, 2)
     """
@@ -99,23 +99,23 @@ class LocallyLinearCoordination(MapMethod):
         self,
         n_components: int = 2,
         *,
-        n_pieces: int = 20,
+        n_charts: int = 20,
         local_components: int | None = None,
         n_neighbors: int = 15,
         reg: float = 1e-3,
-        components: str = "error",
+        disconnected: str = "error",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
-        self.n_pieces = n_pieces
+        self.n_charts = n_charts
         self.local_components = local_components
         self.n_neighbors = n_neighbors
         self.reg = reg
-        self.components = components
+        self.disconnected = disconnected
         self.random_state = random_state
 
     def _cost_options(self) -> dict[str, Any]:
-        return {"n_neighbors": self.n_neighbors, "reg": self.reg, "components": self.components}
+        return {"n_neighbors": self.n_neighbors, "reg": self.reg, "disconnected": self.disconnected}
 
     def _mapping_options(self) -> dict[str, Any]:
-        return {"n_pieces": self.n_pieces, "local_components": self.local_components}
+        return {"n_charts": self.n_charts, "local_components": self.local_components}

@@ -42,12 +42,12 @@ def proximity_graph(points: FloatArray, graph: str, beta: float, chunk_size: int
     return edges, simplices
 
 
-def long_edges(edges: IntArray, lengths: FloatArray, n: int, p: int, alpha: float, test: str) -> BoolArray:
+def long_edges(edges: IntArray, lengths: FloatArray, n: int, p: int, level: float, test: str) -> BoolArray:
     """Which edges (e,) are too long at one of their ends.
 
     The k edges at a point are compared with k independent normal vectors in p dimensions. "printed": the share of each
-    in the sum of squares of all against the alpha quantile of Beta(p/2, (k - 1) p/2). "forward": ascending, the share
-    of the j-th in the sum of the first j against the 1 - (1 - alpha)/j quantile of Beta(p/2, (j - 1) p/2); from the
+    in the sum of squares of all against the level quantile of Beta(p/2, (k - 1) p/2). "forward": ascending, the share
+    of the j-th in the sum of the first j against the 1 - (1 - level)/j quantile of Beta(p/2, (j - 1) p/2); from the
     first that exceeds it on all are too long.
     """
     from scipy.special import betaincinv
@@ -62,11 +62,11 @@ def long_edges(edges: IntArray, lengths: FloatArray, n: int, p: int, alpha: floa
     sums = np.concatenate([np.cumsum(own) for own in np.split(squares, np.cumsum(degree)[:-1])])
     counts = np.arange(2, max(2, int(degree.max())) + 1)
     if test == "printed":
-        quantiles = betaincinv(p / 2, (counts - 1) * p / 2, alpha)
+        quantiles = betaincinv(p / 2, (counts - 1) * p / 2, level)
         compared = np.repeat(degree, degree)
         sums = sums[starts + compared - 1]
     else:
-        quantiles = betaincinv(p / 2, (counts - 1) * p / 2, 1 - (1 - alpha) / counts)
+        quantiles = betaincinv(p / 2, (counts - 1) * p / 2, 1 - (1 - level) / counts)
         compared = place
     share = np.divide(squares, sums, out=np.zeros_like(squares), where=sums > 0)
     exceeds = share > np.r_[np.inf, np.inf, quantiles][compared]
@@ -148,7 +148,7 @@ class LSDR(Method):
     n_neighbors : int
         Number k of nearest points by graph distance, 1 to n - 1, none of which lies farther from the boundary than a
         skeletal point does.
-    alpha : float
+    conf_level : float
         Level of the test of edges, 0.5 to below 1; more keeps more edges.
     edge_test : {"forward", "printed"}
         "forward": the edges at a point are tested from the shortest on, each against the shorter ones; the first that
@@ -242,7 +242,7 @@ class LSDR(Method):
         n_components: int = 2,
         *,
         n_neighbors: int = 3,
-        alpha: float = 0.95,
+        conf_level: float = 0.95,
         edge_test: str = "forward",
         graph: str = "auto",
         beta: float = 1.0,
@@ -252,7 +252,7 @@ class LSDR(Method):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.alpha = alpha
+        self.conf_level = conf_level
         self.edge_test = edge_test
         self.graph = graph
         self.beta = beta
@@ -263,8 +263,8 @@ class LSDR(Method):
     def _fit(self, X: FloatArray) -> None:
         check_invertible(X)
         check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
-        if check_float(self.alpha, "alpha", low=0.5, high=1.0) == 1.0:
-            raise InputError("alpha", "must be below 1, where no edge is removed", "1", "Choose 0.95 or so.")
+        if check_float(self.conf_level, "conf_level", low=0.5, high=1.0) == 1.0:
+            raise InputError("conf_level", "must be below 1, where no edge is removed", "1", "Choose 0.95 or so.")
         check_one_of(self.edge_test, EDGE_TESTS, "edge_test")
         check_one_of(self.graph, GRAPHS, "graph")
         check_float(self.beta, "beta", low=1.0, high=2.0)
@@ -303,7 +303,7 @@ class LSDR(Method):
         edges = np.unique(np.concatenate([edges, tree]), axis=0)
         lengths = np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)
         in_tree = np.isin(edges[:, 0] * n + edges[:, 1], tree[:, 0] * n + tree[:, 1])
-        edges = edges[in_tree | ~long_edges(edges, lengths, n, p, self.alpha, self.edge_test)]
+        edges = edges[in_tree | ~long_edges(edges, lengths, n, p, self.conf_level, self.edge_test)]
         return edges, boundary_of(edges, simplices, n)
 
     def _skeleton(self, paths: FloatArray, depth: FloatArray, boundary: npt.NDArray[np.bool_]) -> IntArray:

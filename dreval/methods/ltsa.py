@@ -38,7 +38,7 @@ class LTSA(TangentMethod):
         Number d of coordinates, at most min(n - 1, p, k - 1).
     %(n_neighbors)s
     %(include_self)s
-    %(components)s
+    %(disconnected)s
     %(normalize)s
     %(unused_seed)s
 

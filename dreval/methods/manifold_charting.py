@@ -75,7 +75,7 @@ class ManifoldCharting(GraphMethod):
     n_charts : int
         Number c of charts, at least 1; no more than n are used. Centers are points far apart. Neighborhoods of copies
         of one point, which have no axes, raise an error.
-    %(components)s
+    %(disconnected)s
     %(unused_seed)s
 
     Attributes
@@ -116,7 +116,7 @@ class ManifoldCharting(GraphMethod):
     points get the mean of the charts' predictions; places in the embedding are mapped back by the pseudo-inverses of
     the maps, with the probabilities of the charts' images.
 
-    With ``components="connect"`` each link between parts adds a chart, the principal plane of its ends and their k
+    With ``disconnected="connect"`` each link between parts adds a chart, the principal plane of its ends and their k
     nearest points each, to which these points give half of their probability while the maps are estimated. The
     embedding is the prediction of the other charts.
 
@@ -141,13 +141,13 @@ class ManifoldCharting(GraphMethod):
         *,
         n_neighbors: int = 15,
         n_charts: int = 200,
-        components: str = "error",
+        disconnected: str = "error",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.n_charts = n_charts
-        self.components = components
+        self.disconnected = disconnected
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:

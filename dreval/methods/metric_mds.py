@@ -12,7 +12,7 @@ from dreval.methods._cost_method import CostMethod
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import metric_scaling
 
-SOLVERS = ("gradient", "smacof")
+ALGORITHMS = ("gradient", "smacof")
 
 
 @method(
@@ -42,7 +42,7 @@ class MetricMDS(CostMethod):
     ----------
     n_components : int
         Number d of coordinates, at most min(n, p).
-    solver : {"gradient", "smacof"}
+    algorithm : {"gradient", "smacof"}
         L-BFGS on the gradient, or majorization (de Leeuw, 1977), in which every step lowers the stress and which needs
         several times as many steps.
     init : "pca" or ndarray (n, d)
@@ -67,7 +67,7 @@ class MetricMDS(CostMethod):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``solver`` or ``init`` is not one of the listed options.
+        If ``algorithm`` or ``init`` is not one of the listed options.
 
     Warns
     -----
@@ -97,7 +97,7 @@ class MetricMDS(CostMethod):
     >>> import dreval
     >>> X = dreval.simulate("s2", n=60, random_state=0).data
     >>> mds = dreval.methods.MetricMDS(n_components=2).fit(X)
-    >>> smacof = dreval.methods.MetricMDS(n_components=2, solver="smacof").fit(X)
+    >>> smacof = dreval.methods.MetricMDS(n_components=2, algorithm="smacof").fit(X)
     >>> bool(abs(mds.cost_ - smacof.cost_) < 1e-3)
     True
     """
@@ -108,14 +108,14 @@ class MetricMDS(CostMethod):
         self,
         n_components: int = 2,
         *,
-        solver: str = "gradient",
+        algorithm: str = "gradient",
         init: Any = "pca",
         max_iter: int = 1000,
         tol: float = 1e-14,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
-        self.solver = solver
+        self.algorithm = algorithm
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
@@ -124,7 +124,7 @@ class MetricMDS(CostMethod):
     def _fit(self, X: FloatArray) -> None:
         if isinstance(self.init, str):
             check_one_of(self.init, ("pca",), "init")
-        if check_one_of(self.solver, SOLVERS, "solver") == "gradient":
+        if check_one_of(self.algorithm, ALGORITHMS, "algorithm") == "gradient":
             super()._fit(X)
             return
         centered = X - X.mean(axis=0)

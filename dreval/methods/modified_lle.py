@@ -42,7 +42,7 @@ class ModifiedLLE(LocalMethod):
     n_components : int
         Number d of coordinates, at most min(n - 1, k - 1).
     %(n_neighbors)s
-    %(components)s
+    %(disconnected)s
     %(normalize)s
     %(unused_seed)s
 

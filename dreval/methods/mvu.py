@@ -224,7 +224,7 @@ class MVU(GraphMethod):
     distances : {"equal", "at_most"}
         Whether distances of neighbors are kept ("equal": rods, as in the paper) or may also shrink ("at_most": strings,
         with <= instead of =).
-    %(components)s
+    %(disconnected)s
     tol : float
         Accuracy up to which there is no warning; see ``accuracy_``. It does not stop the search, which continues until
         there is no further progress.
@@ -252,10 +252,10 @@ class MVU(GraphMethod):
     InputError
         If a parameter is out of its range, or all points are copies of one.
     MethodFailed
-        If the graph is not connected and ``components="error"``; or if the accuracy is worse than
+        If the graph is not connected and ``disconnected="error"``; or if the accuracy is worse than
         .01.
     UnknownName
-        If ``components`` or ``distances`` is not one of the listed options.
+        If ``disconnected`` or ``distances`` is not one of the listed options.
 
     Warns
     -----
@@ -308,14 +308,14 @@ class MVU(GraphMethod):
         *,
         n_neighbors: int = 6,
         distances: str = "equal",
-        components: str = "error",
+        disconnected: str = "error",
         tol: float = 1e-3,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.distances = distances
-        self.components = components
+        self.disconnected = disconnected
         self.tol = tol
         self.random_state = random_state
 

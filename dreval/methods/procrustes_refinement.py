@@ -39,7 +39,7 @@ class ProcrustesRefinement(Method):
     ----------
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
-    start : str or array (n, d)
+    init : str or array (n, d)
         Name of a bundled method, which is given ``n_neighbors`` where it has it and the seed; or an embedding.
     %(rigid_neighborhoods)s
     %(rounds)s
@@ -57,7 +57,7 @@ class ProcrustesRefinement(Method):
     InputError
         If a parameter is out of its range, or the start has another shape.
     UnknownName
-        If ``start`` is no bundled method.
+        If ``init`` is no bundled method.
 
     See Also
     --------
@@ -81,7 +81,7 @@ class ProcrustesRefinement(Method):
     --------
     >>> import dreval
     >>> roll = dreval.simulate("swiss_roll", n=400, random_state=0)
-    >>> refined = dreval.methods.ProcrustesRefinement(start="isomap", n_neighbors=10).fit(roll.data)
+    >>> refined = dreval.methods.ProcrustesRefinement(init="isomap", n_neighbors=10).fit(roll.data)
     >>> bool(refined.path_[-1] < refined.path_[0])
     True
     """
@@ -90,14 +90,14 @@ class ProcrustesRefinement(Method):
         self,
         n_components: int = 2,
         *,
-        start: Any = "pca",
+        init: Any = "pca",
         n_neighbors: int = 15,
         max_iter: int = 200,
         tol: float = 1e-5,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
-        self.start = start
+        self.init = init
         self.n_neighbors = n_neighbors
         self.max_iter = max_iter
         self.tol = tol
@@ -114,16 +114,16 @@ class ProcrustesRefinement(Method):
 
     def _start(self, X: FloatArray) -> FloatArray:
         """The embedding to start from, at size 1."""
-        if isinstance(self.start, str):
-            cls = METHODS.get(self.start, "start")
+        if isinstance(self.init, str):
+            cls = METHODS.get(self.init, "init")
             mine = {"n_neighbors": self.n_neighbors, "random_state": self.random_state}
             known = inspect.signature(cls).parameters
             Y = cls(self.n_components, **{key: value for key, value in mine.items() if key in known}).fit_transform(X)
         else:
-            Y = check_points(self.start, "start")
-            check_rows(len(Y), len(X), "start")
+            Y = check_points(self.init, "init")
+            check_rows(len(Y), len(X), "init")
         if Y.shape[1] != self.n_components:
             cure = "Pass n_components as the start has columns."
-            raise InputError("start", f"must have n_components = {self.n_components} columns", str(Y.shape[1]), cure)
+            raise InputError("init", f"must have n_components = {self.n_components} columns", str(Y.shape[1]), cure)
         Y = Y - Y.mean(axis=0)
         return Y / (np.abs(Y).max() or 1.0)

@@ -13,7 +13,7 @@ from dreval.methods._method import FloatArray, method
 from dreval.methods._procrustes import Patches, laid, polar, principal_axes
 from dreval.methods._spectral import DENSE_ROWS, start_vector
 
-ALIGNMENTS = ("spectral", "annealing")
+ALGORITHMS = ("spectral", "annealing")
 
 
 @method(
@@ -44,13 +44,13 @@ class ProcrustesSubspacesAlignment(GraphMethod):
     n_components : int
         Number d of coordinates, at most min(n - 1, p).
     %(rigid_neighborhoods)s
-    alignment : {"spectral", "annealing"}
+    algorithm : {"spectral", "annealing"}
         How the planes are rotated. "spectral": synchronization by the d leading eigenvectors of the blocks
         :math:`\mathrm{polar}(P_i' P_j)`, divided by the number of neighbors, their blocks brought to the nearest
         orthogonal matrices. "annealing": the paper's simulated annealing.
     n_sweeps : int
         Rotations tried per point by annealing, at least 1.
-    %(components)s
+    %(disconnected)s
     %(rounds)s
     random_state : int, Generator or None
         Seed of the annealing; not used by the spectral alignment.
@@ -109,24 +109,24 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         n_components: int = 2,
         *,
         n_neighbors: int = 15,
-        alignment: str = "spectral",
+        algorithm: str = "spectral",
         n_sweeps: int = 100,
-        components: str = "error",
+        disconnected: str = "error",
         max_iter: int = 100,
         tol: float = 1e-5,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.alignment = alignment
+        self.algorithm = algorithm
         self.n_sweeps = n_sweeps
-        self.components = components
+        self.disconnected = disconnected
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
-        check_one_of(self.alignment, ALIGNMENTS, "alignment")
+        check_one_of(self.algorithm, ALGORITHMS, "algorithm")
         check_int(self.n_sweeps, "n_sweeps", low=1)
         check_int(self.max_iter, "max_iter", low=0)
         check_float(self.tol, "tol", low=0.0)
@@ -134,7 +134,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         patches = Patches(X, self.n_neighbors, links, d)
         frames = patches.tangent_frames(X.shape[1], d)
         overlaps = frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]  # P_i' P_j of each edge
-        if self.alignment == "spectral":
+        if self.algorithm == "spectral":
             turns = _synchronized(overlaps, graph, d)
         else:
             start = patches.fitted_turns(laid(X, patches, d), d)

@@ -46,7 +46,7 @@ class TSNE(CostMethod):
         the root of that.
     exaggeration_iter : int
         Number of these iterations.
-    repulsion : {"auto", "exact", "lattice"}
+    algorithm : {"auto", "exact", "lattice"}
         How the normalization of q is summed: over all pairs; or by splines on a lattice, for one or two components,
         with a relative error of about 1e-4 in the sum and 4e-3 in its gradient; "auto" is exact up to 5000 points. An
         embedding too wide for the lattice is summed exactly.
@@ -63,7 +63,7 @@ class TSNE(CostMethod):
     ----------
     %(embedding)s
     cost_ : float
-        The divergence in nats, at least 0; with ``repulsion="lattice"`` up to its error.
+        The divergence in nats, at least 0; with ``algorithm="lattice"`` up to its error.
     %(settled)s
 
     Raises
@@ -71,7 +71,7 @@ class TSNE(CostMethod):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``repulsion`` or ``init`` is not one of the listed options.
+        If ``algorithm`` or ``init`` is not one of the listed options.
 
     Warns
     -----
@@ -125,7 +125,7 @@ class TSNE(CostMethod):
         dof: float = 1.0,
         exaggeration: float = 12.0,
         exaggeration_iter: int = 100,
-        repulsion: str = "auto",
+        algorithm: str = "auto",
         n_affinities: int | None = None,
         init: Any = "pca",
         max_iter: int = 500,
@@ -137,7 +137,7 @@ class TSNE(CostMethod):
         self.dof = dof
         self.exaggeration = exaggeration
         self.exaggeration_iter = exaggeration_iter
-        self.repulsion = repulsion
+        self.algorithm = algorithm
         self.n_affinities = n_affinities
         self.init = init
         self.max_iter = max_iter
@@ -145,5 +145,5 @@ class TSNE(CostMethod):
         self.random_state = random_state
 
     def _cost_options(self) -> dict[str, Any]:
-        names = ("perplexity", "dof", "exaggeration", "exaggeration_iter", "repulsion", "n_affinities")
+        names = ("perplexity", "dof", "exaggeration", "exaggeration_iter", "algorithm", "n_affinities")
         return {name: getattr(self, name) for name in names}

@@ -148,7 +148,7 @@ class UMAP(Method):
         Weight of a push.
     learning_rate : float
         Length of the first steps; it falls to 0 linearly.
-    start : {"spectral", "pca", "random"}
+    init : {"spectral", "pca", "random"}
         Where points begin: eigenvectors of the normalized Laplacian of the graph; principal components; or uniform
         places. Principal components are used instead where the graph is not connected, since eigenvectors would then
         only separate its parts, and where Lanczos does not find the eigenvectors in a few iterations.
@@ -169,7 +169,7 @@ class UMAP(Method):
         The curve of the embedding.
     n_epochs_ : int
         Rounds made.
-    start_ : str
+    init_ : str
         The start that was used.
 
     Raises
@@ -177,7 +177,7 @@ class UMAP(Method):
     InputError
         If a parameter is out of its range.
     UnknownName
-        If ``start`` is not one of the listed options.
+        If ``init`` is not one of the listed options.
 
     See Also
     --------
@@ -220,7 +220,7 @@ class UMAP(Method):
         n_negative: int = 5,
         repulsion: float = 1.0,
         learning_rate: float = 1.0,
-        start: str = "spectral",
+        init: str = "spectral",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
@@ -231,14 +231,14 @@ class UMAP(Method):
         self.n_negative = n_negative
         self.repulsion = repulsion
         self.learning_rate = learning_rate
-        self.start = start
+        self.init = init
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
         from dreval.geometry._loops import layouts as loops
 
         check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
-        check_one_of(self.start, STARTS, "start")
+        check_one_of(self.init, STARTS, "init")
         spread = check_float(self.spread, "spread", low=0.01, high=100.0)
         check_float(self.min_dist, "min_dist", low=0.0, high=spread)
         check_int(self.n_negative, "n_negative", low=0)
@@ -264,13 +264,13 @@ class UMAP(Method):
     def _started(self, X: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Where the points begin (n, d): each coordinate from 0 to 10 times ``spread``."""
         n, d = len(X), self.n_components
-        Y, self.start_ = None, self.start
-        if self.start == "random":
+        Y, self.init_ = None, self.init
+        if self.init == "random":
             Y = rng.uniform(size=(n, d))
-        elif self.start == "spectral" and connected_parts(self.graph_)[0] == 1:
+        elif self.init == "spectral" and connected_parts(self.graph_)[0] == 1:
             Y = spectral_start(self.graph_, d)
         if Y is None:
-            Y, self.start_ = principal_scores(Scaled.of(X).to(X), d)[0], "pca"
+            Y, self.init_ = principal_scores(Scaled.of(X).to(X), d)[0], "pca"
         largest = np.abs(Y).max() or 1.0
         Y = Y / largest + JITTER / WIDTH * rng.standard_normal((n, d))
         return np.ascontiguousarray(WIDTH * self.spread * (Y - Y.min(axis=0)) / np.ptp(Y, axis=0))

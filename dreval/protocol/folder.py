@@ -172,7 +172,7 @@ def check_settings(chosen: Mapping[str, Any], n: int) -> dict[str, Any]:
         "amplitude": check_amplitude(chosen["amplitude"]),
         "n_transformations": chosen["n_transformations"],
         "kernel": check_one_of(chosen["kernel"], RADIAL_KERNELS, "kernel"),
-        "n_reseeds": check_int(chosen["n_reseeds"], "n_reseeds", low=0),
+        "n_replicates": check_int(chosen["n_replicates"], "n_replicates", low=0),
     }
 
 
@@ -338,7 +338,7 @@ none (rows in the order of the input); and `n_components` columns of finite numb
 `full` may return fewer columns; they are padded with zeros. Do not change files under `input/`.
 
 Round 1 is the data (`data`), as many dimensions as the data have (`full`), and other seeds (`reseed`, not needed
-for a tool without a seed: export with n_reseeds=0). Round 2 is transformed data, made from the returned embedding
+for a tool without a seed: export with n_replicates=0). Round 2 is transformed data, made from the returned embedding
 `{returned}/data.{format}`, which must not change afterwards.
 
 ## Next steps

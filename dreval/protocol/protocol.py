@@ -39,9 +39,9 @@ class Protocol:
         The data; rows are points.
     n_components : int, optional
         Number d of dimensions of the embedding; 2 by default.
-    transformation, amplitude, n_transformations, kernel, n_reseeds
+    transformation, amplitude, n_transformations, kernel, n_replicates
         As in ``tractable_consistency``, with its defaults: ``"perturbation"``, 0.5, 200, ``"gaussian"``, 5. Use
-        ``n_reseeds=0`` for a tool that has no seed.
+        ``n_replicates=0`` for a tool that has no seed.
     labels : str, optional
         Column of the data that is not a feature. It is not exported.
     ids : (n,) array or column name, optional
@@ -58,8 +58,8 @@ class Protocol:
 
     Notes
     -----
-    There are ``n_transformations + n_reseeds + 2`` runs, each with an input file of n rows and p columns (runs on the
-    same data share one): O(n p n_transformations) time and space on disk.
+    There are ``n_transformations + n_replicates + 2`` runs, each with an input file of n rows and p columns (runs on
+    the same data share one): O(n p n_transformations) time and space on disk.
 
     See Also
     --------
@@ -107,14 +107,14 @@ class Protocol:
         amplitude: float | None = None,
         n_transformations: int | str | None = None,
         kernel: str | None = None,
-        n_reseeds: int | None = None,
+        n_replicates: int | None = None,
         labels: Any = None,
         ids: Any = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.data: Data = as_data(data, labels=labels, ids=ids)
         given = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
-        given |= {"n_transformations": n_transformations, "kernel": kernel, "n_reseeds": n_reseeds}
+        given |= {"n_transformations": n_transformations, "kernel": kernel, "n_replicates": n_replicates}
         self._settings_passed = {key: value for key, value in given.items() if value is not None}
         chosen = {**tractable_consistency.card.parameters, **self._settings_passed}
         self.settings = folders.check_settings(chosen, self.data.n)  # now, so that none fails in the second round

@@ -174,7 +174,7 @@ class ProtocolStatus(Record):
     >>> import tempfile, numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(30, 3))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     status = dreval.Protocol(X, n_reseeds=1, random_state=0).export(folder)
+    ...     status = dreval.Protocol(X, n_replicates=1, random_state=0).export(folder)
     >>> status, status.missing[0], status.complete
     (ProtocolStatus(round 1 of 2: 0 of 3 files returned), 'returned/data.csv', False)
     """

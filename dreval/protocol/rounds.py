@@ -36,7 +36,7 @@ def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int,
     manifest = _manifest(data, settings, root, form)
     seed, d, full = seed_of(root) or 0, manifest.n_components, full_components(data.n, data.p)
     wanted = [("data", d, seed)] + ([("full", full, seed)] if full != d else [])
-    wanted += [(f"reseed-{r + 1}", d, reseed(root, r)) for r in range(settings["n_reseeds"])]
+    wanted += [(f"reseed-{r + 1}", d, reseed(root, r)) for r in range(settings["n_replicates"])]
     for name, columns, own_seed in wanted:
         task = folders.task_of(place, manifest, data.X, data.X, name, columns, own_seed)
         task = replace(task, columns=(1, columns)) if name == "full" else task

@@ -19,9 +19,9 @@ from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
 from dreval.records.results import Results, point_column
 
-__all__ = ["FORMS", "Comparison", "Family", "to_digits"]
+__all__ = ["FORMATS", "Comparison", "Family", "to_digits"]
 
-FORMS = ("text", "markdown", "latex")  # of a paragraph
+FORMATS = ("text", "markdown", "latex")  # of a paragraph
 
 
 @read_only
@@ -162,15 +162,15 @@ class Comparison(Record):
             raise InputError("comparison", "must be over several data sets", "one data set", cure)
         return self.families[self.named(measure)].wins()
 
-    def paragraph(self, form: str = "text") -> str:
+    def paragraph(self, format: str = "text") -> str:  # noqa: A002 - the word of Protocol.export too
         """What a paper would print: a paragraph for each measure.
 
         Parameters
         ----------
-        form : {"text", "markdown", "latex"}
+        format : {"text", "markdown", "latex"}
             How symbols and names are written.
         """
-        return str(call("Comparison.paragraph", self, check_one_of(form, FORMS, "form")))
+        return str(call("Comparison.paragraph", self, check_one_of(format, FORMATS, "format")))
 
     def plot(self, kind: str | None = None, ax: Any = None, figsize: Any = None, **options: Any) -> Any:
         """A figure of the comparison.

@@ -87,22 +87,22 @@ class Embedding(Record):
         names = [f"{self.method}_{j + 1}" for j in range(self.shape[1])]
         return pd.DataFrame(self.coordinates.copy(), index=self.ids, columns=names)
 
-    def embedding_map(self, *, ridge: float = 1e-6, bandwidth: float | None = None) -> Any:
+    def embedding_map(self, *, reg: float = 1e-6, bandwidth: float | None = None) -> Any:
         """The embedding as a function of the data (Roy, 2021, Theorem 2), with its ridge, bandwidth and conditioning.
 
         See ``dreval.geometry.rkhs.embedding_map``.
         """
-        options = {"ridge": ridge, "bandwidth": bandwidth}
+        options = {"reg": reg, "bandwidth": bandwidth}
         return self._map("embedding_map", self.known_data(), self.coordinates, self.columns, **options)
 
     def reconstruction_map(
-        self, *, rule: str = "ridge", ridge: float | None = None, bandwidth: float | None = None
+        self, *, rule: str = "ridge", reg: float | None = None, bandwidth: float | None = None
     ) -> Any:
         """The data as a function of the embedding by kernel ridge or Theorem 3 of Roy (2021), and how it was found.
 
         See ``dreval.geometry.rkhs.reconstruction_map``.
         """
-        options = {"rule": rule, "ridge": ridge, "bandwidth": bandwidth}
+        options = {"rule": rule, "reg": reg, "bandwidth": bandwidth}
         return self._map("reconstruction_map", self.coordinates, self.known_data(), None, **options)
 
     def transform(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
@@ -112,12 +112,12 @@ class Embedding(Record):
         free. Those of an array go by position.
         Of the known points it gives the coordinates up to the ridge. O(n^3) time for the first call.
         """
-        check_parameters(options, ("ridge", "bandwidth"), "transform")
+        check_parameters(options, ("reg", "bandwidth"), "transform")
         return np.asarray(self.embedding_map(**options)(points))
 
     def inverse_transform(self, points: Any, **options: Any) -> npt.NDArray[np.float64]:
         """Data (m, p) at places (m, d) of the embedding, by ``reconstruction_map(**options)``."""
-        check_parameters(options, ("rule", "ridge", "bandwidth"), "inverse_transform")
+        check_parameters(options, ("rule", "reg", "bandwidth"), "inverse_transform")
         return np.asarray(self.reconstruction_map(**options)(points))
 
     def known_data(self) -> npt.NDArray[np.float64]:

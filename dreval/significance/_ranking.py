@@ -11,7 +11,7 @@ import pandas as pd
 from dreval._check import check_int, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
-from dreval.significance._variables import matched_rows, refuse_path
+from dreval.significance._variables import matched_rows, per_variable, refuse_path
 
 __all__ = ["dependence_ranking"]
 
@@ -19,7 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def dependence_ranking(
-    X: Any, y: Any, *, n_features: int | None = None, kernel: str = "gaussian", y_kernel: str = "gaussian"
+    X: Any, y: Any, *, n_features: int | None = None, kernel: str | tuple[str, str] = "gaussian"
 ) -> pd.DataFrame:
     r"""Rank the columns of X by their dependence with y, penalized by the dependence among them.
 
@@ -40,8 +40,8 @@ def dependence_ranking(
         (n,) or (n, q) numbers, or (n,) classes; frames with equal row names are matched.
     n_features : int, optional
         How many features to rank; all by default.
-    kernel, y_kernel : str
-        Kernels of the features and of ``y`` (as in ``hsic_test``), with bandwidths by the median rule.
+    kernel : str or pair of str
+        Kernel, or one of the features and one of ``y`` (as in ``hsic_test``), with bandwidths by the median rule.
 
     Returns
     -------
@@ -87,8 +87,9 @@ def dependence_ranking(
         raise InputError("y", "must have one row per row of `X`", f"{len(y)} rows for {len(points)}", "Align them.")
     p = points.shape[1]
     wanted = p if n_features is None else check_int(n_features, "n_features", low=1, high=p)
-    target = _unit(gram_matrix(y, "y", y_kernel).matrix)
-    relevance = np.array([float(np.vdot(_column(points, j, kernel), target)) for j in range(p)])
+    own, other = per_variable(kernel, ("X", "y"), "kernel")
+    target = _unit(gram_matrix(y, "y", other).matrix)
+    relevance = np.array([float(np.vdot(_column(points, j, own), target)) for j in range(p)])
     redundancy, chosen, rows = np.zeros(p), list[int](), []
     inside = 0.0  # sum of I over all pairs of the chosen, each with itself too
     for size in range(1, wanted + 1):
@@ -101,9 +102,9 @@ def dependence_ranking(
         inside += 2 * redundancy[best] + 1
         chosen.append(best)
         if size < wanted:
-            matrix = _column(points, best, kernel)
+            matrix = _column(points, best, own)
             left = [j for j in range(p) if j not in chosen]
-            redundancy[left] += [float(np.vdot(_column(points, j, kernel), matrix)) for j in left]
+            redundancy[left] += [float(np.vdot(_column(points, j, own), matrix)) for j in left]
     return pd.DataFrame(rows, columns=["feature", "relevance", "redundancy", "score"])
 
 

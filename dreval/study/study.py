@@ -139,7 +139,7 @@ class Study:
         "n_neighbors": 10}}``.
     measures : "default", "all", str or list of str
         Names from ``dreval.list_measures()``. Curves have no single value and are refused; "all" leaves them out.
-    replicates : int
+    n_replicates : int
         Number R of runs of each method on each data set: with different seeds, and on different points if ``subsample``
         is set. Random choices of the evaluation (the folds of ``knn_accuracy``, anchors) are common to all methods and
         new in each replicate: comparisons stay paired, and the choices average out over replicates.
@@ -208,7 +208,7 @@ class Study:
         datasets: Any,
         methods: Any,
         measures: Any = "default",
-        replicates: int = 1,
+        n_replicates: int = 1,
         *,
         n_components: Any = 2,
         n_neighbors: Any = 15,
@@ -222,7 +222,7 @@ class Study:
         keep_embeddings: bool = True,
     ) -> None:
         self.path = check_path(path, "path")
-        self.replicates = check_int(replicates, "replicates", low=1)
+        self.n_replicates = check_int(n_replicates, "n_replicates", low=1)
         self.n_components = check_k(n_components, 2**31, "n_components")[0]
         self.keep_embeddings = check_bool(keep_embeddings, "keep_embeddings")
         root = self._seed(random_state)
@@ -259,7 +259,7 @@ class Study:
             If the file does not exist or holds no study.
         """
         study = object.__new__(cls)
-        study.path, study.replicates, study.n_components = check_path(path, "path"), 0, []
+        study.path, study.n_replicates, study.n_components = check_path(path, "path"), 0, []
         study.datasets, study.methods, study.settings, study.keep_embeddings = {}, {}, None, True
         with StudyFile(study.path):
             return study
@@ -436,7 +436,7 @@ class Study:
             return {**file.recipe, "datasets": file.parts(DATASETS), "methods": file.parts(METHODS)}
 
     def __repr__(self) -> str:
-        parts = f"{len(self.datasets)} data sets x {len(self.methods)} methods x {self.replicates}"
+        parts = f"{len(self.datasets)} data sets x {len(self.methods)} methods x {self.n_replicates}"
         return f"Study({str(self.path)!r}{': ' + parts if self.settings else ''})"
 
     def __str__(self) -> str:
@@ -486,7 +486,7 @@ class Study:
         """All cells, ordered by replicate."""
         return [
             Cell(dataset, method, d, replicate)
-            for replicate in range(self.replicates)
+            for replicate in range(self.n_replicates)
             for dataset in self.datasets
             for d in self.n_components
             for method in self.methods

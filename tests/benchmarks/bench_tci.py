@@ -47,7 +47,7 @@ def bundled(name: str) -> Callable[[], Any]:
     def make() -> Any:
         from dreval.registry import METHODS as KNOWN
 
-        return KNOWN.get(name)(components="connect")
+        return KNOWN.get(name)(disconnected="connect")
 
     return make
 
@@ -113,7 +113,7 @@ def one_method(X: Any, source: Any) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         began = perf_counter()
         found = dreval.tractable_consistency(
-            X, source, n_transformations=TRANSFORMATIONS, n_reseeds=RESEEDS, random_state=0
+            X, source, n_transformations=TRANSFORMATIONS, n_replicates=RESEEDS, random_state=0
         )
     parts = found.parts
     row = {"seconds": perf_counter() - began, "max u": float(found), "median u": parts["median"]}

@@ -62,7 +62,7 @@ def rows(sizes: Any = SIZES) -> list[dict[str, Any]]:
             X = data(n)
             start = dreval.methods.PCA(2).fit_transform(X)
             start *= 1e-4 / start[:, 0].std()
-            energy = COSTS["tsne"](X, repulsion="exact")
+            energy = COSTS["tsne"](X, algorithm="exact")
             for name, embed in tools().items():
                 embed(X[:300], start[:300])
                 begin = process_time()

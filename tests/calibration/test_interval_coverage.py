@@ -159,7 +159,7 @@ def test_replicates_cover_the_mean_over_seeds(n_simulations):
         return X[:, :2] + np.random.default_rng(random_state).normal(size=(len(X), 2))
 
     truth = np.mean([dreval.trustworthiness(X, noisy(X, 2, 10**6 + seed), n_neighbors=8) for seed in range(3000)])
-    size, options, inside = n_simulations(400), {"replicates": {"n_resamples": 6}}, []
+    size, options, inside = n_simulations(400), {"replicates": {"n_replicates": 6}}, []
     for seed in range(size):
         ev = dreval.Evaluation(X, {"noisy": noisy}, n_neighbors=8, random_state=seed, n_jobs=1)
         row = ev.run("trustworthiness", None, "replicates", options=options).tidy().iloc[0]

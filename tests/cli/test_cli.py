@@ -52,7 +52,7 @@ def test_methods_are_run_anew(run: Any) -> None:
     words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
     code, out, _ = run(*words, "--n-replicates", "3", "--json")
     same = dreval.Evaluation("data.csv", {"pca": "pca"}, n_neighbors=5, random_state=0)
-    row = same.run("continuity", options={"replicates": {"n_resamples": 3}}).tidy().iloc[0]
+    row = same.run("continuity", options={"replicates": {"n_replicates": 3}}).tidy().iloc[0]
     printed = json.loads(out)["table"][0]
 
     assert code == 0

@@ -73,7 +73,7 @@ def test_every_verb_has_json_and_quiet(name: str) -> None:
     assert helped["json"].startswith("print one JSON document: ")
 
 
-SMALL = ["--n-transformations", "2", "--n-reseeds", "1", "--random-state", "0"]
+SMALL = ["--n-transformations", "2", "--n-replicates", "1", "--random-state", "0"]
 CHEAPER = {
     "dreval evaluate": ["--ci", "none"],
     "dreval protocol export": SMALL,
@@ -112,7 +112,7 @@ def study() -> None:
 
 def exported() -> None:
     """A protocol of both rounds that has come back."""
-    protocol = dreval.Protocol(X, n_transformations=2, n_reseeds=1, random_state=0)
+    protocol = dreval.Protocol(X, n_transformations=2, n_replicates=1, random_state=0)
     protocol.export("umap", embedding=projection(X, 2, 0))
     play(Path("umap"), projection)
 

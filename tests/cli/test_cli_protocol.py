@@ -16,7 +16,7 @@ import dreval
 from dreval.cli._main import _parser
 
 EXPORT = ("protocol", "export", "data.csv", "tool", "--ids", "cell", "--labels", "kind")
-SETTINGS = ("--n-transformations", "5", "--n-reseeds", "1", "--random-state", "3")
+SETTINGS = ("--n-transformations", "5", "--n-replicates", "1", "--random-state", "3")
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def test_from_the_first_export_to_the_measures(run: Any) -> None:
 
     code, out, err = run("protocol", "collect", "tool", "--json")
     found = json.loads(out)["measures"]
-    settings = {"n_transformations": 5, "n_reseeds": 1, "random_state": 3}
+    settings = {"n_transformations": 5, "n_replicates": 1, "random_state": 3}
     tci = dreval.tractable_consistency(X, projection, **settings)
     assert (code, err) == (0, "")
     assert found["tractable_consistency"]["value"] == pytest.approx(float(tci), rel=1e-12)

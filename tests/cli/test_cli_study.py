@@ -57,7 +57,7 @@ def test_a_study_in_a_file(run: Any) -> None:
     assert table["n"].tolist() == [12, 30]
     code, _, err = run("run", "plan.toml", "-r", "3")
     assert code == 2
-    assert "`--replicates` must be set in the .toml, if there is one: got both. Write it into plan.toml." in err
+    assert "`--n-replicates` must be set in the .toml, if there is one: got both. Write it into plan.toml." in err
 
 
 def test_status_and_table(run: Any) -> None:
@@ -140,7 +140,7 @@ def test_compare_reads_studies_and_results_together(run: Any, capfd: pytest.Capt
         (("run", "s.dreval", "-x", "d.csv", "-m", "pca"), "must be an existing file"),
         (("run", "s.dreval", "-x", "z=a.csv", "-x", "z=b.csv", "-m", "pca"), "'z', which is taken"),
         (("run", "s.dreval", "-x", "a.csv", "-m", "pca", "--labels", "kind"), "must be NAME=LABELS"),
-        (("run", "s.dreval", "-x", "a.csv", "-m", "pca", "-r", "0"), "`--replicates` must be"),
+        (("run", "s.dreval", "-x", "a.csv", "-m", "pca", "-r", "0"), "`--n-replicates` must be"),
         (("run", "nowhere.toml"), "must be an existing file"),
         (("status", "nowhere.dreval"), "must be an existing file"),
         (("status", "a.csv"), "must be a file that dreval can use"),
@@ -163,7 +163,7 @@ def test_refusals(run: Any, words: tuple[str, ...], message: str) -> None:
         ("datasets = [", "must be TOML"),
         ('datasets = ["a.csv"]', "must have methods"),
         ('methods = ["pca"]', "must have datasets"),
-        ('methods = ["pca"]\nreplicats = 3', "Did you mean 'replicates'"),
+        ('methods = ["pca"]\nn_replicats = 3', "Did you mean 'n_replicates'"),
     ],
 )
 def test_refused_toml(run: Any, text: str, message: str) -> None:

@@ -135,7 +135,7 @@ def test_copies_that_differ_by_rounding_are_equal():
 def test_an_embedding_behind_one_that_cannot_be_judged_is_not_called_best():
     """Where a better one has no interval of the same target, nobody behind it is put in the set."""
     ev = dreval.Evaluation(X, {"pca": "pca", "mixed": X[:, [0, 3]], "bad": X[:, 2:]}, n_neighbors=6, random_state=0)
-    options = {"replicates": {"n_resamples": 2, "over": "subsamples"}}
+    options = {"replicates": {"n_replicates": 2, "over": "subsamples"}}
     table = ev.run("continuity", None, options=options).ranking().set_index("embedding")
 
     assert table.index[0] == "pca"
@@ -181,7 +181,7 @@ def test_bounds_at_anchors_are_adjusted_for_the_number_of_embeddings():
 def test_embeddings_of_another_target_are_not_judged():
     """Beside intervals of points, one on halves of a re-run method has a rank and the reason."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:], "pca": "pca"}, n_neighbors=6, random_state=0)
-    options = {"replicates": {"n_resamples": 2, "over": "subsamples"}}
+    options = {"replicates": {"n_replicates": 2, "over": "subsamples"}}
     table = ev.run("continuity", None, options=options).ranking().set_index("embedding")
 
     assert table["rank"].notna().all()

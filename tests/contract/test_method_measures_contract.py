@@ -15,7 +15,7 @@ from dreval.records.measure_record import MeasureRecord
 from dreval.registry import MEASURES
 
 NAMES = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]
-FEW = {"tractable_consistency": {"n_transformations": 5, "n_reseeds": 1}}
+FEW = {"tractable_consistency": {"n_transformations": 5, "n_replicates": 1}}
 each_measure = pytest.mark.parametrize("name", NAMES)
 
 

@@ -39,7 +39,10 @@ def _make(name, n, d=2, k=None, steps=FEW_STEPS, **extra):
     """The method with a legal number of neighbors, its parts joined, few steps of a search, and one seed."""
     known = _parameters(name)
     settings = {key: value for key, value in steps.items() if key in known}
-    settings |= {"n_neighbors": min(known.get("n_neighbors") or 1, n - 1) if k is None else k, "components": "connect"}
+    settings |= {
+        "n_neighbors": min(known.get("n_neighbors") or 1, n - 1) if k is None else k,
+        "disconnected": "connect",
+    }
     settings = {key: value for key, value in settings.items() if key in steps or known.get(key) is not None}
     settings |= {"random_state": 0} | extra
     return METHODS.get(name)(d, **settings)

@@ -32,13 +32,12 @@ def _variants():
         settings = {"random_state": 0}
         settings |= {"max_iter": 30} if "max_iter" in known else {}
         settings |= {"n_neighbors": 8} if "n_neighbors" in known and known["n_neighbors"].default is not None else {}
-        ways = ["connect", "separate", "largest"] if "components" in known else [None]
+        ways = ["connect", "separate", "largest"] if "disconnected" in known else [None]
         for way in ways[: 1 if name == "locally_linear_coordination" else 3]:
-            more = {} if way is None else {"components": way}
+            more = {} if way is None else {"disconnected": way}
             yield pytest.param(name, settings | more, id="-".join(filter(None, [name, way])))
-        for start in {"init", "start"} & known.keys():
-            if name not in ("tsne", "umap", "linear_tsne", "parametric_tsne", "sne"):
-                yield pytest.param(name, settings | {start: "array"}, id=f"{name}-{start}")
+        if "init" in known and name not in ("tsne", "umap", "linear_tsne", "parametric_tsne", "sne"):
+            yield pytest.param(name, settings | {"init": "array"}, id=f"{name}-init")
     yield pytest.param("classical_mds", {"metric": "precomputed"}, id="classical_mds-precomputed")
     yield pytest.param("kernel_pca", {"kernel": "precomputed"}, id="kernel_pca-precomputed")
 
@@ -50,7 +49,7 @@ def _data(settings):
     """Fresh arrays: data (n, 3), or an (n, n) matrix, and a response."""
     X = np.random.default_rng(0).normal(size=(N, 3)) * [3.0, 2.0, 1.0]
     y = np.column_stack([X[:, 0] + 0.1 * X[:, 1] ** 2, X[:, 1] - X[:, 2]])
-    if settings.get("components") in ("separate", "largest"):
+    if settings.get("disconnected") in ("separate", "largest"):
         X[:, 0] += PARTS
     if settings.get("metric") == "precomputed":
         X = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))

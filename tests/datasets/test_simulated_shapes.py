@@ -213,7 +213,7 @@ def test_noise_is_normal_and_spares_the_latents(name):
         ("localized_clusters", "n_features", 0),
         ("two_lines", "gap", 0),
         ("stacked_gaussians", "gap", float("nan")),
-        ("gp_map", "length_scale", 0),
+        ("gp_map", "bandwidth", 0),
         ("gp_map", "n_features", 0),
         ("sine_map", "noise", -1),
         ("bump_map", "n_features", 1.5),

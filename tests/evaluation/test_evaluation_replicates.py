@@ -19,7 +19,7 @@ from dreval.inference.intervals import METHODS, TARGETS, halves_interval
 X = np.random.default_rng(0).normal(size=(41, 4)) * [3, 2, 1, 0.5]
 LABELS = np.where(X[:, 0] > 0, "right", "left")
 MEASURES = ["trustworthiness", "procrustes_rc", "knn_accuracy"]
-OPTIONS = {"replicates": {"n_resamples": 4}, "subsampling": {"n_resamples": 3}}
+OPTIONS = {"replicates": {"n_replicates": 4}, "subsampling": {"n_splits": 3}}
 
 
 def noisy(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
@@ -124,7 +124,7 @@ def test_runs_that_agree_up_to_rounding_are_no_certainty() -> None:
     def other(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
         return X[:, 1:3] * (1 + 1e-15 * np.random.default_rng(random_state).integers(-2, 3, size=(len(X), 1)))
 
-    options = {"replicates": {"n_resamples": 10}}
+    options = {"replicates": {"n_replicates": 10}}
     res = evaluation(a=wobbling, b=other).run(["procrustes_rc", "stress"], None, "replicates", options=options)
     table, pairs = res.tidy(), res.compare().pairs
     assert table.groupby(["embedding", "measure"])["value"].std().gt(0).any()
@@ -197,7 +197,7 @@ def test_subsampling_is_the_plain_function_on_halves(measure: str) -> None:
 )
 def test_methods_are_run_on_halves(over: str, source: Any, kind: str) -> None:
     """A method without seeds is run on each half; one with seeds on request, each run with its own."""
-    options = {"replicates": {"n_resamples": 3, "over": over}}
+    options = {"replicates": {"n_replicates": 3, "over": over}}
     res = evaluation(m=source).run("trustworthiness", None, "replicates", options=options)
     values = []
     for split in range(3):
@@ -283,7 +283,7 @@ def test_the_default_takes_replicates_where_they_are_asked_for() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"replicates": {"seeds": 3}}, "n_resamples"),
+        ({"replicates": {"seeds": 3}}, "n_replicates"),
         ({"replicates": {"over": "seed"}}, "Did you mean 'seeds'"),
         ({"replicate": {}}, "Did you mean 'replicates'"),
     ],
@@ -293,7 +293,7 @@ def test_options_are_checked(options: Any, message: str) -> None:
     with pytest.raises(UnknownName, match=message):
         evaluation(noisy=noisy).run(options=options)
     with pytest.raises(InputError, match="must be an integer >= 2: got 1"):
-        evaluation(noisy=noisy).run(options={"subsampling": {"n_resamples": 1}})
+        evaluation(noisy=noisy).run(options={"subsampling": {"n_splits": 1}})
 
 
 def test_others_and_threads_change_no_number(mixed: dreval.Results) -> None:

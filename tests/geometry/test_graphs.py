@@ -134,7 +134,7 @@ def test_joining_changes_no_path_within_a_component():
     assert np.isfinite(after).all()
 
 
-def test_a_graph_in_pieces_is_refused_with_its_sizes_and_the_cure():
+def test_a_graph_in_charts_is_refused_with_its_sizes_and_the_cure():
     """The message names the components, the parameter and both ways out."""
     X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
     with pytest.raises(MethodFailed) as caught:
@@ -142,12 +142,12 @@ def test_a_graph_in_pieces_is_refused_with_its_sizes_and_the_cure():
     assert str(caught.value) == (
         "`n_neighbors` must make the graph of nearest neighbors connected: got 2 components of 3, 2 points with "
         "n_neighbors=1. Choose a larger n_neighbors (above the number of copies of any point), or "
-        'components="connect" to join the components by their shortest links.'
+        'disconnected="connect" to join the components by their shortest links.'
     )
 
 
 def test_joining_is_never_silent():
-    """components="connect" warns with the number and the length of the links; a connected graph does not warn."""
+    """disconnected="connect" warns with the number and the length of the links; a connected graph does not warn."""
     X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
     with pytest.warns(ApproximationWarning, match=r"2 components of 3, 2 points.*1 links .* up to 8 .*edge has 1"):
         connected_graph(X, 1, "connect")

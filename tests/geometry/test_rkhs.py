@@ -43,7 +43,7 @@ def test_embedding_map_is_its_formula_and_gives_known_points_to_the_ridge():
     K = gaussian(X, X, median(X))
     errors = []
     for ridge in (1e-1, 1e-3, 1e-6):
-        phi = embedding_map(X, Y, ridge=ridge)
+        phi = embedding_map(X, Y, reg=ridge)
         weights = np.linalg.solve(K + ridge * np.eye(60), Y - Y.mean(axis=0))
         expected = Y.mean(axis=0) + gaussian(new, X, median(X)) @ weights
         assert_allclose(phi(new), expected, atol=1e-8)
@@ -84,7 +84,7 @@ def test_left_out_errors_are_those_of_leaving_out():
     sigma = scaled.bandwidth / scaled.scale
     for i in range(25):
         kept = np.arange(25) != i
-        f = reconstruction_map(Y[kept], X[kept], ridge=0.03, bandwidth=sigma)
+        f = reconstruction_map(Y[kept], X[kept], reg=0.03, bandwidth=sigma)
         assert_allclose(fit.left_out[i], X[i] - f(Y[[i]])[0], atol=1e-9)
 
 
@@ -92,7 +92,7 @@ def test_the_default_ridge_is_the_best_of_the_path():
     """No ridge of the path has a smaller leave-one-out error than the one that is chosen; wide data choose the same."""
     X, Y = cloud()
     best = reconstruction_map(Y, X)
-    tried = [reconstruction_map(Y, X, ridge=best.ridge * factor).left_out_error for factor in (0.1, 0.5, 2.0, 10.0)]
+    tried = [reconstruction_map(Y, X, reg=best.ridge * factor).left_out_error for factor in (0.1, 0.5, 2.0, 10.0)]
     assert best.left_out_error <= min(tried)
     wide = reconstruction_map(Y, X @ np.linalg.qr(np.random.default_rng(0).normal(size=(90, 4)))[0].T)
     assert wide.ridge == pytest.approx(best.ridge)
@@ -137,7 +137,7 @@ def test_a_constant_embedding_reconstructs_the_mean():
 def left(X, Y, rule):
     """What a map leaves of the data; under "ridge" at a tenth of the best ridge."""
     ridge = 0.1 * reconstruction_map(Y, X).ridge if rule == "ridge" else None
-    return X - reconstruction_map(Y, X, rule=rule, ridge=ridge)(Y)
+    return X - reconstruction_map(Y, X, rule=rule, reg=ridge)(Y)
 
 
 def test_refits_are_fits_of_the_resampled_data():
@@ -214,8 +214,8 @@ def test_choices_are_spread_over_columns_and_nested():
 REFUSED = {
     "rows that differ": lambda X, Y: reconstruction_map(Y[:-1], X),
     "a rule nobody knows": lambda X, Y: reconstruction_map(Y, X, rule="theorem4"),
-    "a ridge for a theorem": lambda X, Y: reconstruction_map(Y, X, rule="theorem3", ridge=1.0),
-    "no ridge at all": lambda X, Y: embedding_map(X, Y, ridge=0.0),
+    "a ridge for a theorem": lambda X, Y: reconstruction_map(Y, X, rule="theorem3", reg=1.0),
+    "no ridge at all": lambda X, Y: embedding_map(X, Y, reg=0.0),
     "points of other width": lambda X, Y: embedding_map(X, Y)(Y),
     "a transformation nobody knows": lambda X, Y: make_transformations(X, Y, "shift"),
     "no amplitude": lambda X, Y: make_transformations(X, Y, amplitude=0.0),

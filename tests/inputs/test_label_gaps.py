@@ -176,7 +176,7 @@ def test_other_intervals_know_of_gaps(ci: str) -> None:
     """With anchors, halves and runs anew each index of labels has a value; unlabeled points are never contributions."""
     anchors = 30 if ci == "anchors" else None
     source = Y if ci != "replicates" else "pca"
-    options = {"replicates": {"n_resamples": 3}} if ci == "replicates" else {"subsampling": {"n_resamples": 3}}
+    options = {"replicates": {"n_replicates": 3}} if ci == "replicates" else {"subsampling": {"n_splits": 3}}
     ev = dreval.Evaluation(X, {"e": source}, labels=GAPPED, anchors=anchors, **SETTINGS)
     results = ev.run(OF_LABELS, None, ci, options={} if ci == "anchors" else options)
     rows = results.table[results.table["value"].notna()]

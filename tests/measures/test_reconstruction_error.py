@@ -64,13 +64,13 @@ def test_left_out_is_on_the_scale_of_held_out():
     parts = [np.delete(np.arange(30), i) for i in range(30)]
     ridge = reconstruction_map(Y, X).ridge
     by_hand = [
-        (X[i] - reconstruction_map(Y[rest], X[rest], ridge=ridge, bandwidth=reconstruction_map(Y, X).bandwidth)(Y[[i]]))
+        (X[i] - reconstruction_map(Y[rest], X[rest], reg=ridge, bandwidth=reconstruction_map(Y, X).bandwidth)(Y[[i]]))
         for i, rest in enumerate(parts)
     ]
     spread = sum(((X[i] - X[rest].mean(axis=0)) ** 2).sum() for i, rest in enumerate(parts))
     left_out = dreval.reconstruction_error(X, Y, random_state=0).parts["left_out"]
     assert left_out == pytest.approx((np.array(by_hand) ** 2).sum() / spread, rel=1e-6)
-    assert reconstruction_map(Y, X, ridge=1e12).left_out_error == pytest.approx(1.0, rel=1e-9)
+    assert reconstruction_map(Y, X, reg=1e12).left_out_error == pytest.approx(1.0, rel=1e-9)
 
 
 def test_sources_that_run_are_run_once_at_their_own_number():

@@ -186,9 +186,9 @@ def test_a_reduced_amplitude_is_a_part():
 def test_the_record_names_what_was_run():
     """The printed settings have no amplitude where none is used, no reseeds where none ran, no more than all bumps."""
     X = cloud()
-    asked = tci(X, "pca", transformation="definition", n_transformations=10**6, n_reseeds=5).recipe["parameters"]
+    asked = tci(X, "pca", transformation="definition", n_transformations=10**6, n_replicates=5).recipe["parameters"]
     assert "amplitude" not in asked
-    assert (asked["n_transformations"], asked["n_reseeds"]) == (X.size, 0)
+    assert (asked["n_transformations"], asked["n_replicates"]) == (X.size, 0)
     with pytest.raises(InputError, match="must be an integer or \"all\": got 'some'"):
         tci(X, "pca", n_transformations="some")
 
@@ -232,7 +232,7 @@ def test_reseeds_are_a_baseline_only_where_seeds_matter():
         return X[:, :2] + 0.3 * np.random.default_rng(random_state).normal(size=(len(X), 2))
 
     X = cloud()
-    found = tci(X, jittered, n_reseeds=4)
+    found = tci(X, jittered, n_replicates=4)
     assert 0 < found.parts["reseed_median"] <= found.parts["reseed_max"] < 0.2
     assert float(found) < found.parts["reseed_max"]  # the seed is kept for transformed data
     for source in ("pca", lambda X, _: X[:, :2]):
@@ -254,8 +254,8 @@ def test_a_random_function_without_a_seed_is_found_out(tmp_path):
     assert f"{said}; give it a random_state argument." in [*map(str, found.notes)]
     again = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.db", random_state=0)
     assert again.parts["run_to_run"] == drift
-    for source, n_reseeds in ((leading_two, 5), ("pca", 5), (wild, 0)):
-        quiet = tci(cloud(), source, n_transformations=3, n_reseeds=n_reseeds)
+    for source, n_replicates in ((leading_two, 5), ("pca", 5), (wild, 0)):
+        quiet = tci(cloud(), source, n_transformations=3, n_replicates=n_replicates)
         assert "run_to_run" not in quiet.parts
         assert not any("run to run" in str(note) for note in quiet.notes)
 
@@ -344,7 +344,7 @@ def slow(X, n_components, random_state=0):
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 found = dreval.tractable_consistency(
-    X, slow, n_transformations=12, n_reseeds=3, random_state=0, store=sys.argv[1] or None, progress=False
+    X, slow, n_transformations=12, n_replicates=3, random_state=0, store=sys.argv[1] or None, progress=False
 )
 print(found.table.drop(columns="seconds").to_json(double_precision=15), dict(found.parts), float(found))
 """

@@ -15,8 +15,8 @@ from dreval.errors import DrevalWarning
 from dreval.methods._costs import COSTS
 from dreval.methods._mappings import MAPPINGS, options_of
 
-FEW = {"n_neighbors": 6, "components": "connect", "perplexity": 5.0, "n_affinities": 14, "hidden": (4, 3)}
-FEW |= {"n_centers": 9, "n_pieces": 3}
+FEW = {"n_neighbors": 6, "disconnected": "connect", "perplexity": 5.0, "n_affinities": 14, "hidden": (4, 3)}
+FEW |= {"n_centers": 9, "n_charts": 3}
 EXAMPLES = 3
 
 

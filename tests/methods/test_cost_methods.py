@@ -143,7 +143,7 @@ def test_an_embedding_too_wide_for_the_lattice_is_summed_exactly():
     X, Y = cloud(0), cloud(1, p=2)
     Y[0] = 1e4
     assert lattice_sum(Y, 1.0) is None
-    values = [COSTS["tsne"](X, perplexity=5, repulsion=name)(Y)[0] for name in ("lattice", "exact")]
+    values = [COSTS["tsne"](X, perplexity=5, algorithm=name)(Y)[0] for name in ("lattice", "exact")]
     assert values[0] == values[1]
 
 
@@ -155,8 +155,8 @@ def test_metric_scaling_is_not_above_scikit_learn(data):
     theirs = manifold.smacof(
         squareform(pdist(X)), init=start, n_init=1, max_iter=3000, eps=1e-12, normalized_stress=False, n_components=2
     )[1] / np.sum(pdist(X) ** 2)
-    for solver in ("gradient", "smacof"):
-        assert MetricMDS(2, solver=solver).fit(X).cost_ <= 1.02 * theirs
+    for algorithm in ("gradient", "smacof"):
+        assert MetricMDS(2, algorithm=algorithm).fit(X).cost_ <= 1.02 * theirs
     assert MetricMDS(2, init=start).fit(X).cost_ <= 1.02 * theirs
 
 
@@ -206,8 +206,8 @@ def test_tsne_is_not_above_scikit_learn():
 def test_the_lattice_gives_an_embedding_as_good():
     """On data for which all starts end in one minimum both ways of summing do too: divergences on all pairs to 1 %."""
     X = dreval.simulate("s4", n=200, random_state=0).data
-    exact = COSTS["tsne"](X, repulsion="exact")
-    values = [exact(TSNE(repulsion=name, random_state=0).fit_transform(X))[0] for name in ("exact", "lattice")]
+    exact = COSTS["tsne"](X, algorithm="exact")
+    values = [exact(TSNE(algorithm=name, random_state=0).fit_transform(X))[0] for name in ("exact", "lattice")]
     assert_allclose(values[1], values[0], rtol=0.01)
 
 
@@ -256,7 +256,7 @@ def test_reconstruction_over_linear_maps_is_pca():
 def test_coordination_is_the_minimum_over_its_maps():
     """Its embedding meets the constraint, and no other combination of the features, near or far, has a lower cost."""
     X = dreval.simulate("swiss_roll", n=300, random_state=0).data
-    llc = LocallyLinearCoordination(2, n_pieces=12, n_neighbors=10, random_state=0).fit(X)
+    llc = LocallyLinearCoordination(2, n_charts=12, n_neighbors=10, random_state=0).fit(X)
     Y = llc.embedding_
     energy, rng = llc._make_cost(llc._normal(X)), np.random.default_rng(0)
 
@@ -275,7 +275,7 @@ def test_explicit_maps_agree_with_their_embedding(mapping, seed):
     """Fitted rows are sent to the embedding; a fitted place goes back to its row; small steps go there and back."""
     X = 1e3 * cloud(seed, 60) + 1e4
     few = {"multilayer_perceptron": {"hidden": 6}, "kernel_expansion": {"n_centers": 20}}
-    few["locally_linear"] = {"n_pieces": 3}
+    few["locally_linear"] = {"n_charts": 3}
     options = {"mapping_options": few.get(mapping), "max_iter": 50, "random_state": 0}
     method = CostMapping(cost="metric_mds", mapping=mapping, **options).fit(X)
     Y = method.embedding_
@@ -348,7 +348,7 @@ def _unsettled(method, X):
     [
         Sammon(),
         MetricMDS(),
-        MetricMDS(solver="smacof"),
+        MetricMDS(algorithm="smacof"),
         SNE(perplexity=5, random_state=0),
         ElasticEmbedding(perplexity=5, random_state=0),
         CostMapping(cost="sammon", random_state=0),
@@ -377,13 +377,13 @@ def test_iterations_of_majorization_are_counted():
     """One is one, and is not enough; for exact distances the first step is the last."""
     X = cloud(0, 40)
     with pytest.warns(ApproximationWarning, match="did not settle within max_iter=1"):
-        one = MetricMDS(2, solver="smacof", max_iter=1).fit(X)
+        one = MetricMDS(2, algorithm="smacof", max_iter=1).fit(X)
     assert (one.n_iter_, one.converged_) == (1, False)
-    exact = MetricMDS(4, solver="smacof").fit(X)
+    exact = MetricMDS(4, algorithm="smacof").fit(X)
     assert exact.n_iter_ < 5
     assert exact.converged_
     with pytest.raises(InputError, match="`max_iter`"):
-        MetricMDS(2, solver="smacof", max_iter=0).fit(X)
+        MetricMDS(2, algorithm="smacof", max_iter=0).fit(X)
 
 
 @pytest.mark.parametrize("cost", ["lle", "laplacian"])
@@ -401,7 +401,7 @@ def test_what_is_solved_exactly_has_converged(cost, mapping):
 @pytest.mark.parametrize("X", [np.repeat(cloud(0, 8, 3), 5, axis=0), cloud(0, 40, 5) > 0, np.ones((30, 3))])
 def test_coordination_makes_no_more_pieces_than_there_are_points(X):
     """Eight points five times, truth values, and copies of one point: an embedding without a warning."""
-    llc = LocallyLinearCoordination(1, components="connect", n_neighbors=9, random_state=0)
+    llc = LocallyLinearCoordination(1, disconnected="connect", n_neighbors=9, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
         Y = llc.fit_transform(X)

@@ -69,9 +69,9 @@ def test_a_stretched_plane_is_recovered():
 def test_copies_do_not_divide_by_zero():
     """Every point four times: mean neighbor distances of 0 are replaced, and the embedding is finite."""
     X = np.repeat(np.random.default_rng(0).normal(size=(15, 2)), 4, axis=0)
-    assert np.isfinite(ConformalIsomap(1, n_neighbors=12, components="connect").fit_transform(X[::4])).all()
+    assert np.isfinite(ConformalIsomap(1, n_neighbors=12, disconnected="connect").fit_transform(X[::4])).all()
     with pytest.warns(ApproximationWarning):
-        Y = ConformalIsomap(1, n_neighbors=3, components="connect").fit_transform(X)
+        Y = ConformalIsomap(1, n_neighbors=3, disconnected="connect").fit_transform(X)
     assert np.isfinite(Y).all()
     assert np.ptp(Y) > 0
 

@@ -116,7 +116,7 @@ def test_it_straightens_what_principal_components_bend():
 def test_more_starts_are_never_worse():
     """The lowest of several minima, the first of which is that of one start; the seed decides the others."""
     X = dreval.simulate("gp_map", n=30, n_features=10, random_state=0).data
-    one, some, again = (GPLVM(2, n_starts=k, random_state=0).fit(X) for k in (1, 4, 4))
+    one, some, again = (GPLVM(2, n_init=k, random_state=0).fit(X) for k in (1, 4, 4))
     assert some.objective_ <= one.objective_
     assert np.array_equal(some.embedding_, again.embedding_)
     assert np.array_equal(one.embedding_, GPLVM(2, random_state=5).fit_transform(X))
@@ -126,7 +126,7 @@ def test_a_good_start_finds_a_lower_minimum():
     """Folded waves: from inverse kernel decomposition the objective of the truth and its R^2, from PCA neither."""
     data = dreval.simulate("sine_map", n=150, n_features=500, random_state=0)
     starts = ("pca", IKD(1).fit_transform(data.data), data.latent)
-    pca, ikd, truth = (GPLVM(1, start=start).fit(data.data) for start in starts)
+    pca, ikd, truth = (GPLVM(1, init=start).fit(data.data) for start in starts)
     assert ikd.objective_ == pytest.approx(truth.objective_, rel=1e-4)
     assert ikd.objective_ < pca.objective_ - 1000
     assert dreval.latent_r2(data.data, ikd.embedding_, latent=data.latent) > 0.999
@@ -135,10 +135,10 @@ def test_a_good_start_finds_a_lower_minimum():
 def test_illegal_starts_are_refused():
     """A word that is none, and places of the wrong shape."""
     X = np.random.default_rng(0).normal(size=(10, 3))
-    with pytest.raises(UnknownName, match="`start`"):
-        GPLVM(start="random").fit(X)
-    with pytest.raises(InputError, match="`start` must have a row for each of 10 points and 2 columns"):
-        GPLVM(start=X).fit(X)
+    with pytest.raises(UnknownName, match="`init`"):
+        GPLVM(init="random").fit(X)
+    with pytest.raises(InputError, match="`init` must have a row for each of 10 points and 2 columns"):
+        GPLVM(init=X).fit(X)
 
 
 def test_the_unit_of_the_data_does_not_matter():
@@ -156,7 +156,7 @@ def test_a_search_that_is_cut_short_says_so():
         GPLVM(2, max_iter=3).fit(X)
 
 
-@pytest.mark.parametrize("name", ["prior_scale", "n_starts", "max_iter", "tol", "min_noise"])
+@pytest.mark.parametrize("name", ["prior_scale", "n_init", "max_iter", "tol", "min_noise"])
 def test_illegal_parameters_are_refused(name):
     """Each by its name."""
     with pytest.raises(InputError, match=f"`{name}`"):

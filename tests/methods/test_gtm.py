@@ -62,7 +62,7 @@ def test_a_round_equals_a_slow_twin(d):
 @given(clouds(min_n=4, max_n=30, min_p=1, max_p=4), st.integers(1, 2), st.floats(0.01, 10.0))
 def test_the_likelihood_never_falls(X, d, penalty):
     """Round by round, on every kind of cloud, beyond rounding."""
-    values = GTM(min(d, X.shape[1]), n_nodes=36, n_basis=9, penalty=penalty, max_iter=30).fit(X).log_likelihood_
+    values = GTM(min(d, X.shape[1]), n_nodes=36, n_basis=9, reg=penalty, max_iter=30).fit(X).log_likelihood_
     assert (np.diff(values) >= -1e-9 * np.abs(values).max()).all()
 
 
@@ -81,7 +81,7 @@ def test_coordinates_are_posterior_means():
 def test_the_sheet_starts_on_the_principal_plane():
     """A stiff sheet stays there: the coordinates are those of PCA but for their unit."""
     X = _cloud(2, n=200)
-    shown = GTM(2, n_basis=4, penalty=1.0).fit_transform(X)
+    shown = GTM(2, n_basis=4, reg=1.0).fit_transform(X)
     assert dreval.latent_r2(X, shown, latent=PCA(2).fit_transform(X)) > 0.9
 
 
@@ -97,7 +97,7 @@ def test_bent_data_are_followed():
 
 def test_a_stiffer_sheet_bends_less():
     """The sum of squared weights falls with the penalty."""
-    sizes = [(GTM(2, penalty=penalty).fit(_cloud(3))._weights ** 2).sum() for penalty in (0.001, 0.1, 10.0)]
+    sizes = [(GTM(2, reg=penalty).fit(_cloud(3))._weights ** 2).sum() for penalty in (0.001, 0.1, 10.0)]
     assert sizes[0] > sizes[1] > sizes[2]
 
 
@@ -107,9 +107,9 @@ def test_rounds_that_are_too_few_say_so():
         GTM(2, max_iter=1).fit(_cloud(0))
 
 
-@pytest.mark.parametrize("name", ["n_nodes", "n_basis", "basis_width", "penalty", "max_iter", "tol"])
+@pytest.mark.parametrize("name", ["n_nodes", "n_basis", "basis_width", "reg", "max_iter", "tol"])
 def test_illegal_parameters_are_refused(name):
     """Each by its name; a penalty of 0 too."""
-    for wrong in (-1, 0) if name == "penalty" else (-1,):
+    for wrong in (-1, 0) if name == "reg" else (-1,):
         with pytest.raises(InputError, match=f"`{name}`"):
             GTM(**{name: wrong}).fit(_cloud(0))

@@ -17,7 +17,7 @@ from dreval.methods import IKD
 from dreval.methods.ikd import inverse_kernel, matern
 
 FORMULAS = {
-    "squared_exponential": lambda d: np.exp(-d / 2),
+    "gaussian": lambda d: np.exp(-d / 2),
     "rational_quadratic": lambda d: (1 + d / (2 * 0.7)) ** -0.7,
     "gamma_exponential": lambda d: np.exp(-(d**0.6)),
     "matern": lambda d: (1 + np.sqrt(3 * d)) * np.exp(-np.sqrt(3 * d)),
@@ -51,7 +51,7 @@ def test_the_mean_as_reference_is_classical_scaling():
     """The places are exact, and their mean is 0; g is -H D H / 2 (Gower)."""
     rng = np.random.default_rng(0)
     Z = rng.uniform(-1, 1, size=(40, 2))
-    X = _data_with(FORMULAS["squared_exponential"](cdist(Z, Z) ** 2), rng)
+    X = _data_with(FORMULAS["gaussian"](cdist(Z, Z) ** 2), rng)
     ikd = IKD(2, min_correlation=0.0, reference="mean").fit(X)
     assert_allclose(cdist(ikd.embedding_, ikd.embedding_), cdist(Z, Z), atol=1e-5)
     assert_allclose(ikd.embedding_.mean(axis=0), 0.0, atol=1e-9)

@@ -20,7 +20,7 @@ def test_equals_scikit_learn(n, k, d):
     """Coordinates up to sign, path lengths and transform of new rows: the same graph (union), the same scaling."""
     roll = dreval.simulate("swiss_roll", n=n, random_state=1, noise=0.1)
     new = dreval.simulate("swiss_roll", n=20, random_state=2).data
-    mine = Isomap(d, n_neighbors=k, components="error").fit(roll.data)
+    mine = Isomap(d, n_neighbors=k, disconnected="error").fit(roll.data)
     theirs = Oracle(n_neighbors=k, n_components=d, eigen_solver="dense").fit(roll.data)
     assert_allclose(mine.geodesics_, theirs.dist_matrix_, rtol=1e-10)
     signs = np.sign(np.einsum("ij,ij->j", theirs.embedding_, mine.embedding_))
@@ -46,7 +46,7 @@ def test_all_neighbors_give_classical_scaling(seed, n, p):
 def test_a_path_by_hand():
     """Points on a bent wire: the embedding is the arc length, centered."""
     X = np.array([[0, 0], [1, 0], [2, 0], [2, 1], [2, 2]], dtype=float)
-    Y = Isomap(1, n_neighbors=1, components="error").fit_transform(X)
+    Y = Isomap(1, n_neighbors=1, disconnected="error").fit_transform(X)
     assert_allclose(np.abs(np.diff(Y[:, 0])), 1.0, atol=1e-12)
 
 
@@ -66,12 +66,12 @@ def test_transform_of_the_fitted_rows_is_the_embedding():
 
 
 def test_parts_are_refused_or_joined():
-    """Three far clusters: an error by default, a warning and all rows with components="connect"."""
+    """Three far clusters: an error by default, a warning and all rows with disconnected="connect"."""
     X = dreval.simulate("three_clusters", n=60, random_state=0).data
     with pytest.raises(MethodFailed, match="3 components of 20, 20, 20 points"):
         Isomap(n_neighbors=8).fit(X)
     with pytest.warns(ApproximationWarning, match="2 links"):
-        Y = Isomap(n_neighbors=8, components="connect").fit_transform(X)
+        Y = Isomap(n_neighbors=8, disconnected="connect").fit_transform(X)
     assert Y.shape == (60, 2)
     gaps = np.diff(np.abs(np.diff([Y[20 * c : 20 * c + 20, 0].mean() for c in range(3)])))
     assert abs(gaps[0]) > 20  # the far cluster stays far: gaps of 10 and 40

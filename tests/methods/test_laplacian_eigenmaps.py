@@ -86,12 +86,12 @@ def test_default_bandwidth_is_the_median_squared_edge():
 
 
 def test_parts_are_refused_or_joined():
-    """Far clusters are an error by default and a warning with components="connect"."""
+    """Far clusters are an error by default and a warning with disconnected="connect"."""
     X = dreval.simulate("three_clusters", n=60, random_state=0).data
     with pytest.raises(MethodFailed, match="3 components"):
         LaplacianEigenmaps(n_neighbors=8).fit(X)
     with pytest.warns(ApproximationWarning, match="2 links"):
-        Y = LaplacianEigenmaps(n_neighbors=8, components="connect").fit_transform(X)
+        Y = LaplacianEigenmaps(n_neighbors=8, disconnected="connect").fit_transform(X)
     assert np.isfinite(Y).all()
 
 
@@ -100,7 +100,7 @@ def test_heat_that_vanishes_on_the_links_is_refused():
     """A graph held together by weights of 1e-100 or 0 is in pieces all the same."""
     X = dreval.simulate("three_clusters", n=60, random_state=0).data
     for bandwidth in (1.0, 1e-9):
-        le = LaplacianEigenmaps(n_neighbors=8, weights="heat", components="connect", bandwidth=bandwidth)
+        le = LaplacianEigenmaps(n_neighbors=8, weights="heat", disconnected="connect", bandwidth=bandwidth)
         with pytest.raises(MethodFailed, match="larger bandwidth"):
             le.fit(X)
 

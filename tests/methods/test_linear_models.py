@@ -98,7 +98,7 @@ def test_fast_ica_says_when_it_did_not_settle():
 def test_localized_pca_with_one_region_is_pca(seed, d):
     """Coordinates, new rows and reconstructions."""
     X = np.random.default_rng(seed).normal(size=(30, 4)) * [4, 3, 2, 1]
-    local, pca = LocalizedPCA(d, n_regions=1).fit(X), PCA(d).fit(X)
+    local, pca = LocalizedPCA(d, n_charts=1).fit(X), PCA(d).fit(X)
     assert_allclose(local.embedding_, pca.embedding_, atol=1e-9)
     assert_allclose(local.transform(X + 1), pca.transform(X + 1), atol=1e-9)
     assert_allclose(local.inverse_transform(pca.embedding_), pca.inverse_transform(pca.embedding_), atol=1e-9)
@@ -107,7 +107,7 @@ def test_localized_pca_with_one_region_is_pca(seed, d):
 def test_localized_pca_fits_a_curve_better():
     """Eight lines along a spiral leave less than a tenth of what one leaves; transform finds the same regions."""
     X = dreval.simulate("spiral", n=600, random_state=0).data
-    local, pca = LocalizedPCA(1, n_regions=8).fit(X), PCA(1).fit(X)
+    local, pca = LocalizedPCA(1, n_charts=8).fit(X), PCA(1).fit(X)
     steps = X - local.means_[local.regions_]
     axes = local.axes_[local.regions_]
     left = steps - np.einsum("ipd,ip,iqd->iq", axes, steps, axes)

@@ -144,7 +144,7 @@ def test_flat_data_in_modified_lle():
 def test_lle_solves_its_problem(seed):
     """(I - W)'(I - W) Y = Y diag(eigenvalues), weights by plain least squares; Y'Y = I or n I, mean 0."""
     X = np.random.default_rng(seed).normal(size=(25, 3))
-    lle, neighbors = LLE(2, n_neighbors=7, normalize="sqrt_n", components="connect").fit(X), nearest(X, 7)[0]
+    lle, neighbors = LLE(2, n_neighbors=7, normalize="sqrt_n", disconnected="connect").fit(X), nearest(X, 7)[0]
     W = np.zeros((25, 25))
     for i, row in enumerate(neighbors):
         steps = X[row] - X[i]

@@ -167,7 +167,7 @@ def test_none_on_the_boundary_is_said():
     """Every edge of a cross-polytope's Gabriel graph has four triangles or more."""
     X = np.vstack([np.eye(4), -np.eye(4)]) * (1 + 1e-3 * np.arange(8))[:, None]
     with pytest.warns(ApproximationWarning, match="No point is on the boundary"):
-        LSDR(1, graph="gabriel", alpha=0.999).fit(X)
+        LSDR(1, graph="gabriel", conf_level=0.999).fit(X)
 
 
 @pytest.mark.parametrize("copies", [1, 2])
@@ -234,6 +234,6 @@ def test_words_and_ranges_are_refused():
         for wrong in ({"graph": "voronoi"}, {"edge_test": "backward"}):
             with pytest.raises(UnknownName):
                 LSDR(1, **wrong).fit(X)
-        for wrong in ({"alpha": 1.0}, {"alpha": 0.1}, {"beta": 3.0}, {"chunk_size": 5}, {"bandwidth": 0.0}):
+        for wrong in ({"conf_level": 1.0}, {"conf_level": 0.1}, {"beta": 3.0}, {"chunk_size": 5}, {"bandwidth": 0.0}):
             with pytest.raises(InputError, match=f"`{next(iter(wrong))}` must be"):
                 LSDR(1, **wrong).fit(X)

@@ -128,7 +128,7 @@ def test_parts_are_brought_back_by_themselves():
     """Two far strips, each embedded by itself: the inverse knows the part."""
     X = np.vstack([_bent_strip(80, 0)[0], _bent_strip(60, 1)[0] + 200.0])
     with pytest.warns(dreval.errors.ApproximationWarning):
-        charting = ManifoldCharting(2, n_neighbors=10, components="separate").fit(X)
+        charting = ManifoldCharting(2, n_neighbors=10, disconnected="separate").fit(X)
     assert np.abs(charting.inverse_transform(charting.embedding_) - X).max() < 1.0
 
 
@@ -142,7 +142,7 @@ def test_links_join_the_charts_of_parts(seed):
     strips, plane = np.vstack([one, np.add(other, [0, 0, 12])]), np.vstack([flat, np.add(above, [0, 12])])
     for data, truth, k, most in ((X, X[:, :2], 8, 1e-6), (strips, plane, 10, 0.01)):
         with pytest.warns(dreval.errors.ApproximationWarning, match="joined by 1 links"):
-            charting = ManifoldCharting(2, n_neighbors=k, components="connect").fit(data)
+            charting = ManifoldCharting(2, n_neighbors=k, disconnected="connect").fit(data)
         assert procrustes(truth, charting.embedding_)[2] < most
         size = np.linalg.norm(truth - truth.mean(axis=0))
         assert np.linalg.norm(charting.embedding_) == pytest.approx(size, rel=0.05)

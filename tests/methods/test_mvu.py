@@ -137,7 +137,7 @@ def test_copies_of_a_point_stay_together_and_count(seed):
     X, copies = np.random.default_rng(seed).normal(size=(15, 2)), [0, 0, 3, 7]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
-        Y = MVU(2, n_neighbors=6, distances="at_most", components="connect").fit_transform(np.vstack([X, X[copies]]))
+        Y = MVU(2, n_neighbors=6, distances="at_most", disconnected="connect").fit_transform(np.vstack([X, X[copies]]))
     assert_allclose(Y[15:], Y[copies], atol=1e-12)
     assert_allclose(Y.mean(axis=0), 0, atol=1e-9 * np.abs(Y).max())
 

@@ -37,7 +37,7 @@ def test_table_2_of_goldberg_and_ritov(cls, k, seed):
 def test_refinement_never_raises_r(X, d, seed):
     """From any embedding, on every kind of cloud, the path of R falls, and ends at the R of the index."""
     start = np.random.default_rng(seed).normal(size=(len(X), d))
-    refined = ProcrustesRefinement(d, start=start, n_neighbors=5, max_iter=30, tol=0.0).fit(X)
+    refined = ProcrustesRefinement(d, init=start, n_neighbors=5, max_iter=30, tol=0.0).fit(X)
     path = refined.path_
     assert (np.diff(path) <= 0).all()
     size = dreval.procrustes_r(X, np.zeros((len(X), d)), n_neighbors=5)
@@ -105,7 +105,8 @@ def test_spectral_alignment_does_not_depend_on_chance_order_or_place(seed):
     """The seed, the order of the rows, and motions of the data change nothing."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(40, 3)) * [8, 4, 0.5]
-    make = lambda s=0: ProcrustesSubspacesAlignment(2, n_neighbors=10, components="connect", max_iter=0, random_state=s)  # noqa: E731
+    fixed = {"n_neighbors": 10, "disconnected": "connect", "max_iter": 0}
+    make = lambda s=0: ProcrustesSubspacesAlignment(2, **fixed, random_state=s)  # noqa: E731
     Y, order = make().fit_transform(X), rng.permutation(40)
     moved = X @ np.linalg.qr(rng.normal(size=(3, 3)))[0] + rng.normal(size=3)
     assert_allclose(make(5).fit_transform(X), Y)
@@ -118,7 +119,7 @@ def test_annealing_is_an_alignment_by_name():
     roll = dreval.simulate("swiss_roll", n=700, random_state=0)
     spectral = ProcrustesSubspacesAlignment(2, n_neighbors=10).fit(roll.data)
     annealed = [
-        ProcrustesSubspacesAlignment(2, n_neighbors=10, alignment="annealing", n_sweeps=20, random_state=s).fit(
+        ProcrustesSubspacesAlignment(2, n_neighbors=10, algorithm="annealing", n_sweeps=20, random_state=s).fit(
             roll.data
         )
         for s in (0, 0, 1)
@@ -132,8 +133,8 @@ def test_refinement_from_a_method_and_from_its_embedding():
     """The name of a method and its embedding are the same start; Isomap's R falls."""
     roll = dreval.simulate("swiss_roll", n=500, random_state=0)
     Y = dreval.methods.Isomap(2, n_neighbors=10).fit_transform(roll.data)
-    named = ProcrustesRefinement(2, start="isomap", n_neighbors=10).fit(roll.data)
-    given_ = ProcrustesRefinement(2, start=100 * Y, n_neighbors=10).fit(roll.data)
+    named = ProcrustesRefinement(2, init="isomap", n_neighbors=10).fit(roll.data)
+    given_ = ProcrustesRefinement(2, init=100 * Y, n_neighbors=10).fit(roll.data)
     assert_allclose(named.embedding_, given_.embedding_, atol=1e-6)
     assert named.path_[-1] < 0.8 * named.path_[0]
 
@@ -141,7 +142,7 @@ def test_refinement_from_a_method_and_from_its_embedding():
 def test_a_start_of_another_shape_is_refused():
     """Columns and rows must fit."""
     X = np.random.default_rng(0).normal(size=(30, 4))
-    with pytest.raises(InputError, match="`start` must have n_components = 2 columns"):
-        ProcrustesRefinement(2, start=X, n_neighbors=5).fit(X)
-    with pytest.raises(InputError, match="`start` must have one row per point"):
-        ProcrustesRefinement(2, start=X[:20, :2], n_neighbors=5).fit(X)
+    with pytest.raises(InputError, match="`init` must have n_components = 2 columns"):
+        ProcrustesRefinement(2, init=X, n_neighbors=5).fit(X)
+    with pytest.raises(InputError, match="`init` must have one row per point"):
+        ProcrustesRefinement(2, init=X[:20, :2], n_neighbors=5).fit(X)

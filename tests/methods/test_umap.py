@@ -146,10 +146,10 @@ def test_digits_are_shown_as_well_as_by_umap_learn():
 def test_clusters_stay_apart(start):
     """Three far clusters, whose graph is in parts: the nearest neighbor in the embedding is of the same cluster."""
     clusters = dreval.simulate("three_clusters", n=90, random_state=0)
-    umap = UMAP(n_neighbors=8, start=start, random_state=0)
+    umap = UMAP(n_neighbors=8, init=start, random_state=0)
     Y = umap.fit_transform(clusters.data)
-    assert umap.start_ == ("random" if start == "random" else "pca")
-    assert UMAP(start=start).fit(clusters.data[:30]).start_ == start
+    assert umap.init_ == ("random" if start == "random" else "pca")
+    assert UMAP(init=start).fit(clusters.data[:30]).init_ == start
     assert dreval.knn_accuracy(clusters.data, Y, labels=clusters.labels, n_neighbors=1) > 0.97
 
 
@@ -196,4 +196,4 @@ def test_illegal_parameters_are_refused(wrong, match):
 def test_an_unknown_start_is_refused():
     """The nearest right word is named."""
     with pytest.raises(UnknownName, match="Did you mean 'spectral'"):
-        UMAP(start="spectrum").fit(np.random.default_rng(0).normal(size=(30, 3)))
+        UMAP(init="spectrum").fit(np.random.default_rng(0).normal(size=(30, 3)))

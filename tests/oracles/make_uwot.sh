@@ -6,7 +6,7 @@ cd "$(dirname "$0")/uwot"
 work=$(mktemp -d)
 export_again() {
     python3 -m dreval protocol export arc.csv "$work/uwot" --ids cell \
-        --n-transformations 3 --n-reseeds 1 --random-state 0
+        --n-transformations 3 --n-replicates 1 --random-state 0
 }
 export_again
 Rscript "$work/uwot/run_uwot.R"

@@ -42,7 +42,7 @@ def test_both_measures_are_those_of_the_method_in_python(name: str, form: str, f
     found = dreval.tractable_consistency(X, source)
     trust = dreval.trustability(X, source)
 
-    options = {"n_transformations": 7, "n_reseeds": 2, "random_state": 4}
+    options = {"n_transformations": 7, "n_replicates": 2, "random_state": 4}
     expected = dreval.tractable_consistency(X, method, **options)
     expected_trust = dreval.trustability(X, method, random_state=4)
     near = (
@@ -97,7 +97,7 @@ def test_a_recorded_and_a_live_method_are_compared_on_the_same_transformations(f
     """With the seed of the export a table has one number for the tool and for the same method run in Python."""
     both_rounds(folder, projection)
     sources = {"recorded": dreval.Protocol.collect(folder), "live": projection}
-    options = {"tractable_consistency": {"n_transformations": 7, "n_reseeds": 2}}
+    options = {"tractable_consistency": {"n_transformations": 7, "n_replicates": 2}}
     found = dreval.Evaluation(X, sources, n_neighbors=5, random_state=4).run(
         ["trustability", "tractable_consistency"], ci=None, options=options
     )
@@ -108,7 +108,7 @@ def test_a_recorded_and_a_live_method_are_compared_on_the_same_transformations(f
 def test_all_transformations(folder: Path) -> None:
     """``n_transformations="all"`` exports all n p, and any number of them can be asked of the source."""
     small = X[:7, :2]
-    both_rounds(folder, projection, small, n_transformations="all", n_reseeds=0)
+    both_rounds(folder, projection, small, n_transformations="all", n_replicates=0)
     source = dreval.Protocol.collect(folder)
 
     found = dreval.tractable_consistency(small, source)
@@ -126,10 +126,10 @@ def test_settings_of_the_recording_hold(folder: Path) -> None:
     source = dreval.Protocol.collect(folder)
 
     found = dreval.tractable_consistency(X, source, random_state=77)
-    fewer = dreval.tractable_consistency(X, source, n_transformations=3, n_reseeds=1)
+    fewer = dreval.tractable_consistency(X, source, n_transformations=3, n_replicates=1)
 
     recorded = {"n_components": 2, "transformation": "perturbation", "amplitude": 0.25, "kernel": "gaussian"}
-    assert found.recipe["parameters"] == {**recorded, "n_transformations": 7, "n_reseeds": 2}
+    assert found.recipe["parameters"] == {**recorded, "n_transformations": 7, "n_replicates": 2}
     assert found.recipe["random_state"] == 4
     assert fewer.table["u"].tolist() == found.table["u"].tolist()[:3]
     for option in ({"amplitude": 0.5}, {"n_transformations": 8}, {"n_components": 3}, {"n_transformations": "all"}):

@@ -171,7 +171,7 @@ def test_drivers_are_r(form: str, tmp_path: Path) -> None:
 def test_the_driver_of_uwot_obeys_the_seed(tmp_path: Path) -> None:
     """The same seed gives the same embedding twice, and another seed another one."""
     for name in ("one", "two"):
-        protocol = dreval.Protocol(UWOT / "arc.csv", ids="cell", n_transformations=1, n_reseeds=1, random_state=0)
+        protocol = dreval.Protocol(UWOT / "arc.csv", ids="cell", n_transformations=1, n_replicates=1, random_state=0)
         protocol.export(tmp_path / name)
         subprocess.run(["Rscript", tmp_path / name / "run_uwot.R"], check=True, capture_output=True)
     one, two = ((tmp_path / name / "returned" / "data.csv").read_text() for name in ("one", "two"))

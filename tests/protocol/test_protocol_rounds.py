@@ -82,7 +82,7 @@ def test_a_partial_return_is_refused_unless_asked_for(folder: Path) -> None:
         dreval.Protocol.collect(folder)
     source = dreval.Protocol.collect(folder, partial=True)
     found = dreval.tractable_consistency(X, source)
-    whole = dreval.tractable_consistency(X, projection, n_transformations=7, n_reseeds=2, random_state=4)
+    whole = dreval.tractable_consistency(X, projection, n_transformations=7, n_replicates=2, random_state=4)
 
     assert tuple(map(str, source.notes)) == ("4 of 11 runs have not been returned, returned/full.csv the first.",)
     assert (found.parts["tried"], found.parts["failed"]) == (7, 2)
@@ -167,7 +167,7 @@ def test_the_first_round_alone_answers_trustability(folder: Path) -> None:
 def test_a_tool_without_seeds_has_no_baseline(folder: Path, tmp_path: Path) -> None:
     """Without reseeds, or where every seed gave the same embedding, there is no baseline, with that reason."""
     both_rounds(folder, pca)
-    both_rounds(tmp_path / "none", pca, n_reseeds=0)
+    both_rounds(tmp_path / "none", pca, n_replicates=0)
 
     same = dreval.tractable_consistency(X, dreval.Protocol.collect(folder))
     none = dreval.tractable_consistency(X, dreval.Protocol.collect(tmp_path / "none"))
@@ -237,7 +237,7 @@ def test_a_constant_embedding_goes_through(folder: Path) -> None:
         ({"amplitude": 0}, InputError),
         ({"n_transformations": 0}, InputError),
         ({"n_transformations": "al"}, InputError),
-        ({"n_reseeds": -1}, InputError),
+        ({"n_replicates": -1}, InputError),
         ({"random_state": -1}, InputError),
     ],
 )
@@ -259,7 +259,7 @@ def test_wrong_settings_are_refused_before_anything_is_written(
         ({"n_transformations": 8}, "n_transformations"),
         ({"kernel": "laplace"}, "kernel"),
         ({"n_transformations": 200}, "n_transformations"),
-        ({"n_reseeds": 5}, "n_reseeds"),
+        ({"n_replicates": 5}, "n_replicates"),
     ],
 )
 def test_a_folder_goes_on_with_its_own_settings_only(change: dict[str, Any], word: str, folder: Path) -> None:

@@ -40,7 +40,7 @@ from dreval.methods.ikd import matern
 
 LENGTH_SCALE = 0.5
 KERNELS = {
-    "squared_exponential": lambda d: np.exp(-d / 2),
+    "gaussian": lambda d: np.exp(-d / 2),
     "rational_quadratic": lambda d: 1 / (1 + d / 2),
     "gamma_exponential": lambda d: np.exp(-np.sqrt(d)),
     "matern": lambda d: matern(np.maximum(d, 1e-12), 1.5),
@@ -117,7 +117,7 @@ def rows_of(found: pd.DataFrame) -> list[list[Any]]:
     right = found[found["kernel"] == found["read_as"]]
     mean = right.pivot_table(index=["shape", "kernel", "columns"], columns="how", values="r2")
     widest = int(found["columns"].max())
-    square = mean.xs("squared_exponential", level="kernel")
+    square = mean.xs("gaussian", level="kernel")
     most = mean.xs(widest, level="columns")
     above, default = most["low"] > most["PCA"], most["default"] > most["PCA"]
     beaten = mean[mean["GPLVM"].notna()]
@@ -176,7 +176,7 @@ def tables(options: argparse.Namespace) -> Tables:
     return {
         BESIDE: beside(rows_of(found)),
         "Mean R^2 with the right kernel (Figure 2)": right.pivot_table(
-            measure=["shape", "kernel"], columns=["columns", "how"], **order
+            index=["shape", "kernel"], columns=["columns", "how"], **order
         ),
         'Mean R^2 of the medium shape by "low" (Figure 6): rows made the data, columns are how they are read': (
             mixed.pivot_table(index=["columns", "kernel"], columns="read_as", **order)

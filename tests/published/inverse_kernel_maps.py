@@ -33,7 +33,7 @@ from dreval.methods import GPLVM, IKD, PCA, TSNE, UMAP, VAE, Isomap, KernelPCA, 
 
 MAPS = {"gp_map": 3, "sine_map": 1, "bump_map": 2}
 WIDTHS, SMALL_WIDTHS = (20, 50, 100, 500, 1000), (20, 100, 500)
-GRAPH: dict[str, Any] = {"n_neighbors": 10, "components": "connect"}
+GRAPH: dict[str, Any] = {"n_neighbors": 10, "disconnected": "connect"}
 PRINTED: dict[str, Any] = {"solution": "max_product", "variance": "mean"}
 AUTHORS: dict[str, Any] = {"n_neighbors": 7, "min_correlation": 0.0, "reference": "mean", "solution": "max_product"}
 METHODS = {

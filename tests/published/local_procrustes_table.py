@@ -41,7 +41,7 @@ KS = (6, 9, 12, 15, 18)
 SURFACES = {"swiss_roll": 1600, "hemisphere": 2500, "cylinder": 800}
 IMAGES = {"faces": ("frey", 3), "twos": ("usps_twos", 10)}
 DATA = (*SURFACES, *IMAGES)
-JOIN: dict[str, Any] = {"components": "connect"}
+JOIN: dict[str, Any] = {"disconnected": "connect"}
 METHODS = {
     "GP": lambda k, d: GreedyProcrustes(d, n_neighbors=k, **JOIN),
     "PSA": lambda k, d: ProcrustesSubspacesAlignment(d, n_neighbors=k, **JOIN),
@@ -100,7 +100,7 @@ def refined(seed: int, start: str, k: int = 12, points: int | None = None) -> di
     """R, R_N before and after the rounds, and rounds that raised R."""
     X = draw("swiss_roll", seed, points)
     Y, _ = timed(lambda: STARTS[start](X, k))
-    method, seconds = timed(lambda: ProcrustesRefinement(2, start=Y, n_neighbors=k).fit(X))
+    method, seconds = timed(lambda: ProcrustesRefinement(2, init=Y, n_neighbors=k).fit(X))
     path = np.asarray(method.path_)
     measures = {"R_N before": Y, "R_N after": method.embedding_}
     return {

@@ -33,7 +33,7 @@ def test_figure_1_at_500_columns(data):
     draws = [dreval.simulate(data, n=1000, n_features=500, random_state=repeat) for repeat in range(5)]
     found = [_r2(draw, IKD(d)) for draw in draws]
     assert min(found) >= least
-    for rival in (PCA(d), Isomap(d, n_neighbors=10, components="connect")):
+    for rival in (PCA(d), Isomap(d, n_neighbors=10, disconnected="connect")):
         assert np.mean(found) > np.mean([_r2(draw, rival) for draw in draws])
 
 
@@ -45,7 +45,7 @@ def test_figure_1_small(data):
     found = _r2(many, IKD(d))
     assert found > _r2(few, IKD(d))
     assert found > 0.9
-    assert found > max(_r2(many, PCA(d)), _r2(many, Isomap(d, n_neighbors=10, components="connect")))
+    assert found > max(_r2(many, PCA(d)), _r2(many, Isomap(d, n_neighbors=10, disconnected="connect")))
     assert found > 0.4 + _r2(many, IKD(d, solution="max_product", variance="mean"))
 
 
@@ -59,6 +59,6 @@ def test_the_threshold_does_not_embedding_digits_as_figure_3_says_and_neighbors_
         return dreval.knn_accuracy(X, method.fit_transform(X), labels=y, n_neighbors=10, random_state=0)
 
     by_neighbors, by_threshold = accuracy(IKD(2, **AUTHORS)), accuracy(IKD(2))
-    pca, isomap = accuracy(PCA(2)), accuracy(Isomap(2, n_neighbors=10, components="connect"))
+    pca, isomap = accuracy(PCA(2)), accuracy(Isomap(2, n_neighbors=10, disconnected="connect"))
     assert by_neighbors > max(pca, isomap)
     assert by_threshold < isomap

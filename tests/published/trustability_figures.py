@@ -107,7 +107,7 @@ def one_latent(draw: int, points: int = 200) -> dict[str, float]:
     arc = (1 + error)[:, None] * np.column_stack([np.sin(2 * t), np.cos(2 * t)])
     methods = {
         "PCA": PCA(1),
-        "Isomap": Isomap(1, n_neighbors=10, components="connect"),
+        "Isomap": Isomap(1, n_neighbors=10, disconnected="connect"),
         "tSNE": TSNE(1, random_state=0),
         "UMAP": UMAP(1, random_state=0),
         "LSDR": LSDR(1),

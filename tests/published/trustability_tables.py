@@ -35,7 +35,7 @@ from dreval.methods import LLE, LSDR, PCA, TSNE, UMAP, HessianLLE, KernelPCA, La
 SIMULATED = ("S1", "S2", "S3", "S4")
 FILES = {"Sonar": "sonar", "WBCD": "wdbc", "COIL2000": "coil2000"}
 DATA = (*SIMULATED, *FILES)
-JOIN: dict[str, Any] = {"components": "connect"}
+JOIN: dict[str, Any] = {"disconnected": "connect"}
 COIL_ROWS = 500
 METHODS = {
     "PCA": lambda d, _: PCA(d),
@@ -93,7 +93,7 @@ def cell(
             found, seconds = timed(lambda: dreval.trustability(X, asked, random_state=0))
             return {"u": float(found), "per n": found.parts["ti_per_n"], "n": n, "p": p, "seconds": seconds}
         asked = METHODS[method](2, n)
-        options = {"n_transformations": tried, "n_reseeds": 0, "random_state": 0, "store": store, "progress": False}
+        options = {"n_transformations": tried, "n_replicates": 0, "random_state": 0, "store": store, "progress": False}
         found, seconds = timed(lambda: dreval.tractable_consistency(X, asked, **options))
     except DrevalError as error:
         return {"n": n, "p": p, "why not": str(error).splitlines()[0]}

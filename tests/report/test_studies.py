@@ -29,7 +29,7 @@ def sometimes(X: Any, n_components: int) -> Any:
 def make(folder: Path, **words: Any) -> dreval.Study:
     data = {f"set {i}": np.random.default_rng(i).normal(size=(20 + i, 4)) * [3, 2, 1, 1] for i in range(4)}
     methods = {"pca": "pca", AWKWARD: noisy, "sometimes": sometimes}
-    usual = {"measures": ["trustworthiness", "stress", "k_max"], "n_neighbors": 4, "random_state": 0, "replicates": 2}
+    usual = {"measures": ["trustworthiness", "stress", "k_max"], "n_neighbors": 4, "random_state": 0, "n_replicates": 2}
     return dreval.Study(folder / "s.dreval", data, methods, **{**usual, **words})
 
 

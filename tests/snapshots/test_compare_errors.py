@@ -121,8 +121,8 @@ INTERVALS: dict[str, Case] = {
     "a wrong word": lambda: EV.run(ci="replicate"),
     "a wrong word among options": lambda: EV.run(options={"replicates": {"over": "seed"}}),
     "an unknown option of replicates": lambda: EV.run(options={"replicates": {"n_runs": 5}}),
-    "one run": lambda: EV.run(options={"replicates": {"n_resamples": 1}}),
-    "half a split": lambda: EV.run(options={"subsampling": {"n_resamples": 2.5}}),
+    "one run": lambda: EV.run(options={"replicates": {"n_replicates": 1}}),
+    "half a split": lambda: EV.run(options={"subsampling": {"n_splits": 2.5}}),
 }
 COMMAND: dict[str, Case] = {
     "dreval compare without files": command(),

@@ -47,7 +47,7 @@ def noisy(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
 def replicates() -> dreval.Results:
     """A method that draws, one that does not, and coordinates, run anew."""
     ev = evaluation().with_embedding("noisy", noisy)
-    return ev.run(["trustworthiness", "procrustes_rc"], ci="replicates", options={"replicates": {"n_resamples": 4}})
+    return ev.run(["trustworthiness", "procrustes_rc"], ci="replicates", options={"replicates": {"n_replicates": 4}})
 
 
 def across() -> Any:

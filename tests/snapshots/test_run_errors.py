@@ -121,7 +121,7 @@ RESULT: dict[str, Case] = {
     "new points of other columns": lambda: embed_frame("abd"),
     "new points with a column twice": lambda: embed_frame("abcb"),
     "a rule nobody knows": lambda: RESULTS.inverse_transform("umap", Y, rule="theorem4"),
-    "a ridge for a theorem": lambda: RESULTS.inverse_transform("umap", Y, rule="theorem3", ridge=1.0),
+    "a ridge for a theorem": lambda: RESULTS.inverse_transform("umap", Y, rule="theorem3", reg=1.0),
     "an embedding without data": lambda: Embedding(Y, "mine").transform(X),
     "saved in no folder": lambda: RESULTS.save("nowhere/r.dreval"),
     "saved as a folder": lambda: RESULTS.save("."),

@@ -34,7 +34,7 @@ def broken(X: Any, n_components: int) -> Any:
 
 def study(path: str = "s.dreval", **words: Any) -> dreval.Study:
     usual = {"datasets": DATA, "methods": {"pca": "pca", "broken": broken}, "measures": ["procrustes_disparity"]}
-    return dreval.Study(path, **{**usual, "n_neighbors": 3, "random_state": 0, "replicates": 2, **words})
+    return dreval.Study(path, **{**usual, "n_neighbors": 3, "random_state": 0, "n_replicates": 2, **words})
 
 
 def many() -> StudyStatus:
@@ -73,7 +73,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "too many neighbors": lambda: study(n_neighbors=8),
     "too many neighbors for a subsample": lambda: study(n_neighbors=5, subsample=0.5),
     "a share above 1": lambda: study(subsample=2),
-    "no replicates": lambda: study(replicates=0),
+    "no replicates": lambda: study(n_replicates=0),
     "no components": lambda: study(n_components=0),
     "anchors beyond the data": lambda: study(anchors=9),
     "anchors without anchors": lambda: study(ci="anchors"),

@@ -69,7 +69,7 @@ def timeless(table: pd.DataFrame) -> pd.DataFrame:
 def test_a_cell_is_the_evaluation_made_by_hand(make):
     """Every number of a cell is that of ``Evaluation`` with the seed of the cell."""
     table = timeless(
-        make(replicates=2, ci="points", options={"trustworthiness": {"n_neighbors": [2, 4]}}).run().table()
+        make(n_replicates=2, ci="points", options={"trustworthiness": {"n_neighbors": [2, 4]}}).run().table()
     )
     for name, X in DATA.items():
         for replicate in range(2):
@@ -83,7 +83,7 @@ def test_a_cell_is_the_evaluation_made_by_hand(make):
 
 def test_the_table_has_a_row_for_each_cell_and_measure(make):
     """The closed list of columns; data set, method and replicate of each row."""
-    table = make(replicates=3).run().table()
+    table = make(n_replicates=3).run().table()
     assert list(table.columns) == list(dreval.glossary.COLUMNS)
     assert len(table) == 2 * 2 * 3 * 2
     assert not table.duplicated(["dataset", "embedding", "replicate", "measure", "parameters"]).any()
@@ -95,12 +95,12 @@ def test_the_table_has_a_row_for_each_cell_and_measure(make):
 def test_no_number_depends_on_the_order_or_on_what_else_is_there(make):
     """Piece by piece, turned round, and in two processes: the table is the same."""
     make = partial(make, measures=["procrustes_disparity"])
-    whole = timeless(make("whole", replicates=2).run().table())
+    whole = timeless(make("whole", n_replicates=2).run().table())
     parts = make("parts", datasets={"b": DATA["b"]}, methods={"noisy": noisy}).run()
     make("parts", methods={"noisy": noisy, "first": first}, datasets=dict(reversed(DATA.items()))).run(limit=1)
-    make("parts", replicates=2).run()
+    make("parts", n_replicates=2).run()
     keys = ["dataset", "embedding", "replicate", "measure"]
-    together = timeless(make("jobs", replicates=2).run(n_jobs=2).table())
+    together = timeless(make("jobs", n_replicates=2).run(n_jobs=2).table())
 
     assert_frame_equal(whole, together)
     assert parts.table()["dataset"].iloc[0] == "b"
@@ -130,9 +130,9 @@ def test_what_is_added_later_costs_only_its_own_cells(make, calls):
     make(**words).run()
     make(**words).run()
     assert calls() == 2
-    make(**words, replicates=3).run()
+    make(**words, n_replicates=3).run()
     assert calls() == 6
-    make(datasets={"c": cloud(12, seed=2)}, **words, replicates=3).run()
+    make(datasets={"c": cloud(12, seed=2)}, **words, n_replicates=3).run()
     assert calls() == 9
     study = make(methods={"counted": counted, "again": counted}, n_components=[2, 1]).run()
     assert calls() == 9 + 2 * 4 - 2
@@ -142,7 +142,7 @@ def test_what_is_added_later_costs_only_its_own_cells(make, calls):
 
 def test_a_limit_and_the_status(make):
     """Cells done, failed, running and waiting are those of the file; what another one is at is running."""
-    study = make(replicates=2)
+    study = make(n_replicates=2)
     assert study.status().cells["state"].tolist() == ["waiting"] * 8
     assert not study.status().complete
     study.run(limit=3)
@@ -332,7 +332,7 @@ def seen(X, n_components):
 def test_subsamples_are_common_to_all_methods(make):
     """Half of the points, each once, the same for all methods, others in each replicate."""
     X = cloud(40)
-    study = make(datasets={"a": X}, methods={"seen": seen, "also": first}, replicates=3, subsample=0.5).run()
+    study = make(datasets={"a": X}, methods={"seen": seen, "also": first}, n_replicates=3, subsample=0.5).run()
     drawn = [study.embedding("a", "seen", r) for r in range(3)]
     rows = [{tuple(x) for x in Y} for Y in drawn]
 
@@ -390,7 +390,7 @@ def test_every_kind_of_data_and_method(make, tmp_path):
 
 def test_embeddings_are_kept_or_not(make):
     """The coordinates of a cell are those that its method made with the seed of the cell."""
-    study = make(replicates=2, n_components=[1, 2]).run()
+    study = make(n_replicates=2, n_components=[1, 2]).run()
     seed = stream_seed(cell_seed(5, Cell("b", "noisy", 2, 1)), "embedding", "noisy")
 
     assert np.array_equal(study.embedding("b", "noisy", 1, 2), noisy(DATA["b"], 2, seed))
@@ -408,8 +408,8 @@ def test_embeddings_are_kept_or_not(make):
 
 def test_compare_speaks_of_one_number_of_components(make):
     """``dreval.compare`` of the table; with several numbers each is a family of its own."""
-    one = make("one", replicates=2, datasets={**DATA, "c": cloud(18, seed=2)}).run()
-    both = make("both", replicates=2, datasets={**DATA, "c": cloud(18, seed=2)}, n_components=[1, 2]).run()
+    one = make("one", n_replicates=2, datasets={**DATA, "c": cloud(18, seed=2)}).run()
+    both = make("both", n_replicates=2, datasets={**DATA, "c": cloud(18, seed=2)}, n_components=[1, 2]).run()
     found, split = one.compare(tests="wilcoxon"), both.compare(tests="wilcoxon", measure="trustworthiness")
 
     for same in (one.table(), one.path, [str(one.path)]):
@@ -462,7 +462,7 @@ def counts_up(X, n_components):
 
 def test_failures_that_differ_in_numbers_only_are_one_note(make):
     """One short note for all of them; the whole reasons stay in ``failures``; counts are in the repr."""
-    status = make(methods={"counts": counts_up}, replicates=2, subsample=0.8).run().status()
+    status = make(methods={"counts": counts_up}, n_replicates=2, subsample=0.8).run().status()
     assert status.failures["reason"].nunique() == 4
     notes = " ".join(str(status.summary().as_markdown()).split())
     assert "4 cells failed" in notes

@@ -1,4 +1,4 @@
-"""What every method on the neighborhood graph does when the graph is not connected: one meaning of ``components``."""
+"""What every method on the neighborhood graph does when the graph is not connected: one meaning of ``disconnected``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _parts():
 def test_the_default_refuses_and_names_the_cure(name):
     """Sizes, the parameter, and a way out."""
     X, _ = _parts()
-    with pytest.raises(MethodFailed, match=r'3 components of 40, 30, 20 points .* or components="connect"'):
+    with pytest.raises(MethodFailed, match=r'3 components of 40, 30, 20 points .* or disconnected="connect"'):
         METHODS.get(name)(2, n_neighbors=8).fit(X)
 
 
@@ -43,7 +43,7 @@ def test_every_other_way_warns_and_gives_all_rows(name, way):
     """One warning with the sizes; all rows are finite."""
     X, _ = _parts()
     with pytest.warns(ApproximationWarning, match="3 components of 40, 30, 20 points"):
-        Y = METHODS.get(name)(2, n_neighbors=8, components=way).fit_transform(X)
+        Y = METHODS.get(name)(2, n_neighbors=8, disconnected=way).fit_transform(X)
     assert Y.shape == (90, 2)
     assert np.isfinite(Y).all()
 
@@ -55,8 +55,8 @@ def test_parts_are_embedded_as_if_alone(name):
     cls = METHODS.get(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
-        largest = cls(2, n_neighbors=8, components="largest", random_state=0).fit(X)
-        separate = cls(2, n_neighbors=8, components="separate", random_state=0).fit(X)
+        largest = cls(2, n_neighbors=8, disconnected="largest", random_state=0).fit(X)
+        separate = cls(2, n_neighbors=8, disconnected="separate", random_state=0).fit(X)
     assert_array_equal(separate.part_, np.array([1, 0, 2])[part])
     alone = [cls(2, n_neighbors=8, random_state=0).fit(X[part == c]).embedding_ for c in range(3)]
     assert_array_equal(largest.embedding_[part == 1], alone[1])
@@ -71,7 +71,7 @@ def test_points_outside_the_largest_part_go_to_its_nearest_point():
     """Each of the other points lies on the image of the nearest point of the largest part."""
     X, part = _parts()
     with pytest.warns(ApproximationWarning, match="the other 50 points were set on the nearest point"):
-        Y = Isomap(2, n_neighbors=8, components="largest").fit_transform(X)
+        Y = Isomap(2, n_neighbors=8, disconnected="largest").fit_transform(X)
     inside = np.flatnonzero(part == 1)
     for i in np.flatnonzero(part != 1):
         j = inside[((X[inside] - X[i]) ** 2).sum(axis=1).argmin()]
@@ -83,7 +83,7 @@ def test_new_points_are_set_as_those_left_out(cls):
     """largest: rows left out keep their places, a new row near one is set as it is, others as by the part alone."""
     X, part = _parts()
     with pytest.warns(ApproximationWarning):
-        method = cls(2, n_neighbors=8, components="largest").fit(X)
+        method = cls(2, n_neighbors=8, disconnected="largest").fit(X)
     assert_array_equal(method.part_, np.where(part == 1, 0, -1))
     inside = X[part == 1]
     assert_array_equal(method.transform(inside), cls(2, n_neighbors=8).fit(inside).transform(inside))
@@ -96,8 +96,8 @@ def test_attributes_of_parts_are_found_by_what_is_said(way):
     """What only the parts have is refused with its place; what nothing has, as ever; copies and pickles live."""
     X, _ = _parts()
     with pytest.warns(ApproximationWarning):
-        method = Isomap(2, n_neighbors=8, components=way).fit(X)
-    with pytest.raises(AttributeError, match=rf"components='{way}' and a graph in parts: see parts_\[0\].geodesics_"):
+        method = Isomap(2, n_neighbors=8, disconnected=way).fit(X)
+    with pytest.raises(AttributeError, match=rf"disconnected='{way}' and a graph in parts: see parts_\[0\].geodesics_"):
         _ = method.geodesics_
     with pytest.raises(AttributeError, match=r"object has no attribute 'nonsense_'$"):
         _ = method.nonsense_
@@ -111,13 +111,13 @@ def test_attributes_of_parts_are_found_by_what_is_said(way):
 def test_ways_that_a_cost_does_not_know_are_refused(way, k):
     """Locally linear coordination refuses or connects; other words are refused whether the graph is in parts or not."""
     X, _ = _parts()
-    with pytest.raises(UnknownName, match=f"`components` must be .*got '{way}'.*connect, error"):
-        LocallyLinearCoordination(2, n_neighbors=k, components=way, random_state=0).fit(X)
+    with pytest.raises(UnknownName, match=f"`disconnected` must be .*got '{way}'.*connect, error"):
+        LocallyLinearCoordination(2, n_neighbors=k, disconnected=way, random_state=0).fit(X)
     if k == 8:
         with pytest.raises(MethodFailed, match="3 components of 40, 30, 20 points"):
             LocallyLinearCoordination(2, n_neighbors=k).fit(X)
         with pytest.warns(ApproximationWarning, match="They were joined by 2 links"):
-            LocallyLinearCoordination(2, n_neighbors=k, components="connect", random_state=0).fit(X)
+            LocallyLinearCoordination(2, n_neighbors=k, disconnected="connect", random_state=0).fit(X)
 
 
 @pytest.mark.parametrize("cls", [Isomap, LandmarkIsomap])
@@ -125,7 +125,7 @@ def test_new_points_follow_their_part(cls):
     """With parts, fitted rows keep their places in transform, and rows near a part land in it."""
     X, _ = _parts()
     with pytest.warns(ApproximationWarning):
-        method = cls(2, n_neighbors=8, components="separate").fit(X)
+        method = cls(2, n_neighbors=8, disconnected="separate").fit(X)
     assert_allclose(method.transform(X), method.embedding_, atol=1e-7)
     assert_allclose(method.transform(X + 1e-9), method.embedding_, atol=1e-6)
 
@@ -135,8 +135,8 @@ def test_small_parts_are_padded_and_words_are_checked():
     line = np.column_stack([np.arange(20.0), np.zeros(20), np.zeros(20)])
     X = np.vstack([line, [[99.0, 0, 0], [99.5, 0, 0], [99, 1, 0]]])
     with pytest.warns(ApproximationWarning, match="2 components of 20, 3 points"):
-        Y = Isomap(2, n_neighbors=2, components="separate").fit_transform(X)
+        Y = Isomap(2, n_neighbors=2, disconnected="separate").fit_transform(X)
     assert_array_equal(Y[20:], np.tile(Y[20], (3, 1)))
     assert Y[20, 0] > Y[:20, 0].max()
     with pytest.raises(UnknownName, match="connect, error, largest, separate"):
-        Isomap(2, n_neighbors=2, components="largst").fit(X)
+        Isomap(2, n_neighbors=2, disconnected="largst").fit(X)

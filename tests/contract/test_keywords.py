@@ -1,0 +1,120 @@
+"""One keyword for one thing, over all functions, verbs, methods, data sets, options and the command line."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import dreval
+from dreval.cli._main import _parser
+from dreval.evaluation.plan import CI_OPTIONS
+from dreval.methods._costs import COSTS
+from dreval.methods._mappings import MAPPINGS, options_of
+from dreval.records.comparison import Comparison
+from dreval.records.embedding import Embedding
+from dreval.registry import DATASETS, FIGURES, METHODS
+
+# The first of each group is ours; the others are words for the same thing.
+GROUPS = [
+    ("algorithm", "solver", "optimizer"),
+    ("amplitude", "amplitudes", "magnitude"),
+    ("bandwidth", "length_scale", "kernel_width", "lengthscale"),
+    ("conf_level", "confidence", "confidence_level", "level"),
+    ("alpha", "significance", "sig_level"),
+    ("dataset", "data_set"),
+    ("disconnected", "components", "connect", "connectivity"),
+    ("format", "form", "fmt"),
+    ("ids", "row_names", "obs_names", "names_of_rows"),
+    ("init", "start", "initial", "initialization", "Y0"),
+    ("kernel", "x_kernel", "y_kernel", "kernels"),
+    ("labels", "classes"),
+    ("learning_rate", "lr", "eta", "step_size"),
+    ("max_iter", "n_iter", "n_iterations", "iterations", "n_rounds", "n_steps", "max_steps"),
+    ("metric", "distance", "dissimilarity"),
+    ("n_charts", "n_pieces", "n_regions", "n_local_models", "n_patches"),
+    ("n_components", "d", "dim", "n_dims", "ndim"),
+    ("n_epochs", "epochs"),
+    ("n_folds", "cv", "folds"),
+    ("n_init", "n_starts", "n_restarts", "restarts"),
+    ("n_jobs", "n_threads", "threads", "workers", "n_workers"),
+    ("n_neighbors", "k", "neighbors"),
+    ("n_replicates", "replicates", "n_reseeds", "n_runs", "n_repeats", "n_seeds"),
+    ("n_resamples", "n_permutations", "n_perms", "perms", "n_bootstrap"),
+    ("path", "filename", "fname"),
+    ("progress", "verbose"),
+    ("random_state", "seed"),
+    ("reg", "ridge", "regularization", "weight_decay", "lam"),
+    ("repulsion", "repulsion_strength"),
+    ("tol", "tolerance", "eps", "epsilon"),
+]
+# A keyword that is a number in one place and a word in another, and means one thing all the same.
+NUMBERS_OR_WORDS = ("n_neighbors",)  # "auto"
+
+
+def _public() -> Iterator[tuple[str, Any]]:
+    """Every public callable, with its name."""
+    for name in dreval.__all__:
+        thing = getattr(dreval, name)
+        if callable(thing):
+            yield name, thing
+    for record in (dreval.Evaluation, dreval.Results, dreval.Study, dreval.Protocol, Comparison, Embedding):
+        for verb in (one for one in dir(record) if not one.startswith("_") and callable(getattr(record, one))):
+            yield f"{record.__name__}.{verb}", getattr(record, verb)
+    yield from ((f"methods.{METHODS.card(name).class_name}", METHODS.get(name)) for name in METHODS)
+
+
+def keywords() -> dict[str, dict[str, Any]]:
+    """Where each keyword is, with its default there."""
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    for name, thing in _public():
+        for parameter in inspect.signature(thing).parameters.values():
+            found[parameter.name][name] = parameter.default
+    several = [(name, DATASETS.card(name).parameters) for name in DATASETS]
+    several += [(f"plot {card.name}", dict.fromkeys(card.options)) for card in FIGURES.cards()]
+    several += [(name, dict.fromkeys(options_of(thing))) for name, thing in {**COSTS, **MAPPINGS}.items()]
+    several += [(f"options {name}", options) for name, options in CI_OPTIONS.items()]
+    several += [("command line", dict.fromkeys(_flags(_parser())))]
+    for name, options in several:
+        for key in options:
+            found[key][name] = options[key] if isinstance(options, dict) else None
+    return found
+
+
+def _flags(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The options of a verb and of all below it."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from _flags(below)
+        elif action.option_strings:
+            yield action.dest
+
+
+def test_a_thing_has_one_keyword() -> None:
+    """Of the words for one thing only the first of its group is a keyword."""
+    known = keywords()
+    assert len(known) > 150
+    assert {word: list(known[word]) for group in GROUPS for word in group[1:] if word in known} == {}
+    assert {group[0] for group in GROUPS} <= known.keys()
+
+
+def test_a_keyword_means_one_thing() -> None:
+    """Its defaults are all numbers, all words or all yes and no."""
+    kinds = {
+        key: {_kind(default) for default in places.values()} - {None}
+        for key, places in keywords().items()
+        if key not in NUMBERS_OR_WORDS
+    }
+    assert {key: found for key, found in kinds.items() if len(found) > 1} == {}
+
+
+def _kind(default: Any) -> str | None:
+    """Number, word, or yes and no; None for a default that says nothing."""
+    if isinstance(default, bool):
+        return "yes or no"
+    if isinstance(default, str):
+        return "word"
+    return "number" if isinstance(default, int | float) else None
