@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dreval._check import MIN_POINTS, check_int, check_one_of
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
-from dreval.glossary import filled
+from dreval.glossary import block, filled
 from dreval.records._verbs import call
 from dreval.registry import DATASETS
 
@@ -31,7 +31,7 @@ FloatArray = npt.NDArray[np.float64]
 Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DatasetCard:
     """Metadata of a data set.
 
@@ -50,6 +50,20 @@ class DatasetCard:
     reference: str
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     files: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        words = {
+            "name": self.name,
+            "kind": self.kind,
+            "points": f"{self.n:,}{' by default' if self.kind == 'simulated' else ''}",
+            "columns": f"{self.p:,}{' by default' if self.kind == 'simulated' else ''}",
+            "parameters": ", ".join(f"{name}={value!r}" for name, value in self.parameters.items()),
+            "files": ", ".join(self.files),
+            "source": self.source,
+            "license": self.license,
+            "reference": self.reference,
+        }
+        return block(self.title, words)
 
 
 @dataclass(frozen=True)

@@ -475,6 +475,9 @@ class Results(Record):
         Parameters
         ----------
         kind : str
+            ``dreval.list_figures()`` lists the kinds, and ``dreval.card("map")`` gives the options of one. Those that
+            come with dreval:
+
             - "scatter" (or "embedding"): the points of each embedding, colored by class or by ``color``.
             - "map": the quality of a measure where the points lie, from worse (orange) to better (blue).
             - "curve": a measure against the number of neighbors, one line for each embedding, with intervals and

@@ -9,10 +9,12 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from dreval.glossary import block
+
 __all__ = ["FigureCard", "figure"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FigureCard:
     """What is known of a kind of figure without drawing one.
 
@@ -39,6 +41,16 @@ class FigureCard:
     several: bool
     options: tuple[str, ...]
     aliases: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        words = {
+            "name": self.name,
+            "shows": self.sentence,
+            "other names": ", ".join(self.aliases),
+            "drawn of": "a comparison over several data sets" if self.several else f"a {self.of.removesuffix('s')}",
+            "options": ", ".join(self.options) or "none of its own",
+        }
+        return block(f"Figure {self.name!r}", words)
 
 
 def figure(
