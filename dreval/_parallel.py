@@ -17,11 +17,15 @@ SMALL = 1000  # rows, up to which threads of a matrix product or a factorization
 
 def n_threads(n_jobs: int | None) -> int:
     """Number of threads: all cores for None or -1, else ``n_jobs``."""
-    if n_jobs is None or n_jobs == -1:
-        from joblib import cpu_count  # respects CPU affinity and the limits of a container
+    return _cores() if n_jobs is None or n_jobs == -1 else check_int(n_jobs, "n_jobs", low=1)
 
-        return int(cpu_count())
-    return check_int(n_jobs, "n_jobs", low=1)
+
+@cache
+def _cores() -> int:
+    """Number of cores, read once: joblib respects CPU affinity and a container's limits, for which it opens files."""
+    from joblib import cpu_count
+
+    return int(cpu_count())
 
 
 @cache

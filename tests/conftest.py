@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,13 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("dreval")
+if _examples is None:
+    # Hypothesis reads the numbers in the source of the whole package, to draw them too, and again after every import:
+    # a twentieth of the time of all tests, and examples that change with any file.
+    with contextlib.suppress(ImportError):  # older versions do not
+        from hypothesis.internal.conjecture import providers
+
+        providers.is_local_module_file = lambda _: False
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

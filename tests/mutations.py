@@ -1,25 +1,36 @@
 """Wrong formulas and wrong wirings, each of which the fast tests named with it must catch.
 
-    .venv/bin/python tests/mutations.py            all of them, a quarter of an hour to half an hour
+    .venv/bin/python tests/mutations.py            all of them, some ten minutes on two cores
     .venv/bin/python tests/mutations.py --only hsic    those whose file, texts or tests contain the word
     .venv/bin/python tests/mutations.py --check    whether every text still occurs exactly once; runs nothing
 
 A mutant is one replacement in one file of a scratch copy of this tree; the working tree is never changed. The tests are
-run with ``-x``; a mutant that they do not notice survives, and the exit code is 1. Run by hand when tests are cut, and
-when a formula moves. Entries name lines of computation, since words of messages change.
+run with ``-x``; a mutant that they do not notice survives, and so does one whose test fails without it too; the exit
+code is then 1. Two run at a time, in children of one process that has imported the libraries. Run by hand when tests
+are cut, and when a formula moves. Entries name lines of computation, since words of messages change.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")  # as in conftest.py, before numpy is imported
+for _name in ("numba", "pandas", "scipy.stats", "statsmodels.stats.multitest"):
+    import_module(_name)  # the child processes have these from the start
 
 ROOT = Path(__file__).resolve().parent.parent
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "_build", ".*_cache", ".hypothesis", "*.dreval", ".numba")
@@ -485,29 +496,90 @@ def _stale(mutant: Mutant) -> str:
     return f"its text occurs {count} times" if count != 1 else f"no tests {', '.join(missing)}" if missing else ""
 
 
-def _run(mutant: Mutant, tree: Path) -> tuple[str, float]:
-    """The test that failed on the mutant ("" for none), and the seconds it took; the scratch copy is as before."""
-    path, began = tree / "dreval" / mutant.file, time.perf_counter()
-    before = path.stat()
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
-    env = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    if "_loops" in mutant.file:  # compiled callers in other files would go on with what they have in their cache
-        env["NUMBA_CACHE_DIR"] = str(tree / ".numba")
-    files = [str(tree / "tests" / name) for name in mutant.tests.split()]
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", FAST, "-p", "no:cacheprovider", "--tb=no", *files]
+class Caught:
+    """A plugin of pytest that remembers what failed."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A test, or what it asks for, has failed."""
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file could not be read."""
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+
+def _test(tree: Path, tests: list[str], *options: str) -> list[str]:
+    """The tests that fail in a copy of the tree; to be called once in a process, which has not imported dreval."""
+    os.chdir(tree)
+    sys.path.insert(0, str(tree))
+    os.environ["PYTHONPATH"] = str(tree)
+    plugin, quiet = Caught(), ["-q", "-q", "-p", "no:cacheprovider", "--tb=no", "-m", FAST]
+    code = pytest.main([*quiet, *options, *(str(tree / "tests" / name) for name in tests)], plugins=[plugin])
+    if code not in (0, 1, 2) or bool(code) != bool(plugin.failed):
+        raise RuntimeError(f"pytest ended with {code} in {tree} for {tests}")
+    return [name.removeprefix("tests/") for name in plugin.failed]
+
+
+def _begin(tree: Path, log: Path, tests: list[str], *options: str) -> int:
+    """A child process that has the libraries of this one, and writes what failed, a line each, into ``log``."""
+    log.unlink(missing_ok=True)
+    child = os.fork()
+    if child:
+        return child
+    code = 1
     try:
-        done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, timeout=LIMIT)
-        lines = done.stdout.splitlines()
-        caught = [line.split(" - ")[0] for line in lines if line.startswith(("FAILED", "ERROR"))]
-        if done.returncode not in (0, 1, 2) or (done.returncode and not caught):
-            raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    except subprocess.TimeoutExpired:
-        caught = [f"ERROR no end within {LIMIT} s"]
+        os.setsid()
+        with log.with_suffix(".out").open("w") as out:
+            os.dup2(out.fileno(), 1)
+            os.dup2(out.fileno(), 2)
+            log.write_text("\n".join(_test(tree, tests, *options)), encoding="utf-8")
+        code = 0
     finally:
-        path.write_text(text, encoding="utf-8")
-        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    return (caught[0].split("/tests/")[-1].removeprefix("FAILED tests/") if caught else ""), time.perf_counter() - began
+        os._exit(code)
+
+
+def _end(child: int, log: Path, until: float) -> list[str] | None:
+    """What failed in the child, once it has ended; None while it goes on."""
+    if os.waitpid(child, os.WNOHANG)[0]:
+        if not log.is_file():
+            raise RuntimeError(log.with_suffix(".out").read_text(encoding="utf-8")[-2000:])
+        return log.read_text(encoding="utf-8").splitlines()
+    if time.perf_counter() < until:
+        return None
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return [f"no end within {LIMIT} s"]
+
+
+def _run(mutants: list[Mutant], folder: Path) -> Iterator[tuple[Mutant, str, float]]:
+    """Every mutant with the test that failed on it ("" for none) and its seconds, two at a time, each in its own copy.
+
+    At the end the copies are as before.
+    """
+    waiting, running = list(mutants), {}
+    free = [folder / "one", folder / "two"]
+    while waiting or running:
+        while waiting and free:
+            tree, mutant, began = free.pop(), waiting.pop(0), time.perf_counter()
+            path = tree / "dreval" / mutant.file
+            text, times = path.read_text(encoding="utf-8"), path.stat()
+            path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+            child = _begin(tree, tree.with_suffix(".log"), mutant.tests.split(), "-x")
+            running[child] = (mutant, tree, path, text, times, began)
+        time.sleep(0.1)
+        for child, (mutant, tree, path, text, times, began) in list(running.items()):
+            failed = _end(child, tree.with_suffix(".log"), began + LIMIT)
+            if failed is not None:
+                del running[child]
+                free.append(tree)
+                path.write_text(text, encoding="utf-8")
+                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # compiled loops stay valid
+                yield mutant, failed[0] if failed else "", time.perf_counter() - began
 
 
 def main() -> int:
@@ -523,19 +595,27 @@ def main() -> int:
     if stale or options.check or not chosen:
         print(f"{len(chosen)} mutants, {len(stale)} stale")
         return 1 if stale or not chosen else 0
-    survivors = 0
-    with tempfile.TemporaryDirectory(prefix="dreval-mutants-") as folder:
-        tree = Path(folder) / "tree"
-        shutil.copytree(ROOT, tree, ignore=LEFT_OUT, symlinks=True)  # times too, so that compiled loops stay valid
-        for mutant in chosen:
-            caught, seconds = _run(mutant, tree)
-            test = caught.removeprefix("ERROR tests/").partition("[")[0]
-            if "::" in test and _run(mutant._replace(new=mutant.old, tests=test), tree)[0]:
-                caught = ""  # this test fails without the mutant, and shows nothing
-            survivors += not caught
+    caught: dict[Mutant, str] = {}
+    with tempfile.TemporaryDirectory(prefix="dreval-mutants-") as name:
+        folder = Path(name)
+        for tree in ("one", "two"):
+            shutil.copytree(
+                ROOT, folder / tree, ignore=LEFT_OUT, symlinks=True
+            )  # with times: compiled loops stay valid
+        for mutant, test, seconds in _run(chosen, folder):
+            caught[mutant] = test
             what = f"{mutant.file}: {' '.join(mutant.old.split())} -> {' '.join(mutant.new.split())}"
-            print(f"| {what} | {caught or 'SURVIVED ' + mutant.tests} | {seconds:.0f} |", flush=True)
-    print(f"{len(chosen)} mutants, {survivors} survived")
+            print(f"| {what} | {test or 'SURVIVED ' + mutant.tests} | {seconds:.0f} |", flush=True)
+        tests = sorted({test for test in caught.values() if test and not test.startswith("no end")})
+        broken: list[str] | None = []
+        if tests:
+            child = _begin(folder / "one", folder / "whole.log", [name.partition("[")[0] for name in tests])
+            while (broken := _end(child, folder / "whole.log", math.inf)) is None:
+                time.sleep(0.1)
+    for test in broken or []:
+        print(f"{test} fails without any mutant, and shows nothing")
+    survivors = [mutant for mutant, test in caught.items() if not test or test in (broken or [])]
+    print(f"{len(chosen)} mutants, {len(survivors)} survived")
     return 1 if survivors else 0
 
 

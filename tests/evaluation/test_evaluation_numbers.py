@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,7 @@ from dreval.records.results import point_column
 from dreval.registry import MEASURES
 
 NEVER_EQUAL = ["seconds"]
+FEW = {"points": {"n_partitions": 2}}
 NEVER_ALONE = ["seconds", "p_adjusted"]  # adjustment is over all tests of the table
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] @ np.array([[1.0, 0.3], [-0.2, 1.1]])
@@ -46,7 +48,7 @@ def noise(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
 # one row per k, the plain functions, hand counts
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(pairs(min_n=6, max_n=24, scales=False), st.data())
 def test_values_are_those_of_the_plain_functions(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
     """Each measure at each k is ``dreval.<measure>(X, Y, n_neighbors=k)`` to the bit, also worst and best over ties."""
@@ -83,9 +85,11 @@ def test_a_list_of_k_is_as_many_runs() -> None:
 
     Groups are the same for each k, so the standard errors are equal as well.
     """
-    several = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[12, 3, 7, 3], random_state=0).run("all")
+    several = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=[12, 3, 7, 3], random_state=0)
+    several = several.run("all", options=FEW)
     parts = [
-        dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=k, random_state=0).run("all") for k in (3, 7, 12)
+        dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=k, random_state=0).run("all", options=FEW)
+        for k in (3, 7, 12)
     ]
     together = pd.concat([rows_of(part, "e") for part in parts]).drop_duplicates(["measure", "test", "parameters"])
     order = ["measure", "test", "parameters"]
@@ -130,7 +134,15 @@ def crowd(order: list[str], **settings: Any) -> dreval.Results:
         "e": Y, "noise": noise, "pca": "pca", "bad": Y[:7], "spot": np.zeros((40, 3)), "wide": X @ X.T,
     }  # fmt: skip
     setting = {"labels": LABELS, "covariates": {"age": X[:, 3]}, "n_neighbors": [3, 6], "random_state": 5, **settings}
-    return dreval.Evaluation(X, {name: known[name] for name in order}, **setting).run("all", n_resamples=49)
+    return dreval.Evaluation(X, {name: known[name] for name in order}, **setting).run(
+        "all", n_resamples=49, options=FEW
+    )
+
+
+@functools.cache
+def company() -> dreval.Results:
+    """Two embeddings, a method, and one that fails."""
+    return crowd(["e", "noise", "pca", "bad"])
 
 
 @pytest.mark.parametrize(
@@ -146,7 +158,7 @@ def crowd(order: list[str], **settings: Any) -> dreval.Results:
 )
 def test_others_change_no_number(order: list[str], settings: dict[str, Any]) -> None:
     """Company, order and threads change no value, interval, chance, tie bound or p-value of an embedding."""
-    base = crowd(["e", "noise", "pca", "bad"])
+    base = company()
     other = crowd(order, **settings)
     for name in set(order) & {"e", "noise", "pca", "bad"}:
         same(rows_of(other, name, NEVER_ALONE), rows_of(base, name, NEVER_ALONE))
@@ -174,7 +186,7 @@ def test_a_seed_is_a_seed() -> None:
 # intervals
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(pairs(min_n=5, max_n=40), st.data())
 def test_intervals_hold_the_value_within_bounds(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
     """lower <= conf_low <= value <= conf_high <= upper, se >= 0, and worst and best hold the value between them."""
@@ -184,7 +196,7 @@ def test_intervals_hold_the_value_within_bounds(pair: tuple[np.ndarray, np.ndarr
     ev = dreval.Evaluation(
         cloud, {"e": image}, labels=np.arange(len(cloud)) % 3, n_neighbors=k, anchors=anchors, random_state=0
     )
-    for row in ev.run("all", None).tidy().to_dict("records"):
+    for row in ev.run("all", None, options=FEW).tidy().to_dict("records"):
         if "method" in MEASURES.card(row["measure"]).needs:
             assert "coordinates only" in row["note"]
             continue
@@ -342,7 +354,7 @@ def test_the_smallest_data(n: int, d: int) -> None:
     """Four points, one column, more columns than the data: every measure at every k has a value in its bounds."""
     image = np.random.default_rng(1).normal(size=(n, min(d, n)))
     ev = dreval.Evaluation(X[:n], {"e": image}, labels=LABELS[:n], n_neighbors=list(range(1, n)), random_state=0)
-    table = ev.run("all").tidy()
+    table = ev.run("all", options=FEW).tidy()
     methods = [name for name in dreval.list_measures() if "method" in MEASURES.card(name).needs]
     rows = table[(table["test"] == "") & ~table["measure"].isin(methods)]
 

@@ -21,7 +21,11 @@ IDS = [f"p{i}" for i in range(30)]
 @pytest.fixture(scope="module")
 def results() -> dreval.Results:
     ev = dreval.Evaluation(X, {"e": Y}, labels=LABELS, ids=IDS, n_neighbors=[3, 5], random_state=0)
-    return ev.with_embedding("flat", X[:, :1]).with_embedding("bad", Y[:5]).run("all")
+    return (
+        ev.with_embedding("flat", X[:, :1])
+        .with_embedding("bad", Y[:5])
+        .run("all", options={"points": {"n_partitions": 2}})
+    )
 
 
 def test_glance_has_one_row_for_each_embedding(results: dreval.Results) -> None:

@@ -32,7 +32,7 @@ def results(names: list[str], **settings: Any) -> dreval.Results:
     images = {name: np.round(Y + i, i % 3) for i, name in enumerate(names)}
     setting = {"labels": LABELS, "covariates": {"a covariate with a rather long name": X[:, 0]}, "random_state": 0}
     ev = dreval.Evaluation(X, images, **{**setting, "n_neighbors": [2, 5, 9], **settings})
-    return ev.with_embedding("bad", Y[:5]).run("all", n_resamples=19)
+    return ev.with_embedding("bad", Y[:5]).run("all", n_resamples=19, options={"points": {"n_partitions": 2}})
 
 
 @pytest.mark.parametrize(
