@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval.errors import InputError, UnknownName
+from dreval.errors import Hint, InputError, UnknownName
 
 __all__ = [
     "auto_neighbors",
+    "calls",
     "check_bool",
     "check_classes",
     "check_exact",
@@ -132,15 +133,20 @@ def check_one_of(
         return value
     near = nearest_name(value, options) if isinstance(value, str) else None
     cure = (f"Did you mean {near!r}? " if near else "") + known_names(options, listing)
-    raise UnknownName(argument, "must be a known name", describe(value), cure)
+    raise UnknownName(argument, "must be a known name", describe(value), cure, **calls(listing))
 
 
 def known_names(options: Iterable[str], listing: tuple[str, ...] = ()) -> str:
-    """A sentence that lists the names, or says which call lists them when there are many."""
+    """A sentence that lists the names, or with fields for ``calls`` says which of them lists many names."""
     options = sorted(options)
     if len(options) <= MANY_NAMES or not listing:
         return f"Known: {', '.join(options) or 'none'}."
-    return f"{' and '.join(listing)} list{'s' if len(listing) == 1 else ''} them all."
+    return f"{' and '.join(f'{{{call}}}' for call in listing)} list{'s' if len(listing) == 1 else ''} them all."
+
+
+def calls(listing: Iterable[str]) -> dict[str, Hint]:
+    """Calls as fields of an error."""
+    return {call: Hint(call) for call in listing}
 
 
 def check_parameters(options: Iterable[str], known: Iterable[str], what: str) -> None:
@@ -283,8 +289,8 @@ def check_numeric(value: Any, argument: str) -> npt.NDArray[Any]:
     if array.dtype.kind == "O":
         refuse_missing(array, argument)
     if array.dtype.kind not in "biuf":
-        cure = "Convert it to a numeric array; a column of text can be named as `labels`."
-        raise InputError(argument, "must hold numbers", describe(array), cure)
+        cure = "Convert it to a numeric array; a column of text can be named as {labels}."
+        raise InputError(argument, "must hold numbers", describe(array), cure, labels="labels")
     return array
 
 
@@ -454,7 +460,9 @@ def check_classes(value: Any, n: int, argument: str = "labels") -> tuple[IntArra
             argument,
             "must be classes (text, booleans or integers)",
             f"dtype {array.dtype}",
-            "Convert class codes with labels.astype(int); pass numbers as `covariates`, or `embed` them as `response`.",
+            "Convert class codes with labels.astype(int); pass numbers as {covariates}, or `embed` them as {response}.",
+            covariates="covariates",
+            response="response",
         )
     if array.dtype.kind not in "biuUSO":
         raise InputError(argument, "must be classes", describe(array), "Pass text, booleans or integers.")

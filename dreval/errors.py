@@ -5,10 +5,11 @@ Every error has four parts, in this order: the argument in backticks, the rule i
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 __all__ = [
     "ApproximationWarning",
@@ -16,6 +17,7 @@ __all__ = [
     "DrevalError",
     "DrevalWarning",
     "EmbeddingFailed",
+    "Hint",
     "InputError",
     "InputWarning",
     "MethodFailed",
@@ -24,6 +26,28 @@ __all__ = [
     "UndefinedMeasure",
     "UnknownName",
 ]
+
+
+class Hint(NamedTuple):
+    """An argument with its value, or a call, in the text of an error: Python's, unless the name is a ``--flag``.
+
+    Examples
+    --------
+    >>> hint = Hint("direction", {"stress": "lower"})
+    >>> str(hint), str(hint._replace(name="--direction"))
+    ("direction={'stress': 'lower'}", '--direction stress=lower')
+    """
+
+    name: str
+    value: Any = ...  # none: the name alone
+
+    def __str__(self) -> str:
+        if self.value is ...:
+            return self.name
+        if not self.name.startswith("--"):
+            return f"{self.name}={self.value!r}"
+        pairs = self.value.items() if isinstance(self.value, Mapping) else ()
+        return f"{self.name} {shlex.quote(','.join(f'{key}={one}' for key, one in pairs) or str(self.value))}"
 
 
 class DrevalError(ValueError):
@@ -39,8 +63,8 @@ class DrevalError(ValueError):
         What was found instead.
     cure : str
         A sentence that says what to do.
-    **others : str
-        Names of other arguments of which the four speak: ``{y}`` in these stands for the name ``y="..."``.
+    **others : str or Hint
+        Names of other arguments in these four texts: ``{y}`` stands for the name ``y="..."``, or for a setting.
 
     Examples
     --------
@@ -49,25 +73,31 @@ class DrevalError(ValueError):
     '`labels` must have as many rows as `umap`: got 4 rows for 5. Drop the others.'
     """
 
-    def __init__(self, argument: str, rule: str, got: str, cure: str, **others: str) -> None:
-        self._said, self._others = (rule, got, cure), others
+    def __init__(self, argument: str, rule: str, got: str, cure: str, **others: str | Hint) -> None:
+        self._said, self._others = (rule, got, cure), dict[str, Any](others)
         self._whose = argument
         for name, called in others.items():
-            argument = argument.replace(f"{{{name}}}", called)
-            rule, got, cure = (text.replace(f"{{{name}}}", f"`{called}`") for text in (rule, got, cure))
+            argument = argument.replace(f"{{{name}}}", str(called))
+            shown = str(called) if isinstance(called, Hint) else f"`{called}`"
+            rule, got, cure = (text.replace(f"{{{name}}}", shown) for text in (rule, got, cure))
         self.argument, self.rule, self.got, self.cure = argument, rule, got, cure
         super().__init__(f"`{argument}` {rule}: got {got}. {cure}")
 
     def named(self, names: Mapping[str, str]) -> Self:
         """The same refusal where arguments have other names: those of ``names`` become their values."""
-        others = {name: names.get(called, called) for name, called in self._others.items()}
+        others: dict[str, Any] = {
+            name: called._replace(name=names.get(called.name, called.name))
+            if isinstance(called, Hint)
+            else names.get(called, called)
+            for name, called in self._others.items()
+        }
         return type(self)(names.get(self._whose, self._whose), *self._said, **others)
 
-    def altered(self, **fields: str) -> Self:
-        """The same refusal with another argument, rule, got or cure."""
+    def altered(self, kind: type[DrevalError] | None = None, **fields: str) -> DrevalError:
+        """The same refusal with another argument, rule, got or cure, or of another kind."""
         rule, got, cure = self._said
         fields = {"argument": self._whose, "rule": rule, "got": got, "cure": cure} | fields
-        return type(self)(**fields, **self._others)
+        return (kind or type(self))(**fields, **self._others)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), self._whose, *self._said, **self._others), ()

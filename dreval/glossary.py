@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 __all__ = [
     "COLUMNS",
-    "DATA_CAVEAT",
     "DIRECTIONS",
     "MARK",
     "METRICS",
@@ -25,6 +24,7 @@ __all__ = [
     "filled",
     "format_number",
     "format_p",
+    "part_words",
     "spread",
     "terminal_width",
 ]
@@ -76,11 +76,6 @@ COLUMNS: dict[str, str] = {
     "note": "what must be known to read the row: a reason, an assumption, an approximation",
     "seconds": "seconds of computation shared by the rows of one embedding",
 }
-
-# What the row of a test of an embedding against its own data says first.
-DATA_CAVEAT = (
-    "read the effect size: an embedding is computed from the data, so dependence is certain and p says almost nothing"
-)
 
 # What an interval speaks of, by the word in the column `target`, and by the kind of the replicates.
 TARGETS: dict[str, str] = {
@@ -208,6 +203,17 @@ def format_p(p: float) -> str:
     if p != p:
         return ""
     return "<.001" if p < 0.001 else f"{p:.3f}"
+
+
+PARTS = {"ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "max u of all n p"}
+
+
+def part_words(parts: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    """The parts of the value of a measure, as they are printed: titles with values."""
+    return {
+        PARTS.get(key, key.replace("_", " ")): format_number(value) if isinstance(value, int | float) else str(value)
+        for key, value in parts
+    }
 
 
 def block(title: str, words: Mapping[str, str]) -> str:

@@ -12,7 +12,6 @@ import argparse
 import json
 import math
 import os
-import re
 import shlex
 import sys
 import warnings
@@ -26,7 +25,7 @@ from dreval import __version__
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.notes import Note
-from dreval.registry import Registry
+from dreval.registry import KINDS, Registry
 
 __all__ = [
     "BROKEN",
@@ -167,7 +166,7 @@ def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -
     try:
         page_target(path)
     except InputError as error:
-        raise InputError(argument, error.rule, error.got, error.cure) from error
+        raise error.altered(argument=argument) from error
 
 
 def with_command(made: Any, options: Any, *more: str) -> Any:
@@ -235,8 +234,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         print(f"dreval: out of memory ({' '.join(str(error).split()) or 'no details'})", file=sys.stderr)
         return REFUSED
-    except (DrevalError, OSError) as error:
-        print(f"dreval: {_as_options(str(error), options.parser.flags)}", file=sys.stderr)
+    except DrevalError as error:
+        flags = {name: f"--{name.replace('_', '-')}" for name in options.parser.flags}
+        flags |= {call: f"dreval list {one.plural}" for one in KINDS.values() for call in one.listing}
+        flags["options['replicates']['n_replicates']"] = "--n-replicates"
+        print(f"dreval: {error.named(flags)}", file=sys.stderr)
+        return REFUSED
+    except OSError as error:
+        print(f"dreval: {error}", file=sys.stderr)
         return REFUSED
 
 
@@ -272,18 +277,6 @@ def _run(options: Any) -> int:
 
 def _discard(_: str) -> None:
     """Print nothing."""
-
-
-def _as_options(message: str, flags: set[str]) -> str:
-    """A refusal in the words of the command line: `labels` is --labels, labels='kind' is --labels kind."""
-    message = message.replace("`options['replicates']['n_replicates']`", "`--n-replicates`")
-    message = re.sub(f"`({'|'.join(sorted(flags))})`", lambda found: f"`--{found[1].replace('_', '-')}`", message)
-    message = re.sub(r"\bdirection=\{'([^']*)': '(\w+)'\}", r"--direction \1=\2", message)
-    message = re.sub(r"\bcolumns=\{'(\w+)': '\.\.\.'\}", r"--columns \1=NAME", message)
-    message = re.sub(r"\brope=([0-9.]+[0-9])", r"--rope \1", message)
-    message = re.sub(r"dreval\.list_(\w+)\(\)", r"dreval list \1", message)
-    named = r"\b(labels|covariates|ids|direction|layer|use_rep)='([^']*)'"
-    return re.sub(named, lambda found: f"--{found[1].replace('_', '-')} {shlex.quote(found[2])}", message)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import check_numeric, check_one_of, describe, nearest_name
-from dreval.errors import InputError, UnknownName
+from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.files import read_table
 from dreval.journal.study_file import is_study, read_study_table
 from dreval.records.archive import load_results
@@ -117,8 +117,8 @@ def _column(frame: pd.DataFrame, name: str, columns: Mapping[str, str]) -> Any:
     if name in DEFAULTS and name not in columns and called not in frame.columns:
         return columns.get("value", "value") if name == "measure" else DEFAULTS[name]
     got = f"columns {', '.join(map(str, frame.columns[:10]))}"
-    cure = f"Say columns={{{name!r}: '...'}} for another name; a wide table is made long (one row per value) first."
-    raise InputError("results", f"must have one column {called!r}", got, cure)
+    cure = "Say {columns} for another name; a wide table is made long (one row per value) first."
+    raise InputError("results", f"must have one column {called!r}", got, cure, columns=Hint("columns", {name: "..."}))
 
 
 def _numbers(values: pd.Series) -> pd.Series:
@@ -126,8 +126,9 @@ def _numbers(values: pd.Series) -> pd.Series:
     try:
         numbers = pd.Series(np.asarray(check_numeric(values.to_numpy(), "value"), dtype=np.float64), index=values.index)
     except InputError as error:
-        cure = "Convert the column to numbers, or name another one by columns={'value': '...'}."
-        raise InputError("value", error.rule, describe(values.iloc[0]), cure) from error
+        cure = "Convert the column to numbers, or name another one by {columns}."
+        columns = Hint("columns", {"value": "..."})
+        raise InputError("value", error.rule, describe(values.iloc[0]), cure, columns=columns) from error
     if np.isinf(numbers).any():
         place = int(np.flatnonzero(np.isinf(numbers))[0])
         cure = "Leave the cell empty where there is no value."
@@ -204,9 +205,15 @@ def _direction(name: str, given: Any, said: pd.Series) -> bool:
         words = [MEASURES.card(name).direction]
     if len(words) == 1 and words[0] in DIRECTIONS:
         return bool(words[0] == "higher")
-    cure = f"Pass direction='higher', or direction={{{name!r}: 'lower'}}."
     got = f"{', '.join(map(repr, words)) or 'nothing'} for {name!r}"
-    raise InputError("direction", "must be known for every measure, and one of 'higher' and 'lower'", got, cure)
+    raise InputError(
+        "direction",
+        "must be known for every measure, and one of 'higher' and 'lower'",
+        got,
+        "Pass {all}, or {each}.",
+        all=Hint("direction", "higher"),
+        each=Hint("direction", {name: "lower"}),
+    )
 
 
 def _family(measure: str, parameters: str, higher: bool, rows: pd.DataFrame) -> Family | Note:

@@ -24,7 +24,7 @@ from dreval.comparison._pairs import (
 from dreval.comparison._ranks import AT_ONCE, block_ranks, decisive_test, overall_rows
 from dreval.comparison._tables import TABLES, families, gather
 from dreval.comparison.within import compare_pairs
-from dreval.errors import InputError
+from dreval.errors import Hint, InputError
 from dreval.glossary import STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.journal.study_file import is_study
@@ -150,14 +150,15 @@ def compare(
         }
         for argument, value in across.items():
             if value is not None:
-                cure = "Leave it out; the margin of equivalence on one data set is margin=."
-                raise InputError(argument, "must be used across data sets only", f"{value!r} with one result", cure)
+                cure = "Leave it out; the margin of equivalence on one data set is {margin}."
+                got = f"{value!r} with one result"
+                raise InputError(argument, "must be used across data sets only", got, cure, margin="margin")
         return compare_pairs(
             single, names, measure=measure, baseline=baseline, margin=margin, alpha=alpha, adjust=adjust
         )
     if margin is not None:
-        cure = "Across data sets pass rope=, the difference below which none counts."
-        raise InputError("margin", "must be used on one data set only", f"{margin!r} with several", cure)
+        cure = "Across data sets pass {rope}, the difference below which none counts."
+        raise InputError("margin", "must be used on one data set only", f"{margin!r} with several", cure, rope="rope")
     alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
     rope = None if rope is None else check_float(rope, "rope", low=0.0)
     adjust, wanted, root = check_adjustment(adjust), _tests(tests, rope), root_seed(random_state)
@@ -216,8 +217,8 @@ def _tests(tests: Any, rope: float | None) -> tuple[str, ...]:
     for name in names:
         check_one_of(name, (*ACROSS_TESTS, "default", "all"), "tests")
     if "bayes" in names and rope is None:
-        cure = "Pass rope=0.01, the difference below which none counts, in the unit of the measure."
-        raise InputError("rope", "must be given for the Bayesian test", "none", cure)
+        cure = "Pass {rope}, the difference below which none counts, in the unit of the measure."
+        raise InputError("rope", "must be given for the Bayesian test", "none", cure, rope=Hint("rope", 0.01))
     return tuple(names)
 
 

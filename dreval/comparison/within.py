@@ -14,7 +14,7 @@ import pandas as pd
 from dreval._check import check_float, check_one_of, describe
 from dreval.comparison._pairs import ahead, compared_pairs, letters_of, only_found, pair_frame, superiority
 from dreval.comparison._tables import wanted_names
-from dreval.errors import InputError
+from dreval.errors import Hint, InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import (
@@ -115,8 +115,9 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
     if not isinstance(margin, Mapping):
         check_float(margin, "margin", low=0.0)
         if len(measures) > 1:
-            cure = f"Pass margin={{{measures[0]!r}: 0.01}}, or compare one measure by index=."
-            raise InputError("margin", "must name the measure where several are compared", describe(margin), cure)
+            rule, each = "must name the measure where several are compared", Hint("margin", {measures[0]: 0.01})
+            cure = "Pass {each}, or compare one measure by {measure}."
+            raise InputError("margin", rule, describe(margin), cure, each=each, measure="measure")
         margin = {measures[0]: margin}
     for name in margin:
         check_one_of(name, measures, "margin")

@@ -418,8 +418,9 @@ def _algorithm_row(
             raise
         return missing_row(source.name, task, refusal(error))
     row = {"embedding": source.name, "measure": task.name, "parameters": task.words, **_card_columns(task)}
-    parts = (note("parts", words=got.words),) if got.words else ()
-    row["notes"] = (*parts, *got.notes, *task.card.metric_notes(data.metric))
+    parts = tuple((key, one) for key, one in got.parts.items() if one == one and one != "")
+    said = (note("parts", parts=parts),) if parts else ()
+    row["notes"] = (*said, *got.notes, *task.card.metric_notes(data.metric))
     row.update(value=got.value, chance=got.chance, n_resamples=got.n_resamples)
     return row
 

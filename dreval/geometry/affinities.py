@@ -14,6 +14,7 @@ from scipy.sparse import csr_matrix, triu
 from dreval._check import check_float, check_int
 from dreval.errors import ApproximationWarning
 from dreval.geometry.neighbors import nearest
+from dreval.records.notes import note
 
 __all__ = ["MOST_COLUMNS", "Listed", "allowed_perplexity", "conditional_affinities", "lattice_sum"]
 
@@ -48,11 +49,8 @@ def allowed_perplexity(perplexity: Any, n: int) -> float:
     most = max((n - 1) / 3.0, LEAST)
     if wanted <= most:
         return wanted
-    warnings.warn(
-        f"A perplexity of {wanted:g} is too much for {n} points; {most:.4g} was taken, a third of the other points.",
-        ApproximationWarning,
-        stacklevel=7,  # the line that called fit
-    )
+    said = note("perplexity.smaller", wanted=wanted, n=n, used=most)
+    warnings.warn(ApproximationWarning(said), stacklevel=7)  # the line that called fit
     return most
 
 

@@ -7,6 +7,7 @@ stored 0 is an edge, what is not stored is none. (Sums, maxima and dense copies 
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from dreval._check import check_int, check_k, check_one_of
 from dreval.errors import ApproximationWarning, MethodFailed
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.neighbors import nearest
+from dreval.records.notes import Note, note
 
 __all__ = [
     "DISCONNECTED",
@@ -223,30 +225,28 @@ def join_components(
     count, parts = connected_parts(graph)
     if count == 1:
         return graph, np.empty((0, 2), np.int64)
-    found = describe_parts(parts)
     if disconnected == "error":
         raise MethodFailed(
             "n_neighbors",
             "must make the graph of nearest neighbors connected",
-            f"{found} with n_neighbors={n_neighbors}",
+            str(parts_note("graph.parts", parts, n_neighbors)),
             "Choose a larger n_neighbors (above the number of copies of any point), "
             'or disconnected="connect" to join the components by their shortest links.',
         )
     connected, links = connect_components(graph, X)
     longest = np.linalg.norm(X[links[-1, 0]] - X[links[-1, 1]])
-    warnings.warn(
-        f"The graph of {n_neighbors} nearest neighbors has {found}. They were joined by {len(links)} links of length "
-        f"up to {longest:.4g} (the median edge has {np.median(graph.data):.4g}), and paths between them use these.",
-        ApproximationWarning,
-        stacklevel=3,
-    )
+    median = float(np.median(graph.data))
+    added = {"links": len(links), "longest": float(longest), "median": median}
+    said = parts_note("graph.joined", parts, n_neighbors, **added)
+    warnings.warn(ApproximationWarning(said), stacklevel=3)
     return connected, links
 
 
-def describe_parts(parts: IntArray) -> str:
-    """Number and sizes of the components, in words, the largest five first."""
+def parts_note(code: str, parts: IntArray, n_neighbors: int, **values: Any) -> Note:
+    """A note on a graph of several components: their number and sizes, the largest five first."""
     sizes = sorted(np.bincount(parts).tolist(), reverse=True)
-    return f"{len(sizes)} components of {', '.join(map(str, sizes[:5]))}{' ...' if len(sizes) > 5 else ''} points"
+    facts = {"k": n_neighbors, "components": len(sizes), "sizes": sizes[:5], "more": len(sizes) > 5}
+    return note(code, **facts, **values)
 
 
 def neighborhoods(X: FloatArray, n_neighbors: int, links: IntArray) -> list[tuple[IntArray, IntArray]]:
@@ -366,12 +366,7 @@ def delaunay(points: FloatArray) -> IntArray:
             corners = Delaunay(flat, qhull_options="Qbb Qc Qz Q12").simplices
         except QhullError:
             corners = Delaunay(flat, qhull_options="Qbb QJ").simplices
-            warnings.warn(
-                "Rounding left the Delaunay tessellation undecided; the points were moved by about a billionth of "
-                "their size for it.",
-                ApproximationWarning,
-                stacklevel=2,
-            )
+            warnings.warn(ApproximationWarning(note("tessellation.moved")), stacklevel=2)
     corners = np.sort(corners.astype(np.int64), axis=1)
     return corners[np.lexsort(corners.T[::-1])]
 

@@ -130,6 +130,7 @@ def as_data(
     layer: str | None = None,
     use_rep: str | None = None,
     metric: str = "euclidean",
+    covariates_name: str = "covariates",
 ) -> Data:
     """Check data and convert them to normal form.
 
@@ -164,6 +165,8 @@ def as_data(
     metric : str
         One of ``dreval.glossary.METRICS``, the distance in the data space. "precomputed": the data are the
         symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name.
+    covariates_name : str
+        What the caller calls ``covariates``, for errors and notes.
 
     Returns
     -------
@@ -207,12 +210,12 @@ def as_data(
     reserve = raw.reserve if index is None else None
     rows = Rows(len(raw.frame), index, given, reserve)
     raw, labels = _take_named(raw, labels, "labels")
-    raw, covariates = _take_covariates(raw, covariates)
+    raw, covariates = _take_covariates(raw, covariates, covariates_name)
     vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
-    others, other_notes = ({}, ()) if covariates is None else as_covariates(covariates, rows)
+    others, other_notes = ({}, ()) if covariates is None else as_covariates(covariates, rows, covariates_name)
     if vector is not None and "labels" in others:
         cure = "Give the covariate another name."
-        raise InputError("covariates", "must not use the name of the labels", "one called 'labels'", cure)
+        raise InputError(covariates_name, "must not use the name of the labels", "one called 'labels'", cure)
     latent = raw.latent if latent is None else latent
     true, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
     raw, square_notes = _square(raw) if metric == "precomputed" else (raw, ())
@@ -293,17 +296,17 @@ def _unknown_column(value: str, columns: set[str], argument: str, others: Sequen
     return UnknownName(argument, "must be a vector, a column of the data, or an existing file", repr(value), cure)
 
 
-def _take_covariates(raw: Raw, value: Any) -> tuple[Raw, Any]:
+def _take_covariates(raw: Raw, value: Any, argument: str) -> tuple[Raw, Any]:
     """Covariates that may be names of columns."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
         return raw, value
     if len(names) == 1:
-        raw, column = _take_named(raw, names[0], "covariates")
+        raw, column = _take_named(raw, names[0], argument)
         return (raw, column) if isinstance(column, str) else (raw, {names[0]: column})
     found = []
     for name in names:
-        raw, column = _take_named(raw, name, "covariates", names)
+        raw, column = _take_named(raw, name, argument, names)
         found.append(column)
     return raw, dict(zip(_called(names, found), found, strict=True))
 
@@ -340,8 +343,8 @@ def _features(raw: Raw, metric: str) -> tuple[Any, tuple[str, ...] | None]:
     if len(raw.columns) == 0:
         cure = "Leave at least one column that is neither label, id nor covariate."
         raise InputError("data", "must have features", "no column of numbers", cure)
-    cure = "Name it as labels={column!r} or ids={column!r}, or drop it."
-    X = raw.matrix if raw.matrix is not None else frame_numbers(raw.frame, "data", cure)
+    cure = "Name it as {labels} or {ids}, or drop it."
+    X = raw.matrix if raw.matrix is not None else frame_numbers(raw.frame, "data", cure, "labels", "ids")
     n = X.shape[0]
     if n < MIN_POINTS:
         cure = "Rows are points; transpose the array if columns are."

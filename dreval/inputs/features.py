@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import check_exact, check_spread, check_unmasked, describe
-from dreval.errors import InputError
+from dreval.errors import Hint, InputError
 from dreval.records.notes import Note, note
 
 __all__ = [
@@ -33,10 +33,11 @@ _COMMA = re.compile(r"\s*[+-]?\d+,\d+(e[+-]?\d+)?\s*", re.I)
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
 
-def frame_numbers(frame: pd.DataFrame, argument: str, cure: str) -> npt.NDArray[np.float64]:
+def frame_numbers(frame: pd.DataFrame, argument: str, cure: str, *others: str) -> npt.NDArray[np.float64]:
     """The cells of a frame as a C-ordered (n, p) float64 copy; missing cells become NaN.
 
-    ``cure`` is what to do with a column of text; it may hold ``{column}``.
+    ``cure`` is what to do with a column of text; ``{ids}`` in it is the argument ``ids`` of ``others``, set to the
+    column.
     """
     out = np.empty(frame.shape, dtype=np.float64)
     if frame.shape[1] and all(isinstance(t, np.dtype) and t.kind in "biuf" for t in frame.dtypes):
@@ -49,7 +50,7 @@ def frame_numbers(frame: pd.DataFrame, argument: str, cure: str) -> npt.NDArray[
         column = frame.iloc[:, j]
         if not _is_numeric(column):
             check_unmasked(column.to_list(), argument)
-            raise _refusal(frame, j, argument, cure)
+            raise _refusal(frame, j, argument, cure, others)
         out[:, j] = _values(column)
     return out
 
@@ -77,11 +78,11 @@ def _is_numeric(column: pd.Series[Any]) -> bool:
     return bool(pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind))
 
 
-def _refusal(frame: pd.DataFrame, j: int, argument: str, cure: str) -> InputError:
+def _refusal(frame: pd.DataFrame, j: int, argument: str, cure: str, others: Iterable[str]) -> InputError:
     """The error for one column that is not numeric."""
     column, name = frame.iloc[:, j], str(frame.columns[j])
-    others = sum(not _is_numeric(frame.iloc[:, i]) for i in range(frame.shape[1])) - 1
-    more = f", and {others} more such column{'s' if others > 1 else ''}" if others else ""
+    rest = sum(not _is_numeric(frame.iloc[:, i]) for i in range(frame.shape[1])) - 1
+    more = f", and {rest} more such column{'s' if rest > 1 else ''}" if rest else ""
     rule = "must hold numbers in every column"
     if pd.api.types.is_complex_dtype(column.dtype):
         split = "Pass the real and imaginary parts as separate columns."
@@ -102,7 +103,8 @@ def _refusal(frame: pd.DataFrame, j: int, argument: str, cure: str) -> InputErro
             f"{str(column.iloc[stray[0]])!r} in row {stray[0]} of column {name!r}, {len(stray)} such in all{more}",
             "Repair these cells; write missing values as NA, and drop or impute them.",
         )
-    return InputError(argument, rule, f"{_kind(column)} in column {name!r}{more}", cure.format(column=name))
+    named = {other: Hint(other, name) for other in others}
+    return InputError(argument, rule, f"{_kind(column)} in column {name!r}{more}", cure, **named)
 
 
 def _decimal_commas(cells: pd.Series[Any]) -> bool:

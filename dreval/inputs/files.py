@@ -77,8 +77,6 @@ def read_numpy(path: Path, argument: str, member: str | None) -> Any:
     except _BROKEN as error:
         if isinstance(error, InputError | UnknownName):
             raise
-        if "allow_pickle" in str(error):
-            raise _pickled(path, argument) from error
         raise _unreadable(path, argument, kind, error) from error
 
 
@@ -90,6 +88,9 @@ def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
     if not start.startswith((b"\x93NUMPY", b"PK")):
         raise _unreadable(path, argument, path.suffix.lower(), "its first bytes are not those of numpy")
     file.seek(0)
+    if start.startswith(b"\x93NUMPY"):
+        _check_plain(file, path, argument)
+        file.seek(0)
     loaded = np.load(file, allow_pickle=False)
     if isinstance(loaded, np.ndarray):
         return loaded
@@ -113,7 +114,17 @@ def _member(archive: Any, path: Path, argument: str, member: str | None) -> Any:
         example = f"Name one of them: '{path.name}:{names[0]}'." if names else "Write the file again."
         got = f"{str(path)!r} with {', '.join(sorted(names)) or 'no array'}"
         raise InputError(argument, "must hold one array, or name one", got, example)
+    with archive.zip.open(f"{wanted[0]}.npy") as file:
+        _check_plain(file, path, argument)
     return np.asarray(archive[wanted[0]])
+
+
+def _check_plain(file: Any, path: Path, argument: str) -> None:
+    """Check by the header of an open .npy file that it holds no Python objects."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    if read(file)[2].hasobject:
+        raise _pickled(path, argument)
 
 
 def read_parquet(path: Path, argument: str) -> tuple[pd.DataFrame, bool]:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import (
+    calls,
     check_finite,
     check_int,
     check_one_of,
@@ -25,7 +26,7 @@ from dreval._check import (
     nearest_name,
 )
 from dreval._random import root_seed
-from dreval.errors import DrevalError, InputError, UnknownName
+from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import frame_numbers, looks_like_ids
 from dreval.inputs.paths import nearest_file, split_member
@@ -102,7 +103,8 @@ def unknown_source(value: str, data: Data, argument: str) -> UnknownName:
     near = " or ".join(text for text in found if text)
     keys = f"Keys of obsm: {', '.join(sorted(data.obsm))}. " if data.obsm else ""
     cure = (f"Did you mean {near}? " if near else "") + keys + known_names(METHODS.names(), METHODS.listing)
-    return UnknownName(argument, "must be a method, an obsm key or an existing file", repr(value), cure)
+    rule = "must be a method, an obsm key or an existing file"
+    return UnknownName(argument, rule, repr(value), cure, **calls(METHODS.listing))
 
 
 def method_source(value: str, name: str, options: Mapping[str, Any]) -> Source:
@@ -201,10 +203,11 @@ def _unpacked(value: Any, argument: str, data: Data, layer: str | None) -> Raw:
         raw = unpack(data.obsm[value], argument, layer)
         return raw if raw.index is not None else replace(raw, index=data.ids)  # its rows are those of the data
     if layer is None and (is_anndata(value) or (stored_anndata(value) and split_member(os.fspath(value))[1] is None)):
-        path, option = "a path 'file.h5ad:obsm:X_umap'", "use_rep='X_umap' as an option of `with_embedding`"
+        path, option = "a path 'file.h5ad:obsm:X_umap'", "{use_rep} as an option of `with_embedding`"
         how = path if stored_anndata(value) else option
         cure = f"Name its coordinates: {how}; those of the data themselves by their key, 'X_umap'."
-        raise InputError(argument, "must name one array of an AnnData object", "the object as a whole", cure)
+        rule, use_rep = "must name one array of an AnnData object", Hint("use_rep", "X_umap")
+        raise InputError(argument, rule, "the object as a whole", cure, use_rep=use_rep)
     return unpack(value, argument, layer)
 
 
@@ -223,7 +226,7 @@ def coordinate_source(
         frame = frame.iloc[:, [j for j in range(frame.shape[1]) if j not in extra]]
     if frame.shape[1] == 0:
         raise InputError(argument, "must have coordinates", "no column besides the ids", "Add the coordinates.")
-    Y = frame_numbers(frame, argument, "Name it with ids={column!r}, or drop it.")
+    Y = frame_numbers(frame, argument, "Name it with {ids}, or drop it.", "ids")
     check_finite(Y, argument, [str(c) for c in frame.columns] if raw.named else None)
     check_spread(Y, argument)
     for j, column in enumerate(frame.columns if raw.named else ()):
@@ -442,11 +445,7 @@ def data_and_response(X: Any, response: Any, **others: Any) -> tuple[Data, Any]:
     """The data by ``as_data`` without the columns that ``response`` names, and the response (n, q), or None."""
     if response is None:
         return as_data(X, **others), None
-    try:
-        data = as_data(X, covariates=response, **others)
-    except DrevalError as error:
-        argument = error.argument.replace("covariates", "response")
-        raise type(error)(argument, error.rule, error.got, error.cure.replace("covariates", "response")) from None
+    data = as_data(X, covariates=response, covariates_name="response", **others)
     for name, column in data.covariates.items():
         missing = int(pd.isna(column).sum())
         if missing:

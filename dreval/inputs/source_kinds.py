@@ -71,7 +71,7 @@ def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
     try:
         value = check_unmasked(value, argument)
     except InputError as error:
-        raise MethodFailed(argument, error.rule, error.got, error.cure) from error
+        raise error.altered(MethodFailed) from error
     with Foreign(argument, what):
         array = _plain(value, argument)
     if array.ndim == 0:
@@ -87,7 +87,7 @@ def check_embedding(value: Any, n: int, argument: str, what: str) -> FloatArray:
         check_spread(points, argument)
         check_columns(points, argument)
     except InputError as error:
-        raise MethodFailed(argument, error.rule, error.got, cure) from error
+        raise error.altered(MethodFailed, cure=cure) from error
     return points
 
 
@@ -237,8 +237,9 @@ class Source:
             check_int(n_components, "n_components", low=1)
         y = labels.values if isinstance(labels, LabelVector) else labels
         if self.supervised and y is None:
-            cure = "Pass labels: a vector, a column of the data, or a path; `embed` takes numbers as `response`."
-            raise InputError("labels", f"must be given, because {self.name!r} is supervised", "None", cure)
+            cure = "Pass labels: a vector, a column of the data, or a path; `embed` takes numbers as {response}."
+            rule = f"must be given, because {self.name!r} is supervised"
+            raise InputError("labels", rule, "None", cure, response="response")
         if self.supervised and self.kind != "callable":
             _check_complete(y, self.name)
         with Foreign(self.argument, self.what):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import check_numeric, check_unmasked, describe, nearest_name
-from dreval.errors import InputError, UnknownName
+from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.features import as_csr, check_real, densify, is_sparse
 from dreval.inputs.files import Table, find_column, is_unnamed, read_h5ad, read_table
 from dreval.inputs.paths import has_suffix, locate, split_member, stem_of
@@ -159,8 +159,10 @@ def _meant(value: Any, argument: str, layer: str | None) -> tuple[Any, Any]:
     layers, raw = dict(getattr(value, "layers", None) or {}), getattr(value, "raw", None)
     names = getattr(value, "var_names", None)
     if layer is None and value.X is None:
-        cure = f"Name one: {_spelled(value, layers)}."
-        raise InputError(argument, "must have values in X", "an AnnData object without X", cure)
+        known, others = _selectable(value, layers)
+        raise InputError(
+            argument, "must have values in X", "an AnnData object without X", f"Name one: {known}.", **others
+        )
     if layer is None or layer in layers:
         return (value.X if layer is None else layers[layer]), names
     if layer == "raw" and raw is not None:
@@ -174,36 +176,40 @@ def chosen_layer(layer: str | None, use_rep: str | None) -> str | None:
     """A layer, or an array of obsm by ``use_rep``, as one word: what stands behind the path of a file."""
     if use_rep is None:
         if isinstance(layer, str) and layer.startswith(OBSM):
-            cure = f"Pass use_rep={layer.removeprefix(OBSM)!r} for an array of obsm."
-            raise InputError("layer", "must be a layer or 'raw'", repr(layer), cure)
+            cure = "Pass {use_rep} for an array of obsm."
+            raise InputError("layer", "must be a layer or 'raw'", repr(layer), cure, use_rep=_keyword(layer))
         return layer
     if not isinstance(use_rep, str):
         raise InputError("use_rep", "must be a key of obsm", describe(use_rep), "Pass text such as 'X_pca'.")
     if layer is not None:
         cure = "Name the one that holds the data."
-        raise InputError("use_rep", "must be left out with layer", f"{use_rep!r} with layer={layer!r}", cure)
+        got = f"{use_rep!r} with {{layer}}"
+        raise InputError("use_rep", "must be left out with {name}", got, cure, layer=_keyword(layer), name="layer")
     return OBSM + use_rep
 
 
-def _keyword(name: str) -> str:
+def _keyword(name: str) -> Hint:
     """The keyword that chooses a matrix of an AnnData object."""
-    return f"use_rep={name.removeprefix(OBSM)!r}" if name.startswith(OBSM) else f"layer={name!r}"
+    return Hint("use_rep", name.removeprefix(OBSM)) if name.startswith(OBSM) else Hint("layer", name)
 
 
-def _spelled(value: Any, layers: Mapping[str, Any]) -> str:
-    """All valid values of ``layer``."""
+def _selectable(value: Any, layers: Mapping[str, Any]) -> tuple[str, dict[str, Hint]]:
+    """All valid values of ``layer`` and ``use_rep``: text with fields of an error, and these."""
     known = [*sorted(layers), *(["raw"] if getattr(value, "raw", None) is not None else [])]
-    return ", ".join(map(_keyword, [*known, *(f"{OBSM}{key}" for key in sorted(value.obsm))])) or "none"
+    known += [f"{OBSM}{key}" for key in sorted(value.obsm)]
+    return ", ".join(f"{{{one}}}" for one in known) or "none", {one: _keyword(one) for one in known}
 
 
 def _unknown(value: Any, layers: Mapping[str, Any], layer: str) -> UnknownName:
     """The error for a name of nothing; a key of obsm is written with its word before it."""
     options = [*layers, *(f"{OBSM}{key}" for key in value.obsm)]
     near = f"{OBSM}{layer}" if layer in value.obsm else nearest_name(layer, options)
-    cure = (f"Did you mean {_keyword(near)}? " if near else "") + f"Known: {_spelled(value, layers)}."
+    known, others = _selectable(value, layers)
+    others |= {"near": _keyword(near)} if near else {}
+    cure = ("Did you mean {near}? " if near else "") + f"Known: {known}."
     if layer.startswith(OBSM):
-        return UnknownName("use_rep", "must be a key of obsm", repr(layer.removeprefix(OBSM)), cure)
-    return UnknownName("layer", "must be a layer of the AnnData object, or 'raw'", repr(layer), cure)
+        return UnknownName("use_rep", "must be a key of obsm", repr(layer.removeprefix(OBSM)), cure, **others)
+    return UnknownName("layer", "must be a layer of the AnnData object, or 'raw'", repr(layer), cure, **others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,8 +339,9 @@ def _from_path(value: str | os.PathLike[str], argument: str, layer: str | None, 
     located = locate(value, argument) if stored_anndata(value) else None
     if located is not None:
         if layer is not None and located.member is not None:
-            cure = f"Write either {located.member!r} behind the path or {_keyword(layer)}."
-            raise InputError("layer", "must be named once", f"both {located.member!r} and {layer!r}", cure)
+            cure = f"Write either {located.member!r} behind the path or {{layer}}."
+            got = f"both {located.member!r} and {layer!r}"
+            raise InputError("layer", "must be named once", got, cure, layer=_keyword(layer))
         found, notes = read_h5ad(located.path, argument)
         return replace(_from_anndata(found, argument, layer or located.member, sparse), name=name, notes=notes)
     if layer is not None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import check_classes, check_finite, check_rows, check_unmasked, describe
-from dreval.errors import InputError, UnknownName
+from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import Table, read_table
 from dreval.inputs.tables import Raw, as_numpy, as_pandas, is_path, is_table, take_column, unpack, unpack_table
@@ -305,27 +305,27 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
     return LabelVector(codes, classes, "labels" if series.name is None else str(series.name)), notes
 
 
-def as_covariates(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[Any]], Notes]:
+def as_covariates(value: Any, rows: HasRows, argument: str = "covariates") -> tuple[dict[str, npt.NDArray[Any]], Notes]:
     """Covariates by name, float64 for numbers and integers or text for classes, with notes."""
     if isinstance(value, dict):
-        parts = [(str(name), *_variable(column, rows, f"covariates[{str(name)!r}]")) for name, column in value.items()]
-        out = {name: _covariate(series, f"covariates[{name!r}]") for name, series, _ in parts}
+        parts = [(str(name), *_variable(column, rows, f"{argument}[{str(name)!r}]")) for name, column in value.items()]
+        out = {name: _covariate(series, f"{argument}[{name!r}]") for name, series, _ in parts}
         known = tuple(one for _, _, notes in parts for one in notes)
-        return out, (*known, *_many_classes({name: series for name, series, _ in parts}, out))
-    raw = unpack(value, "covariates")
-    frame, notes = _aligned(raw, rows, "covariates")
+        return out, (*known, *_many_classes({name: series for name, series, _ in parts}, out, argument))
+    raw = unpack(value, argument)
+    frame, notes = _aligned(raw, rows, argument)
     names = [str(c) for c in frame.columns] if raw.named else [f"covariate_{j + 1}" for j in range(frame.shape[1])]
     columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
-    out = {name: _covariate(series, f"covariates[{name!r}]") for name, series in columns.items()}
-    return out, (*raw.notes, *notes, *_many_classes(columns, out))
+    out = {name: _covariate(series, f"{argument}[{name!r}]") for name, series in columns.items()}
+    return out, (*raw.notes, *notes, *_many_classes(columns, out, argument))
 
 
-def _many_classes(given: Mapping[str, pd.Series[Any]], made: Mapping[str, npt.NDArray[Any]]) -> Notes:
+def _many_classes(given: Mapping[str, pd.Series[Any]], made: Mapping[str, npt.NDArray[Any]], argument: str) -> Notes:
     """Notes on integers with many classes, which may be meant as numbers."""
     integers = {name for name, series in given.items() if pd.api.types.infer_dtype(series) == "integer"}
     counts = {name: pd.Series(made[name]).nunique() for name in given if name in integers}
     return tuple(
-        note("covariates.classes", argument=f"covariates[{name!r}]", classes=count)
+        note("covariates.classes", argument=f"{argument}[{name!r}]", classes=count)
         for name, count in counts.items()
         if count > MANY_CLASSES
     )
@@ -335,7 +335,7 @@ def as_latent(value: Any, rows: HasRows) -> tuple[npt.NDArray[np.float64], Notes
     """Latent variables (n, q) in the order of the data, with notes."""
     raw = unpack(value, "latent")
     frame, notes = _aligned(raw, rows, "latent")
-    points = frame_numbers(frame, "latent", "Drop column {column!r} from the latent variables.")
+    points = frame_numbers(frame, "latent", "Drop it from the latent variables.")
     check_finite(points, "latent", [str(c) for c in frame.columns] if raw.named else None)
     return points, (*raw.notes, *notes)
 
@@ -413,8 +413,9 @@ def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     names = [str(name) for name in frame.columns]
     if len(names) != 1:
         listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-        cure = "Name one: labels='file.csv:column', or pass one column of the frame."
-        raise InputError(argument, "must be one value per point", f"{len(names)} columns ({listed})", cure)
+        cure = "Name one: {labels}, or pass one column of the frame."
+        got, labels = f"{len(names)} columns ({listed})", Hint("labels", "file.csv:column")
+        raise InputError(argument, "must be one value per point", got, cure, labels=labels)
     series = frame.iloc[:, 0]
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)
 

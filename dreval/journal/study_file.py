@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dreval.errors import InputError
 from dreval.journal.store import Claims, Store, is_journal, running
-from dreval.records.notes import Note
+from dreval.records.notes import Note, Notes
 from dreval.records.results import tidy_frame
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class StudyFile:
         return {"dataset": cell.dataset, "embedding": cell.method, "replicate": cell.replicate}
 
     def states(self) -> pd.DataFrame:
-        """One row for each cell of a run: its keys, state, seconds, the reason of a failure, and warnings."""
+        """One row for each cell of a run: its keys, state, seconds, the reason of a failure, warnings, and notes."""
         import pandas as pd
 
         results, at_work = self.results(), running(self.store, CELLS)
@@ -231,9 +231,9 @@ def no_states() -> pd.DataFrame:
     """The table of states without a row."""
     import pandas as pd
 
-    kinds = dict.fromkeys(("dataset", "embedding", "state", "reason", "warnings"), "object")
+    kinds = dict.fromkeys(("dataset", "embedding", "state", "reason", "warnings", "notes"), "object")
     kinds |= {"n_components": "int64", "replicate": "int64", "seconds": "float64"}
-    return pd.DataFrame(columns=[*KEYS, "state", "seconds", "reason", "warnings"]).astype(kinds)
+    return pd.DataFrame(columns=[*KEYS, "state", "seconds", "reason", "warnings", "notes"]).astype(kinds)
 
 
 def with_waiting(states: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
@@ -247,12 +247,14 @@ def with_waiting(states: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     return states if more.empty else more if states.empty else pd.concat([states, more], ignore_index=True)
 
 
-def _state(result: Mapping[str, Any] | None, is_running: bool) -> tuple[str, float, str, str]:
-    """State, seconds, reason and warnings of one cell; a cell that is recomputed is running."""
+def _state(result: Mapping[str, Any] | None, is_running: bool) -> tuple[str, float, str, str, Notes]:
+    """State, seconds, reason, warnings and notes of one cell; a cell that is recomputed is running."""
     if is_running or result is None:
-        return "running" if is_running else "waiting", 0.0, "", ""
-    state = "failed" if result["reason"] else "done"
-    return state, float(result["seconds"]), str(result["reason"]), "; ".join(result["warnings"])
+        return "running" if is_running else "waiting", 0.0, "", "", ()
+    reason = (Note.of_plain(result["reason"]),) if result["reason"] else ()
+    warned = tuple(map(Note.of_plain, result["warnings"]))
+    state, seconds = "failed" if reason else "done", float(result["seconds"])
+    return state, seconds, "".join(map(str, reason)), "; ".join(map(str, warned)), (*reason, *warned)
 
 
 def _check_same(known: Mapping[str, Any], given: Mapping[str, Any], argument: str, rule: str, cure: str) -> None:

@@ -22,7 +22,7 @@ from dreval.glossary import METRICS
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source
 from dreval.measures._docstring import described, docstring, signature
-from dreval.records.notes import Notes, joined, note
+from dreval.records.notes import Notes, note
 
 __all__ = ["Answer", "MeasureCard", "answer", "curve_values", "measure", "tie_values"]
 
@@ -280,7 +280,8 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
         if not multiple:
             got = answer(public, view, parameters)
             if got.sampling_se is not None:
-                warnings.warn(f"{card.name}: {joined(got.notes)}", ApproximationWarning, stacklevel=2)
+                for one in got.notes:
+                    warnings.warn(ApproximationWarning(one.within(card.name)), stacklevel=2)
             return pd.Series(_row(public, view, parameters, True), name=card.name) if bounds else got.value
         ks, single = check_k(given["n_neighbors"], view.n)
         rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}
@@ -360,8 +361,8 @@ def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatA
     if labels is None:
         raise RuntimeError("data without labels have no labeled points")
     stay = np.flatnonzero(labels.known)
-    words = f"{card.name} is that of the {len(stay)} labeled of {data.n} points, evaluated by themselves."
-    warnings.warn(words, InputWarning, stacklevel=caller_level())
+    part = note("labels.partly", card.name, labeled=len(stay), n=data.n)
+    warnings.warn(InputWarning(part), stacklevel=caller_level())
     known = replace(labels, codes=labels.codes[stay])
     return replace(data, X=take(data.X, stay, data.metric), labels=known), Y[stay]
 

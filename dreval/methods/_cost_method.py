@@ -17,6 +17,7 @@ from dreval.geometry.neighbors import nearest
 from dreval.methods._costs import COSTS, Cost, Quotient
 from dreval.methods._mappings import MAPPINGS, FeatureMapping, Mapping
 from dreval.methods._method import FloatArray, Method, fix_signs
+from dreval.records.notes import note
 
 __all__ = ["CostMethod", "Descent", "MapMethod", "descend"]
 
@@ -125,12 +126,8 @@ class CostMethod(Method):
         """Keep how the search ended, and warn where its iterations were used up."""
         self.n_iter_, self.converged_ = n_iter, converged
         if not converged and not self.budget:
-            warnings.warn(
-                f"{type(self).__name__} did not settle within max_iter={self.max_iter}: the cost still fell after "
-                f"{n_iter} iterations. Raise max_iter, or tol.",
-                ApproximationWarning,
-                stacklevel=4,
-            )
+            said = note("cost.unsettled", method=type(self).__name__, max_iter=self.max_iter, n_iter=n_iter)
+            warnings.warn(ApproximationWarning(said), stacklevel=4)
 
     def _one_run(self, Z: FloatArray, energy: Cost, rng: np.random.Generator, again: bool) -> tuple[Mapping, Descent]:
         made = self._make_mapping(Z, rng)

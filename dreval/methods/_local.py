@@ -21,10 +21,10 @@ from dreval.geometry.graphs import (
     DISCONNECTED,
     IntArray,
     connected_parts,
-    describe_parts,
     join_components,
     knn_graph,
     neighborhoods,
+    parts_note,
 )
 from dreval.geometry.neighbors import nearest
 from dreval.methods._method import FloatArray, Method
@@ -106,10 +106,8 @@ class GraphMethod(Method):
         self.embedding_ = Y[nearest(X[kept], 1, X)[0][:, 0]]
         self.embedding_[kept] = Y
         self._shifts = np.zeros((1, self.n_components))
-        _warn(
-            f"The graph of {self.n_neighbors} nearest neighbors has {describe_parts(parts)}. Only the largest was "
-            f"embedded; the other {len(X) - len(kept)} points were set on the nearest point of it."
-        )
+        said = parts_note("graph.largest", parts, self.n_neighbors, others=len(X) - len(kept))
+        warnings.warn(ApproximationWarning(said), stacklevel=4)
 
     def _fit_separately(self, X: FloatArray, parts: IntArray) -> None:
         """Embed all parts, and set them side by side along the first coordinate, centered on the others."""
@@ -125,10 +123,7 @@ class GraphMethod(Method):
         self._shifts[:, 0] = starts - [Y[:, 0].min() for _, Y in fitted]
         for c, (_, Y) in enumerate(fitted):
             self.embedding_[self.part_ == c] = Y + self._shifts[c]
-        _warn(
-            f"The graph of {self.n_neighbors} nearest neighbors has {describe_parts(parts)}. Each was embedded by "
-            "itself; their relative positions have no meaning."
-        )
+        warnings.warn(ApproximationWarning(parts_note("graph.separate", parts, self.n_neighbors)), stacklevel=4)
 
     def _place(self, X: Any, place: Callable[[Any, FloatArray], FloatArray]) -> FloatArray:
         """Images of new rows by ``place(method, rows)``; with parts, by the part of the nearest fitted point.
@@ -163,10 +158,6 @@ def paths_to_new(points: FloatArray, n_neighbors: int, geodesics: FloatArray, ne
     for c in range(1, n_neighbors):
         np.minimum(paths, steps[:, c, None] + geodesics[neighbors[:, c]], out=paths)
     return paths
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, ApproximationWarning, stacklevel=5)
 
 
 Groups = list[tuple[IntArray, IntArray]]

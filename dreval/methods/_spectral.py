@@ -10,6 +10,7 @@ import numpy as np
 from dreval._random import stream
 from dreval.errors import DegenerateDataWarning
 from dreval.methods._method import FloatArray, fix_signs
+from dreval.records.notes import note
 
 __all__ = [
     "NORMALIZE",
@@ -89,12 +90,8 @@ def scaled_eigenvectors(gram: FloatArray, d: int, name: str) -> tuple[FloatArray
     largest = max(values[0], 0.0)
     negative = np.flatnonzero(values < -1e-9 * max(largest, abs(values[-1])))
     if len(negative):
-        warnings.warn(
-            f"{name}: {len(negative)} of the {d} leading eigenvalues are negative (the least {values[-1]:.4g}, the "
-            f"largest {largest:.4g}), since the distances are not Euclidean; their coordinates are set to 0.",
-            DegenerateDataWarning,
-            stacklevel=3,
-        )
+        found = {"negative": len(negative), "d": d, "least": float(values[-1]), "largest": float(largest)}
+        warnings.warn(DegenerateDataWarning(note("eigenvalues.negative", name, **found)), stacklevel=3)
     kept = values > n * np.finfo(float).eps * largest
     return fix_signs(vectors * np.sqrt(np.where(kept, values, 0.0))), values
 

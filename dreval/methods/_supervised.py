@@ -11,6 +11,7 @@ from dreval._check import check_classes, check_int, check_points, check_rows, ch
 from dreval.errors import DegenerateDataWarning, InputError
 from dreval.geometry.kernels import is_classes
 from dreval.methods._method import FloatArray, Method, fix_signs
+from dreval.records.notes import note
 
 __all__ = [
     "LinearScores",
@@ -88,12 +89,7 @@ def _response(y: Any, n: int) -> Response:
             cure = "Pass floats for a numeric response: y.astype(float)."
             raise InputError("y", "must have at most one class for two points", got, cure)
         if integers and count > max(MANY, n / 10):
-            warnings.warn(
-                f"The {count} integers in `y` were taken as classes; pass floats, y.astype(float), for a numeric "
-                "response.",
-                DegenerateDataWarning,
-                stacklevel=3,
-            )
+            warnings.warn(DegenerateDataWarning(note("response.classes", argument="y", classes=count)), stacklevel=3)
         return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes)
     columns = check_points(y, "y", own=True)
     check_rows(len(columns), n, "y")

@@ -15,6 +15,13 @@ from dreval.geometry.graphs import IntArray, neighborhoods
 from dreval.methods._local import BarycenterMethod, Groups, blocks_of
 from dreval.methods._method import FloatArray, fix_signs, method
 from dreval.methods._spectral import bottom_eigenpairs
+from dreval.records.notes import LIMIT, define
+
+UNSETTLED = define(
+    "conformal_eigenmaps.unsettled",
+    LIMIT,
+    "Conformal eigenmaps: the search for the map had not settled after {steps} steps.",
+)
 
 MAX_STEPS = 20_000
 NEAR = 1e-9  # bound on what a search without end may lie above the least loss, whose largest curvature is 1
@@ -136,11 +143,7 @@ class ConformalEigenmaps(BarycenterMethod):
         with few_blas_threads(m):
             P, settled = _least(loss)
         if not settled:
-            warnings.warn(
-                f"Conformal eigenmaps: the search for the map had not settled after {MAX_STEPS} steps.",
-                ApproximationWarning,
-                stacklevel=5,
-            )
+            warnings.warn(ApproximationWarning(UNSETTLED(steps=MAX_STEPS)), stacklevel=5)
         v = _half(P)
         size = float(v @ whole @ v)
         self.loss_ = float(v @ loss @ v) / size if size > 0 else 0.0

@@ -13,6 +13,15 @@ from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.neighbors import nearest
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._spectral import top_eigenpairs
+from dreval.records.notes import LIMIT, define
+
+STUCK_WALK = define(
+    "diffusion_maps.stuck",
+    LIMIT,
+    "The kernel with bandwidth {bandwidth:.4g} leaves the data in parts that a walk does not leave; choose a "
+    "larger bandwidth.",
+    "Choose a larger bandwidth.",
+)
 
 STUCK = 1e-10  # a walk whose second eigenvalue is this near to 1 does not leave a part of the data
 
@@ -124,10 +133,7 @@ class DiffusionMaps(Method):
         kernel -= roots[:, None] * roots  # takes the constant out, whose eigenvalue is 1
         values, vectors = top_eigenpairs(kernel, self.n_components)
         if values[0] > 1 - STUCK:
-            cure = "leaves the data in parts that a walk does not leave; choose a larger bandwidth."
-            warnings.warn(
-                f"The kernel with bandwidth {self.bandwidth_:.4g} {cure}", DegenerateDataWarning, stacklevel=3
-            )
+            warnings.warn(DegenerateDataWarning(STUCK_WALK(bandwidth=self.bandwidth_)), stacklevel=3)
         self.eigenvalues_ = np.clip(values, 0.0, 1.0)
         self._functions = fix_signs(vectors / roots[:, None])
         self.embedding_ = self._functions * self.eigenvalues_**self.diffusion_time

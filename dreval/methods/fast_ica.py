@@ -13,6 +13,15 @@ from dreval.errors import ApproximationWarning, InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._supervised import whiten
+from dreval.records.notes import LIMIT, define
+
+UNSETTLED = define(
+    "fast_ica.unsettled",
+    LIMIT,
+    "FastICA did not settle in {max_iter} rounds (the last turned a component by {moved:.2g}). Raise max_iter, "
+    "or take fewer components: Gaussian ones have no fixed direction.",
+    "Raise max_iter, or take fewer components.",
+)
 
 MOST_ROWS = 1000  # used for the dependence of pairs of components
 GAUSSIAN = 0.37456720749143805  # mean of log cosh of a standard normal variable
@@ -163,12 +172,7 @@ class FastICA(Method):
             W, self.n_iter_ = new, round_
             if moved <= self.tol:
                 return W
-        warnings.warn(
-            f"FastICA did not settle in {self.max_iter} rounds (the last turned a component by {moved:.2g}). Raise "
-            "max_iter, or take fewer components: Gaussian ones have no fixed direction.",
-            ApproximationWarning,
-            stacklevel=4,
-        )
+        warnings.warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, moved=moved)), stacklevel=4)
         return W
 
     def transform(self, X: Any) -> FloatArray:

@@ -15,6 +15,14 @@ from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
 from dreval.methods._latent import Scaled, principal_scores
 from dreval.methods._method import FloatArray, Method, fix_signs, method
+from dreval.records.notes import LIMIT, define
+
+UNSETTLED = define(
+    "gplvm.unsettled",
+    LIMIT,
+    "GPLVM used up its {max_iter} steps while the objective still fell; raise max_iter.",
+    "Raise max_iter.",
+)
 
 START = (0.0, np.log(0.1))  # logarithms of signal and noise variance, for data in units of variance 1
 BOUND = 7.0  # of both logarithms
@@ -164,11 +172,7 @@ class GPLVM(Method):
             found = min((self._search(start, data) for start in starts), key=lambda search: search.fun)
         self.objective_, self.n_iter_ = float(found.fun), int(found.nit)
         if found.status == 1:
-            warnings.warn(
-                f"GPLVM used up its {self.max_iter} steps while the objective still fell; raise max_iter.",
-                ApproximationWarning,
-                stacklevel=3,
-            )
+            warnings.warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter)), stacklevel=3)
         n, p = data.shape
         self.signal_variance_, self.noise_variance_ = map(float, np.exp(found.x[:2]))
         Z = found.x[2:].reshape(n, -1)

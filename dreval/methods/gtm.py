@@ -14,6 +14,15 @@ from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
 from dreval.methods._latent import Scaled, lattice, on_plane, per_axis, principal_scores
 from dreval.methods._method import FloatArray, Method, method
+from dreval.records.notes import LIMIT, define
+
+UNSETTLED = define(
+    "gtm.unsettled",
+    LIMIT,
+    "GTM did not settle in {max_iter} rounds (the last raised the log-likelihood of a row by {gain:.2g}); raise "
+    "max_iter or tol.",
+    "Raise max_iter or tol.",
+)
 
 LEAST_VARIANCE = 1e-6  # of the noise, in mean variances of a column
 
@@ -198,12 +207,8 @@ class GTM(Method):
                 break
         self.log_likelihood_, self.n_iter_ = np.array(values), len(values) - 1
         if values[-1] - values[-2] > self.tol * n:
-            warnings.warn(
-                f"GTM did not settle in {self.max_iter} rounds (the last raised the log-likelihood of a row by "
-                f"{(values[-1] - values[-2]) / n:.2g}); raise max_iter or tol.",
-                ApproximationWarning,
-                stacklevel=4,
-            )
+            gain = (values[-1] - values[-2]) / n
+            warnings.warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, gain=gain)), stacklevel=4)
 
     def _posterior(self, data: FloatArray, squares: FloatArray | None = None) -> tuple[FloatArray, float]:
         """Posterior probabilities of the nodes (q, n), and the penalized log-likelihood."""

@@ -15,6 +15,35 @@ from dreval.geometry.graphs import IntArray, geodesics
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._procrustes import moved
 from dreval.methods._spectral import scaled_eigenvectors
+from dreval.records.notes import ASSUMPTION, LIMIT, define
+
+PARTS = define(
+    "ikd.parts",
+    LIMIT,
+    "The correlations above the threshold leave {parts} parts that share no point. They were set side by side; "
+    "their relative positions have no meaning.",
+    "Lower the threshold.",
+)
+LOOSE = define(
+    "ikd.loose",
+    LIMIT,
+    "{loose} of {cliques} cliques share no more than {d} points with what lay before, which leaves their "
+    "position open.",
+    "Lower the threshold.",
+)
+UNJOINED = define(
+    "ikd.unjoined",
+    LIMIT,
+    "IKD: {missing} of {pairs} pairs are not joined by correlations above the threshold; they got the largest "
+    "distance found, {largest:.4g} length scales.",
+    "Lower the threshold.",
+)
+CONSTANT = define(
+    "ikd.constant",
+    ASSUMPTION,
+    "IKD: {rows} of {n} rows are constant and have no correlation with others; they are set on one place, away "
+    "from all others.",
+)
 
 INVERSE_KERNELS = ("gamma_exponential", "gaussian", "matern", "rational_quadratic")
 TABLE = np.linspace(np.log(1e-3), np.log(800.0), 600)  # arguments of the Bessel function, as logarithms
@@ -112,19 +141,9 @@ def laid_by_cliques(
         known += joined[:, new].sum(axis=1)
         cliques.append(clique)
     if parts:
-        warnings.warn(
-            f"The correlations above the threshold leave {parts + 1} parts that share no point. They were set side by "
-            "side; their relative positions have no meaning.",
-            ApproximationWarning,
-            stacklevel=3,
-        )
+        warnings.warn(ApproximationWarning(PARTS(parts=parts + 1)), stacklevel=3)
     if loose:
-        warnings.warn(
-            f"{loose} of {len(cliques)} cliques share no more than {d} points with what lay before, which leaves their "
-            "position open.",
-            ApproximationWarning,
-            stacklevel=3,
-        )
+        warnings.warn(ApproximationWarning(LOOSE(loose=loose, cliques=len(cliques), d=d)), stacklevel=3)
     return Y, cliques
 
 
@@ -339,13 +358,8 @@ class IKD(Method):
         if missing.any():
             largest = float(squared[~missing].max()) or BEYOND
             squared[missing] = largest
-            warnings.warn(
-                f"IKD: {missing.sum() // 2} of {missing.size // 2 - len(squared) // 2} pairs are not joined by "
-                "correlations above the threshold; they got the largest distance found, "
-                f"{np.sqrt(largest):.4g} length scales.",
-                ApproximationWarning,
-                stacklevel=3,
-            )
+            pairs = {"missing": missing.sum() // 2, "pairs": missing.size // 2 - len(squared) // 2}
+            warnings.warn(ApproximationWarning(UNJOINED(**pairs, largest=float(np.sqrt(largest)))), stacklevel=3)
         self.reference_point_ = self._reference(squared)
         self.embedding_, self.eigenvalues_ = _decomposed(squared, self.reference_point_, self.n_components)
 
@@ -401,12 +415,7 @@ def row_correlations(X: FloatArray, variance: str) -> FloatArray:
     correlations = np.minimum(centered @ centered.T, 1.0)
     if still.any():
         correlations[np.ix_(still, still)] = 1.0
-        warnings.warn(
-            f"IKD: {still.sum()} of {len(X)} rows are constant and have no correlation with others; they are set on "
-            "one place, away from all others.",
-            DegenerateDataWarning,
-            stacklevel=4,
-        )
+        warnings.warn(DegenerateDataWarning(CONSTANT(rows=still.sum(), n=len(X))), stacklevel=4)
     np.fill_diagonal(correlations, 1.0)
     return correlations
 

@@ -25,6 +25,14 @@ from dreval.geometry.graphs import (
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._spectral import metric_scaling
 from dreval.methods._supervised import check_invertible
+from dreval.records.notes import LIMIT, define
+
+_ALL = "All points were taken as skeletal: the embedding is metric scaling of graph distances."
+EVERY_BOUNDARY = define("lsdr.every_boundary", LIMIT, f"LSDR: Every point is on the boundary of the graph. {_ALL}")
+NO_BOUNDARY = define("lsdr.no_boundary", LIMIT, f"LSDR: No point is on the boundary. {_ALL}")
+FEW_SKELETAL = define(
+    "lsdr.few_skeletal", LIMIT, f"LSDR: Only {{skeletal}} points are skeletal, for {{d}} coordinates. {_ALL}"
+)
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -313,14 +321,10 @@ class LSDR(Method):
         skeletal = np.flatnonzero(depth >= depth[near].max(axis=1))
         if depth.any() and len(skeletal) > self.n_components:
             return skeletal
-        reason = "Every point is on the boundary of the graph" if boundary.all() else "No point is on the boundary"
+        said = EVERY_BOUNDARY() if boundary.all() else NO_BOUNDARY()
         if depth.any():
-            reason = f"Only {len(skeletal)} points are skeletal, for {self.n_components} coordinates"
-        warnings.warn(
-            f"LSDR: {reason}. All points were taken as skeletal: the embedding is metric scaling of graph distances.",
-            ApproximationWarning,
-            stacklevel=4,
-        )
+            said = FEW_SKELETAL(skeletal=len(skeletal), d=self.n_components)
+        warnings.warn(ApproximationWarning(said), stacklevel=4)
         return np.arange(n)
 
     def _means(self, points: FloatArray, places: FloatArray, through: bool = False) -> FloatArray:

@@ -16,6 +16,14 @@ from dreval.geometry.kernels import center
 from dreval.methods._local import GraphMethod
 from dreval.methods._method import FloatArray, method
 from dreval.methods._spectral import scaled_eigenvectors
+from dreval.records.notes import LIMIT, define
+
+INACCURATE = define(
+    "mvu.inaccurate",
+    LIMIT,
+    "MVU: the program was solved to an accuracy of {accuracy:.2g}, not tol={tol:g}, with distances={distances!r}.",
+    "Raise max_iter, or tol.",
+)
 
 MAX_STEPS = 80
 TARGET = 1e-10  # accuracy at which the steps end; rounding mostly ends them before
@@ -344,12 +352,8 @@ class MVU(GraphMethod):
                 'Choose distances="at_most", or another n_neighbors.',
             )
         if self.accuracy_ > self.tol:
-            warnings.warn(
-                f"MVU: the program was solved to an accuracy of {self.accuracy_:.2g}, not tol={self.tol:g}, with "
-                f"distances={self.distances!r}.",
-                ApproximationWarning,
-                stacklevel=5,
-            )
+            reached = {"accuracy": self.accuracy_, "tol": self.tol, "distances": self.distances}
+            warnings.warn(ApproximationWarning(INACCURATE(**reached)), stacklevel=5)
 
 
 def _merged(graph: csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:

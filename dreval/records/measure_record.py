@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dreval.glossary import format_number
 from dreval.records._verbs import Record
 from dreval.records.call import written_again
 from dreval.records.notes import Notes
@@ -18,9 +17,7 @@ from dreval.registry import MEASURES, METHODS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MeasureRecord", "part_text", "part_title"]
-
-SYMBOLS = {"ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "max u of all n p"}
+__all__ = ["MeasureRecord"]
 
 
 @read_only
@@ -86,21 +83,5 @@ class MeasureRecord(Number, Record):
         given = {**dict(self.recipe.get("parameters", {})), "random_state": self.recipe.get("random_state")}
         return written_again(f"dreval.{self.measure}", words, given, MEASURES.get(self.measure))
 
-    @property
-    def words(self) -> str:
-        """The parts in one line, as the note of a table holds them."""
-        shown = {part_title(key): part_text(value) for key, value in self.parts.items()}
-        return ", ".join(f"{key} {value}" for key, value in shown.items() if value)
-
     def __repr__(self) -> str:
         return f"MeasureRecord({self.measure}: {self.value:.6g})"
-
-
-def part_title(key: str) -> str:
-    """A part as it is printed."""
-    return SYMBOLS.get(key, key.replace("_", " "))
-
-
-def part_text(value: Any) -> str:
-    """The value of a part as it is printed."""
-    return format_number(value) if isinstance(value, int | float) else str(value)

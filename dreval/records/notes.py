@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dreval.errors import DrevalError
-from dreval.glossary import DATA_CAVEAT
+from dreval.glossary import part_words
 from dreval.registry import MEASURES, METHODS, TESTS
 
 __all__ = [
@@ -114,6 +114,8 @@ class _Shown(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if "|" in format_spec:
             return str(format_spec.split("|")[value != 1])
+        if format_spec == "parts":
+            return ", ".join(f"{title} {text}" for title, text in part_words(value).items() if text)
         if format_spec == "and":
             return " and ".join(map(str, value if isinstance(value, tuple) else (value,)))
         if isinstance(value, tuple):
@@ -189,6 +191,7 @@ def _loaded(value: Any) -> Any:
     return tuple(_loaded(one) for one in value) if isinstance(value, list) else value
 
 
+_PARTS = "{components} components of {sizes}{more: ...|} points"
 _FEW_CARRY = "few points may carry a difference of a measure of pairs, and the anchors can miss them"
 
 CODES: dict[str, Code] = {
@@ -213,7 +216,7 @@ CODES: dict[str, Code] = {
     "labels.partly": Code("on the {labeled} labeled of {n} points, evaluated by themselves", ASSUMPTION),
     "metric.coordinates": Code("measured in the coordinates as they are, not by the metric {metric!r}", LIMIT),
     "metric.neighbors": Code("neighbors by the metric {metric!r}, measured in the coordinates as they are", LIMIT),
-    "parts": Code("{words}", ASSUMPTION),
+    "parts": Code("{parts:parts}", ASSUMPTION),
     "pairs.anchors": Code("{drawn:,} pairs from the anchors drawn at random", LIMIT),
     "pairs.drawn": Code("{drawn:,} of {total:,} pairs drawn at random, standard error of this draw {se:.2g}", LIMIT),
     "points.drawn": Code("{drawn:,} of {total:,} points drawn at random, standard error of this draw {se:.2g}", LIMIT),
@@ -264,7 +267,12 @@ CODES: dict[str, Code] = {
         LIMIT,
     ),
     # tests
-    "test.data": Code(f"{DATA_CAVEAT}; it is in no adjustment", LIMIT),
+    "test.data": Code(
+        "read the effect size: an embedding is computed from the data, so dependence is certain and p says almost "
+        "nothing; it is in no adjustment",
+        LIMIT,
+        "Read the effect size.",
+    ),
     "test.residual": Code(
         "p by a residual bootstrap with refit, as in certificate(); without noise what is left of the data is small, "
         "yet not independent: read the effect size and reconstruction_error first",
@@ -310,6 +318,53 @@ CODES: dict[str, Code] = {
     ),
     "embedding.one_place": Code("`{argument}` puts all points in one place.", LIMIT, "See what the method returned."),
     "residual.drawn": Code("Judged on {drawn} points drawn at random.", LIMIT),
+    # approximations of methods
+    "perplexity.smaller": Code(
+        "A perplexity of {wanted:g} is too much for {n} points; {used:.4g} was taken, a third of the other points.",
+        ASSUMPTION,
+        "Choose a smaller perplexity.",
+    ),
+    "graph.parts": Code(f"{_PARTS} with n_neighbors={{k}}", FAILURE, "Choose a larger n_neighbors."),
+    "graph.joined": Code(
+        f"The graph of {{k}} nearest neighbors has {_PARTS}. They were joined by {{links}} links of length up to "
+        "{longest:.4g} (the median edge has {median:.4g}), and paths between them use these.",
+        LIMIT,
+        "Choose a larger n_neighbors.",
+    ),
+    "graph.largest": Code(
+        f"The graph of {{k}} nearest neighbors has {_PARTS}. Only the largest was embedded; the other {{others}} "
+        "points were set on the nearest point of it.",
+        LIMIT,
+        "Choose a larger n_neighbors.",
+    ),
+    "graph.separate": Code(
+        f"The graph of {{k}} nearest neighbors has {_PARTS}. Each was embedded by itself; their relative positions "
+        "have no meaning.",
+        LIMIT,
+        "Choose a larger n_neighbors.",
+    ),
+    "tessellation.moved": Code(
+        "Rounding left the Delaunay tessellation undecided; the points were moved by about a billionth of their size "
+        "for it.",
+        ASSUMPTION,
+    ),
+    "cost.unsettled": Code(
+        "{method} did not settle within max_iter={max_iter}: the cost still fell after {n_iter} iterations. Raise "
+        "max_iter, or tol.",
+        LIMIT,
+        "Raise max_iter, or tol.",
+    ),
+    "eigenvalues.negative": Code(
+        "{negative} of the {d} leading eigenvalues are negative (the least {least:.4g}, the largest {largest:.4g}), "
+        "since the distances are not Euclidean; their coordinates are set to 0.",
+        LIMIT,
+    ),
+    "response.classes": Code(
+        "The {classes} integers in `{argument}` were taken as classes; pass floats, {argument}.astype(float), for a "
+        "numeric response.",
+        ASSUMPTION,
+        "Pass floats for a numeric response.",
+    ),
     "folds.fewer": Code("{points} points have no {folds} folds: each is one of its own.", ASSUMPTION),
     # measures of methods
     "columns.fewer": Code(
@@ -326,6 +381,7 @@ CODES: dict[str, Code] = {
         "used.",
         ASSUMPTION,
     ),
+    "warned": Code("{category}: {message}", LIMIT),
     # data and sources
     "rows.matched": Code("Rows of `{argument}` were matched to {data} by {by}.", ASSUMPTION),
     "rows.counted": Code(

@@ -23,7 +23,7 @@ from dreval.inputs.source_kinds import Foreign
 from dreval.journal.store import Claims
 from dreval.journal.study_file import Cell, StudyFile
 from dreval.records.frames import noted_rows
-from dreval.records.notes import Note, refusal
+from dreval.records.notes import Note, note, refusal
 from dreval.study.parts import Settings, points_per_replicate
 
 __all__ = ["Job", "Round", "cell_seed", "compute_cell"]
@@ -68,10 +68,10 @@ def compute_cell(job: Job) -> CellResult:
             rows = _missing(job, reason)
     value = {
         "rows": [_written(row, job.cell) for row in rows],
-        "reason": "" if reason is None else str(_of_study(reason, job.cell)),
+        "reason": None if reason is None else _of_study(reason, job.cell).plain(),
         "seconds": time.perf_counter() - began,
         "seed": cell_seed(job.settings.random_state, job.cell),
-        "warnings": list(dict.fromkeys(_said(one) for one in caught if issubclass(one.category, SEEN))),
+        "warnings": [one.plain() for one in dict.fromkeys(map(_warned, caught)) if one is not None],
     }
     return job.cell, value, Y if job.keep else None
 
@@ -140,8 +140,13 @@ def _of_study(one: Note, cell: Cell) -> Note:
     return one
 
 
-def _said(warning: warnings.WarningMessage) -> str:
-    return " ".join(f"{warning.category.__name__}: {warning.message}".split())
+def _warned(warning: warnings.WarningMessage) -> Note | None:
+    """A warning as a note; None for those that address programmers."""
+    if not issubclass(warning.category, SEEN):
+        return None
+    own = getattr(warning.message, "note", None)
+    message = " ".join(str(warning.message).split()) if own is None else own
+    return note("warned", category=warning.category.__name__, message=message)
 
 
 @dataclass

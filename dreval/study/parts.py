@@ -12,7 +12,7 @@ from typing import Any
 from dreval._check import check_float, check_int, check_k, check_one_of, check_parameters, describe
 from dreval.datasets._dataset import simulate
 from dreval.datasets._raw import load_dataset
-from dreval.errors import DrevalError, InputError
+from dreval.errors import DrevalError, Hint, InputError
 from dreval.evaluation.plan import listed, plan_measures
 from dreval.evaluation.recipe import check_name, check_options
 from dreval.inputs.data import Data, as_data
@@ -94,7 +94,8 @@ def _checked(name: Any, found: Mapping[str, Any], argument: str) -> str:
     try:
         return check_name(name, found)
     except InputError as error:
-        raise InputError(argument, f"must have names: each {error.rule}", error.got, "Choose other names.") from error
+        rule = f"must have names: each {error.rule}"
+        raise error.altered(InputError, argument=argument, rule=rule, cure="Choose other names.") from error
 
 
 def _own_name(value: Any, argument: str, example: str) -> str:
@@ -116,7 +117,7 @@ def _called(argument: str, *inner: str) -> Iterator[None]:
         yield
     except DrevalError as error:
         said = argument if error.argument in inner else f"{argument}: {error.argument}"
-        raise type(error)(said, error.rule, error.got, error.cure) from error
+        raise error.altered(argument=said) from error
 
 
 def _opened(argument: str, value: Any, key: str, cure: str) -> tuple[Any, dict[str, Any]]:
@@ -222,10 +223,11 @@ def check_fit(settings: Settings, name: str, data: Data) -> None:
         known = {"n_labeled": data.n_labeled, "latent": data.latent is not None}
         plan = plan_measures(settings.measures, settings.n_neighbors, n, options=settings.options, **known)
     except DrevalError as error:
-        raise type(error)(error.argument, error.rule, f"{error.got} (data set {name!r})", error.cure) from error
+        raise error.altered(got=f"{error.got} (data set {name!r})") from error
     if not [task for task in plan if not task.card.curve]:
-        cure = 'Pass measures="default", or names from dreval.list_measures().'
-        raise InputError("measures", "must name at least one measure", repr(settings.measures), cure)
+        cure, rule = "Pass {default}, or names from {listing}.", "must name at least one measure"
+        hints = {"default": Hint("measures", "default"), "listing": Hint("dreval.list_measures()")}
+        raise InputError("measures", rule, repr(settings.measures), cure, **hints)
 
 
 def _measure_names(wanted: Any) -> Any:

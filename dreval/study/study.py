@@ -52,7 +52,8 @@ class StudyStatus(Record):
         Name of the file.
     cells : DataFrame
         One row for each cell: ``dataset``, ``embedding``, ``n_components``, ``replicate``, ``state`` ("done",
-        "failed", "running", "waiting"), ``seconds`` of computing, the ``reason`` of a failure, and ``warnings``.
+        "failed", "running", "waiting"), ``seconds`` of computing, the ``reason`` of a failure, and ``warnings``, both
+        as text and, in ``notes``, as records with codes and values.
     deterministic : tuple of str
         Deterministic methods, by their cards.
     """
@@ -81,7 +82,7 @@ class StudyStatus(Record):
     def failures(self) -> pd.DataFrame:
         """The cells that failed, with their reasons."""
         failed = self.cells[self.cells["state"] == "failed"]
-        return failed.drop(columns=["state", "warnings"]).reset_index(drop=True)
+        return failed.drop(columns=["state", "warnings", "notes"]).reset_index(drop=True)
 
     @property
     def seconds(self) -> float:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import dreval
 from dreval.errors import InputError, InputWarning
 from dreval.inputs.data import as_data
+from dreval.records.notes import note
 from dreval.registry import MEASURES
 
 RNG = np.random.default_rng(3)
@@ -149,7 +150,7 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
 
     assert value == function(X[KNOWN], Y[KNOWN], labels=CLASSES[KNOWN]) or name == "knn_accuracy"
     assert [(w.category, w.filename) for w in caught] == [(InputWarning, __file__)]
-    assert str(caught[0].message) == f"{name} is that of the 40 labeled of 60 points, evaluated by themselves."
+    assert caught[0].message.note == note("labels.partly", name, labeled=40, n=60)
 
 
 @settings(max_examples=10, deadline=None)

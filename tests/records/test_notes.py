@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import dreval
-from dreval.errors import DegenerateDataWarning, InputError, MissingFile, UndefinedMeasure
+from dreval.errors import DegenerateDataWarning, Hint, InputError, MissingFile, UndefinedMeasure
 from dreval.records.frames import notes_in
 from dreval.records.notes import ASSUMPTION, CODES, FAILURE, LIMIT, Note, joined, note, refusal
 from dreval.registry import MEASURES, METHODS, TESTS
@@ -26,8 +26,8 @@ for _registry in (MEASURES, TESTS, METHODS):
 def test_every_code_has_a_sentence_that_renders() -> None:
     """With a number for each field nothing of the template is left, and severity is one of three words."""
     for code, kind in CODES.items():
-        names = [name for _, name, _, _ in string.Formatter().parse(kind.sentence) if name]
-        said = str(note(code, **dict.fromkeys(names, 2)))
+        fields = [(name, spec) for _, name, spec, _ in string.Formatter().parse(kind.sentence) if name]
+        said = str(note(code, **{name: (("size", 2),) if spec == "parts" else 2 for name, spec in fields}))
         assert said, code
         assert not set("{}|") & set(said), code
         assert kind.severity in (ASSUMPTION, LIMIT, FAILURE), code
@@ -57,6 +57,10 @@ def test_an_argument_is_renamed_by_its_field() -> None:
     error = InputError("x", "must be as long as {y}", "x of 3", "See y.", y="y")
     names = {"x": "embeddings['a']", "y": "labels"}
     assert str(error.named(names)) == "`embeddings['a']` must be as long as `labels`: got x of 3. See y."
+    hint = InputError("x", "must be named", "none", "Pass {labels}, or {z}.", labels=Hint("labels", "a b"), z="z")
+    assert hint.cure == "Pass labels='a b', or `z`."
+    assert hint.named({"labels": "--labels", "z": "--z"}).cure == "Pass --labels 'a b', or `--z`."
+    assert str(hint.altered(MissingFile, argument="y").named({"y": "--y"})).startswith("`--y` must be named: got none.")
     outer = note("interval.refused", reason=refusal(error))
     assert "`embeddings['a']` must be" in str(outer.named(names))
     assert str(note("kernel.delta", argument="y").named(names)).startswith("`labels` holds classes")

@@ -40,11 +40,11 @@ def study(path: str = "s.dreval", **words: Any) -> dreval.Study:
 def many() -> StudyStatus:
     """More pairs of data set and method than are printed."""
     rows = [
-        (f"set {i}", f"method {j}", 2, 0, "waiting" if i == j else "done", 60.0, "", "")
+        (f"set {i}", f"method {j}", 2, 0, "waiting" if i == j else "done", 60.0, "", "", ())
         for i in range(7)
         for j in range(7)
     ]
-    columns = ["dataset", "embedding", "n_components", "replicate", "state", "seconds", "reason", "warnings"]
+    columns = ["dataset", "embedding", "n_components", "replicate", "state", "seconds", "reason", "warnings", "notes"]
     return StudyStatus("many.dreval", pd.DataFrame(rows, columns=columns))
 
 

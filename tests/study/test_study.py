@@ -18,6 +18,7 @@ from dreval._random import stream_seed
 from dreval.errors import InputError, MethodFailed, UnknownName
 from dreval.journal.store import Store
 from dreval.journal.study_file import Cell, StudyFile, is_study, read_study_table
+from dreval.records.notes import note
 from dreval.study.cells import cell_seed
 
 MEASURES = ["trustworthiness", "procrustes_disparity"]
@@ -244,6 +245,8 @@ def test_warnings_of_methods_are_kept(make):
     status = make(methods={"warns": warns}).run().status()
 
     assert status.cells["warnings"].tolist() == ["UserWarning: the scale is odd"] * 2
+    kept = note("warned", category="UserWarning", message="the scale is odd")
+    assert status.cells["notes"].tolist() == [(kept,)] * 2
     assert "2 cells warned, warns on a, b" in str(status)
 
 
@@ -460,13 +463,14 @@ def counts_up(X, n_components):
     raise RuntimeError(f"pivot {X.sum():.6f} is too small " + "and so on " * 40)
 
 
-def test_failures_that_differ_in_numbers_only_are_one_note(make):
+def test_failures_that_differ_in_values_only_are_one_note(make):
     """One short note for all of them; the whole reasons stay in ``failures``; counts are in the repr."""
     status = make(methods={"counts": counts_up}, n_replicates=2, subsample=0.8).run().status()
     assert status.failures["reason"].nunique() == 4
     notes = " ".join(str(status.summary().as_markdown()).split())
     assert "4 cells failed" in notes
-    assert "(and 3 that differ in numbers only)" in notes
+    assert "(and 3 with other values)" in notes
+    assert {one.code for cell in status.cells["notes"] for one in cell} == {"refused"}
     assert "and so on " * 30 not in notes
     assert "and so on " * 30 in status.failures["reason"].iloc[0]
     assert repr(status).endswith("4 cells, 0 done, 4 failed, 0 running, 0 waiting)")

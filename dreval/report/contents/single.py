@@ -9,9 +9,9 @@ import numpy as np
 from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.rkhs import KernelMap
-from dreval.glossary import DIRECTIONS, format_number
+from dreval.glossary import DIRECTIONS, format_number, part_words
 from dreval.records.embedding import Embedding
-from dreval.records.measure_record import MeasureRecord, part_text, part_title
+from dreval.records.measure_record import MeasureRecord
 from dreval.registry import METHODS
 from dreval.report.document import Block
 from dreval.report.render.summary import Summary
@@ -34,7 +34,7 @@ def measure_summary(record: MeasureRecord) -> Summary:
     header += [(key.replace("_", " "), str(value)) for key, value in dict(recipe.get("parameters", {})).items()]
     rows = [[record.symbol, format_number(record.value)]]
     rows += [["chance level", format_number(record.chance)]] if record.chance == record.chance else []
-    rows += [[part_title(key), part_text(value) or "none, see the notes"] for key, value in record.parts.items()]
+    rows += [[title, text or "none, see the notes"] for title, text in part_words(record.parts.items()).items()]
     better = f", {DIRECTIONS[record.direction]}" if record.direction else ""
     block = Block(f"Value ({record.symbol}{better}) and parts", ["", "value"], rows)
     return Summary(record.title, header, [block], record.notes, record.call)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from dreval.journal.study_file import STATES
 from dreval.protocol.returned import ProtocolStatus
+from dreval.records.notes import Notes
 from dreval.report.document import Block, format_duration
 from dreval.report.render.summary import Summary
 from dreval.study.study import StudyStatus, shortened_reason
@@ -14,7 +17,6 @@ __all__ = ["protocol_summary", "study_summary"]
 
 LINES = 40  # of a larger study only the pairs are printed that are not simply done
 REASONS = 10
-NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 
 
 def study_summary(status: StudyStatus) -> Summary:
@@ -53,18 +55,25 @@ def _cells(status: StudyStatus) -> Block:
 def _study_notes(status: StudyStatus) -> list[str]:
     """Why cells failed, what methods warned of, and what to do next."""
     notes = []
-    failures = status.cells[status.cells["state"] == "failed"]
-    alike = failures["reason"].str.replace(NUMBER, "#", regex=True).rename("alike")  # but for their numbers
-    reasons = failures.groupby(alike, sort=False)
-    for _, failed in list(reasons)[:REASONS]:
+    failures: dict[Any, list[int]] = {}  # those of one argument that broke one rule, whatever the values, are alike
+    warned: dict[Notes, list[int]] = {}
+    for place, (state, found) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
+        if state == "failed":
+            reason, *found = found
+            values = dict(reason.values)
+            failures.setdefault((reason.code, values.get("argument"), values.get("rule")), []).append(place)
+        if found:
+            warned.setdefault(tuple(found), []).append(place)
+    for places in list(failures.values())[:REASONS]:
+        failed = status.cells.iloc[places]
         said = [shortened_reason(reason) for reason in dict.fromkeys(failed["reason"])]
-        more = f" (and {len(said) - 1} that differ in numbers only)" if len(said) > 1 else ""
+        more = f" (and {len(said) - 1} with other values)" if len(said) > 1 else ""
         notes.append(f"{_counted(len(failed))} failed, {_places(failed)}: {said[0]}{more}")
-    if len(reasons) > REASONS:
-        notes.append(f"{len(reasons) - REASONS} more reasons are in `failures`.")
-    warned = status.cells[status.cells["warnings"] != ""]
-    for text, cells in list(warned.groupby("warnings", sort=False))[:REASONS]:
-        notes.append(f"{_counted(len(cells))} warned, {_places(cells)}: {text}")
+    if len(failures) > REASONS:
+        notes.append(f"{len(failures) - REASONS} more reasons are in `failures`.")
+    for found, places in list(warned.items())[:REASONS]:
+        cells = status.cells.iloc[places]
+        notes.append(f"{_counted(len(cells))} warned, {_places(cells)}: {'; '.join(map(str, found))}")
     same = [name for name in status.deterministic if (status.cells["embedding"] == name).any()]
     if same and status.cells["replicate"].nunique() > 1:
         what = "has the same coordinates in all replicates on the same points"
