@@ -11,6 +11,7 @@ from strategies import pairs
 
 import dreval
 from dreval.errors import MethodFailed
+from dreval.records.frames import notes_in
 from dreval.records.measure_record import MeasureRecord
 from dreval.registry import MEASURES
 
@@ -119,11 +120,15 @@ def test_an_evaluation_has_the_same_number(name):
     X = cloud()
     options = {name: FEW[name]} if name in FEW else None
     ev = dreval.Evaluation(X, {"iso": "isomap", "xy": X[:, :2]}, n_neighbors=5, random_state=7)
-    table = ev.run(["trustworthiness", name], ci=None, options=options).tidy().set_index(["measure", "embedding"])
+    results = ev.run(["trustworthiness", name], ci=None, options=options)
+    table = results.tidy().set_index(["measure", "embedding"])
     alone = value(name, X, "isomap", random_state=7)
     row = table.loc[(name, "iso")]
     assert (row["value"], row["chance"]) == (float(alone), alone.chance)
-    assert row["note"].startswith(alone.words)
+    kept = notes_in(results.notes.query("measure == @name and embedding == 'iso' and code == 'parts'"))[0]
+    assert row["note"].startswith(str(kept))
+    parts = {key: one for key, one in alone.parts.items() if one == one and one != ""}
+    assert dict(dict(kept.values)["parts"]) == parts
     other = table.loc[(name, "xy")]
     if "method" in MEASURES.card(name).needs:
         assert np.isnan(other["value"])
