@@ -94,21 +94,37 @@ def _compare(options: Any, say: Say) -> int:
     check_output(options.plot, "--plot", options.results, FIGURES)
     comparison = with_command(_comparison(options), options)
     if options.paragraph:
-        say(comparison.paragraph(options.paragraph))
+        from dreval.report.contents.paragraph import paragraph
+
+        say(paragraph(comparison, options.paragraph))
     elif options.json:
         say(_document(comparison))
     else:
-        summary = comparison.summary()
+        from dreval.report.contents.comparison import comparison_summary
+
+        summary = comparison_summary(comparison)
         say(summary.as_markdown() if options.markdown else summary.as_latex() if options.latex else str(summary))
-    wanted = [(options.report, comparison.report, "report"), (options.plot, partial(_draw, comparison), "figure")]
+    wanted = [
+        (options.report, partial(_write, comparison), "report"),
+        (options.plot, partial(_draw, comparison), "figure"),
+    ]
     write_files(wanted, say, bool(options.json or options.paragraph))
     return DONE
 
 
+def _write(comparison: Any, path: Path) -> None:
+    """Write the report."""
+    from dreval.report.compared import write_comparison
+
+    write_comparison(comparison, path)
+
+
 def _draw(comparison: Any, path: Path) -> None:
     """Write the default figure."""
+    from dreval.report.plot import plot_comparison
+
     with whole_file(path, "plot") as file:
-        comparison.plot().savefig(file, format=path.suffix[1:].lower())
+        plot_comparison(comparison).savefig(file, format=path.suffix[1:].lower())
 
 
 def _comparison(options: Any) -> Any:

@@ -149,10 +149,14 @@ def _evaluate(options: Any, say: Say) -> int:
     if options.json:
         say(json_text({"recipe": dict(results.recipe), "table": results.tidy(), "notes": plain_notes(results.notes)}))
     else:
-        say(str(results.summary()))
+        from dreval.report.contents.evaluation import summarize
+
+        say(str(summarize(results)))
+    from dreval.records.archive import save_results
+
     figures = [(path, partial(_draw, results, kind), "figure") for kind, path in plots]
-    saved = [(options.save, results.save, "result"), (options.report, results.report, "report")]
-    write_files([*saved, *figures], say, options.json)
+    report = (options.report, partial(_write, results), "report")
+    write_files([(options.save, partial(save_results, results), "result"), report, *figures], say, options.json)
     return NOT_ALL if results.failed else DONE
 
 
@@ -168,10 +172,19 @@ def _plots(options: Any, read: list[str | None]) -> list[tuple[str, Path]]:
     return figures
 
 
+def _write(results: Any, path: Path) -> None:
+    """Write the report."""
+    from dreval.report.page import write_report
+
+    write_report(results, path)
+
+
 def _draw(results: Any, kind: str, path: Path) -> None:
     """Write one figure."""
+    from dreval.report.plot import plot
+
     with whole_file(path, "plot") as file:
-        results.plot(kind).savefig(file, format=path.suffix[1:].lower())
+        plot(results, kind).savefig(file, format=path.suffix[1:].lower())
 
 
 def _results(options: Any, sources: list[tuple[str, str]]) -> Any:

@@ -118,11 +118,12 @@ def _status(options: Any, say: Say) -> int:
 
 
 def _report(options: Any, say: Say) -> int:
+    from dreval.report.studies import write_study
     from dreval.study.study import Study
 
     check_report(options.report, "report", [str(options.file)])
     study = Study.open(options.file)
-    path = study.report(options.report, title=options.title)
+    path = write_study(study, options.report, title=options.title)
     document = {"report": str(path), **_counts(study.status())}
     say(json_text(document) if options.json else f"report written to {path}")
     return DONE

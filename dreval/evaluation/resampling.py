@@ -18,8 +18,14 @@ from dreval.evaluation.rows import Found, add_note, chance_size, make_views, see
 from dreval.geometry.blocks import View, leave_out, random_groups
 from dreval.geometry.coranking import share_coranking
 from dreval.geometry.distances import take
-from dreval.geometry.pairs import known_pairs, pairs_of, remember_whole
-from dreval.inference.intervals import apart, halves_interval, jackknife_variance, mean_interval, partitions_interval
+from dreval.geometry.pairs import measured_pairs, pairs_of, set_parent
+from dreval.inference.intervals import (
+    halves_interval,
+    jackknife_variance,
+    mean_interval,
+    partitions_interval,
+    smaller_group,
+)
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source
 from dreval.measures._measure import answer, curve_values
@@ -116,7 +122,7 @@ class Again:
             views = make_views(self.data, wanted, tasks, seed=self.seed, n_jobs=self.n_jobs, groups=groups)
             for name, view in views.items():
                 first = kept.setdefault(name, view)
-                if first is not view and known_pairs(first) is not None:
+                if first is not view and measured_pairs(first) is not None:
                     view.once("pairs", partial(pairs_of, first))
                 left = _left_out(view, tasks)
                 values[name].append([self._values(one, tasks[: len(single)]) for one in left])
@@ -177,7 +183,7 @@ class Again:
             reasons = list(dict.fromkeys(one for one in others if isinstance(one, Note)))
             if len(values) > 1:
                 set_interval(row, mean_interval(values, task.card.bounds), "interval.same_runs")
-                few = apart(values)
+                few = smaller_group(values)
                 if few:
                     add_note(row, "runs.apart", few=few, runs=len(values))
             else:
@@ -274,7 +280,7 @@ def _left_out(view: View, tasks: Sequence[MeasureTask]) -> list[View]:
     k = min(max((task.k for task in tasks), default=0), view.n - groups.largest() - 1)
     left = [leave_out(view, group, k) for group in range(groups.count)]
     for group, one in enumerate(left):
-        remember_whole(one, view, group)
+        set_parent(one, view, group)
     if any("full_ranks" in task.card.needs for task in tasks):
         share_coranking(view, left)
     return left

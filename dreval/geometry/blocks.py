@@ -59,16 +59,16 @@ class View:
     metric : str
         The distance in the data; that in the embedding is Euclidean.
     rows : ndarray (m,)
-        The points from which it is seen: all n, or anchors.
+        The points whose neighborhoods are measured: all n, or anchors.
     population : ndarray
-        The points that count at all: all n, or all but one group.
+        The points that are included: all n, or all but one group.
     nearest_data, nearest_embedding : ndarray (m, K)
         Neighbors in the data and in the embedding, nearest first, as positions among the n points.
     data_rank, embedding_rank : ndarray (m, K)
         Rank in the data of each embedding neighbor; rank in the embedding of each data neighbor.
     farther : mapping of k to ndarray (2, n)
         For every point the sum over all rows of the number of the row's k embedding neighbors that are beyond its k
-        data neighbors, and farther in the data than the point; and the same with the spaces exchanged.
+        data neighbors, and farther in the data than the point; and the same with data and embedding swapped.
     """
 
     X: Any
@@ -93,36 +93,35 @@ class View:
 
     @property
     def n(self) -> int:
-        """Number of points that count."""
+        """Number of points of the population."""
         return len(self.population)
 
     def data_space(self, places: IntArray | None = None) -> Space:
-        """The data (or some of their points) made ready for distances."""
+        """The data (or some of their points) prepared for distances."""
         return Space.of(self.X if places is None else take(self.X, places, self.metric), self.metric)
 
     def features(self) -> FloatArray:
-        """Coordinates in the data of the points that count, for a measure that needs them all at once.
+        """Coordinates of the population in the data, for a measure that needs them all at once.
 
-        Sparse data are made dense, up to 8 GiB. The card of such a measure says that it needs "features".
+        Sparse data are made dense, up to 8 GiB. The card of such a measure has "features" among its ``needs``.
         """
         X = self.X[self.population]
         return densify(X, "data")[0] if is_sparse(X) else X
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """A value that several measures share, computed when first needed (it depends on nothing but the view)."""
+        """A value that several measures share, computed when first needed; it depends on the view only."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
 
-    def known(self, key: Any) -> Any:
-        """The value that ``once`` has computed for this key, None where it was not asked yet."""
+    def cached(self, key: Any) -> Any:
+        """The value that ``once`` has computed for this key, or None."""
         return self._kept.get(key)
 
     def shuffled(self, rng: np.random.Generator) -> View:
-        """The same data with the embedding's points exchanged at random: an embedding unrelated to the data.
+        """The same data with the rows of the embedding permuted at random: an embedding unrelated to the data.
 
-        Only what does not read ranks or embedding neighbors can be computed from it. Labels and latent variables stay
-        with the data.
+        It has no ranks and no embedding neighbors. Labels and latent variables stay with the data.
         """
         Y = self.Y.copy()
         Y[self.population] = self.Y[rng.permutation(self.population)]
@@ -130,7 +129,7 @@ class View:
         return replace(self, Y=Y, nearest_embedding=none, data_rank=none, embedding_rank=none, farther={}, _kept={})
 
     def without(self, group: int, k: int) -> View | None:
-        """The view when one group of points is taken away; None where a kept list of neighbors runs out."""
+        """The view without one group of points; None if a stored list of neighbors is too short for that."""
         if self.groups is None or self.data_counts is None or self.embedding_counts is None:
             raise RuntimeError("this view was made without groups")
         codes = self.groups.codes
@@ -165,7 +164,7 @@ def _drop(
     group: int,
     k: int,
 ) -> tuple[Lists, Lists]:
-    """Lists and their ranks without the members of one group, for the rows that stay."""
+    """Lists and their ranks without the members of one group, for the remaining rows."""
     from dreval.geometry._loops import ranks as loops
 
     m = int(stay.sum())
@@ -203,7 +202,7 @@ def sweep(
     advance: Callable[[int], Any] | None = None,
     metric: str = "euclidean",
 ) -> dict[str, View]:
-    """One pass over blocks of rows; gives a view of every embedding.
+    """One pass over blocks of rows; returns a view of every embedding.
 
     Parameters
     ----------
@@ -214,11 +213,11 @@ def sweep(
     k : int
         Largest number of neighbors needed, below n.
     ranks : bool
-        Whether embedding neighbors and cross ranks are wanted besides the data neighbors.
+        Whether embedding neighbors and cross ranks are computed in addition to the data neighbors.
     rows : ndarray (m,), optional
-        Rows to see from (anchors); all by default.
+        The anchors; all rows by default.
     groups : Groups, optional
-        Groups that can be taken away afterwards without another pass.
+        Groups that can be left out afterwards without another pass.
     leave_one : sequence of int
         Numbers of neighbors for which each single point can be left out afterwards without another pass.
     n_jobs : int, optional
@@ -230,8 +229,8 @@ def sweep(
 
     Notes
     -----
-    O(m n (p + d)) time and O(n k) memory in addition to one block for each thread. Distances that are equal up to
-    rounding are ordered by row number; a row in which there are such is sorted, O(n log n).
+    O(m n (p + d)) time and O(n k) memory in addition to one block for each thread. Ties up to rounding are broken by
+    row number; a row with ties is sorted, O(n log n).
     """
     n = X.shape[0]
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
@@ -280,7 +279,7 @@ def n_blocks(n: int, m: int) -> int:
 
 
 def leave_out(view: View, group: int, k: int) -> View:
-    """The view without one group of points, with k neighbors a row; seen again in full where a kept list runs out."""
+    """The view without one group of points, with k neighbors a row; recomputed if a stored list is too short."""
     left = view.without(group, k)
     if left is not None:
         return left
@@ -302,10 +301,10 @@ def leave_out(view: View, group: int, k: int) -> View:
 
 
 def _extra(k: int, groups: Groups, m: int) -> int:
-    """How many neighbors beyond k to keep, so that k remain in every row when any group is taken away.
+    """How many neighbors beyond k to keep, so that k remain in every row when any group is left out.
 
-    With random groups the number of a group's members among the kept is hypergeometric; the list fails with
-    probability below 1e-9 in the whole table, and a failure is seen and answered with the full list.
+    With random groups the number of a group's members among them is hypergeometric. Some list is too short with
+    probability below 1e-9; it is then recomputed in full.
     """
     from scipy.special import bdtrc
 
@@ -317,7 +316,7 @@ def _extra(k: int, groups: Groups, m: int) -> int:
 
 
 def _empty_lists(m: int, k: int, k_ranks: int, groups: Groups | None, left_one: tuple[int, int]) -> _Lists:
-    """Places for the results of all rows."""
+    """Arrays for the results of all rows."""
     wide = groups.count if groups is not None else 0
     kind = np.uint16 if groups is None or groups.largest() < 2**16 else np.uint32
     return _Lists(
@@ -360,7 +359,7 @@ def _one_block(
 ) -> None:
     """Distances, neighbors and cross ranks of one block of rows in all spaces.
 
-    Rows in which distances are equal up to rounding are done again, ordered by row number.
+    Rows with ties up to rounding are recomputed, with ties broken by row number.
     """
     from dreval.geometry._loops import orders as again
     from dreval.geometry._loops import ranks as loops
@@ -395,15 +394,15 @@ def _one_block(
         if len(tied):
             both = orders(space, rows[tied]), orders(theirs, rows[tied])
             again.cross_from_orders(*both, tied, codes, count, in_data, in_embedding, ks, farther)
-        with lock:  # whole numbers: the order in which blocks are added is of no account
+        with lock:  # integers: the order in which blocks are added does not matter
             np.add(into.farther, farther, out=into.farther)
 
 
 def labeled(view: View) -> View:
-    """The view among the points that have a label (a code that is not -1): what these points give by themselves.
+    """The view of the labeled points only (codes that are not -1); ``view`` itself if all points are labeled.
 
-    ``view`` itself where all have one. Data, embedding and lists are those of these points alone, in their order, with
-    as many neighbors a row as ``view`` has, or as there are points. It costs one more pass, once.
+    Data, embedding and lists are those of these points, in their order, with as many neighbors a row as ``view`` has,
+    or as there are points. It costs one more pass, once.
     """
     if view.labels is None or bool((view.labels >= 0).all()):
         return view
@@ -418,7 +417,7 @@ def _of_labeled(view: View, codes: IntArray) -> View:
     rows = np.searchsorted(stay, view.rows[codes[view.rows] >= 0])
     k = min(view.nearest_data.shape[1], len(stay) - 1)
     groups = None
-    if view.groups is not None:  # dealt out again, so that none is empty
+    if view.groups is not None:  # reassigned, so that none is empty
         groups = Groups(np.empty(len(stay), np.int64), min(view.groups.count, len(stay)))
         groups.codes[np.argsort(view.groups.codes[stay], kind="stable")] = np.arange(len(stay)) % groups.count
     made = sweep(

@@ -1,7 +1,7 @@
 """The co-ranking of data and embedding at every number K of neighbors, without the co-ranking matrix.
 
-All curves over K are sums of the co-ranking matrix over its leading blocks, so that the histogram of the larger of the
-two ranks of every pair, split by which one is larger, says everything: O(n) numbers. The rows come in blocks, and the
+All curves over K are sums of the co-ranking matrix over its leading blocks. They follow from the histogram of the
+larger of the two ranks of every pair, split by which one is larger: O(n) numbers. The rows are computed in blocks, and the
 curves without each group of points from the same sorted rows.
 """
 
@@ -20,7 +20,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.leave_one import check_left_one
 from dreval.geometry.neighbors import orders
-from dreval.geometry.ranks import FAR, joined_rows
+from dreval.geometry.ranks import FAR, rows_with_ties
 from dreval.records.notes import Notes, note
 
 __all__ = [
@@ -92,13 +92,13 @@ class Coranking:
 
     @property
     def notes(self) -> Notes:
-        """What the order of equal distances has to do with it."""
+        """A note that ties were broken by row number, if there were any."""
         return (note("ties.index"),) if self.ambiguous.any() else ()
 
 
 @dataclass(frozen=True)
 class LeftOne:
-    """What the co-ranking comes to without each of n points.
+    """Curves and areas of the co-ranking without each of n points.
 
     Attributes
     ----------
@@ -131,17 +131,17 @@ def coranking(view: View) -> Coranking:
     Notes
     -----
     O(m n (p + d + log n)) time for m rows and O(n) memory in addition to one block for each thread. Distances that
-    decide a rank are direct differences, those equal up to rounding are ordered by row number, and the point itself is
-    left out.
+    decide a rank are direct differences, ties up to rounding are broken by row number, and the point itself is left
+    out.
     """
     made: Coranking = view.once(KEY, lambda: _pass(view, np.zeros(len(view.Y), np.int64), np.array([-1]))[0])
     return made
 
 
 def share_coranking(view: View, without: Sequence[View]) -> None:
-    """Give a view and the views without each of its groups their co-rankings, all from one pass over sorted rows.
+    """Compute the co-rankings of a view and of the views without each of its groups in one pass over sorted rows.
 
-    Where a group is left out the ranks are counted again along the sorted rows, which costs O(n) a row and group.
+    Without a group the ranks are recounted along the sorted rows, in O(n) for each row and group.
     """
     if view.groups is None:
         raise RuntimeError("this view was made without groups")
@@ -154,26 +154,26 @@ def share_coranking(view: View, without: Sequence[View]) -> None:
 def coranking_without(view: View, ks: Sequence[int] | IntArray = ()) -> LeftOne:
     """The co-ranking without each point, for all measures that read it: areas, and Q_NX at the numbers ``ks``.
 
-    Where the co-ranking itself is not known yet it comes from the same pass; so ask for this first, with all ``ks``
-    that will be needed. O(n^2) time in addition to that pass, a few additions for each pair and for each K of ``ks``;
-    O(n G) memory for G numbers. The view must see all points that count.
+    The same pass gives the co-ranking itself if it was not computed before; so call this first, with all ``ks`` that
+    will be needed. O(n^2) time in addition to that pass, a few additions for each pair and for each K of ``ks``;
+    O(n G) memory for G numbers. The rows of the view must be all points of its population.
     """
     check_left_one(view.n, 1)
     wanted = np.unique(np.asarray(ks, np.int64))
     if len(wanted):
         check_left_one(view.n, int(wanted[-1]))
-    known: LeftOne | None = view.once(LEFT, dict).get("found")
-    if known is None or not np.isin(wanted, known.ks).all():
+    found: LeftOne | None = view.once(LEFT, dict).get("found")
+    if found is None or not np.isin(wanted, found.ks).all():
         tally = _LeftOneTally(view.n, wanted)
-        whole = _pass(view, np.zeros(len(view.Y), np.int64), np.array([-1]), tally)[0]
-        view.once(KEY, lambda: whole)
-        known = view.once(LEFT, dict)["found"] = tally.result()
-    at = np.searchsorted(known.ks, wanted)
-    return LeftOne(known.areas, wanted, known.q_nx[:, at])
+        full = _pass(view, np.zeros(len(view.Y), np.int64), np.array([-1]), tally)[0]
+        view.once(KEY, lambda: full)
+        found = view.once(LEFT, dict)["found"] = tally.result()
+    at = np.searchsorted(found.ks, wanted)
+    return LeftOne(found.areas, wanted, found.q_nx[:, at])
 
 
 class _LeftOneTally:
-    """Adds up, over blocks of sorted rows, what ``LeftOne`` is made of."""
+    """Sums over blocks of sorted rows from which ``LeftOne`` is computed."""
 
     def __init__(self, n: int, ks: IntArray) -> None:
         self.n, self.ks = n, ks
@@ -200,12 +200,12 @@ class _LeftOneTally:
         )
         self.sums.add(number, sums)
         self.within[rows] = np.cumsum(within, axis=1)
-        with self.lock:  # whole numbers: the order in which blocks are added is of no account
+        with self.lock:  # integers: the order in which blocks are added does not matter
             np.add(self.lost, lost, out=self.lost)
             np.add(self.fallen, fallen, out=self.fallen)
 
     def result(self) -> LeftOne:
-        """All rows but that of the point, without its pairs, with those that fell."""
+        """All rows but that of the point, without its pairs, and with the pairs whose rank falls to K without it."""
         others = self.n - 1
         areas = np.clip(self.sums.total / others - 1.0, -1.0, 1.0)
         pairs = self.within.sum(axis=0, dtype=np.int64) - self.within + self.fallen.T
@@ -214,7 +214,7 @@ class _LeftOneTally:
 
 
 def _weights(n: int) -> FloatArray:
-    """What a pair with larger rank r adds to the area under R_NX of its row: sum over K from r to n - 2 of its share.
+    """Contribution of a pair with larger rank r to the area under R_NX of its row: a sum over K from r to n - 2.
 
     R_NX(K) = ((n-1) c(K)/K - K)/(n-1-K), with c(K) the number of pairs of larger rank at most K, has weight 1/K; the
     sums over K of both parts without c have the value H = 1 + 1/2 + ... + 1/(n-2), and the area is sum w - 1.
@@ -227,7 +227,7 @@ def _weights(n: int) -> FloatArray:
 
 
 def _weight_table(sizes: Sequence[int], width: int) -> tuple[FloatArray, IntArray]:
-    """Weights (kinds, width) for every distinct number of points, and which of them is whose."""
+    """Weights (kinds, width) for every distinct number of points, and the row of the table for each of ``sizes``."""
     distinct, kinds = np.unique(sizes, return_inverse=True)
     table = np.zeros((len(distinct), width))
     for line, size in zip(table, distinct, strict=True):
@@ -255,7 +255,7 @@ def _pass(view: View, codes: IntArray, drops: IntArray, left_one: _LeftOneTally 
         sums[:, place] = areas
         if left_one is not None:
             left_one.add(place.start // size, *both, some)
-        with lock:  # whole numbers: the order in which blocks are added is of no account
+        with lock:  # integers: the order in which blocks are added does not matter
             np.add(counts, mine, out=counts)
 
     size = block_rows(len(population))
@@ -270,11 +270,11 @@ def _pass(view: View, codes: IntArray, drops: IntArray, left_one: _LeftOneTally 
 
 
 def tied_corankings(view: View) -> tuple[Coranking, Coranking]:
-    """The co-rankings with the fewest and the most common neighbors over all orders of equal distances.
+    """The co-rankings with the fewest and the most common neighbors over all ways to break ties.
 
-    Both are exact, for every row and at every K at once. Most are shared where equal distances in one space are ordered
-    by the distance in the other, and points that are tied in both alike in both; fewest where all this is reversed: of
-    a run that K cuts, each space then takes the members first that the other has, or that it has not. Costs the pass of
+    Both are exact, for every row and at every K simultaneously. Most neighbors are shared if ties in one space are
+    broken by the distance in the other, and ties in both alike in both; fewest if this is reversed: of a run of ties
+    that K cuts, each space then takes first the members that the other has, or that it has not. Costs the pass of
     ``coranking`` twice more for the ambiguous rows only.
     """
     made: tuple[Coranking, Coranking] = view.once(("tied_corankings",), lambda: _tied_pass(view))
@@ -282,7 +282,7 @@ def tied_corankings(view: View) -> tuple[Coranking, Coranking]:
 
 
 def _tied_pass(view: View) -> tuple[Coranking, Coranking]:
-    """Take the ambiguous rows out of the tallies and put them in again in their worst and best orders."""
+    """Replace the ambiguous rows in the counts by their worst and best orders."""
     from dreval.geometry._loops import coranking as loops
 
     found, population = coranking(view), view.population
@@ -297,7 +297,12 @@ def _tied_pass(view: View) -> tuple[Coranking, Coranking]:
     def one(part: slice) -> None:
         some, mine = own[part], np.zeros(counts.shape, np.int32)
         usual = orders(data, some), orders(embedding, some)
-        for at, both in enumerate((usual, *_extreme_orders(data, embedding, some))):
+        x, y = _levels(data, some), _levels(embedding, some)  # runs ordered by the other space, reversed or not
+        against = np.argsort(x * n + (n - 1 - y), axis=1, kind="stable")
+        backwards = n - 1 - np.argsort((y * n + (n - 1 - x))[:, ::-1], axis=1, kind="stable")
+        along = np.argsort(x * n + y, axis=1, kind="stable"), np.argsort(y * n + x, axis=1, kind="stable")
+        extreme = ((a.astype(np.int32), b.astype(np.int32)) for a, b in ((against, backwards), along))
+        for at, both in enumerate((usual, *extreme)):
             areas = np.zeros((1, len(some)))
             loops.tally_rows(*both, some, codes, drops, weights, kinds, mine[at], areas)
             sums[at, :, part] = areas
@@ -306,10 +311,10 @@ def _tied_pass(view: View) -> tuple[Coranking, Coranking]:
 
     size = block_rows(n)
     run_blocks(one, [slice(at, at + size) for at in range(0, len(rows), size)], view.n_jobs)
-    return _exchanged_rows(found, rows, counts, sums, 1), _exchanged_rows(found, rows, counts, sums, 2)
+    return _reordered_rows(found, rows, counts, sums, 1), _reordered_rows(found, rows, counts, sums, 2)
 
 
-def _exchanged_rows(found: Coranking, rows: IntArray, counts: IntArray, sums: FloatArray, at: int) -> Coranking:
+def _reordered_rows(found: Coranking, rows: IntArray, counts: IntArray, sums: FloatArray, at: int) -> Coranking:
     """The co-ranking with some rows in another order."""
     kept, intrusions, extrusions = (counts[at] - counts[0])[0, :, 1:]
     areas = found.areas.copy()
@@ -324,9 +329,9 @@ def _exchanged_rows(found: Coranking, rows: IntArray, counts: IntArray, sums: Fl
 
 
 def _levels(space: Space, rows: IntArray) -> IntArray:
-    """Place at which the run of equal distances of each point begins; the point itself stands last."""
+    """Position at which the run of ties of each point begins; the point itself is last."""
     n = space.n
-    block, order = joined_rows(space, rows, rows[:, None] == np.arange(n), FAR)
+    block, order = rows_with_ties(space, rows, rows[:, None] == np.arange(n), FAR)
     values = np.take_along_axis(block, order, axis=1)
     starts = np.ones(values.shape, np.bool_)
     starts[:, 1:] = values[:, 1:] > values[:, :-1]
@@ -335,17 +340,8 @@ def _levels(space: Space, rows: IntArray) -> IntArray:
     return levels
 
 
-def _extreme_orders(data: Space, embedding: Space, rows: IntArray) -> list[tuple[Lists, Lists]]:
-    """Orders of both spaces that agree least, and most: runs ordered by the other space, reversed or not."""
-    x, y, n = _levels(data, rows), _levels(embedding, rows), data.n
-    against = np.argsort(x * n + (n - 1 - y), axis=1, kind="stable")
-    backwards = n - 1 - np.argsort((y * n + (n - 1 - x))[:, ::-1], axis=1, kind="stable")
-    along = np.argsort(x * n + y, axis=1, kind="stable"), np.argsort(y * n + x, axis=1, kind="stable")
-    return [(a.astype(np.int32), b.astype(np.int32)) for a, b in ((against, backwards), along)]
-
-
 def rank_edges(n: int, cells: int, cut: int | None = None) -> IntArray:
-    """Edges of cells of the ranks 1, ..., n - 1 that are evenly wide on a log scale, as far as whole numbers can be.
+    """Edges of cells of the ranks 1, ..., n - 1 of equal width on a log scale, as nearly as integers allow.
 
     Cell i holds the ranks from ``edges[i]`` to ``edges[i + 1] - 1``. No cell holds ranks on both sides of ``cut``,
     those up to it and those beyond.
@@ -386,7 +382,7 @@ def coranking_cells(
     edges : (cells + 1,) array of int
         Cell i holds the ranks from ``edges[i]`` to ``edges[i + 1] - 1``.
     rows : (m,) array of int, optional
-        The points i that are counted; all by default.
+        The points i of the pairs; all by default.
     metric : str
         The distance in the data; that in the embedding is Euclidean.
     n_jobs : int, optional
@@ -395,13 +391,13 @@ def coranking_cells(
     Returns
     -------
     ndarray (cells, cells) of int
-        Rows are ranks in the data, columns ranks in the embedding. Where all ranks are in cells each row i of points
-        adds one to every rank of both, so that rows and columns sum to m times their number of ranks.
+        Rows are ranks in the data, columns ranks in the embedding. If the cells cover all ranks, each point i adds one
+        to every rank of both, so that rows and columns sum to m times their number of ranks.
 
     Notes
     -----
-    O(m n (p + d + log n)) time and O(n + cells^2) memory in addition to one block of rows for each thread. Distances
-    that are equal up to rounding are ordered by row number, as in ``coranking``; a point is no neighbor of itself.
+    O(m n (p + d + log n)) time and O(n + cells^2) memory in addition to one block of rows for each thread. Ties up
+    to rounding are broken by row number, as in ``coranking``; a point is not a neighbor of itself.
 
     References
     ----------

@@ -29,47 +29,49 @@ __all__ = [
     "Space",
     "SpaceArrays",
     "block_rows",
+    "centered_sparse",
     "compact",
     "gather",
     "group_width",
-    "held",
     "pairwise_squared",
     "power_of_two",
+    "rescaled",
     "scaled",
-    "spread",
     "take",
     "unit_rows",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-HELD = 500  # powers of two whose squares floats hold
+SQUARABLE = 500  # powers of two whose squares floats hold
 
 
 def power_of_two(points: Any) -> float:
-    """The power of two that brings the largest entry to [1/2, 1), so that scaling rounds nothing; 1 for all zeros."""
+    """The power of two that scales the largest entry to [1/2, 1), so that nothing is rounded; 1 for all zeros."""
     largest = float(np.max(np.abs(points.data if is_sparse(points) else points), initial=0.0))
     return 2.0 ** -int(np.clip(np.frexp(largest)[1], -1000, 1000)) if largest > 0 else 1.0
 
 
-def held(values: Any, exponent: int) -> Any:
-    """A number, or numbers that are averaged, times 2 ** exponent; an error where no float holds its square.
+def rescaled(values: Any, exponent: int) -> Any:
+    """A number, or numbers that are averaged, times 2 ** exponent; an error if its square is not a finite float.
 
-    Without this a measure that depends on the unit would be infinite for large data and a perfect 0 for small data, and
-    a value whose square overflows has no standard error.
+    Otherwise a measure that depends on the unit would be infinite for large data and a perfect 0 for small data, and a
+    value whose square overflows has no standard error.
     """
     with np.errstate(over="ignore", under="ignore"):
         found = np.ldexp(values, exponent)
         total, before = float(np.sum(found)), float(np.sum(values))
-    if exponent and before and not 2.0**-HELD <= abs(total) <= 2.0**HELD:
-        rule = f"must have a unit in which the value of this measure lies between 2 ** -{HELD} and 2 ** {HELD}"
+    if exponent and before and not 2.0**-SQUARABLE <= abs(total) <= 2.0**SQUARABLE:
+        rule = (
+            f"must have a unit in which the value of this measure lies between 2 ** -{SQUARABLE} and 2 ** {SQUARABLE}"
+        )
         cure = "Multiply data and embedding by one number, or use a measure that does not depend on the unit."
         raise UndefinedMeasure("data", rule, f"about 2 ** {int(np.frexp(before)[1]) + exponent}", cure)
     return found if isinstance(values, np.ndarray) else float(found)
 
 
 def scaled(points: Any, metric: str) -> tuple[Any, float]:
-    """The points as their values are taken from them, and the factor from distances of the data to theirs."""
+    """The points scaled for a metric, and the factor from distances of the data to those of the scaled points."""
     if metric in ("cosine", "correlation"):
         return unit_rows(points, metric == "correlation"), 1.0
     if metric == "hamming":
@@ -105,7 +107,7 @@ def take(X: Any, places: IntArray, metric: str) -> Any:
 
 
 def compact(X: Any) -> Any:
-    """A sparse matrix without its empty columns, which no difference needs; the others stay in order."""
+    """A sparse matrix without its empty columns, which differences do not need; the others keep their order."""
     from scipy.sparse import csr_array
 
     used, columns = np.unique(X.indices, return_inverse=True)
@@ -115,7 +117,7 @@ def compact(X: Any) -> Any:
 def gather(X: Any, members: IntArray) -> FloatArray:
     """Coordinates (m, k, w) of m groups of k points; of sparse data only columns in which a group has an entry.
 
-    What is left out is zero in the whole group, so that differences, norms and products within it are the same.
+    The columns left out are zero for all points of the group, so that differences, norms and products do not change.
     """
     if not is_sparse(X):
         return np.asarray(X[members])
@@ -136,10 +138,10 @@ def group_width(X: Any, k: int) -> int:
     return min(p, k * int(np.diff(X.indptr).max())) if is_sparse(X) else p
 
 
-def spread(X: Any) -> tuple[Any, FloatArray, float]:
-    """The parts of centered sparse data: stored cells less their columns' means, these means, and the squared norm.
+def centered_sparse(X: Any) -> tuple[Any, FloatArray, float]:
+    """The parts of centered sparse data: stored cells minus their columns' means, these means, and the squared norm.
 
-    Columns without a zero need no mean for their cells; theirs is given as 0.
+    The mean of a column without zeros is returned as 0, since all of its cells are stored.
     """
     n, p = X.shape
     counts = np.bincount(X.indices, minlength=p)
@@ -168,14 +170,14 @@ class SpaceArrays(NamedTuple):
 class Space:
     """Points made ready for distances of a metric.
 
-    ``points`` are what direct values are taken from: squared differences of an array or of sparse rows, or the values
-    of another metric (``dreval.geometry.distances``). They are the given ones times a power of two that brings the
-    largest entry near 1: the order of distances is the same, and their squares neither overflow nor vanish; or rows of
-    norm 1. ``centered`` and ``norms`` serve the products; a product differs from the direct value by at most
-    ``gamma * (norm_i + norm_j)``, and ``gamma`` is 0 where no product is used. ``columns`` (p, n) are the points once
-    more, stored by column, where direct squared differences are used (else empty). ``centered`` is in single precision
-    where neighbors are far enough apart for that to decide nearly every order. ``scale`` leads from distances of the
-    data to those of the points, ``width`` is the number of columns.
+    Direct values are computed from ``points``: squared differences of an array or of sparse rows, or the values of
+    another metric (``dreval.geometry.distances``). They are the input times a power of two that scales the largest
+    entry to about 1, so that squares neither overflow nor vanish and the order of distances is the same; or rows of
+    norm 1. Products use ``centered`` and ``norms``; a product differs from the direct value by at most
+    ``gamma * (norm_i + norm_j)``, and ``gamma`` is 0 if no product is used. ``columns`` (p, n) are the points stored by
+    column, for direct squared differences (else empty). ``centered`` is in single precision if neighbors are far enough
+    apart for that to decide nearly every order. ``scale`` is the factor from distances of the data to those of the
+    points, ``width`` the number of columns.
     """
 
     points: Any
@@ -198,8 +200,8 @@ class Space:
         return self.metric == "euclidean" and isinstance(self.points, np.ndarray)
 
     @property
-    def given(self) -> bool:
-        """Whether blocks hold direct values that compiled loops do not compute themselves."""
+    def blockwise(self) -> bool:
+        """Whether compiled loops read blocks of direct values, because they do not compute them from the points."""
         return self.gamma == 0.0 and not isinstance(self.points, np.ndarray)
 
     @cached_property
@@ -264,16 +266,16 @@ class Space:
         """
         from dreval.geometry._loops import rows as loops
 
-        asking = queries or self
+        queries = queries or self
         block = out[: len(rows)]
-        if self.given:
+        if self.blockwise:
             self._direct(rows, block)
         elif self.gamma == 0.0:
-            loops.fill_direct(asking.points, rows, self.columns, block)
+            loops.fill_direct(queries.points, rows, self.columns, block)
         else:
             single = not isinstance(self.centered, tuple) and self.centered.dtype == np.float32
-            products = asking._products(rows, self, None if single else block)
-            loops.finish_products(products, rows, asking.norms, self.norms, block)
+            products = queries._products(rows, self, None if single else block)
+            loops.finish_products(products, rows, queries.norms, self.norms, block)
         return block
 
     def _products(self, rows: IntArray, others: Space, out: FloatArray | None = None) -> Any:
@@ -287,13 +289,13 @@ class Space:
 
         In their place direct values that the loops do not compute themselves, or nothing.
         """
-        if self.given:
+        if self.blockwise:
             return self.block(rows, np.empty((len(rows), self.n)))
         return np.empty((0, 0)) if self.gamma == 0.0 else np.asarray(self._products(rows, self))
 
     def arrays(self) -> SpaceArrays:
-        """What compiled loops read."""
-        return SpaceArrays(NO_COLUMNS if self.given else self.points, self.columns, self.norms, self.gamma)
+        """The arrays that compiled loops read."""
+        return SpaceArrays(NO_COLUMNS if self.blockwise else self.points, self.columns, self.norms, self.gamma)
 
     def direct_block(self, rows: IntArray) -> FloatArray:
         """Direct values whatever the number of columns; (len(rows), n)."""
@@ -313,7 +315,7 @@ class Space:
         return block
 
     def _direct(self, rows: IntArray, block: FloatArray) -> None:
-        """Direct values of points that are no plain array."""
+        """Direct values of points that are not a plain array."""
         from dreval.geometry._loops import rows as loops
 
         if isinstance(self.points, loops.SparseRows):
@@ -358,7 +360,7 @@ def block_rows(n: int) -> int:
 
 
 def pairwise_squared(points: FloatArray, others: FloatArray | None = None) -> FloatArray:
-    """All squared Euclidean distances (n, m); O(n m) memory, for methods and kernels that need the whole matrix."""
+    """All squared Euclidean distances (n, m); O(n m) memory, for methods and kernels that need the full matrix."""
     from scipy.spatial.distance import cdist
 
     return np.asarray(cdist(points, points if others is None else others, "sqeuclidean"))
@@ -377,8 +379,8 @@ def _for_products(points: FloatArray) -> tuple[npt.NDArray[np.floating[Any]], Fl
 def _single_is_enough(centered: FloatArray, norms: FloatArray) -> bool:
     """Whether products in single precision decide nearly every order, estimated from the neighbors of a few points.
 
-    Only speed depends on the answer: what a product cannot decide is decided by direct differences. Points so near the
-    center that their products vanish in single precision are left to double precision.
+    Only the speed depends on this: orders that products cannot decide are decided by direct differences. Products of
+    points so near the center that they vanish in single precision need double precision.
     """
     n, p = centered.shape
     if norms.max() == 0 or norms[norms > 0].min() < 1e-16:

@@ -145,7 +145,19 @@ def connect_components(graph: csr_matrix, X: FloatArray) -> tuple[csr_matrix, In
     if count == 1:
         return graph, np.empty((0, 2), np.int64)
     joined, chosen = DisjointSet(range(count)), []
-    for length, i, j in sorted(_nearest_links(X, count, parts)):
+    from scipy.spatial import cKDTree
+
+    order = np.argsort(parts, kind="stable")
+    ends = np.cumsum(np.bincount(parts, minlength=count))
+    candidates = []
+    for a in range(count - 1):
+        mine, others = order[ends[a] - np.sum(parts == a) : ends[a]], order[ends[a] :]
+        distances, found = cKDTree(X[mine]).query(X[others])
+        for b in range(a + 1, count):
+            first = ends[b - 1] - ends[a]
+            at = first + int(np.argmin(distances[first : ends[b] - ends[a]]))
+            candidates.append((float(distances[at]), int(mine[found[at]]), int(others[at])))
+    for length, i, j in sorted(candidates):
         if joined.merge(int(parts[i]), int(parts[j])):
             chosen.append((i, j, length))
     links = np.array([(i, j) for i, j, _ in chosen], dtype=np.int64)
@@ -153,23 +165,6 @@ def connect_components(graph: csr_matrix, X: FloatArray) -> tuple[csr_matrix, In
     rows, columns = np.r_[old.row, links[:, 0]], np.r_[old.col, links[:, 1]]
     lengths = np.r_[old.data, [length for *_, length in chosen]]
     return _symmetric(len(X), rows.astype(np.int64), columns.astype(np.int64), lengths), links
-
-
-def _nearest_links(X: FloatArray, count: int, parts: IntArray) -> list[tuple[float, int, int]]:
-    """Length and ends of the shortest link between every two components."""
-    from scipy.spatial import cKDTree
-
-    order = np.argsort(parts, kind="stable")
-    ends = np.cumsum(np.bincount(parts, minlength=count))
-    links = []
-    for a in range(count - 1):
-        mine, others = order[ends[a] - np.sum(parts == a) : ends[a]], order[ends[a] :]
-        distances, found = cKDTree(X[mine]).query(X[others])
-        for b in range(a + 1, count):
-            first = ends[b - 1] - ends[a]
-            at = first + int(np.argmin(distances[first : ends[b] - ends[a]]))
-            links.append((float(distances[at]), int(mine[found[at]]), int(others[at])))
-    return links
 
 
 def connected_graph(X: FloatArray, n_neighbors: int, disconnected: str = "error") -> csr_matrix:

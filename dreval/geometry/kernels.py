@@ -170,7 +170,13 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
     array([1., 0., 1., 1.])
     """
     kernel = check_one_of(kernel, KERNELS, "kernel", aliases=True)
-    sigma = _check_bandwidth(bandwidth)
+    if bandwidth is None or (isinstance(bandwidth, str) and bandwidth == "median"):
+        sigma = None
+    else:
+        if isinstance(bandwidth, str) or check_float(bandwidth, "bandwidth") <= 0:
+            cure = "Leave it out for the median rule."
+            raise InputError("bandwidth", "must be a positive number, 'median' or None", repr(bandwidth), cure)
+        sigma = float(bandwidth)
     if kernel in _SCALED and not is_classes(value):
         return _scaled(value, argument, kernel, sigma)
     if sigma is not None and kernel not in _SCALED:
@@ -182,7 +188,16 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
         notes = () if kernel == "delta" else (note("kernel.delta", argument=argument),)
         codes = delta_codes(value, argument)
         return Gram((codes[:, None] == codes[None, :]).astype(np.float64), "delta", None, notes)
-    return Gram(_linear(value, argument), kernel, None)
+    deviations = check_points(value, argument, columns=getattr(value, "columns", None))
+    unit_scaled(deviations, argument)
+    deviations = deviations - deviations.mean(axis=0)
+    with np.errstate(over="ignore", under="ignore"):
+        matrix = deviations @ deviations.T
+    largest = float(np.max(np.abs(matrix)))
+    if not 1 / _LARGEST < largest < _LARGEST:
+        raise InputError(argument, "must have a usual scale", f"inner products up to {largest:.3g}", "Rescale it.")
+    _check_varies(_off_diagonal(matrix), argument)
+    return Gram(matrix, kernel, None)
 
 
 def radial_columns(kernel: str) -> Callable[[FloatArray, FloatArray], FloatArray] | None:
@@ -292,25 +307,19 @@ def _scaled(value: Any, argument: str, kernel: str, bandwidth: float | None) -> 
         matrix = squareform(values, checks=False)
         np.fill_diagonal(matrix, 1.0)
     else:
-        matrix = _dot_products(points, sigma, kernel, argument)
+        with np.errstate(over="ignore"):
+            centered = (points - points.mean(axis=0)) / sigma
+            g = centered @ centered.T
+            root = np.sqrt(1.0 + np.diagonal(g))
+            matrix = _DOT[kernel](g, np.outer(root, root))
+        far = float(np.max(np.diagonal(g))) > _FAR and kernel == "binomial"  # s - g would keep too few digits
+        if far or not np.isfinite(matrix).all() or np.max(matrix) > _LARGEST:
+            cure = "Choose a larger `bandwidth`, or kernel='gaussian'."
+            got = f"deviations up to {np.sqrt(np.max(np.diagonal(g))):.3g} bandwidths"
+            raise InputError(argument, f"must have no far outliers where its kernel is {kernel!r}", got, cure)
         values = _off_diagonal(matrix)
     _check_varies(values, argument, bandwidth)
     return Gram(matrix, kernel, float(np.ldexp(sigma, exponent)), notes)
-
-
-def _dot_products(points: FloatArray, sigma: float, kernel: str, argument: str) -> FloatArray:
-    """A kernel of inner products of deviations from the column means."""
-    with np.errstate(over="ignore"):
-        centered = (points - points.mean(axis=0)) / sigma
-        g = centered @ centered.T
-        root = np.sqrt(1.0 + np.diagonal(g))
-        matrix = _DOT[kernel](g, np.outer(root, root))
-    far = float(np.max(np.diagonal(g))) > _FAR and kernel == "binomial"  # s - g would keep too few digits
-    if far or not np.isfinite(matrix).all() or np.max(matrix) > _LARGEST:
-        cure = "Choose a larger `bandwidth`, or kernel='gaussian'."
-        got = f"deviations up to {np.sqrt(np.max(np.diagonal(g))):.3g} bandwidths"
-        raise InputError(argument, f"must have no far outliers where its kernel is {kernel!r}", got, cure)
-    return matrix
 
 
 def unit_scaled(points: FloatArray, argument: str) -> tuple[FloatArray, int]:
@@ -323,16 +332,6 @@ def unit_scaled(points: FloatArray, argument: str) -> tuple[FloatArray, int]:
         raise InputError(argument, "must have finite differences", "an overflow", "Rescale the variable.")
     exponent = int(np.frexp(largest)[1])
     return np.ldexp(points, -exponent), exponent
-
-
-def _check_bandwidth(bandwidth: Any) -> float | None:
-    """A positive number, or None for the median rule."""
-    if bandwidth is None or (isinstance(bandwidth, str) and bandwidth == "median"):
-        return None
-    if isinstance(bandwidth, str) or check_float(bandwidth, "bandwidth") <= 0:
-        cure = "Leave it out for the median rule."
-        raise InputError("bandwidth", "must be a positive number, 'median' or None", repr(bandwidth), cure)
-    return float(bandwidth)
 
 
 def _check_varies(values: FloatArray, argument: str, bandwidth: float | None = None) -> None:
@@ -353,20 +352,6 @@ def _off_diagonal(matrix: FloatArray) -> FloatArray:
     return matrix[np.triu_indices(len(matrix), 1)]
 
 
-def _linear(value: Any, argument: str) -> FloatArray:
-    """Inner products of deviations from the column means."""
-    points = check_points(value, argument, columns=getattr(value, "columns", None))
-    unit_scaled(points, argument)
-    points = points - points.mean(axis=0)
-    with np.errstate(over="ignore", under="ignore"):
-        matrix = points @ points.T
-    largest = float(np.max(np.abs(matrix)))
-    if not 1 / _LARGEST < largest < _LARGEST:
-        raise InputError(argument, "must have a usual scale", f"inner products up to {largest:.3g}", "Rescale it.")
-    _check_varies(_off_diagonal(matrix), argument)
-    return matrix
-
-
 def delta_codes(value: Any, argument: str) -> npt.NDArray[np.int64]:
     """Codes of classes of which there are at least two, one of them with two rows."""
     n = len(np.atleast_1d(np.asarray(value)))
@@ -381,7 +366,9 @@ def delta_codes(value: Any, argument: str) -> npt.NDArray[np.int64]:
 
 
 def _precomputed(value: Any, argument: str) -> FloatArray:
-    """A copy of a symmetric matrix of kernel values."""
+    """A copy of a symmetric matrix of kernel values with no negative eigenvalue beyond rounding (1e-7 of the trace)."""
+    from scipy.linalg import cholesky, eigh
+
     matrix: FloatArray = check_numeric(value, argument).astype(np.float64)
     rule = (
         "must be a symmetric positive semi-definite (n, n) matrix of kernel values, n >= 4, where its kernel is "
@@ -401,14 +388,6 @@ def _precomputed(value: Any, argument: str) -> FloatArray:
     _check_varies(_off_diagonal(matrix), argument)
     matrix += matrix.T.copy()
     matrix /= 2
-    _check_positive(matrix, argument, rule)
-    return matrix
-
-
-def _check_positive(matrix: FloatArray, argument: str, rule: str) -> None:
-    """Refuse a matrix with a negative eigenvalue that is no rounding (1e-7 of the trace)."""
-    from scipy.linalg import cholesky, eigh
-
     tolerance = 1e-7 * max(float(np.trace(matrix)), float(np.max(np.abs(matrix))))
     shifted = matrix.copy()
     shifted.flat[:: len(matrix) + 1] += tolerance
@@ -419,3 +398,4 @@ def _check_positive(matrix: FloatArray, argument: str, rule: str) -> None:
         got = f"a matrix with the eigenvalue {least:.4g}"
         cure = "A kernel has no negative eigenvalue: distances D can be passed as exp(-D**2 / (2 sigma**2))."
         raise InputError(argument, rule, got, cure) from None
+    return matrix

@@ -16,10 +16,10 @@ IntArray = npt.NDArray[np.int64]
 
 
 def orders(space: Space, rows: IntArray, tied: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int32]:
-    """All points in their order seen from some rows, (len(rows), n); each row's own point stands last.
+    """All points in the order of their distance from some rows, (len(rows), n); each row's own point is last.
 
-    Distances that are equal up to rounding (1e-12 of them) are ordered by row number, so that the order depends neither
-    on the unit nor on the origin. ``tied`` (len(rows),) receives the rows in which there are such.
+    Ties (distances that are equal up to 1e-12 of them) are broken by row number, so that the order depends neither on
+    the unit nor on the origin. ``tied`` (len(rows),) receives the rows with ties.
     """
     from dreval.geometry._loops import coranking as loops
     from dreval.geometry._loops import rows as fill
@@ -69,31 +69,64 @@ def nearest(
     Notes
     -----
     A k-d tree serves up to 8 columns (about O(n log n)); otherwise blocks of matrix products whose rounding is checked
-    (O(n m p) time, O(n k) memory). Rows in which the tree's own rounding could matter are searched again in full.
+    (O(n m p) time, O(n k) memory). Rows in which the rounding of the tree could matter are searched in full.
     """
+    from dreval.geometry._loops import orders as again
+    from dreval.geometry._loops import rows as loops
+
     check_int(k, "k", low=1, high=len(points) - (queries is None))
     space = Space.of(points)
-    asking = space if queries is None else space.query(queries)
+    query_space = space if queries is None else space.query(queries)
     if points.shape[1] <= TREE_COLUMNS and len(points) > 4 * k + 8:
-        indices, squared, open_rows = _by_tree(space, asking, k, queries is None, n_jobs)
+        indices, squared, open_rows = _by_tree(space, query_space, k, queries is None, n_jobs)
     else:
-        m = len(asking.points)
+        m = len(query_space.points)
         indices, squared = np.empty((m, k), np.int64), np.empty((m, k))
         open_rows = np.arange(m)
-    _by_blocks(space, asking, k, queries is None, open_rows, indices, squared, n_jobs)
+    n, own = len(space.points), queries is None
+    wanted = min(k + 1, n - own)
+
+    def one(part: IntArray) -> None:
+        block = space.block(part, np.empty((len(part), n)), query_space)
+        out_i, out_d = np.empty((len(part), wanted), np.int64), np.empty((len(part), wanted))
+        loops.select_rows(
+            block,
+            part,
+            own,
+            query_space.points,
+            query_space.norms,
+            space.points,
+            space.norms,
+            space.gamma,
+            wanted,
+            out_i,
+            out_d,
+        )
+        last, next_one = out_d[:, k - 1], out_d[:, wanted - 1]
+        shared = np.flatnonzero((next_one - last <= ROUNDING * next_one) & (wanted > k))
+        found_i, found_d = np.ascontiguousarray(out_i[:, :k]), np.ascontiguousarray(out_d[:, :k])
+        _join(found_i, found_d)
+        if len(shared):
+            some_i, some_d = found_i[shared], np.ascontiguousarray(out_d[shared, :k])
+            again.nearest_joined(query_space.direct_to(space, part[shared]), own, part[shared], k, some_i, some_d)
+            found_i[shared], found_d[shared] = some_i, some_d
+        indices[part], squared[part] = found_i, found_d
+
+    size = block_rows(n)
+    run_blocks(one, [open_rows[at : at + size] for at in range(0, len(open_rows), size)], n_jobs)
     with np.errstate(over="ignore"):
         return indices, squared / space.scale / space.scale
 
 
 def _by_tree(
-    space: Space, asking: Space, k: int, own: bool, n_jobs: int | None
+    space: Space, query_space: Space, k: int, own: bool, n_jobs: int | None
 ) -> tuple[IntArray, FloatArray, IntArray]:
-    """Candidates from a k-d tree, ordered by direct distance; and the rows where it cannot be trusted."""
+    """Candidates from a k-d tree, ordered by direct distance; and the rows whose neighbors rounding may change."""
     from scipy.spatial import cKDTree
 
-    found = cKDTree(space.points).query(asking.points, k + 1 + own, workers=n_jobs or -1)[1]
+    found = cKDTree(space.points).query(query_space.points, k + 1 + own, workers=n_jobs or -1)[1]
     m = len(found)
-    steps = space.points[found] - asking.points[:, None, :]
+    steps = space.points[found] - query_space.points[:, None, :]
     squared = np.zeros(found.shape)
     for c in range(steps.shape[2]):
         squared += steps[:, :, c] ** 2
@@ -115,40 +148,3 @@ def _join(indices: IntArray, squared: FloatArray) -> None:
     near = (squared[:, 1:] - squared[:, :-1] <= ROUNDING * squared[:, 1:]).any(axis=1)
     for row in np.flatnonzero(near):
         loops.sort_joined(squared[row], indices[row])
-
-
-def _by_blocks(
-    space: Space,
-    asking: Space,
-    k: int,
-    own: bool,
-    rows: IntArray,
-    indices: IntArray,
-    squared: FloatArray,
-    n_jobs: int | None,
-) -> None:
-    """Search the given rows in full, block by block, into ``indices`` and ``squared``."""
-    from dreval.geometry._loops import orders as again
-    from dreval.geometry._loops import rows as loops
-
-    n = len(space.points)
-    wanted = min(k + 1, n - own)
-
-    def one(part: IntArray) -> None:
-        block = space.block(part, np.empty((len(part), n)), asking)
-        out_i, out_d = np.empty((len(part), wanted), np.int64), np.empty((len(part), wanted))
-        loops.select_rows(
-            block, part, own, asking.points, asking.norms, space.points, space.norms, space.gamma, wanted, out_i, out_d
-        )
-        last, next_one = out_d[:, k - 1], out_d[:, wanted - 1]
-        shared = np.flatnonzero((next_one - last <= ROUNDING * next_one) & (wanted > k))
-        found_i, found_d = np.ascontiguousarray(out_i[:, :k]), np.ascontiguousarray(out_d[:, :k])
-        _join(found_i, found_d)
-        if len(shared):
-            some_i, some_d = found_i[shared], np.ascontiguousarray(out_d[shared, :k])
-            again.nearest_joined(asking.direct_to(space, part[shared]), own, part[shared], k, some_i, some_d)
-            found_i[shared], found_d[shared] = some_i, some_d
-        indices[part], squared[part] = found_i, found_d
-
-    size = block_rows(n)
-    run_blocks(one, [rows[at : at + size] for at in range(0, len(rows), size)], n_jobs)

@@ -12,7 +12,7 @@ from dreval._parallel import n_threads, run_blocks
 from dreval._random import stream
 from dreval.geometry.blocks import Groups, View
 from dreval.geometry.distances import Space
-from dreval.geometry.pairs import Pairs, Short, known_pairs, numbered, pairs_of
+from dreval.geometry.pairs import Pairs, Short, measured_pairs, numbered, pairs_of
 from dreval.records.notes import Notes, note
 from dreval.records.shepard import Shepard
 
@@ -29,16 +29,16 @@ __all__ = [
 
 
 def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, Notes]:
-    """The ratio xy / sqrt(xx yy) in [-1, 1]; where one side's distances are all equal 0, where both sides' are 1."""
+    """The ratio xy / sqrt(xx yy) in [-1, 1]; 0 if all distances of one side are equal, 1 if those of both are."""
     flat, alike = table.constant(), (table.x[0] > 0) == (table.y[0] > 0)
     return _within((xx, yy, xy), flat[0] or xx == 0, flat[1] or yy == 0, alike, "distances")
 
 
 def correlation_chance(view: View) -> float:
-    """Mean over all exchanges of points of a correlation of distances, of values, mid ranks or orders.
+    """Mean over all permutations of the rows of a correlation of distances, of values, mid ranks or orders.
 
-    0 exactly, with ties or without: two pairs of points, with a common point or not, can change places. But 1 where all
-    distances are equal in both spaces, which counts as 1 however the points are paired.
+    Exactly 0, with ties or without, since every two pairs of points are exchangeable, with a common point or not. But 1
+    if all distances are equal in both spaces, because every permutation then has the value 1.
     """
     table = pairs_of(view)
     flat, alike = table.constant(), (table.x[0] > 0) == (table.y[0] > 0)
@@ -46,7 +46,7 @@ def correlation_chance(view: View) -> float:
 
 
 def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, Notes]:
-    """Spearman correlation of two vectors with mid ranks, and the same convention where one is constant; O(N log N)."""
+    """Spearman correlation of two vectors with mid ranks, and the same convention for constant ones; O(N log N)."""
     from dreval.geometry._loops import pairs as loops
 
     order = np.argsort(x, kind="stable")
@@ -58,7 +58,7 @@ def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, Notes]:
 
 
 def rank_products(x: FloatArray, y_id: Short, n_ids: int) -> tuple[float, float, float]:
-    """Centered sums of squares and products of mid ranks; x ascends, and the numbers ascend with y."""
+    """Centered sums of squares and products of mid ranks; x ascends, and ``y_id`` are dense ranks of y."""
     from dreval.geometry._loops import pairs as loops
 
     sums: tuple[float, float, float] = loops.rank_products(x, y_id, n_ids)
@@ -66,10 +66,10 @@ def rank_products(x: FloatArray, y_id: Short, n_ids: int) -> tuple[float, float,
 
 
 def rank_products_without(table: Pairs, groups: Groups, n_jobs: int | None = None) -> FloatArray:
-    """``rank_products`` of the pairs that stay when each of some groups of points is left out, (n_groups, 3).
+    """``rank_products`` of the remaining pairs when each of some groups of points is left out, (n_groups, 3).
 
-    The sorted order is that of all pairs; the ranks are counted again along it. O(N) time a group; 10 bytes a pair for
-    each of at most two threads.
+    The sorted order is that of all pairs; the ranks are recounted along it. O(N) time a group; 10 bytes a pair for each
+    of at most two threads.
     """
     from dreval.geometry._loops import pair_groups as loops
     from dreval.geometry._loops import pairs as orders
@@ -99,7 +99,7 @@ def rank_products_without(table: Pairs, groups: Groups, n_jobs: int | None = Non
 def _within(
     sums: tuple[float, float, float], flat_x: bool, flat_y: bool, alike: bool | np.bool_, what: str
 ) -> tuple[float, Notes]:
-    """The correlation from its sums, or what stands for it where a side does not vary."""
+    """The correlation from its sums, or the convention for it if a side does not vary."""
     if flat_x and flat_y and alike:
         return 1.0, (note("correlation.both_equal", what=what),)
     if flat_x or flat_y:
@@ -114,12 +114,11 @@ STEPS = 200  # steps of the ascending function
 
 
 def shepard(view: View) -> Shepard | None:
-    """The table of a view whose pairs were measured; None where no measure has read pairs, or a distance has no number.
+    """The Shepard table of a view whose pairs were measured; None if no measure has read pairs, or one is infinite.
 
-    Nothing is measured for it: O(N) time for N pairs in the order in which they lie, O(1) memory in addition to the
-    table.
+    No distance is computed: O(N) time for N sorted pairs, O(1) memory in addition to the table.
     """
-    pairs = known_pairs(view)
+    pairs = measured_pairs(view)
     if pairs is None or not len(pairs.x):
         return None
     unit_y = math.ldexp(pairs.unit, pairs.shift)
@@ -134,7 +133,14 @@ def shepard(view: View) -> Shepard | None:
     for row, part in enumerate(np.split(pairs.y, bounds)):
         places = np.minimum((part / width).astype(np.int64), CELLS - 1)
         counts[row] = np.bincount(places, minlength=CELLS)
-    edges, steps = _steps(pairs)
+    from scipy.optimize import isotonic_regression
+
+    picked = np.linspace(0, len(pairs.x), min(STEPS, len(pairs.x)) + 1).astype(np.int64)[:-1]
+    starts = np.unique(np.searchsorted(pairs.x, pairs.x[picked], side="left"))  # equal distances share a step
+    sizes = np.diff(np.append(starts, len(pairs.x)))
+    means = np.add.reduceat(pairs.y, starts) / sizes
+    fit = isotonic_regression(means, weights=sizes.astype(np.float64)).x
+    edges, steps = np.append(pairs.x[starts], pairs.x[-1]), np.asarray(fit, np.float64)
     return Shepard(
         x_edges=x_edges,
         y_edges=y_edges,
@@ -147,23 +153,11 @@ def shepard(view: View) -> Shepard | None:
     )
 
 
-def _steps(pairs: Pairs) -> tuple[FloatArray, FloatArray]:
-    """Edges and values of the nearest ascending step function: isotonic regression of the means between the edges."""
-    from scipy.optimize import isotonic_regression
-
-    places = np.linspace(0, len(pairs.x), min(STEPS, len(pairs.x)) + 1).astype(np.int64)[:-1]
-    starts = np.unique(np.searchsorted(pairs.x, pairs.x[places], side="left"))  # equal distances share a step
-    sizes = np.diff(np.append(starts, len(pairs.x)))
-    means = np.add.reduceat(pairs.y, starts) / sizes
-    fit = isotonic_regression(means, weights=sizes.astype(np.float64)).x
-    return np.append(pairs.x[starts], pairs.x[-1]), np.asarray(fit, np.float64)
-
-
 EVERY = 20_000  # up to this many triplets of a point all are used
 
 
 class Triplets(NamedTuple):
-    """Of each row: the share of its triplets on which the spaces agree, and how many were used; whether by a draw."""
+    """For each row the share of its triplets on which the spaces agree, and their number; whether they were drawn."""
 
     share: npt.NDArray[np.float64]
     used: npt.NDArray[np.int64]
@@ -173,8 +167,8 @@ class Triplets(NamedTuple):
 def triplets(view: View, wanted: int) -> Triplets:
     """Agreement of the triplets of each row: all of them up to 20,000 (or ``wanted``), else ``wanted`` random ones.
 
-    O(m n (p + d) + m n^2) time for all triplets of m rows, O(m t (p + d)) for t random ones. What is drawn for a row
-    depends on the seed and the row, not on the other rows, so that leaving points out changes nothing else.
+    O(m n (p + d) + m n^2) time for all triplets of m rows, O(m t (p + d)) for t random ones. The triplets of a row
+    depend on the seed and the row, not on the other rows, so that leaving points out changes no other triplets.
     """
     from dreval.geometry._loops import pairs as loops
 

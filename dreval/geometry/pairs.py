@@ -1,6 +1,6 @@
-"""Pairs of points: the ONE owner of their distances in the data and in the embedding.
+"""Pairs of points: the owner of their distances in the data and in the embedding.
 
-Up to 5000 points all n(n-1)/2 pairs are used. Beyond, 2,000,000 pairs drawn without replacement stand for them, with a
+Up to 5000 points all n(n-1)/2 pairs are used, beyond that a sample of 2,000,000 pairs without replacement, with a
 standard error. From anchors all pairs (anchor, other point) are used, at most 2,000,000.
 """
 
@@ -29,14 +29,14 @@ __all__ = [
     "Pairs",
     "estimate",
     "estimate_by_points",
-    "known_pairs",
-    "largest_of_some",
+    "largest_distance_note",
     "left_out_anchors",
+    "measured_pairs",
     "n_pairs",
     "numbered",
     "pairs_of",
-    "remember_data",
-    "remember_whole",
+    "set_parent",
+    "share_pairs",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -47,8 +47,8 @@ Keep = npt.NDArray[np.bool_]
 
 EXACT_POINTS = 5000  # up to this many points all pairs are used
 SAMPLED_PAIRS = 2_000_000
-FAR_APART = 100  # powers of two between the sizes of data and embedding, up to which both are kept in one unit
-SPLITS = 20  # groups from which the standard error of a sample is taken
+FAR_APART = 100  # powers of two between the sizes of data and embedding, up to which both have one unit
+SPLITS = 20  # groups from which the standard error of a sample is computed
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,14 @@ class Pairs:
     ----------
     x, y : ndarray (N,)
         Distances in the data and in the embedding, both divided by ``unit`` (a power of two, so nothing is rounded).
-        Of those in the data that are equal up to rounding each is the smallest of its run.
+        Ties in the data have the smallest value of their run.
     shift : int
-        Those in the embedding are ``y`` times 2 ** shift; 0 but where their size is so far from that of the data that
-        no float would hold the squares of both. Only what compares x with y in one unit needs it: ``gap``.
+        The distances in the embedding are ``y`` times 2 ** shift. It is 0 unless their size is so far from that of the
+        data that the squares of both are not finite in one unit. Only ``gap``, which compares x with y, needs it.
     first, second : ndarray (N,) of uint16 or int32
         The two points, as positions among all n; of a pair from an anchor the first is the anchor.
     points, rows : ndarray
-        The points that count, and those from which they are seen.
+        The population, and the points from which distances are measured.
     ordered : bool
         Whether these are pairs from anchors; a pair of two anchors then occurs twice.
     sampled : bool
@@ -87,11 +87,11 @@ class Pairs:
     shift: int = 0
 
     def to_one_unit(self) -> tuple[float, float]:
-        """Factors of x and y that bring both to the coarser of their units; 1 unless ``shift`` says otherwise."""
+        """Factors of x and y that convert both to the coarser of their units; 1 if ``shift`` is 0."""
         return math.ldexp(1.0, -max(self.shift, 0)), math.ldexp(1.0, -max(-self.shift, 0))
 
     def gap(self) -> tuple[float, int]:
-        """The sum of (x - y)^2 in one unit, as a number and the power of four that it is to be multiplied by."""
+        """The sum of (x - y)^2 in one unit, as a number and the exponent of four that it must be multiplied by."""
         from dreval.geometry._loops.pairs import squared_gap
 
         if self.shift > 0:
@@ -100,26 +100,26 @@ class Pairs:
 
     @property
     def total(self) -> int:
-        """Number of unordered pairs of all the points that count."""
+        """Number of unordered pairs of points of the population."""
         return len(self.points) * (len(self.points) - 1) // 2
 
     @cached_property
     def numbers(self) -> tuple[Short, int]:
-        """Numbers (N,) that ascend with y and are equal where it is, up to rounding; what they are below of; O(N)."""
+        """Dense ranks (N,) of y from 0 on, equal for ties up to rounding, and the number of different ranks; O(N)."""
         return numbered(self.y)
 
     @property
     def y_id(self) -> Short:
-        """Numbers that ascend with y and are equal where it is, up to rounding."""
+        """Dense ranks of y from 0 on, equal for ties up to rounding."""
         return self.numbers[0]
 
     @property
     def n_ids(self) -> int:
-        """What the numbers ``y_id`` are below of."""
+        """Number of different ranks ``y_id``."""
         return self.numbers[1]
 
     def only(self, keep: Keep, points: IntArray | None = None, rows: IntArray | None = None) -> Pairs:
-        """The pairs that are kept, in the same order; O(N)."""
+        """The selected pairs, in the same order; O(N)."""
         from dreval.geometry._loops import pairs as loops
 
         count = int(np.count_nonzero(keep))
@@ -138,12 +138,12 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The value of a measure over pairs, and how certain it is where not all pairs were seen.
+    """The value of a measure over pairs, and its uncertainty if not all pairs were used.
 
     ``left_out`` computes the values without each group of anchors, shrunk for the finite population, so that the
-    delete-a-group jackknife of them has the design-based standard error; ``carriers`` how many anchors are to be
-    expected among the points that carry the error (``_carriers``). ``sampling_se`` is the standard error of a sample
-    of pairs, and ``n_used`` how many pairs, or points, were drawn, where not all.
+    delete-a-group jackknife of them has the design-based standard error; ``carriers`` the expected number of anchors
+    among the points that carry the error (``_carriers``). ``sampling_se`` is the standard error of a sample of pairs,
+    and ``n_used`` the number of pairs, or points, that were drawn, if not all.
     """
 
     value: float
@@ -158,24 +158,24 @@ Statistic = Callable[[Pairs], tuple[float, Notes]]
 Without = Callable[[Pairs, Groups, int | None], FloatArray]
 
 
-def remember_whole(left: View, whole: View, group: int | None = None) -> None:
-    """Tell a view which one it was taken from, and without which group, so that its pairs need not be sorted again."""
-    left.once("whole", lambda: (whole, group))
+def set_parent(left: View, parent: View, group: int | None = None) -> None:
+    """Record the view from which a view was taken, and the missing group, so that its pairs need not be sorted."""
+    left.once("parent", lambda: (parent, group))
 
 
-def whole_of(view: View) -> tuple[View | None, int | None]:
-    """The view that a left-out view was taken from and the group that is missing, where it was told."""
-    found: tuple[View | None, int | None] = view.once("whole", lambda: (None, None))
+def parent_of(view: View) -> tuple[View | None, int | None]:
+    """The view from which a view was taken and the missing group, if they were recorded."""
+    found: tuple[View | None, int | None] = view.once("parent", lambda: (None, None))
     return found
 
 
-def remember_data(view: View, other: View) -> None:
-    """Tell a view of another one with the same data, rows and seed, whose pairs it can use for its own embedding."""
+def share_pairs(view: View, other: View) -> None:
+    """Let a view use the pairs of another one with the same data, rows and seed for its own embedding."""
     view.once("same data", lambda: other)
 
 
-def largest_of_some(pairs: Pairs, n: int) -> Notes:
-    """A note for what is measured in the largest distance, where not all pairs of n points were seen."""
+def largest_distance_note(pairs: Pairs, n: int) -> Notes:
+    """A note for a value in units of the largest distance, if not all pairs of n points were used."""
     some = pairs.ordered or pairs.sampled or len(pairs.points) < n
     return (note("pairs.largest"),) if some else ()
 
@@ -189,28 +189,28 @@ def n_pairs(view: View) -> int:
 
 
 def pairs_of(view: View) -> Pairs:
-    """The pairs of a view; shared by all measures of it.
+    """The pairs of a view; shared by all of its measures.
 
     O(n^2 (p + d)) time and 24 bytes a pair up to 5000 points (300 MB at 5000), O(1) pairs beyond.
     """
-    whole, _ = whole_of(view)
-    if whole is None:
+    parent, _ = parent_of(view)
+    if parent is None:
         made: Pairs = view.once("pairs", lambda: _make(view))
         return made
-    table = pairs_of(whole)
+    table = pairs_of(parent)
     stay = np.zeros(len(view.Y), np.bool_)
     stay[view.population] = True
     return table.only(stay[table.first] & stay[table.second], view.population, view.rows)
 
 
-def known_pairs(view: View) -> Pairs | None:
-    """The pairs of a view, where a measure has asked for them."""
-    found: Pairs | None = view.known("pairs")
+def measured_pairs(view: View) -> Pairs | None:
+    """The pairs of a view, if a measure has used them."""
+    found: Pairs | None = view.cached("pairs")
     return found
 
 
 def _make(view: View) -> Pairs:
-    """Choose the pairs, put them in the order of the data and measure them in the embedding."""
+    """Choose the pairs, sort them by their distance in the data and measure them in the embedding."""
     from dreval.geometry._loops import pairs as loops
 
     other: View | None = view.once("same data", lambda: None)
@@ -229,7 +229,7 @@ def _make(view: View) -> Pairs:
 
 
 def _in_data(view: View) -> Pairs:
-    """The pairs in ascending order of their distance in the data; those in the embedding are still to come."""
+    """The pairs in ascending order of their distance in the data, without distances in the embedding."""
     from dreval.geometry._loops import pairs as loops
 
     ordered = len(view.rows) < view.n
@@ -241,7 +241,7 @@ def _in_data(view: View) -> Pairs:
     if ordered or sampled:
         draw = stream(view.seed, "pairs")
         chosen = draw.choice(possible, SAMPLED_PAIRS, replace=False, shuffle=False) if sampled else np.arange(possible)
-        if ordered:  # pairs (anchor, other point) by their number; the anchor itself is stepped over
+        if ordered:  # pairs (anchor, other point) by their number; the anchor itself is skipped
             anchor, place = np.divmod(chosen, view.n - 1)
             place += place >= np.searchsorted(view.population, view.rows)[anchor]
             first, second = view.rows[anchor].astype(np.int32), view.population[place].astype(np.int32)
@@ -262,12 +262,11 @@ def _in_data(view: View) -> Pairs:
         loops.unranked(keys, width, view.population, first, second)
     x = loops.taken(x, keys, width)
     loops.join(x)
-    seen: dict[str, Any] = {"points": view.population, "rows": view.rows, "unit": 1 / data.scale}
-    return Pairs(x, np.empty(0), first, second, **seen, ordered=ordered, sampled=sampled)
+    return Pairs(x, np.empty(0), first, second, view.population, view.rows, 1 / data.scale, ordered, sampled)
 
 
 def _sorted(values: FloatArray) -> tuple[IntArray, int]:
-    """Sorted keys of distances, whose low bits are places; how many bits. Takes twice the memory of the distances."""
+    """Sorted keys of distances, whose low bits are positions, and the number of these bits; twice their memory."""
     from dreval.geometry._loops import orders as radix
 
     keys, scratch = np.empty(len(values), np.int64), np.empty(len(values), np.int64)
@@ -275,7 +274,7 @@ def _sorted(values: FloatArray) -> tuple[IntArray, int]:
 
 
 def numbered(y: FloatArray) -> tuple[Short, int]:
-    """Numbers that ascend with the values and are equal where they are, up to rounding; how many there are."""
+    """Dense ranks of the values from 0 on, equal for ties up to rounding, and the number of different ranks."""
     from dreval.geometry._loops import pairs as loops
 
     y_id = np.empty(len(y), np.int32)
@@ -306,22 +305,22 @@ def _unranked(points: IntArray, chosen: IntArray) -> tuple[Short, Short]:
 
 
 def estimate(view: View, statistic: Statistic, without: Without | None = None) -> Estimate:
-    """A statistic of pairs on a view, with what is needed for its uncertainty and a note where pairs were drawn.
+    """A statistic of pairs on a view, with the parts of its uncertainty, and a note if pairs were drawn.
 
-    ``without`` computes the values without each of some groups at once, NaN where ``statistic`` has to decide.
+    ``without`` computes the values without each of some groups at once, NaN where ``statistic`` is to be used.
     """
-    whole, group = whole_of(view)
-    if whole is not None and group is not None and without is not None:
-        groups = whole.groups
+    parent, group = parent_of(view)
+    if parent is not None and group is not None and without is not None:
+        groups = parent.groups
         if groups is None:
             raise RuntimeError("this view was made without groups")
-        found = whole.once(("without", without), lambda: without(pairs_of(whole), groups, whole.n_jobs))
+        found = parent.once(("without", without), lambda: without(pairs_of(parent), groups, parent.n_jobs))
         value = found[group]
         if not math.isnan(value):
             return Estimate(value)
     table = pairs_of(view)
     value, notes = statistic(table)
-    if whole is not None or not (table.ordered or table.sampled):
+    if parent is not None or not (table.ordered or table.sampled):
         return Estimate(value, notes)
     if table.ordered:
         drawn = (note("pairs.anchors", drawn=SAMPLED_PAIRS),) if table.sampled else ()
@@ -335,11 +334,11 @@ def estimate(view: View, statistic: Statistic, without: Without | None = None) -
 
 
 def _carriers(table: Pairs) -> float:
-    """Number of anchors to be expected among the points that carry the error: m over the kurtosis of their errors.
+    """Expected number of anchors among the points that carry the error: m over the kurtosis of the points' errors.
 
     The error of a point is the mean squared difference of the ranks that its distances from the anchors have among all
-    pairs, in the data and in the embedding. Every anchor sees every point, so points that carry the error are seen here
-    also where none of them is an anchor. j of n points that are equally far off have the kurtosis n/j.
+    pairs, in the data and in the embedding. Distances from anchors reach every point, so points that carry the error
+    count also if none of them is an anchor. j of n points with equal errors, and no others, have the kurtosis n/j.
     """
 
     def mid_ranks(codes: IntArray) -> FloatArray:
@@ -366,7 +365,7 @@ def _without_anchors(view: View, table: Pairs, statistic: Statistic, value: floa
 
 
 def left_out_anchors(view: View, value: float, without: Callable[[Keep], float], n: int | None = None) -> FloatArray:
-    """Values without each of 20 random groups of the m rows, drawn towards the value by sqrt(1 - m/n)."""
+    """Values without each of 20 random groups of the m rows, shrunk towards the value by sqrt(1 - m/n)."""
     m = len(view.rows)
     groups = random_groups(m, min(SPLITS, m), stream(view.seed, "anchor groups"))
     found = np.array([without(groups.codes != group) for group in range(groups.count)])
@@ -375,8 +374,8 @@ def left_out_anchors(view: View, value: float, without: Callable[[Keep], float],
 
 def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate:
     """As ``estimate``, for a statistic of all pairs of its points: beyond 5000 those of ``count`` random ones."""
-    whole, _ = whole_of(view)
-    base = view if whole is None else whole
+    parent, _ = parent_of(view)
+    base = view if parent is None else parent
     if len(base.rows) < base.n or base.n <= EXACT_POINTS:
         return estimate(view, statistic)
     part: View = base.once(("some points", count), lambda: _some_points(base, count))
@@ -388,7 +387,7 @@ def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate
         points = part.rows[stay]
         return statistic(table.only(kept[table.first] & kept[table.second], points, points))[0]
 
-    if whole is not None:
+    if parent is not None:
         return Estimate(without(np.isin(part.rows, view.population)))
     value, notes = statistic(table)
     found = left_out_anchors(part, value, without, view.n)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from dreval._parallel import run_blocks
 from dreval.geometry.blocks import View
-from dreval.geometry.distances import compact, gather, group_width, held, power_of_two, spread
-from dreval.geometry.leave_one import neighbors_to_spare
+from dreval.geometry.distances import centered_sparse, compact, gather, group_width, power_of_two, rescaled
+from dreval.geometry.leave_one import with_extra_neighbor
 from dreval.inputs.features import is_sparse
 from dreval.records.notes import Notes, note
 
@@ -100,7 +100,7 @@ def parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArr
 def _parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArray[np.int32]]:
     from dreval.geometry._loops import local as loops
 
-    spared = neighbors_to_spare(view, k, ranks=False)
+    spared = with_extra_neighbor(view, k, ranks=False)
     nearest, n = spared.nearest_data, view.n
     whole = replace(view, X=view.X[view.population], Y=view.Y[view.population], rows=np.arange(n), _kept={})
     whole = replace(whole, nearest_data=nearest)
@@ -189,12 +189,12 @@ def residual(parts: LocalParts) -> tuple[FloatArray, int]:
 def relative_residual(parts: LocalParts) -> FloatArray:
     """Procrustes statistic of each neighborhood relative to its size in the data; an error where no float holds it."""
     squares, power = residual(parts)
-    return np.asarray(held(relative(squares, parts.x2), power))
+    return np.asarray(rescaled(relative(squares, parts.x2), power))
 
 
 def in_data_units(squares: tuple[FloatArray, int], parts: LocalParts) -> FloatArray:
     """Squares at the scaled data's size, in squares of the data's own unit; an error where no float holds their sum."""
-    return np.asarray(held(squares[0], squares[1] - 2 * parts.power))
+    return np.asarray(rescaled(squares[0], squares[1] - 2 * parts.power))
 
 
 def relative(numerator: FloatArray, x2: FloatArray) -> FloatArray:
@@ -228,7 +228,7 @@ def _local_spectra(view: View, k: int) -> LocalSpectra:
 
 
 def _chunk_size(view: View, k: int) -> int:
-    """How many neighborhoods are held at a time."""
+    """How many neighborhoods are rescaled at a time."""
     width = group_width(view.X, k + 1) + view.Y.shape[1]
     return max(1, CHUNK_BYTES // (8 * (k + 1) * width))
 
@@ -250,7 +250,11 @@ def disparity(X: Any, Y: FloatArray) -> float:
     B = B - B.mean(axis=0)
     size_b = float(np.linalg.norm(B))
     if is_sparse(A):
-        cross, size_a = _sparse_cross(A, B)
+        moved, means, squared = centered_sparse(compact(A))
+        stored = moved.copy()
+        stored.data = np.ones_like(moved.data)
+        unstored = B.sum(axis=0) - stored.T @ B
+        cross, size_a = moved.T @ B - means[:, None] * unstored, math.sqrt(squared)
     else:
         A = A - A[0]  # first, so that coinciding points stay so after centering, to the last bit
         A = A - A.mean(axis=0)
@@ -259,15 +263,6 @@ def disparity(X: Any, Y: FloatArray) -> float:
         return 1.0
     share = np.linalg.svd(cross / size_a / size_b, compute_uv=False).sum()
     return float(np.clip(1.0 - share**2, 0.0, 1.0))
-
-
-def _sparse_cross(A: Any, B: FloatArray) -> tuple[FloatArray, float]:
-    """A' B of the centered A, sparse, and its norm; in a column, cells that are not stored lie at minus its mean."""
-    moved, means, squared = spread(compact(A))
-    stored = moved.copy()
-    stored.data = np.ones_like(moved.data)
-    unstored = B.sum(axis=0) - stored.T @ B
-    return moved.T @ B - means[:, None] * unstored, math.sqrt(squared)
 
 
 def disparity_without(X: Any, Y: FloatArray) -> FloatArray:

@@ -20,10 +20,10 @@ __all__ = [
     "chance_rank_measure",
     "doubtful_rows",
     "hit_bounds",
-    "joined_rows",
     "missed_ranks",
     "rank_measure",
     "rank_share",
+    "rows_with_ties",
     "tie_bounds",
     "tied_ranks",
     "tied_shares",
@@ -33,13 +33,13 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-FAR = 1e300  # stands at a point that is left out: beyond every distance between scaled points
+FAR = 1e300  # the distance of a point that is left out: beyond every distance between scaled points
 
 
-def joined_rows(space: Space, rows: IntArray, out: npt.NDArray[np.bool_], at: float) -> tuple[FloatArray, IntArray]:
-    """Direct squared distances of some rows and their sorted orders; those equal up to rounding are made equal.
+def rows_with_ties(space: Space, rows: IntArray, out: npt.NDArray[np.bool_], at: float) -> tuple[FloatArray, IntArray]:
+    """Direct squared distances of some rows and their sorted orders; ties up to rounding are made equal.
 
-    Each takes the smallest of its run. Points that are left ``out`` (rows, n) stand at the distance ``at``.
+    Ties get the smallest value of their run. Points that are left ``out`` (rows, n) get the distance ``at``.
     """
     block = space.direct_block(rows)
     block[out] = at
@@ -55,13 +55,13 @@ def joined_rows(space: Space, rows: IntArray, out: npt.NDArray[np.bool_], at: fl
 def tied_ranks(space: Space, rows: IntArray) -> npt.NDArray[np.bool_]:
     """Whether the r-th and the next nearest other point are equally far from any of some rows, for r = 1, ..., n - 2.
 
-    Equal is equal up to rounding. O(n (p + log n)) time a row.
+    Equality is up to rounding. O(n (p + log n)) time a row.
     """
     found, size = np.zeros(max(space.n - 2, 0), np.bool_), block_rows(space.n)
     for at in range(0, len(rows), size):
         some = rows[at : at + size]
-        block, order = joined_rows(space, some, some[:, None] == np.arange(space.n), FAR)
-        values = np.take_along_axis(block, order, axis=1)[:, :-1]  # the point itself stands last
+        block, order = rows_with_ties(space, some, some[:, None] == np.arange(space.n), FAR)
+        values = np.take_along_axis(block, order, axis=1)[:, :-1]  # the point itself is last
         found |= (values[:, 1:] == values[:, :-1]).any(axis=0)
     return found
 
@@ -69,9 +69,9 @@ def tied_ranks(space: Space, rows: IntArray) -> npt.NDArray[np.bool_]:
 def doubtful_rows(
     points: FloatArray, rows: IntArray, train: IntArray, k: int, n_jobs: int | None, within: bool
 ) -> IntArray:
-    """Those of some rows whose k nearest of ``train`` depend on the order of equal distances.
+    """Those of some rows whose k nearest of ``train`` depend on how ties are broken.
 
-    With ``within`` also those in which only the order of the k is open. A row may be one of ``train``.
+    With ``within`` also those in which only the order of the k depends on it. A row may be one of ``train``.
     """
     wanted = min(k + 2, len(train))  # the point itself may be among them
     points = points * power_of_two(points)  # no square overflows or vanishes
@@ -88,12 +88,12 @@ def doubtful_rows(
 def hit_bounds(
     points: FloatArray, rows: IntArray, k: int, codes: IntArray, n_jobs: int | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Fewest and most of the k nearest other points that have the row's own class, over all orders; (len(rows),) each.
+    """Smallest and largest number of the k nearest other points of the row's own class over all ways to break ties.
 
-    Of the points at the k-th distance as many are taken as there is room for. O(n log n) for each row.
+    Both (len(rows),). Of the points at the k-th distance as many are taken as complete the k. O(n log n) a row.
     """
 
-    def judge(block: FloatArray, order: IntArray, own: IntArray, out: FloatArray) -> None:
+    def bound(block: FloatArray, order: IntArray, own: IntArray, out: FloatArray) -> None:
         edge = np.take_along_axis(block, order[:, k - 1 : k], axis=1)
         inside, at_edge, same = block < edge, block == edge, codes == codes[own][:, None]
         room, alike = k - inside.sum(axis=1), (at_edge & same).sum(axis=1)
@@ -101,32 +101,32 @@ def hit_bounds(
         out[:, 0] = sure + np.maximum(room - (at_edge.sum(axis=1) - alike), 0)
         out[:, 1] = sure + np.minimum(room, alike)
 
-    return _bounds(points, rows, np.arange(len(points)), judge, n_jobs)
+    return _bounds(points, rows, np.arange(len(points)), bound, n_jobs)
 
 
 def vote_bounds(
     points: FloatArray, rows: IntArray, train: IntArray, k: int, codes: IntArray, n_jobs: int | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Whether the majority vote of the k nearest of ``train`` finds the row's class in all orders, and in any.
+    """Whether the majority vote of the k nearest of ``train`` is right for all ways to break ties, and for any.
 
-    Among equally frequent classes the one that comes first wins. O(n log n) for each row.
+    Among equally frequent classes the first one wins. O(n log n) for each row.
     """
     from dreval.geometry._loops import ranks as loops
 
-    def judge(block: FloatArray, order: IntArray, own: IntArray, out: FloatArray) -> None:
+    def bound(block: FloatArray, order: IntArray, own: IntArray, out: FloatArray) -> None:
         loops.vote_bounds(block, order, own, codes, int(codes.max()) + 1, k, out)
 
-    return _bounds(points, rows, train, judge, n_jobs)
+    return _bounds(points, rows, train, bound, n_jobs)
 
 
 def _bounds(
     points: FloatArray,
     rows: IntArray,
     train: IntArray,
-    judge: Callable[[FloatArray, IntArray, IntArray, FloatArray], None],
+    bound: Callable[[FloatArray, IntArray, IntArray, FloatArray], None],
     n_jobs: int | None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Worst and best of some rows, from blocks of joined distances to the points of ``train`` other than themselves."""
+    """Worst and best of some rows, from blocks of distances to the points of ``train`` other than themselves."""
     space, found = Space.of(points), np.empty((len(rows), 2))
     other = np.ones(len(points), np.bool_)
     other[train] = False
@@ -135,7 +135,7 @@ def _bounds(
         own = rows[part]
         out = np.tile(other, (len(own), 1))
         out[np.arange(len(own)), own] = True
-        judge(*joined_rows(space, own, out, FAR), own, found[part])
+        bound(*rows_with_ties(space, own, out, FAR), own, found[part])
 
     size = block_rows(len(points))
     run_blocks(one, [slice(at, at + size) for at in range(0, len(rows), size)], n_jobs)
@@ -148,13 +148,13 @@ def worst_penalty(n: int, k: int) -> float:
 
 
 def rank_share(penalty: FloatArray, n: int, k: int) -> FloatArray:
-    """Contributions 1 - penalty_i n / G whose mean is 1 - (sum of penalties) / G; 1 where nothing can be lost."""
+    """Contributions 1 - penalty_i n / G whose mean is 1 - (sum of penalties) / G; 1 if G, the largest sum, is 0."""
     worst = worst_penalty(n, k)
     return np.ones(len(penalty)) if worst == 0 else 1.0 - penalty * (n / worst)
 
 
 def rank_measure(total: IntArray, n: int, k: int) -> FloatArray:
-    """The measure 1 - total / G of some sums of penalties over all n rows; 1 where nothing can be lost."""
+    """The measure 1 - total / G of some sums of penalties over all n rows; 1 if G, the largest sum, is 0."""
     worst = worst_penalty(n, k)
     return np.ones(len(total)) if worst == 0 else np.asarray(1.0 - total / worst)
 
@@ -162,7 +162,7 @@ def rank_measure(total: IntArray, n: int, k: int) -> FloatArray:
 def tied_shares(
     penalty: FloatArray, rows: IntArray, extremes: FloatArray, n: int, k: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Worst and best contributions: the ambiguous rows pay their extremes (worst, best), the others what they pay."""
+    """Worst and best contributions: ambiguous rows have their extreme penalties (worst, best), others their own."""
     worst, best = penalty.copy(), penalty.copy()
     worst[rows], best[rows] = extremes.T
     return rank_share(worst, n, k), rank_share(best, n, k)
@@ -174,7 +174,7 @@ def missed_ranks(ranks: npt.NDArray[np.int32], k: int) -> FloatArray:
 
 
 def chance_rank_measure(n: int, k: int) -> float:
-    """Trustworthiness or continuity of an embedding unrelated to the data: the expected penalty against the worst.
+    """Chance level of trustworthiness and continuity: 1 minus the expected penalty over the worst.
 
     A random neighbor has a rank uniform on 1..n-1, so a row expects k (n-1-k)(n-k) / (2 (n-1)).
     """
@@ -192,7 +192,7 @@ class Extremes(NamedTuple):
 
 
 def tie_bounds(view: View, k: int) -> Extremes:
-    """Extremes of the ambiguous rows of a view; shared by the rank measures, exact, O(n log n) a row."""
+    """Extremes of the ambiguous rows of a view over all ways to break ties; shared by the rank measures, exact."""
     return view.once(("tie_bounds", "tied_shares", k), lambda: _tie_bounds(view, k))
 
 
@@ -210,7 +210,7 @@ def _tie_bounds(view: View, k: int) -> Extremes:
     def one(part: slice) -> None:
         own = place[view.rows[rows[part]]]
         itself = own[:, None] == np.arange(view.n)
-        x, y = (joined_rows(space, own, itself, -1.0) for space in (data, embedding))  # the point itself comes first
+        x, y = (rows_with_ties(space, own, itself, -1.0) for space in (data, embedding))  # the point itself comes first
         loops.tie_bounds(*x, *y, own, k, out[part])
 
     size = block_rows(view.n)

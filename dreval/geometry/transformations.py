@@ -22,7 +22,6 @@ __all__ = [
     "check_amplitude",
     "make_transformations",
     "transform_count",
-    "transformations_of",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -30,7 +29,7 @@ IntArray = npt.NDArray[np.int64]
 TRANSFORMATIONS = ("perturbation", "definition")
 # Steepest slope of each kernel against the distance, for a bandwidth of 1.
 _SLOPES = {"gaussian": np.exp(-0.5), "laplace": 1.0, "rational_quadratic": 3 * np.sqrt(6) / 16}
-_SHRUNK = 0.9  # slope that is left where the given amplitude would fold the data
+_SHRUNK = 0.9  # slope that replaces one of 1 or more, which would fold the data
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,24 +40,24 @@ class Transformations:
     ----------
     X : ndarray (n, p)
         The data.
-    known : ndarray (n, p)
-        X_A, what the embedding reconstructs of them.
+    reconstruction : ndarray (n, p)
+        X_A, their reconstruction from the embedding.
     kind, kernel : str
-        Which transformations; the kernel.
+        Kind of transformation; the kernel.
     bandwidth : float
         Its length-scale, in the unit of the data.
     amplitude : float
-        The factor a that is used: smaller than given where that would not be invertible.
+        The factor a that is used: smaller than the argument if that would not give an invertible transformation.
     size : float
-        What multiplies the kernel: a s, or 1 by the printed definition.
+        Factor of the kernel: a s, or 1 by the printed definition.
     slope : float
-        Steepest slope of what is added; below 1 the transformation is invertible, as Definition 4 demands.
+        Steepest slope of the added term; below 1 the transformation is invertible, as Definition 4 requires.
     notes : tuple of Note
-        What was assumed.
+        Assumptions.
     """
 
     X: FloatArray
-    known: FloatArray
+    reconstruction: FloatArray
     kind: str
     kernel: str
     bandwidth: float
@@ -70,17 +69,17 @@ class Transformations:
 
     @property
     def base(self) -> FloatArray:
-        """What the bump is added to: the data, or by the printed definition X - X_A."""
-        return self.X if self.kind == "perturbation" else self.X - self.known
+        """The data before the bump is added: X, or by the printed definition X - X_A."""
+        return self.X if self.kind == "perturbation" else self.X - self.reconstruction
 
     def bump(self, i: int) -> FloatArray:
         """Size k(X_A, x_i), (n,)."""
-        moved = (self.known - self.X[0]) * self.scaled.scale
+        moved = (self.reconstruction - self.X[0]) * self.scaled.scale
         squared = pairwise_squared(moved, self.scaled.points[[i]])[:, 0]
         return self.size * radial_values(squared, self.kernel, self.scaled.bandwidth)
 
     def data(self, i: int, j: int) -> FloatArray:
-        """The transformed data (n, p) of center i and column j; a fresh array."""
+        """The transformed data (n, p) of center i and column j; a new array."""
         made = np.array(self.base)
         made[:, j] += self.bump(i)
         return made
@@ -114,28 +113,6 @@ def check_amplitude(value: Any) -> float:
     return amplitude
 
 
-def transformations_of(
-    X: FloatArray, known: FloatArray, kind: str, amplitude: Any, kernel: str, notes: Notes = ()
-) -> Transformations:
-    """The transformations of data of which ``known`` is what the embedding reconstructs."""
-    check_one_of(kind, TRANSFORMATIONS, "transformation")
-    check_one_of(kernel, RADIAL_KERNELS, "kernel")
-    amplitude = check_amplitude(amplitude)
-    scaled = scaled_points(X, "X")
-    bandwidth = scaled.bandwidth / scaled.scale
-    notes = (*notes, *scaled.notes)
-    steepest = float(_SLOPES[kernel]) / bandwidth
-    if kind == "definition":
-        return Transformations(X, known, kind, kernel, bandwidth, amplitude, 1.0, steepest, notes, scaled)
-    spread = float(np.sqrt(np.mean((scaled.points - scaled.points.mean(axis=0)) ** 2))) / scaled.scale
-    if amplitude * spread * steepest >= 1.0:
-        asked, amplitude = amplitude, _SHRUNK / (spread * steepest)
-        outliers = spread * steepest >= 1.0  # without them the bandwidth is above the spread
-        notes += (note("amplitude.smaller", asked=asked, used=amplitude, outliers=outliers),)
-    size = amplitude * spread
-    return Transformations(X, known, kind, kernel, bandwidth, amplitude, size, size * steepest, notes, scaled)
-
-
 def make_transformations(
     X: FloatArray, Y: FloatArray, kind: str = "perturbation", amplitude: float = 0.5, kernel: str = "gaussian"
 ) -> Transformations:
@@ -146,7 +123,7 @@ def make_transformations(
     X : (n, p) array
         The data.
     Y : (n, d) array
-        The method's own embedding of them.
+        The embedding of the data by the method.
     kind : {"perturbation", "definition"}
         "perturbation": X~ = X + a s k(X_A, x_i) e_j, with s^2 = tr S_XX / (n p). "definition": X~ = k(X_A, x_i) e_j +
         (X - X_A). X_A is the reconstruction of the data from Y by Theorem 3 (corrected).
@@ -165,5 +142,19 @@ def make_transformations(
     ----------
     Roy (2021), Trustworthy Dimensionality Reduction, Definitions 4 and 5, Theorem 5.
     """
-    known = reconstruction_map(Y, X, rule="theorem3")
-    return transformations_of(X, known(Y), kind, amplitude, kernel, known.notes)
+    check_one_of(kind, TRANSFORMATIONS, "transformation")
+    check_one_of(kernel, RADIAL_KERNELS, "kernel")
+    amplitude = check_amplitude(amplitude)
+    fit, scaled = reconstruction_map(Y, X, rule="theorem3"), scaled_points(X, "X")
+    reconstruction, notes = fit(Y), (*fit.notes, *scaled.notes)
+    bandwidth = scaled.bandwidth / scaled.scale
+    steepest = float(_SLOPES[kernel]) / bandwidth
+    if kind == "definition":
+        return Transformations(X, reconstruction, kind, kernel, bandwidth, amplitude, 1.0, steepest, notes, scaled)
+    spread = float(np.sqrt(np.mean((scaled.points - scaled.points.mean(axis=0)) ** 2))) / scaled.scale
+    if amplitude * spread * steepest >= 1.0:
+        requested, amplitude = amplitude, _SHRUNK / (spread * steepest)
+        outliers = spread * steepest >= 1.0  # without them the bandwidth is above the spread
+        notes += (note("amplitude.smaller", asked=requested, used=amplitude, outliers=outliers),)
+    size = amplitude * spread
+    return Transformations(X, reconstruction, kind, kernel, bandwidth, amplitude, size, size * steepest, notes, scaled)

@@ -19,19 +19,19 @@ __all__ = [
     "Interval",
     "anchor_interval",
     "anchor_test",
-    "apart",
     "betting_ends",
     "betting_p",
     "beyond_rounding",
     "bounded_interval",
+    "enough_carriers",
     "half_share",
     "halves_interval",
     "jackknife_covariance",
     "jackknife_interval",
     "jackknife_variance",
-    "many_carry",
     "mean_interval",
     "partitions_interval",
+    "smaller_group",
     "student_interval",
     "unseen_ends",
     "unseen_share",
@@ -41,7 +41,7 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 FREE = (-math.inf, math.inf)
 LEVEL = 0.95
-DIFFERENT, CARRIERS = 30, 10  # what Student's interval of anchors asks for (``many_carry``)
+DIFFERENT, CARRIERS = 30, 10  # what Student's interval of anchors asks for (``enough_carriers``)
 APART = 10  # runs from which it is told whether they fall apart
 ROUNDING = 1e-10  # a spread below this share of the size of the values is none
 BETS = np.array([0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6, 0.75, 0.87, 0.95, 0.99])  # parts of the capital staked
@@ -228,7 +228,7 @@ def unseen_ends(value: float, m: int, n: int, low: float, high: float, level: fl
     return value - share * (value - low), value + share * (high - value)
 
 
-def many_carry(contributions: FloatArray, reach: float, least: int = CARRIERS) -> bool:
+def enough_carriers(contributions: FloatArray, reach: float, least: int = CARRIERS) -> bool:
     """Whether so many anchors carry the spread that Student's interval can be trusted, also for points not seen.
 
     With d_i the deviations of m anchors from their mean: at least 30 differ from the most frequent contribution; at
@@ -250,7 +250,7 @@ def bounded_interval(
 ) -> Interval | None:
     """Interval of the mean over all n points from a simple random sample of contributions within ``limits``.
 
-    Student's where ``many_carry`` (the reach is the distance of the mean from the ``worst`` contribution); elsewhere
+    Student's where ``enough_carriers`` (the reach is the distance of the mean from the ``worst`` contribution); elsewhere
     the wider of Student's and that of bets (``betting_ends``), which holds for every population; where all
     contributions are equal the largest share of others that may be unseen. Without limits there is none of these: None.
     """
@@ -260,7 +260,7 @@ def bounded_interval(
         return replace(student, low=mean, high=mean, kind="exact")
     finite = math.isfinite(low) and math.isfinite(high)
     reach = abs(worst - mean) if math.isfinite(worst) else 0.0
-    if student.se > 0 and many_carry(contributions, reach, CARRIERS if finite else DIFFERENT):
+    if student.se > 0 and enough_carriers(contributions, reach, CARRIERS if finite else DIFFERENT):
         return student
     if not finite:
         return None
@@ -293,7 +293,7 @@ def anchor_test(
     if student.se > 0:
         p = max(float(2 * stdtr(freedom, -abs(mean / student.se))), math.ulp(0.0))
         reach = max(abs(low), abs(high)) if finite else 0.0
-        if many_carry(differences, reach, CARRIERS if finite else DIFFERENT):
+        if enough_carriers(differences, reach, CARRIERS if finite else DIFFERENT):
             return student, p
     if not finite:
         return None
@@ -345,7 +345,7 @@ def unseen_share(runs: int) -> float:
     return float(1 - (1 - LEVEL) ** (1 / runs))
 
 
-def apart(values: FloatArray) -> int:
+def smaller_group(values: FloatArray) -> int:
     """How many runs lie in the smaller of two groups that are far apart; 0 where there are none, or fewer than 10 runs.
 
     Far apart: the largest gap between neighboring values is more than half of the range, which happens in 4 % of

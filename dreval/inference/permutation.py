@@ -310,23 +310,29 @@ def permutation_null(
     observed = float(statistic(identity if factors > 1 else identity[:, 0])[0])
     bound = observed - max(RELATIVE_TIE * abs(observed), resolution)
     if scheme.count() ** factors <= n_resamples:
-        null = statistic(_every(scheme, factors))
+        rows = scheme.every()
+        null = statistic(rows if factors == 1 else np.array(list(itertools.product(rows, repeat=factors))))
         p = int(np.count_nonzero(null >= bound)) / len(null)
         return PermutationNull(observed, null, p, (p, p), "exact")
     draw = _drawer(scheme, root, names, factors)
     if stop_after is not None:
-        return _sequential(statistic, draw, n_resamples, limit, observed, bound, n_jobs)
+        null = np.empty(n_resamples)
+        done, reached = 0, 0
+        while done < n_resamples:
+            stop = min(done + WAVE, n_resamples)
+            _fill(null[:stop], done, statistic, draw, n_jobs)
+            hits = np.flatnonzero(null[done:stop] >= bound)
+            if reached + len(hits) >= limit:
+                m = done + int(hits[limit - reached - 1]) + 1
+                interval = (clopper_pearson(limit, m)[0], clopper_pearson(limit - 1, m - 1)[1] if m > 1 else 1.0)
+                return PermutationNull(observed, null[:m].copy(), limit / m, interval, stopped=True)
+            done, reached = stop, reached + len(hits)
+        return PermutationNull(observed, null, (reached + 1) / (n_resamples + 1), clopper_pearson(reached, n_resamples))
     null = np.empty(n_resamples)
     _fill(null, 0, statistic, draw, n_jobs)
     reached = int(np.count_nonzero(null >= bound))
     p = (reached + 1) / (n_resamples + 1)
     return PermutationNull(observed, null, p, clopper_pearson(reached, n_resamples))
-
-
-def _every(scheme: Scheme, factors: int) -> Permutations:
-    """All permutations; of several factors all combinations."""
-    rows = scheme.every()
-    return rows if factors == 1 else np.array(list(itertools.product(rows, repeat=factors)))
 
 
 def _drawer(scheme: Scheme, root: int, names: tuple[object, ...], factors: int) -> Callable[[int, int], Permutations]:
@@ -351,30 +357,6 @@ def _fill(
         null[start:stop] = statistic(draw(start, stop))
 
     run_blocks(one, range(begin, len(null), CHUNK), n_jobs)
-
-
-def _sequential(
-    statistic: Callable[[Permutations], FloatArray],
-    draw: Callable[[int, int], Permutations],
-    most: int,
-    wanted: int,
-    observed: float,
-    bound: float,
-    n_jobs: int | None,
-) -> PermutationNull:
-    """Sampling that ends with the permutation at which ``wanted`` of them have reached the statistic."""
-    null = np.empty(most)
-    done, reached = 0, 0
-    while done < most:
-        stop = min(done + WAVE, most)
-        _fill(null[:stop], done, statistic, draw, n_jobs)
-        hits = np.flatnonzero(null[done:stop] >= bound)
-        if reached + len(hits) >= wanted:
-            m = done + int(hits[wanted - reached - 1]) + 1
-            interval = (clopper_pearson(wanted, m)[0], clopper_pearson(wanted - 1, m - 1)[1] if m > 1 else 1.0)
-            return PermutationNull(observed, null[:m].copy(), wanted / m, interval, stopped=True)
-        done, reached = stop, reached + len(hits)
-    return PermutationNull(observed, null, (reached + 1) / (most + 1), clopper_pearson(reached, most))
 
 
 def draw_permutations(n: int, n_resamples: int, root: int, *names: object) -> Permutations:

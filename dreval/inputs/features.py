@@ -173,34 +173,18 @@ def describe_sparse(X: Any, columns: tuple[str, ...] | None) -> list[Note]:
     """Notes on constant columns, a column that carries most of the variance, and repeated rows; O(entries + p)."""
     n, p = X.shape
     counts = np.bincount(X.indices, minlength=p)
-    constant = np.flatnonzero((counts == 0) | _full_and_equal(X, counts))
-    names = columns or tuple(str(j) for j in range(p))
-    return _described(names, constant, _sparse_shares(X, counts), (), n - _distinct_sparse_rows(X))
-
-
-def _full_and_equal(X: Any, counts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Columns without a zero whose cells are all equal."""
-    low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+    low, high = np.full(p, np.inf), np.full(p, -np.inf)
     np.minimum.at(low, X.indices, X.data)
     np.maximum.at(high, X.indices, X.data)
-    return np.asarray((counts == X.shape[0]) & (low == high))
-
-
-def _sparse_shares(X: Any, counts: npt.NDArray[Any]) -> FloatArray:
-    """The fraction of the total variance in each column, from stored cells and zeros."""
-    n, p = X.shape
+    constant = np.flatnonzero((counts == 0) | ((counts == n) & (low == high)))
+    names = columns or tuple(str(j) for j in range(p))
     values = X.data / (np.abs(X.data).max(initial=0.0) or 1.0)
     means = np.bincount(X.indices, values, p) / n
     variance = np.bincount(X.indices, (values - means[X.indices]) ** 2, p) + (n - counts) * means**2
-    return np.asarray(variance / (variance.sum() or 1.0))
-
-
-def _distinct_sparse_rows(X: Any) -> int:
-    """Number of different rows, by a 64-bit hash of the stored cells of each."""
-    weights = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    terms = pd.util.hash_array(X.data) * weights[X.indices]
+    terms = pd.util.hash_array(X.data) * _hash_weights(p)[X.indices]
     sums = np.r_[np.uint64(0), np.cumsum(terms, dtype=np.uint64)]
-    return len(np.unique(sums[X.indptr[1:]] - sums[X.indptr[:-1]]))
+    distinct = len(np.unique(sums[X.indptr[1:]] - sums[X.indptr[:-1]]))
+    return _described(names, constant, np.asarray(variance / (variance.sum() or 1.0)), (), n - distinct)
 
 
 _ID_NAMES = frozenset({"id", "ids", "index", "cell", "cell_id", "row", "rowid", "sample", "sample_id"})
@@ -211,7 +195,17 @@ def describe_columns(X: FloatArray, columns: tuple[str, ...] | None) -> list[Not
     names = columns or tuple(str(j) for j in range(X.shape[1]))
     like_ids = [name for name, x in zip(names, X.T, strict=True) if looks_like_ids(name, x)]
     constant = np.flatnonzero((X == X[0]).all(axis=0))
-    return _described(names, constant, _variance_shares(X), like_ids, len(X) - _distinct_rows(X))
+    weights, keys = _hash_weights(X.shape[1]), np.empty(len(X), np.uint64)
+    for at in range(0, len(X), 2**14):
+        part = X[at : at + 2**14] + 0.0  # no negative zeros
+        hashed = pd.util.hash_array(part.ravel()).reshape(part.shape)
+        keys[at : at + 2**14] = (hashed * weights).sum(axis=1)
+    return _described(names, constant, _variance_shares(X), like_ids, len(X) - len(np.unique(keys)))
+
+
+def _hash_weights(p: int) -> npt.NDArray[np.uint64]:
+    """Odd weights of the columns in a 64-bit hash of a row; among 10^6 rows two collide with probability 3e-8."""
+    return np.random.default_rng(0).integers(2**63, size=p, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
 def _described(
@@ -250,17 +244,6 @@ def _variance_shares(X: FloatArray) -> FloatArray:
     spread /= largest
     variance = np.einsum("ij,ij->j", spread, spread)
     return np.asarray(variance / variance.sum())
-
-
-def _distinct_rows(X: FloatArray) -> int:
-    """Number of different rows, by a 64-bit hash; among 10^6 rows two collide with probability 3e-8."""
-    weights = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    keys = np.empty(len(X), np.uint64)
-    for at in range(0, len(X), 2**14):
-        part = X[at : at + 2**14] + 0.0  # no negative zeros
-        hashed = pd.util.hash_array(part.ravel()).reshape(part.shape)
-        keys[at : at + 2**14] = (hashed * weights).sum(axis=1)
-    return len(np.unique(keys))
 
 
 NOTHING = 1e-12  # of the largest distance: smaller entries are rounding errors of 0, as in 1 - cos of equal rows

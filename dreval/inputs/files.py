@@ -20,7 +20,7 @@ import pandas as pd
 from dreval._check import nearest_name
 from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.inputs._text import read_text
-from dreval.inputs.paths import Located, locate
+from dreval.inputs.paths import locate
 from dreval.records.notes import Notes, note
 
 __all__ = [
@@ -95,28 +95,23 @@ def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
     if isinstance(loaded, np.ndarray):
         return loaded
     with loaded:
-        return _member(loaded, path, argument, member)
+        names = list(loaded.files)
+        if {"format", "shape", "data"} <= set(names) and member is None:
+            from scipy.sparse import load_npz
 
-
-def _member(archive: Any, path: Path, argument: str, member: str | None) -> Any:
-    """The selected array of a .npz file; a file of scipy.sparse is one matrix."""
-    names = list(archive.files)
-    if {"format", "shape", "data"} <= set(names) and member is None:
-        from scipy.sparse import load_npz
-
-        return load_npz(path)
-    if member is not None and member not in names:
-        near = nearest_name(member, names)
-        cure = (f"Did you mean {near!r}? " if near else "") + f"It holds: {', '.join(sorted(names))}."
-        raise UnknownName(argument, f"must name an array of {str(path)!r}", repr(member), cure)
-    wanted = [member] if member is not None else names if len(names) == 1 else [n for n in _PREFERRED if n in names]
-    if len(wanted) != 1:
-        example = f"Name one of them: '{path.name}:{names[0]}'." if names else "Write the file again."
-        got = f"{str(path)!r} with {', '.join(sorted(names)) or 'no array'}"
-        raise InputError(argument, "must hold one array, or name one", got, example)
-    with archive.zip.open(f"{wanted[0]}.npy") as file:
-        _check_plain(file, path, argument)
-    return np.asarray(archive[wanted[0]])
+            return load_npz(path)
+        if member is not None and member not in names:
+            near = nearest_name(member, names)
+            cure = (f"Did you mean {near!r}? " if near else "") + f"It holds: {', '.join(sorted(names))}."
+            raise UnknownName(argument, f"must name an array of {str(path)!r}", repr(member), cure)
+        wanted = [member] if member is not None else names if len(names) == 1 else [n for n in _PREFERRED if n in names]
+        if len(wanted) != 1:
+            example = f"Name one of them: '{path.name}:{names[0]}'." if names else "Write the file again."
+            got = f"{str(path)!r} with {', '.join(sorted(names)) or 'no array'}"
+            raise InputError(argument, "must hold one array, or name one", got, example)
+        with loaded.zip.open(f"{wanted[0]}.npy") as inner:
+            _check_plain(inner, path, argument)
+        return np.asarray(loaded[wanted[0]])
 
 
 def _check_plain(file: Any, path: Path, argument: str) -> None:
@@ -257,11 +252,6 @@ def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
     if found.suffix == ".h5ad":
         cure = "Pass it as {data}; its obs columns and obsm keys can then be used by name."
         raise InputError(argument, "must be a file with one table", repr(str(found.path)), cure, data="data")
-    return _frame_table(found, argument)
-
-
-def _frame_table(found: Located, argument: str) -> Table:
-    """The table of a file with named columns."""
     notes: Notes = ()
     indexed = False
     if found.suffix == ".parquet":

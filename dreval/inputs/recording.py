@@ -75,7 +75,10 @@ class Recording:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of all tasks and returned embeddings."""
-        parts = [(run.digest, run.n_components, run.seed, _hash(run.values)) for run in self.runs]
+        parts = [
+            (run.digest, run.n_components, run.seed, "" if run.values is None else digest(run.values))
+            for run in self.runs
+        ]
         return hashlib.sha256(repr((sorted(self.settings.items()), self.root, parts)).encode()).hexdigest()
 
     def of_input(self, X: FloatArray) -> list[Run]:
@@ -89,10 +92,6 @@ class Recording:
         near = gaps.min()
         changed = float(np.linalg.norm(X - self.data.X))
         return [run for run, gap in zip(self.runs, gaps, strict=True) if gap == near <= NEAR * changed]
-
-
-def _hash(values: FloatArray | None) -> str:
-    return "" if values is None else digest(values)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -119,15 +119,6 @@ def embedding_notes(points: FloatArray, argument: str) -> Notes:
 Seed = int | np.random.Generator | None
 
 
-def _check_complete(y: Any, name: str) -> None:
-    """Check that the labels of a supervised method are complete."""
-    array = np.asarray(y)
-    missing = sum(label is None for label in array.tolist()) if array.dtype == object else 0
-    if missing:
-        cure = "Run it on the labeled points, or give the others a class of their own, such as 'unknown'."
-        raise InputError("labels", f"must be complete, because {name!r} is supervised", f"{missing} missing", cure)
-
-
 def seed_of(random_state: Seed) -> int | None:
     """A seed below 2**31, which every tool accepts; smaller ones and None are returned unchanged."""
     if random_state is None:
@@ -241,7 +232,13 @@ class Source:
             rule = f"must be given, because {self.name!r} is supervised"
             raise InputError("labels", rule, "None", cure, response="response")
         if self.supervised and self.kind != "callable":
-            _check_complete(y, self.name)
+            array = np.asarray(y)
+            missing = sum(label is None for label in array.tolist()) if array.dtype == object else 0
+            if missing:
+                cure = "Run it on the labeled points, or give the others a class of their own, such as 'unknown'."
+                raise InputError(
+                    "labels", f"must be complete, because {self.name!r} is supervised", f"{missing} missing", cure
+                )
         with Foreign(self.argument, self.what):
             own = X if self.kind == "method" else np.array(X, order="C")  # the bundled methods copy for themselves
             value = self._run(own, n_components, seed_of(random_state), y if self.supervised else None)
@@ -413,7 +410,12 @@ class EstimatorSource(Source):
         estimator = copy.deepcopy(self.estimator)
         assign(estimator, self._changes(n_components, seed))
         named = self.columns is not None and len(self.columns) == X.shape[1] and _chooses_by_name(estimator)
-        return _run_estimator(estimator, pd.DataFrame(X, columns=self.columns) if named else X, y)
+        table: Any = pd.DataFrame(X, columns=self.columns) if named else X
+        if callable(getattr(estimator, "fit_transform", None)):
+            return estimator.fit_transform(table) if y is None else estimator.fit_transform(table, y)
+        if not is_map(estimator):
+            _ = estimator.fit(table) if y is None else estimator.fit(table, y)
+        return estimator.transform(table)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -531,15 +533,6 @@ class MethodSource(Source):
     def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
         estimator = self.method(**self._asked(n_components, seed))
         return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
-
-
-def _run_estimator(estimator: Any, X: Any, y: Any) -> Any:
-    """The embedding by ``fit_transform``, or by ``fit`` and ``transform``."""
-    if callable(getattr(estimator, "fit_transform", None)):
-        return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
-    if not is_map(estimator):
-        _ = estimator.fit(X) if y is None else estimator.fit(X, y)
-    return estimator.transform(X)
 
 
 def is_map(estimator: Any) -> bool:

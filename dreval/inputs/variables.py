@@ -138,7 +138,20 @@ def align(
     """
     known = data.ids
     if ids is not None and known is not None:
-        return _by_name(_keys(ids), _keys(known), ids, data, argument, given)
+        left, right = _keys(ids), _keys(known)
+        if left.equals(right):
+            return None, ()
+        matches = int(right.isin(left).sum())
+        if matches == 0 and not (given and data.ids_given):
+            check_rows(len(left), data.n, argument)
+            return None, (note("rows.nothing_common", argument=argument, data="the data"),)
+        check_unique(left, argument if given else "row names of {table}", argument)
+        check_unique(right, "ids" if data.ids_given else "row names of the data")
+        if matches < len(right) or len(left) != len(right):
+            raise _partial(left, right, matches, argument, given or data.ids_given)
+        what = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
+        said = note("rows.matched", argument=argument, data="the data", by=what)
+        return left.get_indexer(right).astype(np.int64), (said,)
     if ids is not None and data.reserve is not None:
         left, right, counts = _keys(ids), _keys(data.reserve), "the data"
     elif known is not None and reserve is not None and not data.ids_given:
@@ -165,34 +178,11 @@ def _in_order(names: pd.Index[Any]) -> bool:
     return names.equals(_keys(pd.RangeIndex(len(names))))
 
 
-def _by_name(
-    left: pd.Index[Any], right: pd.Index[Any], ids: pd.Index[Any], data: HasRows, argument: str, given: bool
-) -> tuple[IntArray | None, Notes]:
-    """The order and notes if both sides have names."""
-    if left.equals(right):
-        return None, ()
-    matches = int(right.isin(left).sum())
-    if matches == 0 and not (given and data.ids_given):
-        check_rows(len(left), data.n, argument)
-        return None, (note("rows.nothing_common", argument=argument, data="the data"),)
-    check_unique(left, argument if given else "row names of {table}", argument)
-    check_unique(right, "ids" if data.ids_given else "row names of the data")
-    if matches < len(right) or len(left) != len(right):
-        raise _partial(left, right, matches, argument, given or data.ids_given)
-    what = f"the ids in {ids.name!r}" if given and ids.name is not None else "ids" if given else "row names"
-    said = note("rows.matched", argument=argument, data="the data", by=what)
-    return left.get_indexer(right).astype(np.int64), (said,)
-
-
-def _renumbers(index: pd.Index[Any]) -> bool:
-    """Whether row names are 0 .. n-1 in another order."""
-    return index.dtype.kind in "iu" and bool(np.array_equal(np.sort(index.to_numpy()), np.arange(len(index))))
-
-
 def _one_sided(ids: pd.Index[Any] | None, given: bool, data: HasRows, argument: str) -> Notes:
     """A note if only the data have names, or only a table has ids or numbered rows in another order."""
     if ids is not None:
-        code = "rows.ids_alone" if given else "rows.renumbered" if _renumbers(ids) else "rows.names_unused"
+        counting = ids.dtype.kind in "iu" and np.array_equal(np.sort(ids.to_numpy()), np.arange(len(ids)))
+        code = "rows.ids_alone" if given else "rows.renumbered" if counting else "rows.names_unused"
         return (note(code, argument=argument, data="the data"),)
     if data.ids is not None:
         return (note("rows.data_alone", argument=argument, names="ids" if data.ids_given else "row names"),)
@@ -352,7 +342,11 @@ def _variable(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any],
     if isinstance(value, Taken):
         return value.series, ()
     if is_path(value):
-        return _from_table(_headless(read_table(value, argument), rows.n), rows, argument)
+        table = _headless(read_table(value, argument), rows.n)
+        if not isinstance(table.values, pd.DataFrame):
+            series = pd.Series(_vector(table.values, argument))
+            return series, (*table.notes, *align(len(series), None, rows, argument)[1])
+        return _one_column(unpack_table(table, argument), rows, argument)
     if isinstance(value, str):
         cure = "Pass a vector, a column of the data by name, or a path: 'labels.csv:species'."
         raise UnknownName(argument, "must be one value per point", repr(value), cure)
@@ -397,14 +391,6 @@ def _headless(table: Table, n: int) -> Table:
     said = note("file.first_value", row=name, file=os.path.basename(table.path))
     values = pd.DataFrame([name, *frame.iloc[:, 0]])
     return replace(table, values=values, columns=None, column=None, notes=(*table.notes, said))
-
-
-def _from_table(table: Table, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:
-    """One variable from a file."""
-    if not isinstance(table.values, pd.DataFrame):
-        series = pd.Series(_vector(table.values, argument))
-        return series, (*table.notes, *align(len(series), None, rows, argument)[1])
-    return _one_column(unpack_table(table, argument), rows, argument)
 
 
 def _one_column(raw: Raw, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:

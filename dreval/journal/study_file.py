@@ -112,21 +112,18 @@ class StudyFile:
     def __init__(self, path: str | Path, recipe: Mapping[str, Any] | None = None) -> None:
         self.store = Store(path, "path", read_only=recipe is None)
         try:
-            self._begin(recipe)
+            known = self.store.get(ABOUT, "recipe")
+            if known is None and (recipe is None or self.store.rows("SELECT run FROM runs")):
+                cure = "Name the file of a study, or choose a new file."
+                raise InputError(
+                    "path", "must hold a study", f"the journal {str(self.store.path)!r} of something else", cure
+                )
+            if recipe is not None:
+                self.store.put(ABOUT, "recipe", recipe)  # of two processes that begin at once the first one's is kept
+                self.check_recipe(recipe)
         except BaseException:
             self.store.close()
             raise
-
-    def _begin(self, recipe: Mapping[str, Any] | None) -> None:
-        known = self.store.get(ABOUT, "recipe")
-        if known is None and (recipe is None or self.store.rows("SELECT run FROM runs")):
-            cure = "Name the file of a study, or choose a new file."
-            raise InputError(
-                "path", "must hold a study", f"the journal {str(self.store.path)!r} of something else", cure
-            )
-        if recipe is not None:
-            self.store.put(ABOUT, "recipe", recipe)  # of two processes that begin at once the first one's is kept
-            self.check_recipe(recipe)
 
     def check_recipe(self, recipe: Mapping[str, Any]) -> None:
         """Check that a recipe is that of the file."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dreval._random import stream
 from dreval.geometry.blocks import View, sweep
 from dreval.geometry.distances import Space, take
-from dreval.geometry.pairs import n_pairs, remember_data
+from dreval.geometry.pairs import n_pairs, share_pairs
 from dreval.geometry.ranks import tied_ranks
 from dreval.measures._measure import FloatArray, MeasureCard, answer, curve_values
 
@@ -94,7 +94,7 @@ def permuted(view: View, root: int, b: int, k: int = 0, rows: int | None = None)
     It is restricted to ``rows`` random rows, other ones for every b, so that draws are independent; to all by default.
     """
     made: View = view.once(("permuted", root, b), lambda: view.shuffled(stream(root, "chance", b)))
-    remember_data(made, view)
+    share_pairs(made, view)
     if rows is not None and rows < len(view.rows):
         made = made.once(("seen from", rows), lambda: _seen_from(made, rows, b))
     if not k:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dreval._check import check_width
 from dreval.geometry.blocks import View
-from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points, largest_of_some
+from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points, largest_distance_note
 from dreval.records.notes import Notes, note
 
 __all__ = ["of_densities"]
@@ -24,7 +24,7 @@ def of_densities(view: View, sigma: float, compare: Callable[[FloatArray, FloatA
 
     def statistic(pairs: Pairs) -> tuple[float, Notes]:
         flat = () if pairs.y.any() else (note("density.flat"),)
-        notes = (*flat, *largest_of_some(pairs, view.n))
+        notes = (*flat, *largest_distance_note(pairs, view.n))
         return compare(_density(pairs, pairs.x, width), _density(pairs, pairs.y, width)), notes
 
     return estimate_by_points(view, statistic, SOME)

@@ -68,7 +68,15 @@ def docstring(card: Any, text: str) -> str:
     """A numpydoc docstring: the rule's own text, its See Also and Examples, and everything the card says."""
     body, _, examples = text.partition("Examples\n--------\n")
     body, _, related = body.partition("See Also\n--------\n")
-    pages = {**_PARAMETER_DOCS, "metric": _metric_entry(card)}
+    legal = [name for name in METRICS if name != "precomputed" or "features" not in card.needs]
+    words = "{" + ", ".join(f'"{name}"' for name in legal) + "}"
+    what = "Distance in the data, as scipy.spatial.distance defines it; in the embedding it is Euclidean."
+    if "features" in card.needs:
+        what += "\n    It selects the neighbors; the coordinates of the neighborhoods are compared as they are."
+    else:
+        what += '\n    "precomputed": X is the symmetric (n, n) matrix of distances, which count as 0 where they are'
+        what += "\n    below 1e-12 of the largest."
+    pages = {**_PARAMETER_DOCS, "metric": f'metric : {words}, default "euclidean"\n    {what}'}
     entry = pages["n_neighbors"]
     if card.shares_neighbors:
         auto = ' "auto": 15, or the largest number below n / 2\n    (at least 1) where that is smaller.'
@@ -134,19 +142,6 @@ def described(card: Any) -> str:
         "reference": card.reference,
     }
     return block(f"{card.title} ({card.symbol})", words)
-
-
-def _metric_entry(card: Any) -> str:
-    """The entry of the metric: its names, and what it has no effect on."""
-    legal = [name for name in METRICS if name != "precomputed" or "features" not in card.needs]
-    words = "{" + ", ".join(f'"{name}"' for name in legal) + "}"
-    what = "Distance in the data, as scipy.spatial.distance defines it; in the embedding it is Euclidean."
-    if "features" in card.needs:
-        what += "\n    It selects the neighbors; the coordinates of the neighborhoods are compared as they are."
-    else:
-        what += '\n    "precomputed": X is the symmetric (n, n) matrix of distances, which count as 0 where they are'
-        what += "\n    below 1e-12 of the largest."
-    return f'metric : {words}, default "euclidean"\n    {what}'
 
 
 def _span(card: Any) -> str:

@@ -349,7 +349,10 @@ def _view(card: MeasureCard, given: dict[str, Any]) -> View:
     if "labels" in card.needs:
         changes["labels"] = None if data.labels is None else data.labels.codes
     if "latent" in card.needs:
-        changes["latent"] = _given_latent(data.latent)
+        if data.latent is None:
+            cure = "Pass the true latent variables, one row per point."
+            raise InputError("latent", "must be given", "None", cure)
+        changes["latent"] = data.latent
     if "random_state" in given:
         changes["seed"] = root_seed(check_random_state(given["random_state"]))
     return replace(view, **changes)
@@ -365,11 +368,3 @@ def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatA
     warnings.warn(InputWarning(part), stacklevel=caller_level())
     known = replace(labels, codes=labels.codes[stay])
     return replace(data, X=take(data.X, stay, data.metric), labels=known), Y[stay]
-
-
-def _given_latent(latent: FloatArray | None) -> FloatArray:
-    """The latent variables, which the caller must have passed."""
-    if latent is None:
-        cure = "Pass the true latent variables, one row per point."
-        raise InputError("latent", "must be given", "None", cure)
-    return latent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.geometry.pairs import Estimate, Pairs, estimate, largest_of_some
+from dreval.geometry.pairs import Estimate, Pairs, estimate, largest_distance_note
 from dreval.measures._measure import measure
 from dreval.records.notes import Notes
 
@@ -61,4 +61,4 @@ def average_local_error(view: View) -> Estimate:
 def _mean_error(pairs: Pairs, n: int) -> tuple[float, Notes]:
     """The mean over pairs; a largest distance of 0 stays."""
     x, y = (z / (z.max() or 1.0) for z in (pairs.x, pairs.y))
-    return float(np.abs(x - y).mean()), largest_of_some(pairs, n)
+    return float(np.abs(x - y).mean()), largest_distance_note(pairs, n)

@@ -62,13 +62,7 @@ def latent_r2(view: View) -> tuple[float, Notes]:
     """
     if view.latent is None:
         raise RuntimeError("this view was made without latent variables")
-    each = _each(view.Y[view.population], view.latent[view.population])
-    listed = [*each[:LISTED].tolist(), *(["..."] if len(each) > LISTED else [])]
-    return float(np.mean(each)), (EACH(values=listed),) if len(each) > 1 else ()
-
-
-def _each(Y: FloatArray, Z: FloatArray) -> FloatArray:
-    """R^2 of each latent variable: the share of its centered square that the columns of Y span."""
+    Y, Z = view.Y[view.population], view.latent[view.population]
     still = np.flatnonzero((Z == Z[0]).all(axis=0))
     if len(still):
         cure = "Drop the columns that do not vary."
@@ -76,7 +70,9 @@ def _each(Y: FloatArray, Z: FloatArray) -> FloatArray:
     Y, Z = _unit(Y), _unit(Z)
     basis = _basis(Y)
     residual = Z - basis @ (basis.T @ Z)
-    return np.asarray(np.clip(1.0 - (residual**2).sum(axis=0) / (Z**2).sum(axis=0), 0.0, 1.0))
+    each = np.asarray(np.clip(1.0 - (residual**2).sum(axis=0) / (Z**2).sum(axis=0), 0.0, 1.0))
+    listed = [*each[:LISTED].tolist(), *(["..."] if len(each) > LISTED else [])]
+    return float(np.mean(each)), (EACH(values=listed),) if len(each) > 1 else ()
 
 
 def _basis(Y: FloatArray) -> FloatArray:

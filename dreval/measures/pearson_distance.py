@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.geometry.leave_one import counted_without, point_sums, really_without, thin
+from dreval.geometry.leave_one import cancels, pair_counts_without, point_sums, recomputed_without
 from dreval.geometry.pair_statistics import correlation, correlation_chance
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
 from dreval.measures._measure import FloatArray, measure
@@ -16,18 +16,18 @@ def _without(view: View) -> FloatArray:
     """From sums around the means of all pairs."""
     from dreval.geometry._loops.pair_groups import point_products
 
-    table, count = pairs_of(view), counted_without(view)
+    table, count = pairs_of(view), pair_counts_without(view)
     total, left = point_sums(view, point_products, 5, table.x.mean(), table.y.mean())
     u, v, uu, vv, uv = left.T
     xx, yy, xy = uu - u * u / count, vv - v * v / count, uv - u * v / count
     flat = table.constant()
-    doubtful = (thin(total[2], xx) & (not flat[0])) | (thin(total[3], yy) & (not flat[1]))
+    doubtful = (cancels(total[2], xx) & (not flat[0])) | (cancels(total[3], yy) & (not flat[1]))
     if any(flat):
         found = np.full(view.n, _pearson(table)[0])
     else:
         size = np.sqrt(np.maximum(xx, 0.0)) * np.sqrt(np.maximum(yy, 0.0))
         found = np.clip(np.divide(xy, size, out=np.zeros(view.n), where=size > 0), -1.0, 1.0)
-    return really_without(view, _pearson, doubtful, found)
+    return recomputed_without(view, _pearson, doubtful, found)
 
 
 @measure(

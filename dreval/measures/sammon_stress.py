@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.geometry.distances import held
-from dreval.geometry.leave_one import point_sums, really_without, thin
+from dreval.geometry.distances import rescaled
+from dreval.geometry.leave_one import cancels, point_sums, recomputed_without
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import ASSUMPTION, Notes, define
@@ -20,8 +20,8 @@ def _without(view: View) -> FloatArray:
     table = pairs_of(view)
     total, left = point_sums(view, point_sammon, 2, *table.to_one_unit())
     top, bottom = np.maximum(left, 0.0).T
-    found = held(np.divide(top, bottom, out=np.zeros(view.n), where=bottom > 0), 2 * max(table.shift, 0))
-    return really_without(view, _weighted, thin(total[0], top) | thin(total[1], bottom), found)
+    found = rescaled(np.divide(top, bottom, out=np.zeros(view.n), where=bottom > 0), 2 * max(table.shift, 0))
+    return recomputed_without(view, _weighted, cancels(total[0], top) | cancels(total[1], bottom), found)
 
 
 EQUAL = define("sammon_stress.equal", ASSUMPTION, "{count} pairs of equal points in the data are left out")
@@ -75,4 +75,4 @@ def _weighted(pairs: Pairs) -> tuple[float, Notes]:
 
     top, bottom, zeros = sammon_sums(pairs.x, pairs.y, *pairs.to_one_unit())
     notes = (EQUAL(count=zeros),) if zeros else ()
-    return held(float(top / bottom), 2 * max(pairs.shift, 0)) if bottom > 0 else 0.0, notes
+    return rescaled(float(top / bottom), 2 * max(pairs.shift, 0)) if bottom > 0 else 0.0, notes

@@ -9,8 +9,8 @@ import numpy as np
 
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View
-from dreval.geometry.distances import held
-from dreval.geometry.leave_one import counted_without, point_sums, really_without, thin
+from dreval.geometry.distances import rescaled
+from dreval.geometry.leave_one import cancels, pair_counts_without, point_sums, recomputed_without
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import Notes
@@ -23,18 +23,18 @@ def _without(view: View, kind: str) -> FloatArray:
     table, rule = pairs_of(view), _RULES[kind]
     scale_x, scale_y = table.to_one_unit()
     total, left = point_sums(view, point_gaps, 4, scale_x, scale_y)
-    doubtful, gap, power = thin(total[0], left[:, 0]), np.maximum(left[:, 0], 0.0), max(table.shift, 0)
+    doubtful, gap, power = cancels(total[0], left[:, 0]), np.maximum(left[:, 0], 0.0), max(table.shift, 0)
     if kind == "raw":
-        pairs = (view.n - 1) * (view.n - 2) / 2 / counted_without(view)
-        found = held(gap * pairs, 2 * (power + round(math.log2(table.unit))))
-        return really_without(view, _noted(rule), doubtful, found)
+        pairs = (view.n - 1) * (view.n - 2) / 2 / pair_counts_without(view)
+        found = rescaled(gap * pairs, 2 * (power + round(math.log2(table.unit))))
+        return recomputed_without(view, _noted(rule), doubtful, found)
     at = 2 if kind == "normalized" else 3
     if total[at] == 0.0:
         return np.full(view.n, rule(table))
-    doubtful |= thin(total[at], left[:, at])
+    doubtful |= cancels(total[at], left[:, at])
     ratio = np.divide(gap, left[:, at], out=np.zeros(view.n), where=~doubtful)
-    found = held(np.sqrt(ratio), power - (table.shift if kind == "kruskal" else 0))
-    return really_without(view, _noted(rule), doubtful, found)
+    found = rescaled(np.sqrt(ratio), power - (table.shift if kind == "kruskal" else 0))
+    return recomputed_without(view, _noted(rule), doubtful, found)
 
 
 @measure(
@@ -100,7 +100,7 @@ def _noted(rule: Callable[[Pairs], float]) -> Callable[[Pairs], tuple[float, Not
 def _raw(pairs: Pairs) -> float:
     """Sum over all pairs, from those that were seen."""
     gap, power = pairs.gap()
-    return held(gap * (pairs.total / len(pairs.x)), 2 * (power + round(math.log2(pairs.unit))))
+    return rescaled(gap * (pairs.total / len(pairs.x)), 2 * (power + round(math.log2(pairs.unit))))
 
 
 def _normalized(pairs: Pairs) -> float:
@@ -108,7 +108,7 @@ def _normalized(pairs: Pairs) -> float:
     from dreval.geometry._loops.pairs import products
 
     size, (gap, power) = float(products(pairs.x, pairs.x, 0.0, 0.0)[0]), pairs.gap()
-    return held(math.sqrt(gap / size), power) if size > 0 else 0.0
+    return rescaled(math.sqrt(gap / size), power) if size > 0 else 0.0
 
 
 def _kruskal(pairs: Pairs) -> float:
@@ -119,7 +119,7 @@ def _kruskal(pairs: Pairs) -> float:
     if size == 0.0:
         cure = 'Use kind="normalized", which divides by the distances in the data.'
         raise UndefinedMeasure("kind", "must fit the embedding", '"kruskal" with a constant embedding', cure)
-    return held(math.sqrt(gap / size), power - pairs.shift)
+    return rescaled(math.sqrt(gap / size), power - pairs.shift)
 
 
 _RULES = {"normalized": _normalized, "kruskal": _kruskal, "raw": _raw}

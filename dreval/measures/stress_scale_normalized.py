@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dreval.geometry.blocks import View
-from dreval.geometry.leave_one import point_sums, really_without, thin
+from dreval.geometry.leave_one import cancels, point_sums, recomputed_without
 from dreval.geometry.pairs import Estimate, Pairs, estimate, pairs_of
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import Notes
@@ -24,9 +24,9 @@ def _without(view: View) -> FloatArray:
     gap, moved, own, other = left.T
     saved = np.divide(moved * moved, other, out=np.zeros(view.n), where=other > 0)
     gap = np.maximum(gap - saved, 0.0)
-    doubtful = thin(total[0], gap) | thin(total[2], own) | thin(total[3], other)
+    doubtful = cancels(total[0], gap) | cancels(total[2], own) | cancels(total[3], other)
     ratio = np.divide(gap, own, out=np.zeros(view.n), where=own > 0)
-    return really_without(view, _best_scale, doubtful, np.minimum(np.sqrt(ratio), 1.0))
+    return recomputed_without(view, _best_scale, doubtful, np.minimum(np.sqrt(ratio), 1.0))
 
 
 @measure(

@@ -19,7 +19,7 @@ from dreval.measures._method_measure import (
     total_square,
 )
 from dreval.records.measure_record import MeasureRecord
-from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
+from dreval.records.notes import ASSUMPTION, LIMIT, define
 
 __all__ = ["full_components", "trustability"]
 
@@ -123,7 +123,14 @@ def trustability(
     """
     case = open_case(X, source, labels, ids, random_state)
     runnable(case)
-    points, d, notes = case.data.X, *_dimensions(case)
+    n, p = case.data.n, case.data.p
+    most = full_components(n, p)
+    why = f"{n} points span {n - 1} dimensions"
+    card, parameters = case.source.card, dict(getattr(case.source, "parameters", {}))
+    if card is not None and hasattr(case.source, "method"):
+        able = card.max_components(n, p, {**case.source.method().get_params(), **parameters})
+        most, why = (able, f"{card.name} gives at most {able}") if able < most else (most, why)
+    points, d, notes = case.data.X, most, (FEWER(d=most, p=p, why=why),) if most < p else ()
     Y = _embedding(case, d)
     if is_constant(Y):
         u, size, notes = 1.0, 0.0, (*notes, CONSTANT())
@@ -149,15 +156,3 @@ def _embedding(case: Case, d: int) -> FloatArray:
 def full_components(n: int, p: int) -> int:
     """The number of dimensions at which a method is run: p, or n - 1 where n points span no more."""
     return n - 1 if p >= n else p
-
-
-def _dimensions(case: Case) -> tuple[int, Notes]:
-    """p, or fewer where p are not possible, with the reason."""
-    n, p = case.data.n, case.data.p
-    most = full_components(n, p)
-    why = f"{n} points span {n - 1} dimensions"
-    card, parameters = case.source.card, dict(getattr(case.source, "parameters", {}))
-    if card is not None and hasattr(case.source, "method"):
-        able = card.max_components(n, p, {**case.source.method().get_params(), **parameters})
-        most, why = (able, f"{card.name} gives at most {able}") if able < most else (most, why)
-    return most, (FEWER(d=most, p=p, why=why),) if most < p else ()

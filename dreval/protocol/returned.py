@@ -25,7 +25,6 @@ __all__ = [
     "ProtocolStatus",
     "check_base",
     "copied_note",
-    "dimension_note",
     "missing",
     "one_place_note",
     "read_returned",
@@ -67,11 +66,6 @@ def one_place_note(Y: FloatArray | None) -> Notes:
     return (note("protocol.one_place"),) if one_place else ()
 
 
-def dimension_note(d: int, full: int) -> Notes:
-    """A note on more dimensions than the data have."""
-    return (note("protocol.dimensions", asked=d, columns=full),) if d > full else ()
-
-
 AGAIN = "Delete the file and run its task again."
 
 
@@ -94,7 +88,9 @@ def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
     try:
         table = read_table(path, task.output)
         frame, named = pd.DataFrame(table.values), table.columns is not None
-        _check_rows(frame, manifest, task)
+        if len(frame) != len(manifest.ids):
+            got, rule = f"{len(frame)} rows for {len(manifest.ids)} points", "must have one row per point of the data"
+            raise ProtocolError(task.output, rule, got, f"Was the tool stopped while it wrote? {AGAIN}")
         cure = f"Give each row the id that its point has in {task.input}, or leave the column out. {AGAIN}"
         frame, order = _in_order(frame, manifest, task) if named else (frame, None)
         cure = AGAIN
@@ -117,12 +113,6 @@ def _in_order(frame: pd.DataFrame, manifest: Manifest, task: Task) -> tuple[pd.D
     rows = Rows(len(known), known, ids_given=True)
     order, _ = align(len(frame), ids, rows, task.output, given=True)
     return frame.drop(columns=manifest.id_column), order
-
-
-def _check_rows(frame: pd.DataFrame, manifest: Manifest, task: Task) -> None:
-    if len(frame) != len(manifest.ids):
-        got, rule = f"{len(frame)} rows for {len(manifest.ids)} points", "must have one row per point of the data"
-        raise ProtocolError(task.output, rule, got, f"Was the tool stopped while it wrote? {AGAIN}")
 
 
 def _check_columns(frame: pd.DataFrame, task: Task, id_column: str) -> None:
@@ -240,7 +230,8 @@ def _notes(folder: Path, manifest: Manifest, table: pd.DataFrame) -> Iterator[No
     full = next((task.n_components for task in manifest.tasks if task.task == "full"), manifest.n_components)
     first = manifest.tasks[0]
     came = table["state"][0] == "returned"
-    yield from dimension_note(first.n_components, full)
+    if first.n_components > full:
+        yield note("protocol.dimensions", asked=first.n_components, columns=full)
     yield from one_place_note(read_returned(folder, manifest, first)) if came else ()
 
 

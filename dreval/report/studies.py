@@ -190,7 +190,10 @@ def _family(
 ) -> Family:
     """One measure over all data sets."""
     means = [row for row in rows.to_dict("records") if math.isfinite(row["value"])]
-    shown = [{**row, "embedding": i, "value": _settled(row["value"])} for i, row in enumerate(means)]
+    shown = [
+        {**row, "embedding": i, "value": row["value"] if abs(row["value"]) > ROUNDING else 0.0}
+        for i, row in enumerate(means)
+    ]
     whole = make_column(measure, without(parameters, COMPONENTS), shown)
     made = [
         _dataset_line(whole, name, rows[rows["dataset"] == name], methods)
@@ -200,11 +203,6 @@ def _family(
     said = [part.strip() for part in parameters.split(",") if part.strip().startswith(f"{COMPONENTS}=")]
     components = said[0].replace(f"{COMPONENTS}=", "d = ") if said else ""
     return Family(point_column(measure, parameters), whole, components, tuple(made))
-
-
-def _settled(value: float) -> float:
-    """The value, where it is more than what rounding leaves of 0; this would take more places than there is room."""
-    return value if abs(value) > ROUNDING else 0.0
 
 
 def _dataset_line(whole: Column, dataset: str, rows: pd.DataFrame, methods: Sequence[str]) -> dict[str, Any]:

@@ -86,7 +86,9 @@ def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
 def count_rows(value: Any, argument: str) -> int:
     """The number of rows of a variable; paths, sparse and masked matrices and what has no rows are refused."""
     refuse_path(value, argument)
-    refuse_sparse(value, argument)
+    if hasattr(value, "tocsr"):
+        cure = f"Pass {argument}.toarray(), or a few columns or components of it."
+        raise InputError(argument, "must be dense", f"a sparse matrix of shape {tuple(value.shape)}", cure)
     check_unmasked(value, argument)
     try:
         shape = () if isinstance(value, type) else np.shape(value)
@@ -95,13 +97,6 @@ def count_rows(value: Any, argument: str) -> int:
     if shape == ():
         raise InputError(argument, "must have rows", type(value).__name__, "Pass an (n,) or (n, p) array.")
     return int(shape[0])
-
-
-def refuse_sparse(value: Any, argument: str) -> None:
-    """Refuse a sparse matrix: the tests need dense variables."""
-    if hasattr(value, "tocsr"):
-        cure = f"Pass {argument}.toarray(), or a few columns or components of it."
-        raise InputError(argument, "must be dense", f"a sparse matrix of shape {tuple(value.shape)}", cure)
 
 
 def per_variable(value: Any, names: Sequence[str], argument: str) -> tuple[Any, ...]:

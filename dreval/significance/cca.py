@@ -112,6 +112,8 @@ def cca_test(
     >>> round(found.effect_size, 3), found.p_value
     (0.995, 0.001)
     """
+    from scipy.special import gammaincc
+
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
     check_one_of(method, ("permutation", "chi2"), "method")
     if method == "chi2":
@@ -133,7 +135,7 @@ def cca_test(
     identity = np.arange(n)
     correlations = np.clip(np.linalg.svd(left @ right, compute_uv=False), 0.0, 1.0)
     observed = float(statistic(identity[None])[0])
-    p_chi2 = _chi2_tail(observed, p * q)
+    p_chi2 = max(float(gammaincc(p * q / 2, max(observed, 0.0) / 2)), np.finfo(float).tiny)
     if method == "chi2":
         found = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), "asymptotic")
         moments = {"null_mean": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
@@ -178,10 +180,3 @@ def _minus_log_wilks(product: FloatArray) -> float:
     """-sum ln(1 - rho^2) over the singular values of Q_x' Q_y; correlations within rounding of 1 count as so large."""
     singular = np.linalg.svd(product, compute_uv=False)
     return -float(np.log(np.maximum((1 - singular) * (1 + singular), 1e-15)).sum())
-
-
-def _chi2_tail(statistic: float, degrees: int) -> float:
-    """Probability of a chi-square variable beyond the statistic."""
-    from scipy.special import gammaincc
-
-    return max(float(gammaincc(degrees / 2, max(statistic, 0.0) / 2)), np.finfo(float).tiny)

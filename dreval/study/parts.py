@@ -197,13 +197,25 @@ def make_settings(
     measures: Any, n_neighbors: Any, metric: str, *, anchors: Any, ci: Any, options: Any, subsample: Any, root: int
 ) -> Settings:
     """The settings in normal form."""
+    wanted = listed(measures)
+    names = [wanted] if isinstance(wanted, str) and wanted not in ("default", "all") else wanted
+    for name in names if isinstance(names, list) else ():
+        if isinstance(name, str) and name in MEASURES and MEASURES.card(name).curve:
+            cure = "Use r_nx_auc, q_local, q_global or k_max in place of a curve."
+            raise InputError("measures", "must have one value for each embedding", f"the curve {name!r}", cure)
+    checked = check_options(options)
+    try:
+        json.dumps(checked, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        cure = "Pass numbers, text, lists and dicts, which the file can hold."
+        raise InputError("options", "must be plain values", f"{describe(options)} ({error})", cure) from error
     return Settings(
-        measures=_measure_names(listed(measures)),
+        measures=names,
         n_neighbors=check_k(n_neighbors, MANY)[0],
         metric=metric,
         anchors=None if anchors is None else check_int(anchors, "anchors", low=2),
         ci=_interval_kind(ci, anchors),
-        options=_plain_options(options),
+        options=checked,
         subsample=None if subsample is None else check_float(subsample, "subsample", low=0.0, high=1.0),
         random_state=root,
     )
@@ -230,16 +242,6 @@ def check_fit(settings: Settings, name: str, data: Data) -> None:
         raise InputError("measures", rule, repr(settings.measures), cure, **hints)
 
 
-def _measure_names(wanted: Any) -> Any:
-    """The names as a list, without curves; "default" and "all" stay as they are."""
-    names = [wanted] if isinstance(wanted, str) and wanted not in ("default", "all") else wanted
-    for name in names if isinstance(names, list) else ():
-        if isinstance(name, str) and name in MEASURES and MEASURES.card(name).curve:
-            cure = "Use r_nx_auc, q_local, q_global or k_max in place of a curve."
-            raise InputError("measures", "must have one value for each embedding", f"the curve {name!r}", cure)
-    return names
-
-
 def _interval_kind(ci: Any, anchors: Any) -> str | None:
     """Intervals within a cell, or none."""
     if ci in (None, "none"):
@@ -249,14 +251,3 @@ def _interval_kind(ci: Any, anchors: Any) -> str | None:
         cure = "Pass anchors=m as well." if ci == "anchors" else "Use ci='anchors', or leave anchors out."
         raise InputError("ci", "must match the anchors", f"{ci!r} with anchors={anchors}", cure)
     return str(ci)
-
-
-def _plain_options(options: Any) -> dict[str, dict[str, Any]]:
-    """Options as plain values that the file can hold, for comparison with later calls."""
-    checked = check_options(options)
-    try:
-        json.dumps(checked, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        cure = "Pass numbers, text, lists and dicts, which the file can hold."
-        raise InputError("options", "must be plain values", f"{describe(options)} ({error})", cure) from error
-    return checked

@@ -313,7 +313,11 @@ class Study:
 
         with StudyFile(self.path, self._recipe(settings)) as file:
             self._check(file)
-            self._add(file)
+            for name, data in self.datasets.items():
+                file.add_part(DATASETS, name, about_data(data))
+            for name, source in self.methods.items():
+                file.add_part(METHODS, name, about_method(source))
+            self._check(file)
             over = file.failed_texts() if again else {}
             with file.claims() as claims, open_progress(progress) as bar:
                 claims.add_cells([cell.name for cell in cells])
@@ -444,7 +448,7 @@ class Study:
         return str(self.status())
 
     def _repr_html_(self) -> str:
-        return self.status().summary().as_html()
+        return str(call("StudyStatus.summary", self.status()).as_html())
 
     # the steps of run()
 
@@ -474,14 +478,6 @@ class Study:
             file.check_part(DATASETS, name, about_data(data), f"datasets[{name!r}]")
         for name, source in self.methods.items():
             file.check_part(METHODS, name, about_method(source), f"methods[{name!r}]")
-
-    def _add(self, file: StudyFile) -> None:
-        """Add the data sets and methods to the file, then check them against those added by other processes."""
-        for name, data in self.datasets.items():
-            file.add_part(DATASETS, name, about_data(data))
-        for name, source in self.methods.items():
-            file.add_part(METHODS, name, about_method(source))
-        self._check(file)
 
     def _cells(self) -> list[Cell]:
         """All cells, ordered by replicate."""

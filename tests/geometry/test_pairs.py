@@ -74,7 +74,7 @@ def test_leaving_a_group_out_is_starting_again(pair, seed):
     view = _view(X, Y, groups=random_groups(len(X), 4, np.random.default_rng(seed)))
     for group in range(4):
         again, left = leave_out(view, group, 2), leave_out(view, group, 2)
-        pairs.remember_whole(left, view)
+        pairs.set_parent(left, view)
         for name in PAIR_MEASURES:
             assert _value(name, left).value == pytest.approx(_value(name, again).value, rel=1e-10, abs=1e-10)
 
@@ -92,7 +92,7 @@ def test_ranks_without_a_group_are_ranks_of_the_rest(pair, seed):
         x, y = (rankdata(z[stay]) - (stay.sum() + 1) / 2 for z in (table.x, table.y_id))
         assert_allclose(sums[group], [x @ x, y @ y, x @ y], rtol=1e-12, atol=1e-9)
         left = leave_out(view, group, 2)
-        pairs.remember_whole(left, view, group)
+        pairs.set_parent(left, view, group)
         again = _value("spearman_distance", leave_out(view, group, 2)).value
         assert _value("spearman_distance", left).value == pytest.approx(again, rel=1e-12, abs=1e-12)
 
@@ -157,7 +157,7 @@ def test_exchanged_points_keep_the_order_of_the_data(pair, seed):
     """The pairs of an embedding with exchanged points are the same, from the data's order or from the start."""
     view = _view(*pair)
     one, other = (view.shuffled(np.random.default_rng(seed)) for _ in range(2))
-    pairs.remember_data(one, view)
+    pairs.share_pairs(one, view)
     found, expected = pairs.pairs_of(one), pairs.pairs_of(other)
     assert_array_equal(found.x, expected.x)
     assert_array_equal(found.y, expected.y)
@@ -235,7 +235,7 @@ def test_a_draw_of_points_for_the_distance_correlation(small, monkeypatch):
     assert notes.joined(got.notes).startswith("30 of 60 points drawn at random, standard error of this draw ")
     assert 0 < got.sampling_se < 0.1
     left = leave_out(view, 2, 2)
-    pairs.remember_whole(left, view)
+    pairs.set_parent(left, view)
     stay = np.intersect1d(part.population, left.population)
     assert _value("distance_correlation", left).value == pytest.approx(
         twins.distance_correlation(X[stay], Y[stay]), abs=1e-12

@@ -20,7 +20,7 @@ from dreval.inference.intervals import (
     betting_ends,
     betting_p,
     bounded_interval,
-    many_carry,
+    enough_carriers,
     unseen_ends,
 )
 
@@ -134,10 +134,10 @@ def test_carriers_are_counted(j, m):
     """Of j of m anchors that are alike and far off the carriers are m p q / (1 - 3 p q), p = j / m; ten are enough."""
     values = np.ones(m)
     values[:j] = 0.0
-    assert many_carry(values, 1.0) == (j >= 30 and m - j >= 30)  # too few differ from the most frequent one
+    assert enough_carriers(values, 1.0) == (j >= 30 and m - j >= 30)  # too few differ from the most frequent one
     pq = j / m * (1 - j / m)
     carriers = m * pq / (1 - 3 * pq)
-    assert many_carry(values - 1e-9 * np.arange(m), 0.0) == (carriers >= 10)
+    assert enough_carriers(values - 1e-9 * np.arange(m), 0.0) == (carriers >= 10)
 
 
 def test_tests_of_differences_are_never_certain():

@@ -12,13 +12,13 @@ from dreval.inference.intervals import (
     METHODS,
     TARGETS,
     anchor_interval,
-    apart,
     beyond_rounding,
     halves_interval,
     jackknife_covariance,
     jackknife_interval,
     mean_interval,
     partitions_interval,
+    smaller_group,
     unseen_share,
     welch,
 )
@@ -170,11 +170,11 @@ def test_every_kind_has_its_words():
 def test_runs_that_fall_apart_are_counted():
     """Three of twelve runs in another optimum; runs that are alike, or too few, or equal up to rounding are not."""
     runs = np.r_[0.9 + 0.01 * np.arange(9), 0.3, 0.31, 0.32]
-    assert apart(runs) == apart(-runs) == 3
-    assert apart(runs[5:]) == apart(np.linspace(0, 1, 12)) == 0
-    assert apart(0.7 + np.r_[np.zeros(11), 1e-16]) == 0
+    assert smaller_group(runs) == smaller_group(-runs) == 3
+    assert smaller_group(runs[5:]) == smaller_group(np.linspace(0, 1, 12)) == 0
+    assert smaller_group(0.7 + np.r_[np.zeros(11), 1e-16]) == 0
     rng = np.random.default_rng(0)
-    assert np.mean([apart(rng.normal(size=20)) > 0 for _ in range(1000)]) <= 0.01
+    assert np.mean([smaller_group(rng.normal(size=20)) > 0 for _ in range(1000)]) <= 0.01
 
 
 def test_what_runs_miss():

@@ -182,13 +182,6 @@ def _codes(row: Any) -> str:
     return significance_stars(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"])
 
 
-def _curve_notes(results: Results) -> list[str]:
-    """Where the curves are, which are too long to be printed."""
-    names = list(dict.fromkeys(results.curves["measure"]))
-    said = "Curves over the number of neighbors K: {}; see results.curve({!r})."
-    return [said.format(", ".join(names), names[0])] if names else []
-
-
 def _replicate_notes(table: Any) -> Iterator[str]:
     """Whose values are means over runs, and what is not."""
     runs = table[table["test"] == ""].groupby("embedding", sort=False)["replicate"].max() + 1
@@ -217,7 +210,9 @@ def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
     if table["p_value"].notna().any():
         how = "not adjusted" if recipe.get("adjust") == "nothing" else f"adjusted by {recipe.get('adjust')}"
         found.append(f"p {how}; chance of a test: null mean of its statistic.")
-    return list(dict.fromkeys([*found, *_curve_notes(results)]))
+    names = list(dict.fromkeys(results.curves["measure"]))
+    said = "Curves over the number of neighbors K: {}; see results.curve({!r})."
+    return list(dict.fromkeys([*found, *([said.format(", ".join(names), names[0])] if names else [])]))
 
 
 def _nameless(one: Note, name: str) -> Note:

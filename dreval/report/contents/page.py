@@ -97,9 +97,15 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
     heads = [_head(column, footnotes, reading.k) for column in main]
     rows = [{**row, "d": dimensions.get(row["name"], "") if differ else ""} for row in rows]
     chances = [{"text": column.short_chance or ABSENT, "range": column.chance} for column in main]
-    subjects = _subjects(main)
+    found = [(subject, len(list(part))) for subject, part in groupby(column.subject for column in main)]
+    subjects = found if len(found) > 1 else []
     paired = paired_differences(results, reading)
     count = len(reading.names)
+    sources = []
+    for source, about in (reading.recipe.get("sources") or {}).items():
+        what = "given coordinates" if about["kind"] == "coordinates" else f"{about['kind']} {about['what']}"
+        parameters = ", ".join(f"{key}={value}" for key, value in about["parameters"].items())
+        sources.append((str(source), f"{what}: {parameters}" if parameters else what))
     return {
         "title": title if title is not None else default_title(reading),
         "meta": head_line(reading, dimensions),
@@ -135,7 +141,7 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
         "settings": _settings(reading.recipe),
         "versions": [(str(name), str(version)) for name, version in dict(reading.recipe.get("versions") or {}).items()],
         "call": str(reading.recipe.get("call") or ""),
-        "sources": _sources(reading.recipe),
+        "sources": sources,
         "definitions": definitions(reading),
         "glossary": glossary(reading),
         "cautions": cautions(reading, dimensions, paired=bool(paired.rows)),
@@ -164,12 +170,6 @@ def _shared_note(column: Column) -> str:
     """The remark that every value of a column carries."""
     notes = {cell.note for cell in column.cells.values() if not cell.missing}
     return notes.pop() if len(notes) == 1 and len(column.values) > 1 else ""
-
-
-def _subjects(main: Sequence[Column]) -> list[tuple[str, int]]:
-    """What the columns speak of, with the number of columns; nothing where it is one thing only."""
-    found = [(subject, len(list(part))) for subject, part in groupby(column.subject for column in main)]
-    return found if len(found) > 1 else []
 
 
 def _head(column: Column, footnotes: Footnotes, k: int | None) -> dict[str, Any]:
@@ -265,16 +265,6 @@ def _full_row(reading: Reading, row: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _sources(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What each embedding came from, with the parameters of its run."""
-    said = []
-    for name, about in (recipe.get("sources") or {}).items():
-        what = "given coordinates" if about["kind"] == "coordinates" else f"{about['kind']} {about['what']}"
-        parameters = ", ".join(f"{key}={value}" for key, value in about["parameters"].items())
-        said.append((str(name), f"{what}: {parameters}" if parameters else what))
-    return said
-
-
 def _settings(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The settings of the run; no time, so that the same result gives the same report."""
     ks = recipe.get("n_neighbors")
@@ -311,6 +301,8 @@ def cautions(reading: Reading, dimensions: dict[str, int], paired: bool = False)
     """Sentences on what does not follow; each stands only where it applies."""
     cells = [cell for column in reading.main for cell in column.cells.values() if not cell.missing]
     several = len(reading.computed) > 1
+    shown = ordered([str(d) for d in sorted(set(dimensions.values()))])
+    more = "More columns can keep more of the data, so the order is not one of the methods alone."
     rules = [
         (
             several,
@@ -325,7 +317,7 @@ def cautions(reading: Reading, dimensions: dict[str, int], paired: bool = False)
             paired,
             "Paired tests refer to other points for the same embeddings, not to other runs of the methods or data.",
         ),
-        (several and len(set(dimensions.values())) > 1, _columns_caution(dimensions)),
+        (several and len(set(dimensions.values())) > 1, f"The embeddings have {shown} columns. {more}"),
         (
             bool(cells) and len(reading.scales) == 1,
             f"Neighborhoods are those of k = {reading.k}."
@@ -361,13 +353,6 @@ def cautions(reading: Reading, dimensions: dict[str, int], paired: bool = False)
         ),
     ]
     return [sentence for applies, sentence in rules if applies]
-
-
-def _columns_caution(dimensions: dict[str, int]) -> str:
-    """What it means that embeddings have different numbers of columns."""
-    shown = ordered([str(d) for d in sorted(set(dimensions.values()))])
-    more = "More columns can keep more of the data, so the order is not one of the methods alone."
-    return f"The embeddings have {shown} columns. {more}"
 
 
 def _interval_cautions(reading: Reading, having: list[bool]) -> list[tuple[bool, str]]:
@@ -429,7 +414,8 @@ def definitions(reading: Reading) -> list[tuple[str, str]]:
     if reading.scales:
         words.append(("k", "Number of nearest neighbors that make a neighborhood."))
     if any(row["conf_method"] for row in reading.rows):
-        words.append(("95 % interval", _interval_words(reading)))
+        methods = ordered(sorted({row["conf_method"] for row in reading.rows if row["conf_method"]}))
+        words.append(("95 % interval", f"Interval for the value, by {methods}."))
     if any(not math.isnan(row["worst"]) for row in reading.rows):
         ties = "Equal distances can be ordered in several ways; worst and best are over all of them."
         words.append(("ties", f"{ties} A verdict stands only where it holds for both."))
@@ -459,11 +445,6 @@ def _meaning(column: Column) -> str:
         span = f"from {low:g} up" if math.isfinite(low) else "without bounds"
     chance = f"; chance level {column.chance}" if column.chance else ""
     return f"{column.question} {column.better_words.capitalize()}, {span}{chance}.".strip()
-
-
-def _interval_words(reading: Reading) -> str:
-    methods = ordered(sorted({row["conf_method"] for row in reading.rows if row["conf_method"]}))
-    return f"Interval for the value, by {methods}."
 
 
 def _verdict_words(reading: Reading) -> list[tuple[str, str]]:
@@ -549,7 +530,16 @@ def card_lines(reading: Reading, said: Verdict, tested: Decided) -> list[tuple[s
     """The lines under the first sentence of a card, each with its tag: what to trust, what not, and the others."""
     if said.name in reading.failed:
         return []
-    topics = _topics(reading, said)
+    # what the first sentence is about is not repeated
+    found: dict[str, list[str]] = {GOOD: [], FAIR: [], POOR: [], CHANCE: []}
+    lead, *others = spoken_measures(reading, said.name) or [""]
+    for measure in others:
+        column = reading.find(measure)
+        judged = grade(column, column.cells[said.name]) if column is not None and LEADS.get(measure) != lead else ""
+        if judged and RULES[measure].topic not in found[judged]:
+            found[judged].append(RULES[measure].topic)
+    fair = [f"mostly {topic}" for topic in found[FAIR]]
+    topics = [*found[GOOD], *fair], [*(f"{topic} (chance)" for topic in found[CHANCE]), *found[POOR]]
     standing, missing = _standing(reading, said, tested), _missing(reading, said)
     beside = _against(said, tested)
     room = MOST_WORDS - 1 - sum(map(_words, (said.lead, standing, missing)))
@@ -564,19 +554,6 @@ def card_lines(reading: Reading, said: Verdict, tested: Decided) -> list[tuple[s
 
 def _words(text: str) -> int:
     return len(text.split())
-
-
-def _topics(reading: Reading, said: Verdict) -> tuple[list[str], list[str]]:
-    """What can be trusted and what cannot; what the first sentence is about is not said again."""
-    found: dict[str, list[str]] = {GOOD: [], FAIR: [], POOR: [], CHANCE: []}
-    lead, *others = spoken_measures(reading, said.name) or [""]
-    for measure in others:
-        column = reading.find(measure)
-        judged = grade(column, column.cells[said.name]) if column is not None and LEADS.get(measure) != lead else ""
-        if judged and RULES[measure].topic not in found[judged]:
-            found[judged].append(RULES[measure].topic)
-    fair = [f"mostly {topic}" for topic in found[FAIR]]
-    return [*found[GOOD], *fair], [*(f"{topic} (chance)" for topic in found[CHANCE]), *found[POOR]]
 
 
 def _within(room: int, topics: Topics) -> tuple[str, str]:

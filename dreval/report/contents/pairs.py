@@ -160,7 +160,10 @@ def _tested(results: Results, reading: Reading, known: pd.DataFrame) -> Decided:
     rows = known.assign(key=[point_column(i, p) for i, p in zip(known["measure"], known["parameters"], strict=True)])
     rows = rows[rows["key"].isin(main)]
     clear: dict[str, dict[str, bool]] = {name: {} for name in reading.computed}
-    baseline = _baseline(results, reading)
+    # the embedding that the bundled linear method made, if it is the only one
+    sources = results.recipe.get("sources") or {}
+    made = [name for name in reading.computed if (sources.get(name) or {}).get("what") == BASELINE]
+    baseline = made[0] if len(made) == 1 and len(reading.computed) > 2 else ""
     beaten = {name: [0, 0] for name in reading.computed if name != baseline and baseline}
     for key, part in rows.groupby("key", sort=False):
         column = main[str(key)]
@@ -175,13 +178,6 @@ def _tested(results: Results, reading: Reading, known: pd.DataFrame) -> Decided:
                 beaten[name][1] += len(against)
     games = {name: (wins, played) for name, (wins, played) in beaten.items() if played}
     return Decided(clear, baseline, games)
-
-
-def _baseline(results: Results, reading: Reading) -> str:
-    """The embedding that the bundled linear method made; empty where there is none or it is one of two."""
-    sources = results.recipe.get("sources") or {}
-    made = [name for name in reading.computed if (sources.get(name) or {}).get("what") == BASELINE]
-    return made[0] if len(made) == 1 and len(reading.computed) > 2 else ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,24 +125,19 @@ def draw_panel(ax: Axes, null: Bars, statistic: float, color: str, aside: str = 
     ax.set_xlim(low - pad, high + pad)
     words = f"observed {statistic:.4g}{', far beyond' if far else ''}"
     _mark(ax, statistic, far, color, words + (aside if aside.startswith("\n") or not aside else f", {aside}"))
-    _number_ticks(ax)
-    ax.yaxis.set_major_locator(MaxNLocator(4, integer=bool(len(null.counts))))
-
-
-def _number_ticks(ax: Axes) -> None:
-    """Ticks with plain numbers that have room beside each other and within the drawing."""
     inches = ax.get_position().width * ax.figure.get_figwidth()  # type: ignore[union-attr]
-    low, high = ax.get_xlim()
+    bottom, top = ax.get_xlim()
     for count in (3, 2, 1):
-        at = [x for x in MaxNLocator(count).tick_values(low, high) if low <= x <= high]
+        at = [x for x in MaxNLocator(count).tick_values(bottom, top) if bottom <= x <= top]
         labels = plain_numbers(at)
         widest = DIGIT * max(map(len, labels), default=0)
         if (widest + DIGIT) * len(labels) <= inches:
             break
-    reach = (widest / 2 - EDGE) * (high - low) / inches
-    shown = [one for one in zip(at, labels, strict=True) if low + reach <= one[0] <= high - reach]
+    reach = (widest / 2 - EDGE) * (top - bottom) / inches
+    shown = [one for one in zip(at, labels, strict=True) if bottom + reach <= one[0] <= top - reach]
     ax.xaxis.set_major_locator(FixedLocator([x for x, _ in shown]))
     ax.xaxis.set_major_formatter(FixedFormatter([label for _, label in shown]))
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=bool(len(null.counts))))
 
 
 def _mark(ax: Axes, statistic: float, far: bool, color: str, words: str) -> None:
@@ -215,7 +210,10 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
                 continue
             place = reading.names.index(row["embedding"])
             with drawing():
-                figure = _histogram(null, row, embedding_color(place))
+                figure, ax = one_axes(WIDTH, HEIGHT, EDGE, EDGE, 0.3, 0.3)
+                draw_panel(ax, null, float(row["statistic"]), embedding_color(place))
+                ax.set_yticks([])
+                ax.spines["left"].set_visible(False)
             name, test = printable(row["embedding"]), str(row["test"]).upper()
             about = f"{test} of {name} and {printable(row['variable'])}: observed {row['statistic']:.4g}, null mean "
             about += f"{row['chance']:.4g}, {decisive_p(row)}"
@@ -224,12 +222,3 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
             aside += decisive_p(row).replace(" ", "\N{NO-BREAK SPACE}")
             group["nulls"].append({"title": name, "aside": aside, "drawing": drawn})
             number += 1
-
-
-def _histogram(null: Bars, row: Mapping[str, Any], color: str) -> Figure:
-    """The null distribution and the observed statistic."""
-    figure, ax = one_axes(WIDTH, HEIGHT, EDGE, EDGE, 0.3, 0.3)
-    draw_panel(ax, null, float(row["statistic"]), color)
-    ax.set_yticks([])
-    ax.spines["left"].set_visible(False)
-    return figure

@@ -46,7 +46,9 @@ def draw(comparison: Comparison, *, measure: str | None = None, pair: tuple[str,
     first, second = _pair(pair, names)
     name, values = _mapped(comparison, measure, first, second)
     cells = [map_cells(results.embeddings[one], values)[1] for one in (first, second)]
-    scale = _around_zero(cells)
+    size = scale_of_maps([*cells, *(-values for values in cells)], True)
+    beyond = [any((values[np.isfinite(values)] * side > size.high).any() for values in cells) for side in (-1, 1)]
+    scale = Scale(-size.high, size.high, True, *beyond)
     labels = short_names(names, 24)
     words = [f"{labels[one]} better" for one in (second, first)]
     below = 1.5 * (LETTER * sum(map(breadth, words)) > PANEL)  # long words stand on two lines, in heights of the bar
@@ -101,10 +103,3 @@ def _differences(comparison: Comparison, name: str, first: str, second: str) -> 
     sign = 1.0 if direction_of(comparison, name) == "higher" else -1.0
     one, other = (points[one][name].to_numpy(dtype=np.float64) for one in (first, second))
     return sign * (one - other)
-
-
-def _around_zero(shown: Sequence[Any]) -> Scale:
-    """The scale of maps of these values, as long on both sides of 0."""
-    scale = scale_of_maps([*shown, *(-values for values in shown)], True)
-    beyond = [any((values[np.isfinite(values)] * side > scale.high).any() for values in shown) for side in (-1, 1)]
-    return Scale(-scale.high, scale.high, True, *beyond)

@@ -49,12 +49,28 @@ def draw(results: Results, reading: Reading, names: list[str], *, measure: str |
     ax.set(xlim=(0, len(names)), ylim=(len(columns), 0), xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     for row, column in enumerate(columns):
-        _write_head(ax, heads[column.measure], row, bool(column.symbol))
+        title, below = heads[column.measure]
+        said = math_words(title, bool(column.symbol))
+        look: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8.5}
+        middle = row + (0.5 if not below else 0.32)
+        ax.text(-0.1, middle, said.pop("label"), color=LIGHT["ink"], **look, **said)
+        if below:
+            ax.text(-0.1, row + 0.7, below, **{**look, **SOFT, "fontsize": 7.5})
         for place, name in enumerate(names):
             _cell(ax, column, name, place, row)
         ax.text(len(names) + 0.97 * CHANCE / WIDTH, row + 0.5, column.short_chance, ha="right", va="center", **SOFT)
     for place, name in enumerate(names):
-        _write_name(ax, labels[name], embedding_color(reading.names.index(name)), place, slanted)
+        label = labels[name]
+        style: dict[str, Any] = {
+            "fontsize": 9,
+            "fontweight": "bold",
+            "color": embedding_color(reading.names.index(name)),
+            "va": "bottom",
+        }
+        if slanted:
+            ax.text(place + 0.4, -0.12, label, rotation=45, rotation_mode="anchor", ha="left", **style)
+        else:
+            ax.text(place + 0.5, -0.18, label, ha="center", **style)
     ax.text(len(names) + 0.97 * CHANCE / WIDTH, -0.18, "chance level", ha="right", va="bottom", **SOFT)
     write_foot(made, 0.12 / width, lines)
     return made
@@ -91,17 +107,6 @@ def _words(columns: Sequence[Column], failures: Iterable[str]) -> str:
     return " ".join(words)
 
 
-def _write_head(ax: Axes, lines: Sequence[str], row: int, ours: bool) -> None:
-    """The name of a measure left of its line."""
-    title, below = lines
-    said = math_words(title, ours)
-    look: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8.5}
-    middle = row + (0.5 if not below else 0.32)
-    ax.text(-0.1, middle, said.pop("label"), color=LIGHT["ink"], **look, **said)
-    if below:
-        ax.text(-0.1, row + 0.7, below, **{**look, **SOFT, "fontsize": 7.5})
-
-
 def _cell(ax: Axes, column: Column, name: str, place: int, row: int) -> None:
     """One value with its interval; the best of a line is bold."""
     known = name in column.values
@@ -115,12 +120,3 @@ def _cell(ax: Axes, column: Column, name: str, place: int, row: int) -> None:
     ax.text(place + 0.5, row + (0.34 if interval else 0.5), value, fontsize=9, fontweight=weight, **middle)
     if interval:
         ax.text(place + 0.5, row + 0.72, interval, fontsize=7, **middle)
-
-
-def _write_name(ax: Axes, label: str, color: str, place: int, slanted: bool) -> None:
-    """The name of an embedding over its column; long names lie slanted."""
-    look: dict[str, Any] = {"fontsize": 9, "fontweight": "bold", "color": color, "va": "bottom"}
-    if slanted:
-        ax.text(place + 0.4, -0.12, label, rotation=45, rotation_mode="anchor", ha="left", **look)
-    else:
-        ax.text(place + 0.5, -0.18, label, ha="center", **look)
