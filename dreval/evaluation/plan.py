@@ -307,7 +307,7 @@ def _test_options(name: str, kernel: str, n_resamples: int, given: Mapping[str, 
 
 @dataclass(frozen=True)
 class Intervals:
-    """The kind of interval by embedding, a word of ``inference.intervals.METHODS``, or the reason why it has none.
+    """The kind of interval by embedding, a key of ``inference.intervals.METHODS``, or the reason why it has none.
 
     ``counts`` holds the number of resamples by kind, where that is an option.
     """

@@ -20,11 +20,11 @@ __all__ = ["MOST_COLUMNS", "Listed", "allowed_perplexity", "conditional_affiniti
 
 FloatArray = npt.NDArray[np.float64]
 
-LEAST = 1.5  # perplexity; below, one neighbor alone would count
+LEAST = 1.5  # smallest perplexity; below it one neighbor would have nearly all of the affinity
 
 
 class Listed(NamedTuple):
-    """Pairs i < j by row, with the affinities that are attached to them."""
+    """Pairs i < j by row, with their affinities."""
 
     indptr: Any
     indices: Any
@@ -44,7 +44,7 @@ class Listed(NamedTuple):
 
 
 def allowed_perplexity(perplexity: Any, n: int) -> float:
-    """The perplexity, or a third of the other points where that is less, which is warned of."""
+    """The perplexity, or with a warning a third of the number of other points if that is less."""
     wanted = check_float(perplexity, "perplexity", low=1.0)
     most = max((n - 1) / 3.0, LEAST)
     if wanted <= most:
@@ -87,8 +87,8 @@ ROUND_UP = 32  # lattices grow in such steps, so that the kernel's transform can
 def lattice_sum(Y: FloatArray, dof: float, most: float = math.inf) -> tuple[float, FloatArray] | None:
     """Sum over pairs i < j of (1 + s / dof)^(-(dof + 1) / 2), and its gradient (n, d).
 
-    None where Y is too wide, or the lattice would have more than ``most`` nodes. Relative error about 1e-4 in the sum
-    and 4e-3 in the norm of the gradient, measured against all pairs of 2000 points.
+    None if Y is too wide, or the lattice would have more than ``most`` nodes. The relative error is about 1e-4 in the
+    sum and 4e-3 in the norm of the gradient, compared with all pairs of 2000 points.
     """
     from scipy.fft import irfft2, rfft2
 

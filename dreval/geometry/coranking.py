@@ -1,8 +1,8 @@
 """The co-ranking of data and embedding at every number K of neighbors, without the co-ranking matrix.
 
 All curves over K are sums of the co-ranking matrix over its leading blocks. They follow from the histogram of the
-larger of the two ranks of every pair, split by which one is larger: O(n) numbers. The rows are computed in blocks, and the
-curves without each group of points from the same sorted rows.
+larger of the two ranks of every pair, split by which one is larger: O(n) numbers. The rows are computed in blocks, and
+the curves without each group of points from the same sorted rows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Graphs of nearest neighbors: the owner of edges, components and geodesic distances.
 
 A graph is a symmetric sparse matrix of edge lengths. Duplicate points have edges of length 0, which are stored: a
-stored 0 is an edge, what is not stored is none. (Sums, maxima and dense copies of sparse matrices lose the difference.)
+stored 0 is an edge, an entry that is not stored is none. (Sums, maxima and dense copies of sparse matrices lose the
+difference.)
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def knn_graph(X: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> csr
 
 
 def _symmetric(n: int, rows: IntArray, columns: IntArray, lengths: FloatArray) -> csr_matrix:
-    """Both directions of each edge with one length, the smaller where rounding made two."""
+    """Both directions of each edge with one length, the smaller one if they differ by rounding."""
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
     order = np.lexsort((lengths, high, low))
     low, high, lengths = low[order], high[order], lengths[order]
@@ -117,14 +118,14 @@ def connect_components(graph: csr_matrix, X: FloatArray) -> tuple[csr_matrix, In
     Parameters
     ----------
     graph : csr_matrix (n, n)
-        Symmetric lengths, as ``knn_graph`` gives them.
+        Symmetric lengths, as from ``knn_graph``.
     X : ndarray (n, p)
         The points.
 
     Returns
     -------
     graph : csr_matrix (n, n)
-        Connected; the same object where it was so already.
+        Connected; the same object if it was connected.
     links : ndarray (count - 1, 2)
         The added edges, shortest first.
 
@@ -168,7 +169,7 @@ def connect_components(graph: csr_matrix, X: FloatArray) -> tuple[csr_matrix, In
 
 
 def connected_graph(X: FloatArray, n_neighbors: int, disconnected: str = "error") -> csr_matrix:
-    """The graph of nearest neighbors, connected: what every method that walks along the data needs.
+    """The connected graph of nearest neighbors, for methods that use paths along the data.
 
     Parameters
     ----------
@@ -177,8 +178,8 @@ def connected_graph(X: FloatArray, n_neighbors: int, disconnected: str = "error"
     n_neighbors : int
         Number of neighbors, 1 to n - 1.
     disconnected : {"error", "connect"}
-        What to do with a graph of more than one component: refuse it, or join the components by their shortest links
-        (``connect_components``) with a warning that says so.
+        How a graph of several components is handled: by an error, or by joining the components by their shortest links
+        (``connect_components``), with a warning.
 
     Returns
     -------
@@ -190,7 +191,7 @@ def connected_graph(X: FloatArray, n_neighbors: int, disconnected: str = "error"
     InputError
         If ``n_neighbors`` is not an integer from 1 to n - 1.
     UnknownName
-        If ``disconnected`` is another word.
+        If ``disconnected`` is neither.
     MethodFailed
         If the graph is not connected and ``disconnected="error"``.
 
@@ -201,7 +202,7 @@ def connected_graph(X: FloatArray, n_neighbors: int, disconnected: str = "error"
 
     Notes
     -----
-    The cost of ``knn_graph``, and of ``connect_components`` where it is needed.
+    The cost of ``knn_graph``, and of ``connect_components`` if it is needed.
 
     Examples
     --------
@@ -215,7 +216,7 @@ def connected_graph(X: FloatArray, n_neighbors: int, disconnected: str = "error"
 def join_components(
     graph: csr_matrix, X: FloatArray, n_neighbors: int, disconnected: str
 ) -> tuple[csr_matrix, IntArray]:
-    """The connected graph and its added links (c, 2), none where it was connected; see ``connected_graph``."""
+    """The connected graph and its added links (c, 2), none if it was connected; see ``connected_graph``."""
     check_one_of(disconnected, DISCONNECTED, "disconnected")
     count, parts = connected_parts(graph)
     if count == 1:
@@ -245,7 +246,7 @@ def parts_note(code: str, parts: IntArray, n_neighbors: int, **values: Any) -> N
 
 
 def neighborhoods(X: FloatArray, n_neighbors: int, links: IntArray) -> list[tuple[IntArray, IntArray]]:
-    """The neighbors of all points, themselves left out, in groups of equal number.
+    """The neighbors of all points (without the point itself), in groups of equal number.
 
     Parameters
     ----------
@@ -307,11 +308,11 @@ def geodesics(graph: csr_matrix) -> FloatArray:
     return np.minimum(distances, distances.T)
 
 
-THIN = 1e-6  # directions in which points extend less than this, relative to the longest, are left out
+THIN = 1e-6  # directions of a smaller extent, relative to the largest, are left out
 
 
 def flattened(points: FloatArray) -> FloatArray:
-    """Coordinates (n, r) on the principal axes in which the points extend; rotation only, but for what is thin."""
+    """Coordinates (n, r) on the principal axes, without those of nearly no extent: a rotation otherwise."""
     centered = points - points.mean(axis=0)
     left, size, _ = np.linalg.svd(centered, full_matrices=False)
     return np.asarray(left * size)[:, size > THIN * size[0]]
@@ -337,8 +338,8 @@ def delaunay(points: FloatArray) -> IntArray:
 
     Notes
     -----
-    Qhull; the number of simplices grows as n^(r/2), rounded up, and as 2^r: in more than about 6 dimensions it is not
-    to be had.
+    Qhull; the number of simplices grows as n^(r/2), rounded up, and as 2^r: more than about 6 dimensions are not
+    feasible.
 
     Examples
     --------
@@ -407,8 +408,8 @@ def beta_skeleton(points: FloatArray, beta: float) -> IntArray:
 
     Two points are joined when no other lies in the common part of the two balls of radius beta |x_i - x_j| / 2 about
     (1 - beta/2) x_i + (beta/2) x_j and its mirror image: for beta = 1 the ball on the segment (Gabriel graph), for
-    beta = 2 what is nearer to both than they are to each other (relative neighborhood graph). The minimum spanning tree
-    is part of it.
+    beta = 2 the points nearer to both than these are to each other (relative neighborhood graph). It contains the
+    minimum spanning tree.
 
     Notes
     -----

@@ -50,7 +50,7 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
     squared_distances : ndarray (n (n - 1) / 2,)
         Squared Euclidean distances of the pairs i < j, not all of them 0.
     argument : str
-        What the variable is called in the warning.
+        Name of the variable in the warning.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[floa
 
 
 def median_rule(squared_distances: FloatArray, argument: str) -> tuple[float, Notes]:
-    """The same without a warning, for records that hold the note themselves."""
+    """The same without a warning, for records that have the note."""
     squared = float(np.median(squared_distances))
     if squared > 0:
         return float(np.sqrt(squared)), ()
@@ -98,14 +98,14 @@ _DOT: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 RADIAL_KERNELS = tuple(_RADIAL)
 _SCALED = (*RADIAL_KERNELS, *_DOT)
 KERNELS = (*_SCALED, "linear", "delta", "precomputed")
-_FLAT = 1e-12  # a kernel matrix that varies less than this, relative to its size, does not vary
+_FLAT = 1e-12  # variation of a kernel matrix, relative to its size, below which it is constant
 _FAR = 1e8  # squared deviations beyond this, in squared bandwidths, are far
 _LARGEST = 1e140  # entries beyond this, or below its inverse, would overflow or vanish in products
 
 
 @dataclass(frozen=True)
 class Gram:
-    """A kernel matrix and how it was made.
+    """A kernel matrix, with its kernel and bandwidth.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Gram:
     bandwidth : float or None
         Length-scale sigma in the units of the variable; None for kernels without one.
     notes : tuple of Note
-        Assumptions that were made.
+        Assumptions.
     """
 
     matrix: FloatArray
@@ -131,16 +131,16 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
     With d the Euclidean distance and sigma the bandwidth: ``gaussian`` exp(-d^2 / (2 sigma^2)), ``laplace``
     exp(-d / sigma), ``rational_quadratic`` 1 / (1 + d^2 / (2 sigma^2)), ``linear`` the inner product g of the columns'
     deviations from their means, ``exponential`` exp(g / sigma^2), ``binomial`` 1 / (1 - <u, v>) for the deviations
-    brought into the unit ball by u = x / sqrt(sigma^2 + |x|^2), ``delta`` 1 for equal classes and 0 for different ones,
-    ``precomputed`` the matrix that is given, positive semi-definite up to 1e-7 of its trace.
+    mapped into the unit ball by u = x / sqrt(sigma^2 + |x|^2), ``delta`` 1 for equal classes and 0 for different ones,
+    ``precomputed`` the value itself, a matrix that is positive semi-definite up to 1e-7 of its trace.
 
     Parameters
     ----------
     value : array, DataFrame or Series
         (n,) or (n, p) numbers; (n,) classes; or (n, n) kernel values. Text, booleans and categoricals in one column
-        are classes and get the delta kernel whatever ``kernel`` says, with a note.
+        are classes and have the delta kernel whatever ``kernel`` is, with a note.
     argument : str
-        What the variable is called in error messages.
+        Name of the variable in error messages.
     kernel : str
         Name of the kernel.
     bandwidth : float, "median" or None
@@ -153,7 +153,7 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
     Raises
     ------
     InputError
-        Constant variable, fewer than 4 rows, NaN, a bandwidth where the kernel has none, a matrix that is no kernel.
+        Constant variable, fewer than 4 rows, NaN, a bandwidth for a kernel without one, a matrix that is not a kernel.
 
     Warns
     -----
@@ -162,7 +162,7 @@ def gram_matrix(value: Any, argument: str, kernel: str = "gaussian", bandwidth: 
 
     Notes
     -----
-    Cost: n^2 p / 2 operations; memory: the n x n matrix and, while it is made, half of one more.
+    Cost: n^2 p / 2 operations; memory: the n x n matrix and, during the computation, half of one more.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def radial_values(squared_distances: FloatArray, kernel: str, bandwidth: float) 
 
 
 def center(matrix: FloatArray) -> FloatArray:
-    """H K H with H = I - 11'/n, written into the symmetric matrix itself.
+    """H K H with H = I - 11'/n, in place.
 
     Parameters
     ----------

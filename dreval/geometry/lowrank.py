@@ -1,4 +1,4 @@
-"""Kernel matrices as L L' with few columns: pivoted incomplete Cholesky, one column of the kernel at a time."""
+"""Low-rank factors L L' of kernel matrices: pivoted incomplete Cholesky, one column of the kernel at a time."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["MEDIAN_ROWS", "TRACE_TOLERANCE", "LowRank", "low_rank_kernel", "pivo
 
 FloatArray = npt.NDArray[np.float64]
 
-TRACE_TOLERANCE = 1e-4  # share of the trace that may be left over
-MEDIAN_ROWS = 2000  # of more rows the median of distances is taken over so many, drawn once for all
+TRACE_TOLERANCE = 1e-4  # share of the trace that factors may leave
+MEDIAN_ROWS = 2000  # of more rows the median of distances is computed from so many, the same ones for every seed
 
 
 @dataclass(frozen=True)
 class LowRank:
-    """A kernel matrix K of which L L' is known, centered.
+    """A centered low-rank approximation L L' of a kernel matrix K.
 
     Attributes
     ----------
@@ -56,16 +56,16 @@ def pivoted_cholesky(
     diagonal : ndarray (n,)
         Diagonal of K.
     column : callable
-        Gives column i of K.
+        Returns column i of K.
     tolerance : float
-        Share of the trace that may be left over.
+        Share of the trace that L L' may leave.
     most : int
-        Largest number r of columns; when it is reached more is left over.
+        Largest number r of columns; when it is reached, L L' leaves more.
 
     Returns
     -------
     (ndarray (n, r), float)
-        L, and the trace that is left over.
+        L, and the trace of K - L L'.
 
     Notes
     -----
@@ -113,8 +113,9 @@ def low_rank_kernel(
 ) -> LowRank:
     """The centered low-rank factor of one variable's kernel; parameters as in ``gram_matrix``.
 
-    Gaussian, Laplace and rational quadratic kernels never hold the matrix: O(n r) memory, O(n r (r + p)) time. The
-    delta kernel has one column for each class, the linear one those of the data. Others are factored from their matrix.
+    For Gaussian, Laplace and rational quadratic kernels the matrix is never in memory: O(n r) memory, O(n r (r + p))
+    time. The delta kernel has one column for each class, the linear one those of the data. Other kernels are factored
+    from their matrix.
 
     Examples
     --------

@@ -41,8 +41,8 @@ CHUNK_BYTES = 8_000_000
 class LocalParts(NamedTuple):
     """Of each neighborhood: |HX_i|^2, |HY_i|^2 and the nuclear norm s_i of X_i' H Y_i.
 
-    Data and embedding are each scaled by a power of two to size 1, so that no square overflows or vanishes: by 2 **
-    ``power`` the data, and by 2 ** ``shift`` the scaled embedding to the scaled data's unit (y2 by its square).
+    Data and embedding are each scaled by a power of two to size 1, so that no square overflows or vanishes: the data by
+    2 ** ``power``. Times 2 ** ``shift`` the scaled embedding has the unit of the scaled data (y2: times its square).
     """
 
     x2: FloatArray
@@ -53,7 +53,7 @@ class LocalParts(NamedTuple):
 
 
 class LocalSpectra(NamedTuple):
-    """Of each neighborhood: squared norm beyond its d leading directions, and s_i after projection on those."""
+    """Of each neighborhood: squared norms beyond and within its d leading directions, and s_i within them."""
 
     beyond: FloatArray
     within: FloatArray
@@ -90,9 +90,9 @@ def _powers(scale: float, other: float) -> tuple[int, int]:
 
 
 def parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArray[np.int32]]:
-    """Parts of all neighborhoods (n,), of each without one of its k neighbors (n, k), and which it is (n, k).
+    """Parts of all neighborhoods (n,), of each without one of its k neighbors (n, k), and these neighbors (n, k).
 
-    The (k + 1)-th neighbor steps in. Costs k times what ``local_parts`` does.
+    The (k + 1)-th neighbor takes the place of the one left out. Costs k times ``local_parts``.
     """
     return view.once(("parts_without", k), lambda: _parts_without(view, k))
 
@@ -119,12 +119,12 @@ def _parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDAr
 
 
 def local_sum_without(view: View, k: int, of: Callable[[LocalParts], FloatArray]) -> FloatArray:
-    """Sum over all other neighborhoods of what their parts give, when a point is left out; (n,).
+    """Sum over all other neighborhoods of a function ``of`` their parts, when a point is left out; (n,).
 
-    The sums without a point that holds nearly all are summed again, so that nothing cancels.
+    The sum without a point that contributes nearly all of it is recomputed from its terms, so that nothing cancels.
     """
-    whole, left, nearest = parts_without(view, k)
-    own, changed = of(whole), of(left)
+    full, left, nearest = parts_without(view, k)
+    own, changed = of(full), of(left)
     found = own.sum() - own + np.bincount(nearest.ravel(), (changed - own[:, None]).ravel(), len(own))
     for h in np.flatnonzero(found < 1e-3 * own.sum()):
         others, (row, at) = own.copy(), np.nonzero(nearest == h)
@@ -148,7 +148,7 @@ def best_scale_without(view: View, k: int) -> FloatArray:
 def _neighborhoods(
     view: View, X: Any, Y: FloatArray, place: slice, k: int
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-    """Points of both spaces, the rows among them and their neighbors; of sparse data the neighborhoods alone."""
+    """Points of both spaces, the rows among them and their neighbors; of sparse data only the neighborhoods."""
     rows, nearest = view.rows[place], np.ascontiguousarray(view.nearest_data[place, :k])
     if not is_sparse(X):
         return X, Y, rows, nearest
@@ -164,7 +164,7 @@ def _neighborhoods(
 
 
 def _unit_size(view: View, which: str) -> tuple[Any, float]:
-    """Data or embedding at size 1, and the power of two that did it; a copy only where it is far from there."""
+    """Data or embedding at size 1, and the power of two of the scaling; a copy only if the size is far from 1."""
 
     def make() -> tuple[Any, float]:
         points = getattr(view, which)
@@ -177,7 +177,7 @@ def _unit_size(view: View, which: str) -> tuple[Any, float]:
 def residual(parts: LocalParts) -> tuple[FloatArray, int]:
     """Procrustes statistic G(X_i, Y_i) = |HX_i|^2 + |HY_i|^2 - 2 s_i at the scaled data's size, clipped at 0.
 
-    It is to be multiplied by 2 to the power that comes with it, 0 unless the embedding is far larger than the data.
+    Multiply it by 2 to the exponent that is returned with it, 0 unless the embedding is far larger than the data.
     """
     if parts.shift > FAR_LARGER:
         unit = math.ldexp(1.0, -parts.shift)
@@ -187,23 +187,23 @@ def residual(parts: LocalParts) -> tuple[FloatArray, int]:
 
 
 def relative_residual(parts: LocalParts) -> FloatArray:
-    """Procrustes statistic of each neighborhood relative to its size in the data; an error where no float holds it."""
+    """Procrustes statistic of each neighborhood relative to its size in the data; an error if it is not finite."""
     squares, power = residual(parts)
     return np.asarray(rescaled(relative(squares, parts.x2), power))
 
 
 def in_data_units(squares: tuple[FloatArray, int], parts: LocalParts) -> FloatArray:
-    """Squares at the scaled data's size, in squares of the data's own unit; an error where no float holds their sum."""
+    """Squares at the scaled data's size, in squares of the data's unit; an error if their sum is not finite."""
     return np.asarray(rescaled(squares[0], squares[1] - 2 * parts.power))
 
 
 def relative(numerator: FloatArray, x2: FloatArray) -> FloatArray:
-    """Numerator over |HX_i|^2; a neighborhood of coinciding points contributes 0."""
+    """Numerator over |HX_i|^2; 0 for a neighborhood of coinciding points."""
     return np.divide(numerator, x2, out=np.zeros_like(numerator), where=x2 > 0)
 
 
 def local_spectra(view: View, k: int) -> LocalSpectra:
-    """Spectra of the data's neighborhoods against the embedding's dimension d, by chunks of small Gram matrices.
+    """Spectra of the data's neighborhoods for the embedding's dimension d, in chunks of small matrices.
 
     O(n k^2 (k + p)) time; the chunks keep memory at a few megabytes.
     """
@@ -234,7 +234,7 @@ def _chunk_size(view: View, k: int) -> int:
 
 
 def _centered(blocks: FloatArray) -> FloatArray:
-    """Blocks minus their means; minus their first rows before, so that points far from the origin keep their digits."""
+    """Blocks minus their means, after their first rows are subtracted so that points far from 0 keep their digits."""
     moved = blocks - blocks[:, :1]
     return moved - moved.mean(axis=1, keepdims=True)
 
@@ -243,14 +243,14 @@ def disparity(X: Any, Y: FloatArray) -> float:
     """Share of the data's variance left by the best translation, rotation and scaling of Y: 1 - s^2 / (|HX|^2 |HY|^2).
 
     In [0, 1]; 1 for a constant Y. The narrower of the two counts as padded with zero columns, which changes nothing.
-    Sparse data are not centered as a whole: O(entries x d) time, O(entries + columns with an entry x d) memory.
+    Sparse data are not centered in memory: O(entries x d) time, O(entries + columns with an entry x d) memory.
     """
     A, B = (points * power_of_two(points) for points in (X, Y))
     B = B - B[0]
     B = B - B.mean(axis=0)
     size_b = float(np.linalg.norm(B))
     if is_sparse(A):
-        moved, means, squared = centered_sparse(compact(A))
+        moved, means, squared = centered_sparse(compact(A))  # in a column, cells not stored are minus its mean
         stored = moved.copy()
         stored.data = np.ones_like(moved.data)
         unstored = B.sum(axis=0) - stored.T @ B
@@ -270,7 +270,7 @@ def disparity_without(X: Any, Y: FloatArray) -> FloatArray:
 
     Without point h the product of the centered spaces is S - n/(n-1) x_h y_h'. With S = QR and x_h = Q a + a rest of
     norm r its singular values are those of R - n/(n-1) a y_h' above the row -n/(n-1) r y_h', whose squares are never
-    taken. A point that holds most of a space's variance is really left out. O(n p d + n d^3) time.
+    computed. For a point with most of a space's variance the disparity is recomputed. O(n p d + n d^3) time.
     """
     A, B = (points * power_of_two(points) for points in (compact(X) if is_sparse(X) else X, Y))
     long, short = (A, B) if A.shape[1] >= B.shape[1] else (B, A)
@@ -307,7 +307,7 @@ def disparity_without(X: Any, Y: FloatArray) -> FloatArray:
 
 
 def _dense_rows(points: Any) -> Iterator[FloatArray]:
-    """Centered rows, some at a time."""
+    """Centered rows in chunks."""
     n, p = points.shape
     size = max(1, CHUNK_BYTES // (8 * p))
 

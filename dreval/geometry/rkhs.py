@@ -1,7 +1,7 @@
 """Maps in a reproducing kernel Hilbert space: out-of-sample embedding and reconstruction (Roy 2021, Theorems 2 and 3).
 
-Also kernel ridge regression with leave-one-out errors, and reconstructions that are fitted again on folds of the
-points and on resampled residuals.
+Also kernel ridge regression with leave-one-out errors, and reconstructions refitted on folds of the points and on
+resampled residuals.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
-PATH = np.geomspace(1e-12, 1e3, 61)  # ridges that are tried, over the largest eigenvalue of the centered kernel
+PATH = np.geomspace(1e-12, 1e3, 61)  # candidate ridges over the largest eigenvalue of the centered kernel
 
 
 class Scaled(NamedTuple):
     """Points times a power of two, that number, and the bandwidth in the unit of the scaled points.
 
-    ``bandwidth`` is 0 where all points coincide, which no kernel of the distance can distinguish.
+    ``bandwidth`` is 0 if all points coincide, which no kernel of the distance can distinguish.
     """
 
     points: FloatArray
@@ -58,7 +58,7 @@ class Scaled(NamedTuple):
 
 
 def scaled_points(points: FloatArray, argument: str, bandwidth: float | None = None) -> Scaled:
-    """The points at size 1, where no square overflows or vanishes, and the median rule's bandwidth."""
+    """The points scaled to size 1, so that no square overflows or vanishes, and the median rule's bandwidth."""
     from scipy.spatial.distance import pdist
 
     if bandwidth is not None and check_float(bandwidth, "bandwidth") <= 0:
@@ -77,8 +77,8 @@ def scaled_points(points: FloatArray, argument: str, bandwidth: float | None = N
 class RidgeFit(NamedTuple):
     """One regression: the ridge, kernel coefficients, residuals, leave-one-out residuals and their relative error.
 
-    The relative error is over the squared deviations of each point from the mean of the others, so that a fit which
-    says no more than the mean has 1.
+    The relative error is over the squared deviations of each point from the mean of the others, so that it is 1 for a
+    fit no better than the mean.
     """
 
     ridge: float
@@ -92,9 +92,9 @@ class KernelRidge:
     """Regressions x = b + f(y) + e that minimize |e|^2 + ridge |f|^2, with a free constant b.
 
     With K the kernel matrix of the points and U diag(v) U' the spectrum of HKH (without the constant vector) the fit of
-    centered responses is U diag(v / (v + ridge)) U' x, and its residual where point i is left out is
-    e_i / (1 - S_ii) exactly, S being the matrix that maps responses to fits. All ridges and all responses share the
-    one decomposition: O(n^3) time, O(n^2) memory.
+    centered responses is U diag(v / (v + ridge)) U' x, and its residual with point i left out is e_i / (1 - S_ii)
+    exactly, where S maps responses to fits. All ridges and all responses share one decomposition: O(n^3) time, O(n^2)
+    memory.
 
     References
     ----------
@@ -133,10 +133,8 @@ class KernelRidge:
         shrunk = ridge / (self.values + ridge)
         residuals = self.vectors @ (shrunk[:, None] * scores)
         left_out = residuals / self.rests(ridge)[:, None]
-        others = len(responses) / (
-            len(responses) - 1
-        )  # a deviation from the mean of the others over that from the mean
-        total = float(np.vdot(responses, responses)) * others**2
+        n = len(responses)  # a deviation from the mean of the others is n / (n - 1) times that from the mean
+        total = float(np.vdot(responses, responses)) * (n / (n - 1)) ** 2
         error = float(np.vdot(left_out, left_out)) / total if total > 0 else 0.0
         return RidgeFit(ridge, residuals / ridge, residuals, left_out, error)
 
@@ -145,7 +143,7 @@ class KernelRidge:
         return self._best_ridge(self.vectors.T @ responses)
 
     def _best_ridge(self, scores: FloatArray) -> float:
-        """The ridge of the path with the least leave-one-out error; wide responses are turned to n columns first."""
+        """The ridge of the path with the least leave-one-out error; wide responses are reduced to n columns first."""
         if scores.shape[1] > len(scores):
             scores = np.linalg.qr(scores.T, mode="r").T
         ridges = PATH * self.largest
@@ -164,27 +162,27 @@ EMBEDDING_RIDGE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class KernelMap(Record):
-    """A function made of kernel values: f(z) = mean + sum_i weights_i (k(z, z_i) - center_i).
+    """A function of kernel values: f(z) = mean + sum_i weights_i (k(z, z_i) - center_i).
 
     Attributes
     ----------
     rule : str
-        How it was made: "theorem2", or one of "ridge", "theorem3", "theorem3_printed".
+        How it was fitted: "theorem2", or one of "ridge", "theorem3", "theorem3_printed".
     bandwidth : float
-        Length-scale sigma of the Gaussian kernel, in the unit of the points; 0 where all points coincide.
+        Length-scale sigma of the Gaussian kernel, in the unit of the points; 0 if all points coincide.
     ridge : float
-        What was added to the diagonal of the kernel matrix, whose own diagonal is 1; 0 for Theorem 3.
+        Ridge added to the diagonal of the kernel matrix, whose own diagonal is 1; 0 for Theorem 3.
     condition : float
-        Condition number of what was solved: the kernel matrix with its ridge, or the matrix A of Theorem 3.
+        Condition number of the linear system: the kernel matrix with its ridge, or the matrix A of Theorem 3.
     error : float
-        Share of the variance of the values that the map leaves at the known points.
+        Share of the variance of the values that the map leaves at the fitted points.
     left_out_error : float
-        The same where each point is left out of the fit, over its deviation from the mean of the other points; NaN
-        where the rule has no such form.
+        The same with each point left out of the fit, over its deviation from the mean of the other points; NaN if the
+        rule has no such form.
     notes : tuple of Note
-        What was assumed.
+        Assumptions.
     columns : tuple of str or None
-        Names of the columns in, where they are known; new rows in a frame are put in their order.
+        Names of the input columns; the columns of a frame of new rows are matched to them.
 
     Examples
     --------
@@ -238,7 +236,7 @@ def embedding_map(X: Any, Y: Any, *, reg: float = EMBEDDING_RIDGE, bandwidth: fl
     Y : (n, d) array
         The embedding of the same rows.
     reg : float
-        Positive, added to the diagonal of K, which is 1. At the known points the map gives Y - reg weights.
+        Positive, added to the diagonal of K, which is 1. At the fitted points the map has the values Y - reg weights.
     bandwidth : float, optional
         Positive; length-scale sigma of the Gaussian kernel k(a, b) = exp(-|a - b|^2 / (2 sigma^2)), in the unit of the
         data. By default that of the median rule: sigma^2 is the median of the squared distances of all pairs of points.
@@ -249,9 +247,9 @@ def embedding_map(X: Any, Y: Any, *, reg: float = EMBEDDING_RIDGE, bandwidth: fl
 
     Notes
     -----
-    As printed the theorem inverts K itself, which has no digits left for most data, and tends to 0 far from the data;
-    the ridge is stated and the mean of the embedding takes the place of 0, so that moving the embedding moves the map.
-    O(n^3) time, O(n^2) memory.
+    As printed the theorem inverts K itself, which is numerically singular for most data, and its map tends to 0 far
+    from the data. Here K has a stated ridge, and the mean of the embedding takes the place of 0, so that a translation
+    of the embedding translates the map. O(n^3) time, O(n^2) memory.
 
     References
     ----------
@@ -296,8 +294,8 @@ def reconstruction_map(
         The data, same rows.
     rule : {"ridge", "theorem3", "theorem3_printed"}
         "ridge": kernel ridge regression. "theorem3": A = K H Y / n and beta = A (A'A)^+ Cov(Y, X), the shortest beta
-        with Cov(f(Y), Y) = Cov(X, Y); it spans d directions only, so it is no smoother. "theorem3_printed": the same
-        with A = G_y G_x alpha, which misses a 1 / n, so that its values collapse to the mean.
+        with Cov(f(Y), Y) = Cov(X, Y); it spans d directions only, so it is not a smoother. "theorem3_printed": the same
+        with A = G_y G_x alpha, which lacks a factor 1 / n, so that its values collapse to the mean.
     reg : float, optional
         For "ridge": added to the diagonal; by default the one of 61 that has the least leave-one-out error.
     bandwidth : float, optional
@@ -361,7 +359,7 @@ def theorem3_weights(rule: str, gram: FloatArray, Y: FloatArray, X: FloatArray) 
 
 
 def _kept(sizes: FloatArray, n: int) -> npt.NDArray[np.bool_]:
-    """Singular values that are more than rounding."""
+    """Whether singular values exceed rounding."""
     return np.asarray(sizes > sizes[0] * n * np.finfo(float).eps)
 
 
@@ -371,11 +369,11 @@ def _pair(first: Any, second: Any, names: tuple[str, str] = ("X", "Y")) -> tuple
     return a, b
 
 
-def _share(rest: FloatArray, whole: FloatArray) -> float:
-    """|rest|^2 / |whole|^2; 0 where there is nothing to explain."""
-    unit = power_of_two(whole)
-    rest, whole = rest * unit, whole * unit
-    size = float(np.linalg.norm(whole))
+def _share(rest: FloatArray, total: FloatArray) -> float:
+    """|rest|^2 / |total|^2; 0 if the total is 0."""
+    unit = power_of_two(total)
+    rest, total = rest * unit, total * unit
+    size = float(np.linalg.norm(total))
     return float(np.linalg.norm(rest / size)) ** 2 if size > 0 else 0.0
 
 
@@ -401,27 +399,18 @@ def _constant(
     mean: FloatArray,
     columns: tuple[str, ...] | None,
 ) -> KernelMap:
-    """The mean everywhere, where all points coincide."""
-    zeros = np.zeros(values.shape)
-    return _map(
-        rule,
-        points,
-        scaled,
-        zeros,
-        mean,
-        np.zeros(len(values)),
-        (0.0, 1.0, _share(values - mean, values - mean), np.nan),
-        columns,
-    )
+    """The mean everywhere, for points that all coincide."""
+    sizes = (0.0, 1.0, _share(values - mean, values - mean), np.nan)
+    return _map(rule, points, scaled, np.zeros(values.shape), mean, np.zeros(len(values)), sizes, columns)
 
 
 UNDERSMOOTHED = 0.1  # ridge of the residuals over that with the least leave-one-out error
-POINTS = 1000  # a fit costs n^3; beyond, a random subset is fitted
-ROUNDING = 1e-12  # share of the variance below which a residual is what the smallest ridge leaves
+POINTS = 1000  # a fit costs n^3; of more points a random subset is fitted
+ROUNDING = 1e-12  # share of the variance below which a residual is that of the smallest ridge
 
 
 class HeldOut(NamedTuple):
-    """Residuals x - f(y) and deviations x - mean of points that were not learned from; fold of each; ridges."""
+    """Residuals x - f(y) and deviations x - mean of points held out from the fit; fold of each; ridges."""
 
     residuals: FloatArray
     deviations: FloatArray
@@ -437,14 +426,14 @@ class HeldOut(NamedTuple):
 
 
 def fitted_rows(n: int, root: int) -> npt.NDArray[np.int64]:
-    """The points that are fitted: all, or 1000 drawn at random; with one seed the same for measure and certificate."""
+    """The fitted points: all, or 1000 drawn at random; with one seed the same for measure and certificate."""
     if n <= POINTS:
         return np.arange(n)
     return np.sort(stream(root, "reconstruction points").choice(n, POINTS, replace=False))
 
 
 def held_out(X: FloatArray, Y: FloatArray, rule: str, count: int, root: int) -> HeldOut:
-    """Cross-validated residuals: each of ``count`` random folds is reconstructed by what the others taught."""
+    """Cross-validated residuals: each of ``count`` random folds is reconstructed by the fit of the others."""
     fold = np.empty(len(X), dtype=np.int64)
     fold[stream(root, "folds").permutation(len(X))] = np.arange(len(X)) % count
     residuals, deviations, ridges = np.empty_like(X), np.empty_like(X), []
@@ -457,11 +446,11 @@ def held_out(X: FloatArray, Y: FloatArray, rule: str, count: int, root: int) -> 
 
 
 class Refit:
-    """A reconstruction and what it leaves, and the same for resampled residuals, learned again each time.
+    """A reconstruction with its residuals, and the residuals of refits to resampled residuals.
 
-    Under "ridge" the residuals are those of a tenth of the ridge with the least leave-one-out error: that one misses
-    bends as much as it avoids noise, and what is missed would pass for dependence. On a Swiss roll with noise and true
-    latents (n = 100) a nominal 5 % test of the residuals rejects 11 % without, 5 % with it (300 simulations).
+    Under "ridge" the residuals are those of a tenth of the ridge with the least leave-one-out error, whose smoothing
+    bias would look like dependence. On a Swiss roll with noise and true latents (n = 100) a nominal 5 % test of the
+    residuals rejects 11 % with the best ridge, 5 % with a tenth of it (300 simulations).
 
     Attributes
     ----------
@@ -497,13 +486,13 @@ class Refit:
         return UNDERSMOOTHED * self.solver.best_ridge(centered)
 
     def _leave(self, centered: FloatArray) -> FloatArray:
-        """What is left of centered data, learned again."""
+        """Residuals of centered data after a refit."""
         if self.rule == "ridge":
             return self.solver.fit(centered, self._ridge(centered)).residuals
         return centered - self.left @ (self.right @ centered)
 
     def resampled(self, rng: np.random.Generator) -> FloatArray:
-        """The residual of f(Y) + e*, e* drawn with replacement from the errors, after learning again."""
+        """The residual of f(Y) + e* after a refit, with e* drawn with replacement from the errors."""
         n = len(self.errors)
         made = self.fitted + self.errors[rng.integers(n, size=n)]
         return self._leave(made - made.mean(axis=0))

@@ -19,16 +19,16 @@ ADJUSTMENTS = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}
 
 def check_adjustment(adjust: str | None) -> str | None:
     """The name of an adjustment; "none" and None are none."""
-    word = "none" if adjust is None else check_one_of(adjust, [*ADJUSTMENTS, "none"], "adjust", aliases=True)
-    return None if word == "none" else word
+    name = "none" if adjust is None else check_one_of(adjust, [*ADJUSTMENTS, "none"], "adjust", aliases=True)
+    return None if name == "none" else name
 
 
 def adjust_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ()) -> Any:
-    """Fill ``p_adjusted`` over each ``family`` of the table; rows without a family are in no adjustment.
+    """Fill ``p_adjusted`` over each ``family`` of the table; rows without a family are not adjusted.
 
-    A p-value that is small by construction (an embedding against its own data) is in no family: it would only make the
-    others larger. The p-values of the families ``at_once`` (Nemenyi's) hold for all pairs of a measure simultaneously,
-    so they are adjusted over the measures only.
+    A p-value that is small by construction (an embedding against its own data) belongs to no family: it would only make
+    the others larger. The p-values of the families ``at_once`` (Nemenyi's) are simultaneous over all pairs of a
+    measure, so they are adjusted over the measures only.
     """
     rows = table["p_value"].notna() & (table["family"] != "")
     if adjust is None or not rows.any():
@@ -46,12 +46,12 @@ def adjust_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ())
 
 
 def over_blocks(p: FloatArray, blocks: npt.NDArray[np.int64], adjust: str) -> FloatArray:
-    """P-values that hold for all rows of their block at once (single-step), adjusted over the m blocks.
+    """P-values that are simultaneous over the rows of their block (single-step), adjusted over the m blocks.
 
-    Holm: in ascending order, p times the number of blocks that still have a row; the largest so far. It is the closed
+    Holm: in ascending order, p times the number of blocks with a remaining row; the running maximum. It is the closed
     test by Bonferroni over blocks: a block counts until its last row is rejected. Benjamini-Hochberg, with q_(s) the
     ascending minima of the blocks: min over s of m max(q_(s), p) / s (Benjamini and Bogomolov 2014, J. R. Stat. Soc. B
-    76, 297-318). With blocks of one row both are what they are called; with one block p stays. O(rows x blocks).
+    76, 297-318). With blocks of one row both are the usual methods; with one block p does not change. O(rows x blocks).
 
     Examples
     --------

@@ -15,22 +15,23 @@ __all__ = ["DRAWS", "BestSet", "best_set"]
 FloatArray = npt.NDArray[np.float64]
 DRAWS = 19_999
 HALF_DIGITS = 1e-7
-AT_ONCE = 4_000_000  # contrasts that are held at once
+AT_ONCE = 4_000_000  # contrasts in memory at once
 
 
 class BestSet(NamedTuple):
-    """What is known of each of k estimates (large is good).
+    """The test of each of k estimates against the best (large is good).
 
     Attributes
     ----------
     statistic : ndarray (k,)
-        ``max_l (theta_l - theta_h) / se_lh`` over the others: how far the nearest rival is ahead, in standard errors.
+        ``max_l (theta_l - theta_h) / se_lh`` over the others: the largest advantage of another estimate, in standard
+        errors.
     p_value : ndarray (k,)
-        Probability of so large a statistic where all are equally good: adjusted for the choice among the k.
+        Probability of so large a statistic if all are equal, adjusted for the choice among the k.
     kept : ndarray (k,)
         Whether the estimate is in the set: ``p_value > alpha``.
     untested : ndarray (k,)
-        Whether an estimate is ahead without any error of the difference, which leaves nothing to test.
+        Whether another estimate is better with a standard error of 0, so that there is nothing to test.
     """
 
     statistic: FloatArray
@@ -49,19 +50,19 @@ def best_set(
 ) -> BestSet:
     """The estimates that are not significantly worse than the best, at the simultaneous level 1 - alpha.
 
-    Estimate h is kept where ``max_l (theta_l - theta_h) / se_lh <= c_h``, with ``se_lh`` the standard error of the
+    Estimate h is kept if ``max_l (theta_l - theta_h) / se_lh <= c_h``, with ``se_lh`` the standard error of the
     difference and ``c_h`` the 1 - alpha quantile of ``max_l (Z_l - Z_h) / se_lh`` for Z from N(0, covariance), or from
-    Student's t with ``freedom`` degrees where that is finite. Each estimate has its own reference: the observed best is
-    none, since it was chosen by looking. The best is in the set with probability at least 1 - alpha.
+    Student's t with ``freedom`` degrees if that is finite. Each estimate is compared with all others, not with the
+    observed best, which was selected from the same data. The best is in the set with probability at least 1 - alpha.
 
     Parameters
     ----------
     estimates : ndarray (k,)
         Large is good.
     covariance : ndarray (k, k)
-        Covariance of the estimates, with what they share by being computed from the same points.
+        Covariance of the estimates, which are computed from the same points.
     freedom : float
-        Degrees of freedom of the covariance; ``inf`` for known ones.
+        Degrees of freedom of the covariance; ``inf`` if it is exact.
     alpha : float
         One minus the level.
     rng : Generator
@@ -76,13 +77,13 @@ def best_set(
     Notes
     -----
     A pair whose difference has no standard error up to rounding (as of an embedding and its copy: the square root of a
-    difference of equal variances has half of the digits) is left out, and ``untested`` says where the two differ.
+    difference of equal variances has half of the digits) is left out; ``untested`` marks such pairs that differ.
     O(20,000 k^2) time.
 
     References
     ----------
-    Hsu (1981), Simultaneous confidence intervals for all distances from the "best", Ann. Stat. 9, 1026-1034; with a
-    critical value of its own for each candidate, as unequal standard errors ask for.
+    Hsu (1981), Simultaneous confidence intervals for all distances from the "best", Ann. Stat. 9, 1026-1034; here with
+    a critical value for each candidate, because standard errors are unequal.
 
     Examples
     --------

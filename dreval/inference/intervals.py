@@ -41,13 +41,13 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 FREE = (-math.inf, math.inf)
 LEVEL = 0.95
-DIFFERENT, CARRIERS = 30, 10  # what Student's interval of anchors asks for (``enough_carriers``)
-APART = 10  # runs from which it is told whether they fall apart
+DIFFERENT, CARRIERS = 30, 10  # requirements of Student's interval of anchors (``enough_carriers``)
+SPLIT_RUNS = 10  # fewest runs that are tested for two groups
 ROUNDING = 1e-10  # a spread below this share of the size of the values is none
-BETS = np.array([0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6, 0.75, 0.87, 0.95, 0.99])  # parts of the capital staked
+BETS = np.array([0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6, 0.75, 0.87, 0.95, 0.99])  # shares of the capital
 ORDERS = 4  # random orders of the sample over which the capital is averaged
 STEPS = 16  # of bisection: ends are rounded outwards by 1.5e-5 of the range
-CI_WORDS = ("default", "points", "subsampling", "replicates", "anchors", "none")  # what users ask for
+CI_WORDS = ("default", "points", "subsampling", "replicates", "anchors", "none")  # values of ``ci``
 
 METHODS = {
     "points": "delete-one jackknife, exact or infinitesimal",
@@ -60,7 +60,7 @@ METHODS = {
     "seeds": "runs of the method with other seeds, Student's t of their mean",
     "subsamples": "runs of the method on random halves of the points with half the neighbors, not rescaled",
 }
-TARGETS = {  # what an interval of a kind speaks of, a word of ``glossary.TARGETS``
+TARGETS = {  # the target of each kind of interval, a key of ``glossary.TARGETS``
     **dict.fromkeys(("points", "partitions", "subsampling"), "points"),
     **dict.fromkeys(("anchors", "bets", "unseen", "exact"), "anchors"),
     **dict.fromkeys(("seeds", "subsamples"), "replicates"),
@@ -69,11 +69,11 @@ TARGETS = {  # what an interval of a kind speaks of, a word of ``glossary.TARGET
 
 @dataclass(frozen=True)
 class Interval:
-    """A standard error, its degrees of freedom and a 95 % interval; ``kind`` is a word of ``METHODS``.
+    """A standard error, its degrees of freedom and a 95 % interval; ``kind`` is a key of ``METHODS``.
 
-    ``se`` is exactly 0 where the values behind it are equal up to rounding (``beyond_rounding``). ``doubt`` is by what
-    factor the squared standard error of a repeated run with other random partitions may differ, as a logarithm: 0 where
-    nothing was drawn.
+    ``se`` is exactly 0 if the values from which it is computed are equal up to rounding (``beyond_rounding``).
+    ``doubt`` is the logarithm of the factor by which the squared standard error may differ with other random
+    partitions; 0 if nothing was drawn.
     """
 
     se: float
@@ -86,11 +86,11 @@ class Interval:
 
 
 def beyond_rounding(spread: float, *values: npt.ArrayLike, bounds: tuple[float, float] = FREE) -> float:
-    """A standard deviation or error as it is, and exactly 0 where it is rounding alone.
+    """A standard deviation or error, replaced by exactly 0 if it is no more than rounding.
 
-    That is below 1e-10 of the size of the values from which it came: the largest of them, or the range of their measure
-    where that is larger and finite. Of differences the size is that of what was subtracted, which is passed as well.
-    The variance of ten equal floats is about 1e-33, so that a comparison with 0 does not find them.
+    That is below 1e-10 of the size of the values from which it is computed: the largest of them, or the range of their
+    measure if that is larger and finite. For differences pass the subtracted values too. The variance of ten equal
+    floats is about 1e-33, so that a comparison with 0 does not detect them.
     """
     width = bounds[1] - bounds[0]
     sizes = [float(np.max(np.abs(part), initial=0.0)) for part in map(np.asarray, values)]
@@ -109,8 +109,8 @@ def jackknife_interval(value: float, left_out: FloatArray, bounds: tuple[float, 
     """Jackknife: se^2 = (g - 1)/g sum_h (theta_(h) - mean)^2 with g groups or points, Student with g - 1 degrees.
 
     The values must have been recomputed on the remaining points, or be those of the infinitesimal jackknife, which
-    agree to first order. By Efron and Stein (1981) the variance errs upwards. Here and below ``size`` is that of the
-    values of which ``left_out`` are differences, if they are.
+    agree to first order. The variance is biased upward (Efron and Stein 1981). Here and below ``size`` is the size of
+    the subtracted values if ``left_out`` are differences.
     """
     groups = len(left_out)
     se = math.sqrt(float(jackknife_variance(left_out)))
@@ -132,10 +132,10 @@ def jackknife_variance(left_out: FloatArray) -> FloatArray:
 def partitions_interval(value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0) -> Interval:
     """Delete-a-group jackknife of values (P, g) whose squared standard errors are averaged over P random partitions.
 
-    One partition leaves the standard error, and with it p, to the seed. Given the points, the squared error of one
-    partition varies about as chi-square with g - 1 degrees over its degrees; ``doubt`` is 5 standard errors of the
-    logarithm of the mean of P, from that distribution or from the P values if these vary more: the 95 % range of 20
-    repeated runs. Student with g - 1 degrees, which is conservative.
+    With one partition the standard error, and with it p, would depend on the seed. Conditional on the points, the
+    squared error of one partition varies about as chi-square with g - 1 degrees over its degrees; ``doubt`` is 5
+    standard errors of the logarithm of the mean of P, from that distribution or from the P values if these vary more:
+    the 95 % range of 20 repeated runs. Student with g - 1 degrees, which is conservative.
     """
     partitions, groups = left_out.shape
     squares = jackknife_variance(left_out.T)
@@ -164,7 +164,7 @@ def _capital(orders: FloatArray, before: FloatArray, n: int, mean: float) -> flo
     that prod_i (1 + g (x_i / m_i - 1)) has the expectation 1 for every stake g: it exceeds c with probability 1/c.
     """
     expected = (n * mean - before) / (n - np.arange(orders.shape[1]))
-    if n * mean - orders[0].sum() < -1e-9:  # more was drawn than such a mean leaves room for
+    if n * mean - orders[0].sum() < -1e-9:  # the sum of the sample exceeds that of all n numbers
         return math.inf
     gain = orders / np.maximum(expected, 1e-12) - 1
     logs = np.stack([np.log1p(g * gain).sum(axis=1) for g in BETS])
@@ -195,8 +195,8 @@ def betting_ends(
 
     The interval of bets (Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by betting, J. R.
     Stat. Soc. B 86, 1-27, sections 4 and 5), with constant stakes, averaged (their "diversified" bets), each side with
-    half of the error. It holds the mean with at least this probability for every population, also where few numbers
-    make it. The order of the draws matters little: the capital is averaged over four random ones.
+    half of the error. It contains the mean with at least this probability for every population, also if few numbers
+    determine the mean. The order of the draws matters little: the capital is averaged over four random ones.
     """
     orders, before = _prepared(values, low, high, seed)
     threshold = 2 / (1 - level)
@@ -215,7 +215,7 @@ def betting_p(values: FloatArray, n: int, low: float, high: float, seed: int, me
 
 
 def unseen_ends(value: float, m: int, n: int, low: float, high: float, level: float = 0.95) -> tuple[float, float]:
-    """Ends of an interval of the mean of n numbers in [low, high], where all m that were drawn have one value.
+    """Ends of an interval of the mean of n numbers in [low, high], if all m that were drawn have one value.
 
     The rule of three without replacement: the largest number D of other values that m draws miss with a probability
     above 1 - level, C(n - D, m) / C(n, m), all of them at an end of the range.
@@ -229,13 +229,13 @@ def unseen_ends(value: float, m: int, n: int, low: float, high: float, level: fl
 
 
 def enough_carriers(contributions: FloatArray, reach: float, least: int = CARRIERS) -> bool:
-    """Whether so many anchors carry the spread that Student's interval can be trusted, also for points not seen.
+    """Whether enough anchors carry the variance for Student's interval to have its coverage.
 
     With d_i the deviations of m anchors from their mean: at least 30 differ from the most frequent contribution; at
-    ``least`` 10 (30 where contributions have no bound) carry the spread, (sum d^2)^2 / sum d^4, which is j where j of
-    many are alike and far off; and sum d^2 >= ``reach``^2, so that one more anchor as far off as can be would not move
-    the mean by more than a standard error. Where few points carry the error, most samples see none or too few of them,
-    and look too good.
+    ``least`` 10 (30 if contributions have no bound) carry the variance, (sum d^2)^2 / sum d^4, which is j if j of many
+    have equal and large deviations; and sum d^2 >= ``reach``^2, so that one more anchor with the largest deviation
+    would not move the mean by more than a standard error. If few points carry the error, most samples have none or too
+    few of them, and their intervals are too narrow.
     """
     deviations = contributions - contributions.mean()
     _, counts = np.unique(contributions, return_counts=True)
@@ -250,9 +250,10 @@ def bounded_interval(
 ) -> Interval | None:
     """Interval of the mean over all n points from a simple random sample of contributions within ``limits``.
 
-    Student's where ``enough_carriers`` (the reach is the distance of the mean from the ``worst`` contribution); elsewhere
-    the wider of Student's and that of bets (``betting_ends``), which holds for every population; where all
-    contributions are equal the largest share of others that may be unseen. Without limits there is none of these: None.
+    Student's if ``enough_carriers`` (the reach is the distance of the mean from the ``worst`` contribution), otherwise
+    the wider of Student's and that of bets (``betting_ends``), which is valid for every population; if all
+    contributions are equal, the largest share of others that may be unseen. None if one of the latter applies and there
+    are no limits.
     """
     student = anchor_interval(contributions, n, bounds)
     m, mean, (low, high) = len(contributions), float(contributions.mean()), limits
@@ -277,9 +278,9 @@ def anchor_test(
 ) -> tuple[Interval, float] | None:
     """Interval and p-value of the mean difference over all n points from a simple random sample of differences.
 
-    The rules of ``bounded_interval``; the p-value is that of the same test of the mean 0, the larger of both where
-    there are two, and never 0. None where differences have no limits and few carry them, and where all points are
-    anchors, which leaves nothing to test.
+    The rules of ``bounded_interval``; the p-value is that of the same test of the mean 0, the larger one if there are
+    two, and never 0. None if differences have no limits and few carry their variance, and if all points are anchors, so
+    that there is nothing to test.
     """
     from scipy.special import stdtr, stdtrit
 
@@ -309,13 +310,14 @@ def anchor_test(
 def halves_interval(
     value: float, halves: FloatArray, n: int, bounds: tuple[float, float], kind: str, size: float = 0.0
 ) -> Interval:
-    """Pairs of halves: se^2 = c mean_s (theta_s1 - theta_s2)^2 / 2, Student with a degree of freedom a split.
+    """Pairs of halves: se^2 = c mean_s (theta_s1 - theta_s2)^2 / 2, Student with one degree of freedom for each split.
 
-    ``halves`` (S, 2) holds the values at two disjoint halves of S random splits of n points. They are two independent
-    samples, so (theta_1 - theta_2)^2 / 2 has the mean Var(theta) at half the points exactly; c = (n // 2) / n brings it
-    to all points, as for a mean over points (Politis, Romano and Wolf 1999, Subsampling, section 2.2). A seed, and the
-    choice among several optima, do not average out with more points: for runs of a method ("subsamples") c = 1. That is
-    no bound either: where one of two optima comes in one of five samples, those that show it miss the mean.
+    ``halves`` (S, 2) are the values at two disjoint halves of S random splits of n points. They are two independent
+    samples, so (theta_1 - theta_2)^2 / 2 has the mean Var(theta) at half the points exactly; c = (n // 2) / n rescales
+    it to all points, as for a mean over points (Politis, Romano and Wolf 1999, Subsampling, section 2.2). Variation by
+    the seed, and by the choice among several optima, does not decrease with more points: for runs of a method
+    ("subsamples") c = 1. This is not an upper bound either: if one sample of five ends in a second optimum, the
+    intervals from such samples miss the mean.
     """
     gaps, splits = halves[:, 0] - halves[:, 1], len(halves)
     se = math.sqrt(half_share(kind, n) * float(np.mean(gaps**2)) / 2)
@@ -324,7 +326,7 @@ def halves_interval(
 
 
 def half_share(kind: str, n: int) -> float:
-    """By what the variance at half of n points is multiplied for all points: see ``halves_interval``."""
+    """The factor c from the variance at half of n points to that at all points: see ``halves_interval``."""
     return (n // 2) / n if kind == "subsampling" else 1.0
 
 
@@ -336,22 +338,22 @@ def mean_interval(values: FloatArray, bounds: tuple[float, float]) -> Interval:
 
 
 def unseen_share(runs: int) -> float:
-    """Share of seeds of which ``runs`` of them see none with the probability 5 %: 1 - 0.05^(1 / runs).
+    """Share of seeds of which ``runs`` runs have none with the probability 5 %: 1 - 0.05^(1 / runs).
 
-    An interval of seeds says nothing of what so few seeds give: where 1 of 8 runs ends in a bad optimum, ten runs see
-    none of these in 26 % of results, and Student's interval covers .74, of 20 runs .93, of 50 .94 (simulation of 40,000
-    results); where 1 of 16 does, .47, .72 and .88.
+    An interval over seeds has no information on outcomes of so few seeds: if 1 of 8 runs ends in a bad optimum, ten
+    runs have none of these in 26 % of results, and Student's interval covers .74, of 20 runs .93, of 50 .94 (simulation
+    of 40,000 results); if 1 of 16 does, .47, .72 and .88.
     """
     return float(1 - (1 - LEVEL) ** (1 / runs))
 
 
 def smaller_group(values: FloatArray) -> int:
-    """How many runs lie in the smaller of two groups that are far apart; 0 where there are none, or fewer than 10 runs.
+    """Number of runs in the smaller of two well-separated groups; 0 if there are none, or fewer than 10 runs.
 
-    Far apart: the largest gap between neighboring values is more than half of the range, which happens in 4 % of
+    Well separated: the largest gap between neighboring values is more than half of the range, which happens in 4 % of
     results of ten normal runs and in 0.2 % of twenty.
     """
-    if len(values) < APART or mean_interval(values, FREE).se == 0:
+    if len(values) < SPLIT_RUNS or mean_interval(values, FREE).se == 0:
         return 0
     gaps = np.diff(np.sort(values))
     below = int(np.argmax(gaps)) + 1

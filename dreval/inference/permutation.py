@@ -1,7 +1,7 @@
 """Permutation p-values, and the groups of permutations that they draw from.
 
-The engine knows a callable only, which turns rows of permutations into statistics. A ``Scheme`` says which permutations
-may occur: all of them, or those that respect blocks or the order of time.
+The statistic is a callable that maps rows of permutations to values. A ``Scheme`` is the group of admissible
+permutations: all of them, or those that respect blocks or the order of time.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ Permutations = npt.NDArray[np.uint32]
 Positions = npt.NDArray[np.int64]
 
 SCHEMES = ("free", "within", "blocks", "cyclic")
-CHUNK = 32  # permutations handed to the statistic at once
-WAVE = 8 * CHUNK  # permutations between two looks at whether enough have reached the statistic
-RELATIVE_TIE = 1e-12  # statistics this close to the observed one count as reaching it
+CHUNK = 32  # permutations passed to the statistic at once
+WAVE = 8 * CHUNK  # permutations between two checks whether enough have reached the statistic
+RELATIVE_TIE = 1e-12  # relative difference up to which a statistic counts as equal to the observed one
 
 
 def _nothing() -> Positions:
@@ -48,21 +48,20 @@ def _nothing() -> Positions:
 
 @dataclass(frozen=True)
 class Scheme:
-    """A group of permutations of n rows, that can be counted, listed and drawn from with equal chances.
+    """A group of permutations of n rows: their number, their list, and uniform draws.
 
     Attributes
     ----------
     kind : str
-        ``free`` all n!; ``within`` those that move rows within their block only; ``blocks`` those that move whole
-        blocks; ``cyclic`` the n shifts.
+        ``free`` all n!; ``within`` those within blocks; ``blocks`` those of entire blocks; ``cyclic`` the n shifts.
     n : int
         Number of rows.
     members : ndarray (n,)
         Rows sorted by block.
     ends : ndarray (number of blocks,)
-        Where each block ends in ``members``.
+        End of each block in ``members``.
     group : ndarray
-        Rows of the first group, where only the set of rows matters that takes their places.
+        Rows of the first group, if the statistic depends only on the set of rows that takes their places.
     """
 
     kind: str
@@ -72,7 +71,7 @@ class Scheme:
     group: Positions = field(default_factory=_nothing)
 
     def count(self) -> float:
-        """Number of different permutations; infinite where nobody would enumerate them."""
+        """Number of different permutations; infinite if there are too many to enumerate."""
         if self.kind == "cyclic":
             return self.n
         if len(self.group):
@@ -110,7 +109,7 @@ class Scheme:
         return self._shifted(rows[:, 0].astype(np.int64)) if self.kind == "cyclic" else rows
 
     def alike(self) -> Positions | None:
-        """For each row the row that it must equal if no permutation is to change anything; None where all must."""
+        """For each row the row it must equal for permutations to have no effect; None if all rows must be equal."""
         if self.kind not in ("within", "blocks"):
             return None
         out = np.empty(self.n, np.int64)
@@ -122,7 +121,7 @@ class Scheme:
         return out
 
     def _parts(self) -> list[tuple[Positions, Positions]]:
-        """Rows that may change places, all or those of each block, and those of the group among them."""
+        """The exchangeable rows, all or those of each block, and the rows of the group among them."""
         parts = np.split(self.members, self.ends[:-1]) if self.kind == "within" else [np.arange(self.n)]
         return [(part, part[np.isin(part, self.group)]) for part in parts]
 
@@ -146,7 +145,7 @@ class Scheme:
         return ((np.arange(self.n) + shifts[:, None]) % self.n).astype(np.uint32)
 
     def _by_member(self, moved: Permutations) -> Permutations:
-        """Rows of new members, put at the places of ``members``."""
+        """Permutations of ``members`` as permutations of rows."""
         out = np.empty_like(moved)
         out[:, self.members] = moved
         return out
@@ -158,7 +157,7 @@ class Scheme:
 
 
 def make_scheme(kind: Any, blocks: Any, n: int) -> Scheme:
-    """The scheme of a name, with its blocks; a scheme that cannot move anything is refused."""
+    """The scheme of a name, with its blocks; an error if the identity is its only permutation."""
     check_one_of(kind, SCHEMES, "permutation")
     if kind in ("free", "cyclic"):
         if blocks is not None:
@@ -184,7 +183,7 @@ def make_scheme(kind: Any, blocks: Any, n: int) -> Scheme:
 
 
 def split_scheme(scheme: Scheme, group: Positions) -> Scheme:
-    """A scheme, free or within blocks, of which only the set of rows matters that takes the places of a group."""
+    """A scheme, free or within blocks, for a statistic of the set of rows that takes the places of a group."""
     return replace(scheme, group=np.sort(group))
 
 
@@ -194,7 +193,7 @@ def _factorial(n: int) -> float:
 
 
 def _choose(n: int, k: int) -> float:
-    """Number of subsets, infinite where nobody would enumerate them."""
+    """Number of subsets, infinite if there are too many to enumerate."""
     return math.comb(n, k) if n <= 40 else math.inf
 
 
@@ -265,14 +264,14 @@ def permutation_null(
     n : int
         Number of rows permuted.
     n_resamples : int
-        Number of sampled permutations, at least 1; the largest number where ``stop_after`` is given.
+        Number of sampled permutations, at least 1; with ``stop_after`` the largest number.
     root : int
         Root seed.
     *names : object
         Names of the stream under the root seed, so that two tests of one run draw differently.
     resolution : float
-        Differences up to this size are rounding: the observed statistic minus ``max(1e-12 |observed|, resolution)``
-        is the bound that a permuted one has to reach.
+        Differences up to this size are rounding: a permuted statistic counts from the observed one minus
+        ``max(1e-12 |observed|, resolution)`` on.
     n_jobs : int, optional
         Number of threads; all cores by default.
     scheme : Scheme, optional

@@ -1,4 +1,4 @@
-"""One method run again on altered data: in parallel, with a progress bar, each run kept in the journal at once.
+"""Re-runs of one method on altered data: in parallel, with a progress bar, each run written to the journal at once.
 
 A ``Case`` is data and a source in normal form. ``Reruns`` runs the source on the data themselves, with other seeds, and
 on altered data, and compares each embedding with that of the data.
@@ -63,7 +63,7 @@ def open_case(X: Any, source: Any, labels: Any, ids: Any, random_state: Any, *, 
 
 
 def runnable(case: Case) -> None:
-    """Refuse what cannot be run on other data."""
+    """Check that the source can be run on other data."""
     if not case.source.can_embed:
         rule = "must be able to embed other data"
         raise UndefinedMeasure(case.source.argument, rule, str(case.source.reason), CURE)
@@ -72,7 +72,7 @@ def runnable(case: Case) -> None:
 def at_most(case: Case, Y: FloatArray, d: int) -> FloatArray:
     """An embedding, refused where it has more than d columns."""
     if Y.shape[1] > d:
-        rule = f"must return at most the {d} column{'s' * (d > 1)} asked for"
+        rule = f"must return at most {d} column{'s' * (d > 1)}, its n_components"
         cure = "Return n_components columns: a function is called with their number, (X, n_components)."
         raise MethodFailed(case.source.argument, rule, f"{Y.shape[1]} columns", cure)
     return Y
@@ -85,11 +85,12 @@ def reseed(root: int, r: int) -> int:
 
 @dataclass
 class Reruns:
-    """The runs of one method on one data set; runs that are in the journal already are read from it.
+    """The runs of one method on one data set; runs that are in the journal are read from it.
 
-    ``recipe`` says what the runs depend on besides data and method. ``compare(base, Y)`` gives the answer of a run, a
-    dict of plain numbers, from the embedding of the data and that of the run; it is called in the worker process. An
-    answer also has ``seconds`` and ``reason``, which is None for a run that succeeded, else a note on its failure.
+    ``recipe`` has the settings of the runs in addition to data and method. ``compare(base, Y)`` returns the result of a
+    run, a dict of plain numbers, from the embedding of the data and that of the run; it is called in the worker
+    process. A result also has ``seconds`` and ``reason``, which is None for a run that succeeded, else a note on its
+    failure.
     """
 
     case: Case
@@ -151,11 +152,11 @@ class Reruns:
     def _all(
         self, what: str, names: Sequence[str], task: Callable[[str], tuple[FloatArray, int | None]], base: FloatArray
     ) -> list[Found]:
-        """The answers in the order of their names; a failed run has a reason and is not kept in the journal."""
+        """The results in the order of their names; a failed run has a reason and is not written to the journal."""
         from joblib import Parallel, delayed
 
-        known = self._db.cells(self._run) if self._db else {}
-        found = {name: known[name][0] for name in names if name in known}
+        finished = self._db.cells(self._run) if self._db else {}
+        found = {name: finished[name][0] for name in names if name in finished}
         arguments = (self.case, self.n_components, base, self.compare)
         calls = (delayed(_answer)(name, *arguments, *task(name)) for name in names if name not in found)
         with open_progress(self.progress) as bar:
@@ -182,7 +183,7 @@ def _embed(case: Case, X: FloatArray, d: int, seed: int | None) -> FloatArray:
 def _answer(
     name: str, case: Case, d: int, base: FloatArray, compare: Compare, X: FloatArray, seed: int | None
 ) -> tuple[str, Found]:
-    """The answer of one run; a failed run has only its seconds and the reason."""
+    """The result of one run; a failed run has only its seconds and the reason."""
     began = time.perf_counter()
     try:
         found = compare(base, _embed(case, X, d, seed))

@@ -1,4 +1,4 @@
-"""The one store of finished work, an SQLite file, and the claims of processes on its cells."""
+"""The store of finished work, an SQLite file, and the claims of processes on its cells."""
 
 from __future__ import annotations
 
@@ -248,9 +248,9 @@ def _cell(value: str, blob: bytes | None) -> Cell:
 class Claims:
     """The claims of this process on the cells of one run; leaving ``with`` releases those that are not finished.
 
-    Each claimant holds the lock of a file of its own beside the journal while it is at work. The operating system frees
-    the lock when the process ends, however it ends, so that claims of a killed process are taken over at once and those
-    of one that is slow or stopped are kept.
+    Each claimant locks a file of its own next to the journal while it works. The operating system releases the lock
+    when the process ends for any reason, so that claims of a killed process are taken over at once and those of a slow
+    or stopped one are kept.
 
     Parameters
     ----------

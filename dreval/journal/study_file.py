@@ -112,8 +112,8 @@ class StudyFile:
     def __init__(self, path: str | Path, recipe: Mapping[str, Any] | None = None) -> None:
         self.store = Store(path, "path", read_only=recipe is None)
         try:
-            known = self.store.get(ABOUT, "recipe")
-            if known is None and (recipe is None or self.store.rows("SELECT run FROM runs")):
+            stored = self.store.get(ABOUT, "recipe")
+            if stored is None and (recipe is None or self.store.rows("SELECT run FROM runs")):
                 cure = "Name the file of a study, or choose a new file."
                 raise InputError(
                     "path", "must hold a study", f"the journal {str(self.store.path)!r} of something else", cure
@@ -141,15 +141,14 @@ class StudyFile:
 
     def check_part(self, kind: str, name: str, about: Mapping[str, Any], argument: str) -> None:
         """Check that a data set or method is the one that the file has under this name."""
-        known = self.parts(kind).get(name)
-        if known is not None:
-            rule = "must be the same as in the file"
-            _check_same(known, about, argument, rule, "give it another name")
+        stored = self.parts(kind).get(name)
+        if stored is not None:
+            _check_same(stored, about, argument, "must be the same as in the file", "give it another name")
 
     def parts(self, kind: str) -> dict[str, dict[str, Any]]:
         """Data sets or methods in the order in which they were added."""
-        known = {name: json.loads(text) for name, text in self.store.texts(kind).items()}
-        return {name: known[name]["about"] for name in sorted(known, key=lambda name: (known[name]["place"], name))}
+        parts = {name: json.loads(text) for name, text in self.store.texts(kind).items()}
+        return {name: parts[name]["about"] for name in sorted(parts, key=lambda name: (parts[name]["place"], name))}
 
     def claims(self) -> Claims:
         """The claims of this process on the cells."""
@@ -237,9 +236,9 @@ def with_waiting(states: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     """The table of states with the cells that no run has added yet."""
     import pandas as pd
 
-    known = set(states[list(KEYS)].itertuples(index=False, name=None))
+    added = set(states[list(KEYS)].itertuples(index=False, name=None))
     keys = [(c.dataset, c.method, c.n_components, c.replicate) for c in cells]
-    rows = [(*key, *_state(None, False)) for key in keys if key not in known]
+    rows = [(*key, *_state(None, False)) for key in keys if key not in added]
     more = pd.DataFrame(rows, columns=list(states.columns)).astype(states.dtypes)
     return states if more.empty else more if states.empty else pd.concat([states, more], ignore_index=True)
 
@@ -254,13 +253,13 @@ def _state(result: Mapping[str, Any] | None, is_running: bool) -> tuple[str, flo
     return state, seconds, "".join(map(str, reason)), "; ".join(map(str, warned)), (*reason, *warned)
 
 
-def _check_same(known: Mapping[str, Any], given: Mapping[str, Any], argument: str, rule: str, cure: str) -> None:
+def _check_same(stored: Mapping[str, Any], current: Mapping[str, Any], argument: str, rule: str, cure: str) -> None:
     """Compare two descriptions; an error names every difference."""
-    plain = json.loads(json.dumps(given))
-    differ = [key for key in {**known, **plain} if known.get(key) != plain.get(key)]
+    plain = json.loads(json.dumps(current))
+    differ = [key for key in {**stored, **plain} if stored.get(key) != plain.get(key)]
     if differ:
         parts = "; ".join(
-            f"{key} {_short(known.get(key))} in the file and {_short(plain.get(key))} here" for key in differ
+            f"{key} {_short(stored.get(key))} in the file and {_short(plain.get(key))} here" for key in differ
         )
         raise InputError(argument, rule, parts, f"Pass what the file was begun with, or {cure}.")
 

@@ -26,7 +26,7 @@ from dreval.registry import TESTS
 __all__ = ["RULE", "FitPoints", "certify", "fit_points", "fitted", "residual_tests"]
 
 FloatArray = npt.NDArray[np.float64]
-PERMUTATIONS = 99  # of the observed residual, for effects that are measured from a permuted mean
+PERMUTATIONS = 99  # of the observed residual, for effects relative to a null mean
 RULE = "ridge"  # how the reconstruction is fitted by default
 MEASURES = ("hsic", "kcca")  # those of them that are registered
 
@@ -68,9 +68,9 @@ def certify(
     -------
     Certificate
         Errors, the mean of the held-out residuals, the tests (HSIC, and KCCA where it is there) with the effect size
-        first and p adjusted by Holm for their number, and ``verdict``, which says what failed, and whether the
-        embedding carries information about the data: an embedding of noise meets the definition with a constant f and a
-        held-out error near 1.
+        first and p adjusted by Holm for their number, and ``verdict``: which condition failed, and whether the
+        embedding carries information about the data, because an embedding of noise meets the definition with a constant
+        f and a held-out error near 1.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def certify(
 
 @dataclass(frozen=True, eq=False)
 class FitPoints:
-    """Data ``X`` and embedding ``Y`` of the points that are fitted, times ``unit`` and ``unit_y``, powers of two."""
+    """Data ``X`` and embedding ``Y`` of the fitted points, times ``unit`` and ``unit_y``, powers of two."""
 
     X: FloatArray
     Y: FloatArray
@@ -161,10 +161,10 @@ def fit_points(X: FloatArray, Y: FloatArray, root: int) -> FitPoints:
 
 
 def fitted(points: FitPoints, rule: str) -> Refit:
-    """The reconstruction with its residuals, which must be more than rounding."""
+    """The reconstruction with its residuals; an error if these are rounding."""
     refit = Refit(points.Y, points.X, rule)
     if refit.exact:
-        cure = "The embedding holds the data whole: nothing is left over to be tested."
+        cure = "The embedding determines the data: there is no residual to test."
         raise UndefinedMeasure("embedding", "must leave a residual", "residuals that are rounding", cure)
     return refit
 
@@ -188,7 +188,7 @@ def residual_tests(
 
 
 def _measure(name: str, residuals: FloatArray, Y: FloatArray, permutations: int = 1) -> tuple[float, float]:
-    """Statistic and effect size of one test; its own permutations only say what some effects are measured from."""
+    """Statistic and effect size of one test; its permutations are used only for effects relative to a null mean."""
     found = TESTS.get(name)(residuals, Y, n_resamples=permutations, random_state=0, n_jobs=1)
     return found.statistic, found.effect_size
 

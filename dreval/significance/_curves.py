@@ -1,4 +1,4 @@
-"""How far a test depends on its regularization or its bandwidths, from the same permutations at every value."""
+"""Sensitivity of a test to its regularization or its bandwidths, with the same permutations at every value."""
 
 from __future__ import annotations
 

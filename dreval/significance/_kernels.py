@@ -1,4 +1,4 @@
-"""Kernels of several tests: whole or as low-rank factors, and the inner product of two of them under permutations."""
+"""Kernels of several tests: as matrices or low-rank factors, and their inner product under permutations."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 Statistic = Callable[[Any], FloatArray]
-EXACT_ROWS = 2000  # up to here matrices are held whole
-MOST_EXACT_ROWS = 10_000  # up to here they are where no small factor is near enough
+EXACT_ROWS = 2000  # rows up to which matrices are used
+MOST_EXACT_ROWS = 10_000  # rows up to which they are used if no small factor is accurate enough
 
 
 def chosen_factors(
@@ -41,10 +41,10 @@ def chosen_factors(
     rows: int = EXACT_ROWS,
     most: int | None = None,
 ) -> list[LowRank] | None:
-    """Low-rank factors of all variables, or None where the matrices are to be held whole.
+    """Low-rank factors of all variables, or None if matrices are to be used.
 
-    "auto" keeps to factors of at most ``most`` columns; by default to those whose product costs less than a pass over
-    the matrix: rank up to 8 sqrt(n).
+    "auto" uses factors of at most ``most`` columns, by default those whose product costs less than a pass over the
+    matrix: rank up to 8 sqrt(n).
     """
     n = len(values[0])
     if method == "lowrank" and "precomputed" in kernels:
@@ -74,7 +74,7 @@ def factors_suffice(
     bandwidths: Sequence[Any],
     tolerance: float,
 ) -> bool:
-    """Whether factors of few columns come near enough to the kernels, judged on ``MEDIAN_ROWS`` rows drawn at random.
+    """Whether factors of few columns are accurate enough for the kernels, estimated on ``MEDIAN_ROWS`` random rows.
 
     The rank that a kernel needs grows slowly with n, and the rank that it may have as its root.
     """

@@ -1,4 +1,4 @@
-"""The card of an independence test, and what all tests have in common."""
+"""The card of an independence test, its resampling and its record."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ __all__ = [
 
 P = ParamSpec("P")
 
-# What the docstrings of several tests have in common: a line ``%(name)s`` of a docstring stands for the entry.
-WORDS: dict[str, str] = {
+# Entries that the docstrings of several tests share: a line ``%(name)s`` of a docstring is replaced by the entry.
+ENTRIES: dict[str, str] = {
     "coinciding_rows": """\
 DegenerateDataWarning
     More than half of the pairs of rows coincide, so that the median of the distances is 0.""",
@@ -69,11 +69,11 @@ class TestCard:
     statistic, effect_size : str
         Symbols, as printed.
     needs : tuple of {"kernel", "distances", "coordinates"}
-        What is computed from a variable; "kernel": of numbers, of classes, or precomputed.
+        The representation of a variable that is computed; "kernel": of numbers, of classes, or precomputed.
     second : {"variable", "groups"}
         The second argument of the function: a variable, or the groups into which the rows of the first are split.
     memory : {"matrices", "factors", "columns"}
-        What is held for n rows: n x n matrices, low-rank factors where the kernels have them, or the variables.
+        Memory for n rows: n x n matrices, low-rank factors if the kernels have them, or the variables.
     tolerance : float or None
         Share of a kernel's trace that its factors may leave.
     reference : str
@@ -95,7 +95,7 @@ class TestCard:
     tolerance: float | None = None
 
     def __repr__(self) -> str:
-        words = {
+        fields = {
             "name": self.name,
             "hypothesis": HYPOTHESES[self.second],
             "variables": self.variables,
@@ -105,7 +105,7 @@ class TestCard:
             "needs": ", ".join(self.needs),
             "reference": self.reference,
         }
-        return block(self.title, words)
+        return block(self.title, fields)
 
 
 class CardedTest(Protocol[P]):
@@ -121,7 +121,7 @@ def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[
     """Attach the card to a test function and fill its docstring; the name is the file's name."""
 
     def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
-        function.__doc__ = filled(function.__doc__, WORDS)
+        function.__doc__ = filled(function.__doc__, ENTRIES)
         carded = cast(CardedTest[P], function)
         carded.card = TestCard(name=function.__module__.rsplit(".", 1)[-1], **fields)
         return carded
@@ -167,13 +167,13 @@ class Resampling:
 
     def refuse_without_permutations(self, method: str) -> None:
         """Raise an error for arguments that restrict or stop permutations where the method draws none."""
-        given = [f"permutation={self.permutation!r}"] if self.permutation != "free" else []
-        given += ["blocks"] if self.blocks is not None else []
-        given += [f"stop_after={self.stop_after}"] if self.stop_after is not None else []
-        if given:
+        passed = [f"permutation={self.permutation!r}"] if self.permutation != "free" else []
+        passed += ["blocks"] if self.blocks is not None else []
+        passed += [f"stop_after={self.stop_after}"] if self.stop_after is not None else []
+        if passed:
             cure = "Leave `permutation`, `blocks` and `stop_after` out, or use a method that draws permutations."
             rule = "must draw permutations where `permutation`, `blocks` or `stop_after` is given"
-            raise InputError("method", rule, f"{method!r} and {', '.join(given)}", cure)
+            raise InputError("method", rule, f"{method!r} and {', '.join(passed)}", cure)
 
     def scheme(self, n: int, variables: Sequence[Any], names: Sequence[str]) -> Scheme:
         """Which permutations may occur; a variable that is equal under all of them raises an error."""
@@ -198,9 +198,9 @@ class Resampling:
         split: Any = None,
         floor: float = -np.inf,
     ) -> PermutationNull:
-        """The null distribution of a statistic; ``split``: only the set of rows that takes these places matters.
+        """The null distribution of a statistic; with ``split`` it depends only on the set of rows at these places.
 
-        What lies below ``floor``, or within the resolution below 0, is rounding and is cut off.
+        Values below ``floor``, or within the resolution below 0, are rounding and are replaced by 0.
         """
         if split is not None:
             scheme = split_scheme(scheme, split)
@@ -221,17 +221,17 @@ class Resampling:
 
     def parameters(self) -> dict[str, Any]:
         """The settings that, with the seed, reproduce the permutations."""
-        words = {"permutation": self.permutation, "blocks": self.blocks, "stop_after": self.stop_after}
-        return {"n_resamples": self.n_resamples, **words}
+        scheme = {"permutation": self.permutation, "blocks": self.blocks, "stop_after": self.stop_after}
+        return {"n_resamples": self.n_resamples, **scheme}
 
 
 def _without_rounding(values: Any, resolution: float, floor: float) -> Any:
-    """Values that are negative by rounding only as 0, without a sign."""
+    """Values with 0 in place of those that are negative by rounding."""
     return np.where((values < 0) & ((values >= -resolution) | (values < floor)), 0.0, values) + 0.0
 
 
 def named(key: str, values: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
-    """Entries of ``extra`` that hold something of each variable."""
+    """Entries of ``extra`` with a value for each variable."""
     return {f"{key}_{name}": value for name, value in zip(names, values, strict=True)}
 
 

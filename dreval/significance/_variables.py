@@ -37,7 +37,7 @@ FRAMED = (pd.DataFrame, pd.Series)
 class Variables:
     """Variables with the same rows in the same order.
 
-    ``names`` are those of the arguments, ``labels`` what the variables are called in print (the name of a series),
+    ``names`` are those of the arguments, ``labels`` the printed names of the variables (the name of a series),
     ``kinds`` the kernel or metric of each.
     """
 
@@ -52,20 +52,20 @@ class Variables:
 def gather(x: Any, y: Any, *others: Any, kind: Any = None, argument: str = "kernel") -> Variables:
     """All variables in the order of the first one's rows; their numbers of rows are read before any work is done.
 
-    ``kind`` is the kernel or the metric, one for all or one each: what is "precomputed" has rows twice.
+    ``kind`` is the kernel or the metric, one for all or one each; "precomputed" matrices are matched by both axes.
     """
     names = ("x", "y", *(f"others[{i}]" for i in range(len(others))))
-    given = [as_numpy(value, name) for value, name in zip((x, y, *others), names, strict=True)]
-    n = check_same_rows(given, names)
+    arrays = [as_numpy(value, name) for value, name in zip((x, y, *others), names, strict=True)]
+    n = check_same_rows(arrays, names)
     kinds = tuple(known_name(one, (*KERNELS, *METRICS)) for one in per_variable(kind, names, argument))
     squares = [isinstance(one, str) and one == "precomputed" for one in kinds]
     values, notes = [], list[Note]()
-    for value, name, square in zip(given, names, squares, strict=True):
+    for value, name, square in zip(arrays, names, squares, strict=True):
         own = in_own_order(value, name) if square else value
         ordered, own_notes = matched_rows(x, own, name, square=square) if values else (own, ())
         values.append(ordered)
         notes += own_notes
-    labels = [_label(value, name, i + 1) for i, (value, name) in enumerate(zip(given, names, strict=True))]
+    labels = [_label(value, name, i + 1) for i, (value, name) in enumerate(zip(arrays, names, strict=True))]
     usual = labels if len(set(labels)) == len(labels) else names
     return Variables(tuple(values), names, tuple(usual), kinds, n, tuple(notes))
 
@@ -84,7 +84,7 @@ def check_same_rows(values: Sequence[Any], names: Sequence[str]) -> int:
 
 
 def count_rows(value: Any, argument: str) -> int:
-    """The number of rows of a variable; paths, sparse and masked matrices and what has no rows are refused."""
+    """The number of rows of a variable; an error for paths, sparse and masked matrices, and values without rows."""
     refuse_path(value, argument)
     if hasattr(value, "tocsr"):
         cure = f"Pass {argument}.toarray(), or a few columns or components of it."
@@ -100,7 +100,7 @@ def count_rows(value: Any, argument: str) -> int:
 
 
 def per_variable(value: Any, names: Sequence[str], argument: str) -> tuple[Any, ...]:
-    """One setting per variable: as many as there are variables as they are, anything else for all."""
+    """One setting per variable: those of a tuple, list or array, any other value for all."""
     if not isinstance(value, tuple | list | np.ndarray):
         return (value,) * len(names)
     if len(value) != len(names):
@@ -117,9 +117,9 @@ def refuse_path(value: Any, argument: str) -> None:
 
 
 def matched_rows(x: Any, y: Any, name: str = "y", *, square: bool = False) -> tuple[Any, Notes]:
-    """``y`` in the order of ``x`` where both are frames or series with the same row names, with a note; else as it is.
+    """``y`` in the order of ``x`` if both are frames or series with the same row names, with a note; else unchanged.
 
-    Row names that agree in part only are refused. Of a ``square`` frame the columns follow the rows.
+    Row names that match only in part raise an error. The columns of a ``square`` frame are ordered as its rows.
     """
     if not (isinstance(x, FRAMED) and isinstance(y, FRAMED)):
         return y, ()
@@ -136,7 +136,7 @@ def matched_to(index: pd.Index[Any], y: Any, name: str = "y", *, square: bool = 
 
 
 def in_own_order(matrix: Any, name: str) -> Any:
-    """A square frame with its columns in the order of its rows, by name; anything else, or without names, as it is."""
+    """A square frame with its columns in the order of its rows, by name; other values, or without names, unchanged."""
     if not isinstance(matrix, pd.DataFrame) or matrix.shape[0] != matrix.shape[1]:
         return matrix
     rows, columns = ([str(key) for key in index] for index in (matrix.index, matrix.columns))
@@ -152,7 +152,7 @@ def in_own_order(matrix: Any, name: str) -> Any:
 
 
 def matched_columns(x: Any, y: Any) -> Any:
-    """The frame ``y`` with its columns in the order of those of ``x``, by name; anything else as it is."""
+    """The frame ``y`` with its columns in the order of those of ``x``, by name; other values unchanged."""
     if not (isinstance(x, pd.DataFrame) and isinstance(y, pd.DataFrame)) or x.shape[1] != y.shape[1]:
         return y
     unnamed = [row_names(frame.columns) is None for frame in (x, y)]
@@ -164,7 +164,7 @@ def matched_columns(x: Any, y: Any) -> Any:
         return y[list(x.columns)]
     other = [str(key) for key in y.columns if key not in set(x.columns)] or ["a column twice"]
     cure = "Name the columns of both samples alike, or pass plain arrays."
-    raise InputError("y", "must have the columns of {x}", f"{other[0]!r}, which {{x}} has not", cure, x="x")
+    raise InputError("y", "must have the columns of {x}", f"{other[0]!r}, which {{x}} does not have", cure, x="x")
 
 
 def check_groups(value: Any, n: int, argument: str, cure: str) -> Any:

@@ -177,6 +177,6 @@ def _basis(value: Any, argument: str) -> FloatArray:
 
 
 def _minus_log_wilks(product: FloatArray) -> float:
-    """-sum ln(1 - rho^2) over the singular values of Q_x' Q_y; correlations within rounding of 1 count as so large."""
+    """-sum ln(1 - rho^2) over the singular values of Q_x' Q_y; 1 - rho^2 is at least 1e-15."""
     singular = np.linalg.svd(product, compute_uv=False)
     return -float(np.log(np.maximum((1 - singular) * (1 + singular), 1e-15)).sum())

@@ -208,7 +208,7 @@ def hsic_test(
 def _measured(
     variables: Variables, kernels: tuple[Any, ...], bandwidths: tuple[Any, ...], method: str
 ) -> tuple[Pair, dict[str, Any], Notes]:
-    """The centered kernels in the form that the method asks for, with what is to be said of it."""
+    """The centered kernels as matrices or factors, with entries of ``extra`` and notes."""
     names, values = variables.names, variables.values
     factors = chosen_factors(values, names, kernels, bandwidths, "auto" if method == "gamma" else method)
     if factors is None:
@@ -225,12 +225,12 @@ def _measured(
     extra = {"error_bound": bound, **named("kernel", [f.kernel for f in factors], names)}
     extra |= named("bandwidth", [f.bandwidth for f in factors], names) | named("rank", ranks, names)
     left = [factor.left / factor.trace for factor in factors]
-    said = FACTORS(rank_x=ranks[0], rank_y=ranks[1], left_x=left[0], left_y=left[1], bound=bound)
-    return pair, extra, (*(note for factor in factors for note in factor.notes), said)
+    approximated = FACTORS(rank_x=ranks[0], rank_y=ranks[1], left_x=left[0], left_y=left[1], bound=bound)
+    return pair, extra, (*(note for factor in factors for note in factor.notes), approximated)
 
 
 def low_rank_pair(x: LowRank, y: LowRank) -> tuple[Pair, float]:
-    """From two centered factors, and a bound on what HSIC of the whole kernels exceeds theirs by.
+    """From two centered factors, and a bound on the excess of HSIC of the full kernels over theirs.
 
     With K = LL' + E and M = NN' + F, E and F positive semi-definite, 0 <= <K, M> - <LL', NN'> is at most
     tr E (|NN'| + tr F) + tr F |LL'|, in spectral norms.
@@ -251,9 +251,9 @@ def low_rank_pair(x: LowRank, y: LowRank) -> tuple[Pair, float]:
 
 
 def gamma_null(pair: Pair) -> tuple[PermutationNull, dict[str, float]]:
-    """A gamma distribution with the exact mean and variance of HSIC over all permutations (Kazi-Aoual et al. 1995).
+    """The p-value of a gamma distribution with the mean and variance of HSIC over all permutations, and both moments.
 
-    With its mean and standard deviation.
+    See Kazi-Aoual et al. (1995).
     """
     from scipy.special import gammaincc
 

@@ -161,8 +161,9 @@ def kcca_test(
         if not spectrum.factor.shape[1]:
             got = f"{kappa:g}, which leaves no direction of {{variable}}"
             cure = "Choose a smaller kappa (0.02 is usual), or rescale a variable with a linear kernel."
-            raise InputError("kappa", "must be small beside the kernel's eigenvalues over n", got, cure, variable=name)
-    whole, permuted = canonical_statistic(spectra), canonical_statistic(fewer)
+            rule = "must be small relative to the kernel's eigenvalues over n"
+            raise InputError("kappa", rule, got, cure, variable=name)
+    full, permuted = canonical_statistic(spectra), canonical_statistic(fewer)
     found = resampling.run(permuted, scheme, "kcca", 1e-13, factors=len(names) - 1)
     notes = (*variables.notes, *(note for spectrum in spectra for note in spectrum.notes))
     if others:
@@ -170,7 +171,7 @@ def kcca_test(
     if "error_bound" in extra and variables.n > MEDIAN_ROWS:
         notes = (*notes, FACTORS(bound=extra["error_bound"]))
     if fewer != spectra:
-        rho = float(whole(np.tile(np.arange(variables.n), (1, len(names) - 1, 1)))[0])
+        rho = float(full(np.tile(np.arange(variables.n), (1, len(names) - 1, 1)))[0])
         extra["truncation"] = rho - found.observed
         notes = (*notes, LEADING_ONLY(directions=LEADING, lower=rho - found.observed))
         found = replace(found, observed=rho)
@@ -193,7 +194,7 @@ def kcca_test(
 def _spectra(
     variables: Variables, kernels: tuple[Any, ...], bandwidths: tuple[Any, ...], method: str, ridge: float
 ) -> tuple[list[Spectrum], dict[str, Any]]:
-    """The directions of each variable, with what is to be said of them."""
+    """The directions of each variable, with entries of ``extra``."""
     names, extra = variables.names, {}
     most = variables.n // 2 if variables.n <= MOST_EXACT_ROWS else None  # beyond, n^3 is no more than n r^2
     factors = chosen_factors(
@@ -237,7 +238,7 @@ def spectrum_of_factor(low: LowRank, ridge: float) -> Spectrum:
 
 
 def _kept(values: FloatArray, vectors: FloatArray, ridge: float, made: Gram | LowRank) -> Spectrum:
-    """The directions that matter, from eigenvalues in rising order."""
+    """The directions beyond rounding and ``SMALLEST``, from eigenvalues in ascending order."""
     scale = values[::-1] / (values[::-1] + ridge)
     rounding = len(vectors) * np.finfo(float).eps * float(values[-1])
     kept = int(np.count_nonzero(values > max(SMALLEST * ridge, rounding)))
@@ -265,8 +266,8 @@ def _largest(factors: Sequence[FloatArray]) -> float:
         product = factors[0].T @ factors[1]
         square = product @ product.T if product.shape[0] <= product.shape[1] else product.T @ product
     else:
-        whole = np.concatenate(factors, axis=1)
-        square = whole.T @ whole
+        joined = np.concatenate(factors, axis=1)
+        square = joined.T @ joined
         start = 0
         for factor in factors:
             stop = start + factor.shape[1]

@@ -183,12 +183,12 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
 
 
 def _named_rows(x: Any, y: Any) -> Any:
-    """What blocks are matched to by name: the rows of ``x``, or of both samples one after the other."""
+    """The rows to which blocks are matched by name: those of ``x``, or of both samples, first ``x``."""
     framed = (pd.DataFrame, pd.Series)
     if y is None or not (isinstance(x, framed) and isinstance(y, framed)):
         return x if y is None else None
     if row_names(x.index) is None and row_names(y.index) is None:
-        return None  # two samples that are counted on their own have no row names
+        return None  # row names that only count the rows of each sample are not unique
     return pd.Series(0, index=x.index.append(y.index))
 
 
