@@ -25,8 +25,6 @@ from dreval.registry import DATASETS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Dataset", "DatasetCard", "Draw", "dataset", "finish", "other_verb", "read_bundled", "simulate"]
-
 FloatArray = npt.NDArray[np.float64]
 Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
 

@@ -17,8 +17,6 @@ from dreval.datasets._dataset import Dataset, finish, other_verb
 from dreval.errors import InputError, MissingFile
 from dreval.registry import DATASETS
 
-__all__ = ["RawFile", "load_dataset", "open_raw", "pixel_names", "same_count"]
-
 FloatArray = npt.NDArray[np.float64]
 WEB_PAGE = (b"<!doctype", b"<html", b"<head", b"<?xml")
 SEPARATORS = {",": "commas", "\t": "tabs", " ": "spaces"}

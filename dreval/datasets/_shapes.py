@@ -10,19 +10,6 @@ import numpy.typing as npt
 from dreval._check import check_float, check_one_of
 from dreval.errors import InputError
 
-__all__ = [
-    "ROLL_ANGLES",
-    "ROLL_HEIGHT",
-    "add_noise",
-    "check_positive",
-    "clusters",
-    "directions",
-    "roll",
-    "slow_latent",
-    "spiral_angles",
-    "two_circles",
-]
-
 FloatArray = npt.NDArray[np.float64]
 ROLL_ANGLES = (1.5 * np.pi, 4.5 * np.pi)
 ROLL_HEIGHT = 21.0

@@ -16,8 +16,6 @@ from dreval.errors import ApproximationWarning
 from dreval.geometry.neighbors import nearest
 from dreval.records.notes import note
 
-__all__ = ["MOST_COLUMNS", "Listed", "allowed_perplexity", "conditional_affinities", "lattice_sum"]
-
 FloatArray = npt.NDArray[np.float64]
 
 LEAST = 1.5  # smallest perplexity; below it one neighbor would have nearly all of the affinity

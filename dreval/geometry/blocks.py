@@ -20,8 +20,6 @@ from dreval.geometry.distances import Space, block_rows, take
 from dreval.geometry.neighbors import orders
 from dreval.inputs.features import densify, is_sparse
 
-__all__ = ["Groups", "View", "labeled", "leave_out", "n_blocks", "random_groups", "sweep"]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Lists = npt.NDArray[np.int32]

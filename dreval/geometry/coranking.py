@@ -23,17 +23,6 @@ from dreval.geometry.neighbors import orders
 from dreval.geometry.ranks import FAR, rows_with_ties
 from dreval.records.notes import Notes, note
 
-__all__ = [
-    "Coranking",
-    "LeftOne",
-    "coranking",
-    "coranking_cells",
-    "coranking_without",
-    "rank_edges",
-    "share_coranking",
-    "tied_corankings",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Lists = npt.NDArray[np.int32]

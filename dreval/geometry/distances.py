@@ -24,23 +24,6 @@ from dreval._parallel import run_blocks
 from dreval.errors import UndefinedMeasure
 from dreval.inputs.features import is_sparse
 
-__all__ = [
-    "DIRECT_COLUMNS",
-    "Space",
-    "SpaceArrays",
-    "block_rows",
-    "centered_sparse",
-    "compact",
-    "gather",
-    "group_width",
-    "pairwise_squared",
-    "power_of_two",
-    "rescaled",
-    "scaled",
-    "take",
-    "unit_rows",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 SQUARABLE = 500  # powers of two whose squares floats hold

@@ -20,23 +20,6 @@ from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.neighbors import nearest
 from dreval.records.notes import Note, note
 
-__all__ = [
-    "DISCONNECTED",
-    "beta_skeleton",
-    "chunks_of",
-    "connect_components",
-    "connected_graph",
-    "connected_parts",
-    "delaunay",
-    "flattened",
-    "geodesics",
-    "join_components",
-    "knn_graph",
-    "neighborhoods",
-    "simplex_edges",
-    "spanning_tree",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 

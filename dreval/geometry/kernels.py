@@ -23,22 +23,6 @@ from dreval._check import (
 from dreval.errors import DegenerateDataWarning, InputError, caller_level
 from dreval.records.notes import Notes, note
 
-__all__ = [
-    "KERNELS",
-    "RADIAL_KERNELS",
-    "Gram",
-    "center",
-    "cross_gram",
-    "delta_codes",
-    "gram_matrix",
-    "is_classes",
-    "median_bandwidth",
-    "median_rule",
-    "radial_columns",
-    "radial_values",
-    "unit_scaled",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -20,19 +20,6 @@ from dreval.geometry.pair_statistics import correlation, rank_products, rank_pro
 from dreval.geometry.pairs import Pairs, pairs_of
 from dreval.records.notes import Notes
 
-__all__ = [
-    "cancels",
-    "check_left_one",
-    "common_without",
-    "pair_counts_without",
-    "penalty_without",
-    "point_sums",
-    "recomputed_without",
-    "spearman_without",
-    "with_extra_neighbor",
-    "without_row",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 

@@ -14,8 +14,6 @@ from dreval._random import stream
 from dreval.geometry.kernels import delta_codes, gram_matrix, is_classes, radial_columns
 from dreval.records.notes import Notes, note
 
-__all__ = ["MEDIAN_ROWS", "TRACE_TOLERANCE", "LowRank", "low_rank_kernel", "pivoted_cholesky", "some_rows"]
-
 FloatArray = npt.NDArray[np.float64]
 
 TRACE_TOLERANCE = 1e-4  # share of the trace that factors may leave

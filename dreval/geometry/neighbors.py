@@ -10,8 +10,6 @@ from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
 
-__all__ = ["nearest", "orders"]
-
 IntArray = npt.NDArray[np.int64]
 
 

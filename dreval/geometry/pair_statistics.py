@@ -16,17 +16,6 @@ from dreval.geometry.pairs import Pairs, Short, measured_pairs, numbered, pairs_
 from dreval.records.notes import Notes, note
 from dreval.records.shepard import Shepard
 
-__all__ = [
-    "Triplets",
-    "correlation",
-    "correlation_chance",
-    "rank_correlation",
-    "rank_products",
-    "rank_products_without",
-    "shepard",
-    "triplets",
-]
-
 
 def correlation(table: Pairs, xx: float, yy: float, xy: float) -> tuple[float, Notes]:
     """The ratio xy / sqrt(xx yy) in [-1, 1]; 0 if all distances of one side are equal, 1 if those of both are."""

@@ -22,23 +22,6 @@ from dreval.geometry.blocks import Groups, View, random_groups
 from dreval.geometry.distances import Space
 from dreval.records.notes import Notes, note
 
-__all__ = [
-    "EXACT_POINTS",
-    "SAMPLED_PAIRS",
-    "Estimate",
-    "Pairs",
-    "estimate",
-    "estimate_by_points",
-    "largest_distance_note",
-    "left_out_anchors",
-    "measured_pairs",
-    "n_pairs",
-    "numbered",
-    "pairs_of",
-    "set_parent",
-    "share_pairs",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Short = npt.NDArray[np.int32]

@@ -17,21 +17,6 @@ from dreval.geometry.leave_one import with_extra_neighbor
 from dreval.inputs.features import is_sparse
 from dreval.records.notes import Notes, note
 
-__all__ = [
-    "LocalParts",
-    "LocalSpectra",
-    "best_scale_without",
-    "disparity",
-    "disparity_without",
-    "in_data_units",
-    "local_parts",
-    "local_spectra",
-    "local_sum_without",
-    "relative",
-    "relative_residual",
-    "residual",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 FAR_LARGER = 200  # powers of two, beyond which the unit of the embedding is used

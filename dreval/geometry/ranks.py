@@ -14,23 +14,6 @@ from dreval.geometry.blocks import View
 from dreval.geometry.distances import Space, block_rows, power_of_two
 from dreval.geometry.neighbors import nearest
 
-__all__ = [
-    "FAR",
-    "Extremes",
-    "chance_rank_measure",
-    "doubtful_rows",
-    "hit_bounds",
-    "missed_ranks",
-    "rank_measure",
-    "rank_share",
-    "rows_with_ties",
-    "tie_bounds",
-    "tied_ranks",
-    "tied_shares",
-    "vote_bounds",
-    "worst_penalty",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 FAR = 1e300  # the distance of a point that is left out: beyond every distance between scaled points

@@ -20,23 +20,6 @@ from dreval.geometry.kernels import center, median_rule, radial_values
 from dreval.records._verbs import Record
 from dreval.records.notes import Notes, note
 
-__all__ = [
-    "POINTS",
-    "RULES",
-    "HeldOut",
-    "KernelMap",
-    "KernelRidge",
-    "Refit",
-    "RidgeFit",
-    "Scaled",
-    "embedding_map",
-    "fitted_rows",
-    "held_out",
-    "reconstruction_map",
-    "scaled_points",
-    "theorem3_weights",
-]
-
 FloatArray = npt.NDArray[np.float64]
 PATH = np.geomspace(1e-12, 1e3, 61)  # candidate ridges over the largest eigenvalue of the centered kernel
 

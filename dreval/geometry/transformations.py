@@ -16,14 +16,6 @@ from dreval.geometry.kernels import RADIAL_KERNELS, radial_values
 from dreval.geometry.rkhs import Scaled, reconstruction_map, scaled_points
 from dreval.records.notes import Notes, note
 
-__all__ = [
-    "TRANSFORMATIONS",
-    "Transformations",
-    "check_amplitude",
-    "make_transformations",
-    "transform_count",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 TRANSFORMATIONS = ("perturbation", "definition")

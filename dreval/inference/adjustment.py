@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from dreval._check import check_one_of
 
-__all__ = ["ADJUSTMENTS", "adjust_p_values", "check_adjustment", "over_blocks"]
-
 FloatArray = npt.NDArray[np.float64]
 
 ADJUSTMENTS = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}

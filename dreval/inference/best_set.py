@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from dreval.inference.intervals import ROUNDING
 
-__all__ = ["DRAWS", "BestSet", "best_set"]
-
 FloatArray = npt.NDArray[np.float64]
 DRAWS = 19_999
 HALF_DIGITS = 1e-7

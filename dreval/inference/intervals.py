@@ -11,33 +11,6 @@ import numpy.typing as npt
 
 from dreval._random import stream
 
-__all__ = [
-    "CI_WORDS",
-    "LEVEL",
-    "METHODS",
-    "TARGETS",
-    "Interval",
-    "anchor_interval",
-    "anchor_test",
-    "betting_ends",
-    "betting_p",
-    "beyond_rounding",
-    "bounded_interval",
-    "enough_carriers",
-    "half_share",
-    "halves_interval",
-    "jackknife_covariance",
-    "jackknife_interval",
-    "jackknife_variance",
-    "mean_interval",
-    "partitions_interval",
-    "smaller_group",
-    "student_interval",
-    "unseen_ends",
-    "unseen_share",
-    "welch",
-]
-
 FloatArray = npt.NDArray[np.float64]
 FREE = (-math.inf, math.inf)
 LEVEL = 0.95

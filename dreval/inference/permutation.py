@@ -20,18 +20,6 @@ from dreval._parallel import n_threads, run_blocks
 from dreval._random import stream
 from dreval.errors import InputError
 
-__all__ = [
-    "SCHEMES",
-    "PermutationNull",
-    "Permutations",
-    "Scheme",
-    "clopper_pearson",
-    "draw_permutations",
-    "make_scheme",
-    "permutation_null",
-    "split_scheme",
-]
-
 FloatArray = npt.NDArray[np.float64]
 Permutations = npt.NDArray[np.uint32]
 Positions = npt.NDArray[np.int64]

@@ -26,8 +26,6 @@ from dreval.inputs.source_kinds import Source, seed_of
 from dreval.journal.store import Store
 from dreval.records.notes import refusal
 
-__all__ = ["Case", "Found", "Reruns", "at_most", "open_case", "reseed", "runnable"]
-
 FloatArray = npt.NDArray[np.float64]
 Found = dict[str, Any]
 Compare = Callable[[FloatArray, FloatArray], Found]

@@ -21,8 +21,6 @@ import pandas as pd
 from dreval.errors import InputError
 from dreval.records.notes import Note, Notes, note
 
-__all__ = ["read_text"]
-
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)|NA", re.I)
 _COMMA_NUMBER = re.compile(r"\s*[+-]?\d+(,\d+)?(e[+-]?\d+)?\s*", re.I)

@@ -27,10 +27,8 @@ from dreval.inputs.features import (
 from dreval.inputs.files import has_column
 from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.tables import Raw, chosen_layer, is_path, unpack
-from dreval.inputs.variables import LabelVector, Rows, Taken, align, as_covariates, as_ids, as_label_vector, as_latent
+from dreval.inputs.variables import LabelVector, Rows, Taken, as_covariates, as_ids, as_label_vector, as_latent
 from dreval.records.notes import Note, Notes, note
-
-__all__ = ["Data", "LabelVector", "align", "as_data"]
 
 FloatArray = npt.NDArray[np.float64]
 

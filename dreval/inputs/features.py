@@ -15,20 +15,6 @@ from dreval._check import check_exact, check_spread, check_unmasked, describe
 from dreval.errors import Hint, InputError
 from dreval.records.notes import Note, note
 
-__all__ = [
-    "DENSE_LIMIT",
-    "as_csr",
-    "check_distances",
-    "densify",
-    "describe_columns",
-    "describe_distances",
-    "describe_sparse",
-    "fit_metric",
-    "frame_numbers",
-    "is_sparse",
-    "like_distances",
-]
-
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+(e[+-]?\d+)?\s*", re.I)
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 

@@ -23,18 +23,6 @@ from dreval.inputs._text import read_text
 from dreval.inputs.paths import locate
 from dreval.records.notes import Notes, note
 
-__all__ = [
-    "Table",
-    "find_column",
-    "has_column",
-    "is_unnamed",
-    "read_h5ad",
-    "read_matrix_market",
-    "read_numpy",
-    "read_parquet",
-    "read_table",
-]
-
 _PREFERRED = ("X", "data", "Y", "embedding")
 _BROKEN = (
     ValueError,

@@ -21,8 +21,6 @@ import numpy as np
 
 from dreval.inputs.source_kinds import CallableSource, EstimatorSource, MethodSource, Source
 
-__all__ = ["ADDRESS", "digest", "identity"]
-
 DEPTH = 20  # how deep values within values are followed; code goes about three levels deeper with each call
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 PLAIN: tuple[Any, ...] = (str, bytes, int, float, complex, type(None))

@@ -10,8 +10,6 @@ from pathlib import Path
 from dreval._check import nearest_name
 from dreval.errors import InputError, MissingFile, UnknownName
 
-__all__ = ["SUFFIXES", "Located", "has_suffix", "locate", "nearest_file", "split_member"]
-
 SUFFIXES = (".csv", ".csv.gz", ".h5ad", ".mtx", ".npy", ".npz", ".parquet", ".tsv", ".tsv.gz")
 _MEMBER = re.compile(
     r"(?P<path>.+?\.(?:csv\.gz|tsv\.gz|csv|tsv|npz|parquet|npy|mtx|h5ad)):(?P<member>[^/\\].*)", re.I | re.S

@@ -16,8 +16,6 @@ from dreval.inputs.data import Data
 from dreval.inputs.identity import digest
 from dreval.inputs.source_kinds import FloatArray, Seed, Source, seed_of
 
-__all__ = ["RecordedSource", "Recording", "Run", "sketch"]
-
 SKETCHES = 4
 NEAR = 1e-6  # of the size of a transformation: far above rounding, far below the difference of two of them
 CURE = "Use the data and the settings that were exported, or export a protocol for these."

@@ -21,24 +21,6 @@ from dreval.inputs.tables import as_numpy, as_pandas, is_table
 from dreval.inputs.variables import LabelVector
 from dreval.records.notes import Notes, note
 
-__all__ = [
-    "CallableSource",
-    "CoordinateSource",
-    "EstimatorSource",
-    "FloatArray",
-    "Foreign",
-    "MethodSource",
-    "Seed",
-    "Source",
-    "assign",
-    "check_columns",
-    "check_embedding",
-    "embedding_notes",
-    "is_map",
-    "seed_of",
-    "settable",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -21,24 +21,6 @@ from dreval.records.embedding import Embedding
 from dreval.records.notes import Notes, note
 from dreval.registry import DATASETS
 
-__all__ = [
-    "Annotated",
-    "Raw",
-    "annotated",
-    "as_numpy",
-    "as_pandas",
-    "chosen_layer",
-    "counting",
-    "is_anndata",
-    "is_path",
-    "is_table",
-    "row_names",
-    "stored_anndata",
-    "take_column",
-    "unpack",
-    "unpack_table",
-]
-
 MAIN = (1, 3, 11, 13)  # DLPack devices that numpy reads: main memory, and memory pinned or managed by CUDA and ROCm
 _REFUSED = (TypeError, ValueError, RuntimeError, NotImplementedError, BufferError, AttributeError)
 

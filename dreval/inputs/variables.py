@@ -18,19 +18,6 @@ from dreval.inputs.files import Table, read_table
 from dreval.inputs.tables import Raw, as_numpy, as_pandas, is_path, is_table, take_column, unpack, unpack_table
 from dreval.records.notes import Notes, note
 
-__all__ = [
-    "HasRows",
-    "LabelVector",
-    "Taken",
-    "align",
-    "as_covariates",
-    "as_ids",
-    "as_label_vector",
-    "as_latent",
-    "check_unique",
-    "own_ids",
-]
-
 IntArray = npt.NDArray[np.int64]
 
 

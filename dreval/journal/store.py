@@ -23,8 +23,6 @@ import numpy.typing as npt
 from dreval._check import check_path
 from dreval.errors import InputError, MissingFile
 
-__all__ = ["Cell", "Claims", "Store", "cell_key", "cell_row", "is_journal", "running"]
-
 FORMAT = 1
 WAIT_SECONDS = 60.0  # how long one process waits for another one that writes
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}

@@ -22,19 +22,6 @@ from dreval.records.results import tidy_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "DATASETS",
-    "METHODS",
-    "STATES",
-    "Cell",
-    "StudyFile",
-    "is_new",
-    "is_study",
-    "no_states",
-    "read_study_table",
-    "with_waiting",
-]
-
 ABOUT, DATASETS, METHODS, CELLS = "study", "study data sets", "study methods", "study cells"
 STATES = ("done", "failed", "running", "waiting")
 HASH, ROOM = 15, 60  # characters of a hash, and of another setting, in an error

@@ -17,8 +17,6 @@ from dreval.geometry.pairs import n_pairs, share_pairs
 from dreval.geometry.ranks import tied_ranks
 from dreval.measures._measure import FloatArray, MeasureCard, answer, curve_values
 
-__all__ = ["Chance", "chance_curve", "chance_value", "permuted", "ties_of"]
-
 DRAWS, POINTS, PAIRS = 20, 200_000, 12_500_000
 ROWS = 100  # rows from which ranks are seen in one draw, or n / 20, so that all draws cost no more than a pass
 TIE_ROWS = 200  # rows in which ties are looked for; ties that so many rows do not meet cannot move a mean over rows

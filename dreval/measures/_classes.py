@@ -13,8 +13,6 @@ from dreval.geometry.blocks import View
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.ranks import rank_share
 
-__all__ = ["PAIRS_OF_CLASSES", "Members", "as_near", "class_aware_share", "matchings", "members", "pair_matching"]
-
 FloatArray = npt.NDArray[np.float64]
 Lists = npt.NDArray[np.int32]
 IntArray = npt.NDArray[np.int64]

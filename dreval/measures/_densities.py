@@ -12,8 +12,6 @@ from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points, largest_distance_note
 from dreval.records.notes import Notes, note
 
-__all__ = ["of_densities"]
-
 FloatArray = npt.NDArray[np.float64]
 SOME = 2000  # points among which all pairs are used where there are too many
 

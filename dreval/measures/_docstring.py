@@ -9,8 +9,6 @@ from typing import Any
 
 from dreval.glossary import DIRECTIONS, METRICS, block
 
-__all__ = ["described", "docstring", "signature"]
-
 
 def signature(card: Any) -> inspect.Signature:
     """(X, Y, *, parameters of the measure, then what its needs ask for)."""

@@ -24,8 +24,6 @@ from dreval.inputs.source import as_source
 from dreval.measures._docstring import described, docstring, signature
 from dreval.records.notes import Notes, note
 
-__all__ = ["Answer", "MeasureCard", "answer", "curve_values", "measure", "tie_values"]
-
 FloatArray = npt.NDArray[np.float64]
 ChanceRule = float | Callable[[int, int], float] | str | None
 TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]

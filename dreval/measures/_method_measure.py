@@ -20,17 +20,6 @@ from dreval.measures._measure import MeasureCard
 from dreval.records.measure_record import MeasureRecord
 from dreval.records.notes import Notes, note
 
-__all__ = [
-    "CALLED",
-    "chance_disparity",
-    "embedding_disparity",
-    "is_constant",
-    "make_record",
-    "method_measure",
-    "narrow_note",
-    "total_square",
-]
-
 FloatArray = npt.NDArray[np.float64]
 OUTSIDE = (
     "labels",

@@ -14,8 +14,6 @@ from dreval.geometry.ranks import chance_rank_measure
 from dreval.measures._measure import FloatArray
 from dreval.records.notes import Notes, note
 
-__all__ = ["CORANKING", "CURVE", "RANK_CHANCE", "RELATIVE_ERROR", "notes_of", "over_ties", "relative_errors"]
-
 RANK_CHANCE: dict[str, Any] = {  # of trustworthiness and continuity
     "chance": chance_rank_measure,
     "chance_formula": r":math:`1 - (n-1-k)(n-k) / ((n-1)(2n-3k-1))` for k < n/2, :math:`1 - k/(n-1)` otherwise",

@@ -21,8 +21,6 @@ from dreval.measures._method_measure import (
 from dreval.records.measure_record import MeasureRecord
 from dreval.records.notes import ASSUMPTION, LIMIT, define
 
-__all__ = ["full_components", "trustability"]
-
 CHANCE_DRAWS = 20
 CONSTANT = define("trustability.constant", LIMIT, "The method puts all points in one place: u = 1 (TI is 0 there).")
 FEWER = define("trustability.fewer", ASSUMPTION, "Run at d = {d}, not at p = {p}: {why}.")

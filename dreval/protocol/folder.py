@@ -24,28 +24,6 @@ from dreval.inputs.identity import digest
 from dreval.inputs.recording import sketch
 from dreval.records.whole_file import write_whole
 
-__all__ = [
-    "FORMATS",
-    "MANIFEST",
-    "RETURNED",
-    "Manifest",
-    "Task",
-    "check_format",
-    "check_input",
-    "check_listed",
-    "check_place",
-    "check_settings",
-    "exported_data",
-    "file_hash",
-    "id_column",
-    "read_manifest",
-    "task_of",
-    "usable_ids",
-    "usable_names",
-    "write_table",
-    "write_texts",
-]
-
 FORMATS = ("csv", "parquet")
 MANIFEST, TASKS, INPUTS, RETURNED = "manifest.json", "tasks.csv", "input", "returned"
 DRIVERS = ("run.sh", "run_uwot.R", "run_rtsne.R")

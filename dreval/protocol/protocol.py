@@ -19,8 +19,6 @@ from dreval.protocol.returned import ProtocolStatus, copied_note, rounded_note, 
 from dreval.protocol.rounds import embedding_of, first_round, put_embedding, record, second_round
 from dreval.records.notes import note
 
-__all__ = ["Protocol"]
-
 
 class Protocol:
     """Files for a tool outside Python, so that measures that re-run a method can be computed for it.

@@ -21,17 +21,6 @@ from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_h
 from dreval.records._verbs import Record
 from dreval.records.notes import Note, Notes, note
 
-__all__ = [
-    "ProtocolStatus",
-    "check_base",
-    "copied_note",
-    "missing",
-    "one_place_note",
-    "read_returned",
-    "rounded_note",
-    "status_of",
-]
-
 FloatArray = npt.NDArray[np.float64]
 DIGITS = 3  # digits of the largest coordinate up to which an embedding looks rounded
 

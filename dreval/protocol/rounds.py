@@ -22,8 +22,6 @@ from dreval.measures.trustability import full_components
 from dreval.protocol import folder as folders
 from dreval.protocol.returned import check_base, missing, read_returned, status_of
 
-__all__ = ["embedding_of", "first_round", "put_embedding", "record", "second_round"]
-
 FloatArray = npt.NDArray[np.float64]
 TAKE = "To accept missing runs: partial=True, on the command line --partial."
 SECOND = "tractable_consistency"  # the measure that needs the second round

@@ -26,8 +26,6 @@ from dreval.report.render.latex import in_line, latex_table, latex_title
 from dreval.report.render.markup import known_letters
 from dreval.report.render.summary import Summary
 
-__all__ = ["Beside", "beside_results", "check_folder"]
-
 LINE = 6.3  # inches of a line of the document
 WIDE = 420.0  # the same in points, and some to spare for broad letters
 MAX_CURVES = 6

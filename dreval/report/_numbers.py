@@ -7,20 +7,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = [
-    "counted",
-    "decimals_for",
-    "decisive_p",
-    "fixed",
-    "half_width",
-    "in_words",
-    "of_hundred",
-    "ordered",
-    "p_words",
-    "plain_numbers",
-    "probability",
-]
-
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 

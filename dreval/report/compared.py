@@ -35,8 +35,6 @@ from dreval.report.reading import Cell, Column, make_column, parameter_words
 from dreval.report.render.snippets import markdown_tables
 from dreval.report.render.summary import Summary
 
-__all__ = ["comparison_page", "write_comparison"]
-
 IN_FILES = {  # kinds of figures with their words, in the order of a report
     "critical_difference": "Mean ranks; a bar joins embeddings that do not differ",
     "wins": "On how many data sets the embedding of the row is better than that of the column",

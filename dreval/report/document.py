@@ -11,17 +11,6 @@ from typing import Any
 from dreval.glossary import spread, terminal_width
 from dreval.report.render.markup import plain_symbols, printable
 
-__all__ = [
-    "CODES",
-    "Best",
-    "Block",
-    "Content",
-    "Small",
-    "format_duration",
-    "same_digits",
-    "significance_stars",
-]
-
 WIDTH = 78
 TERMINAL = 80  # columns, all of which a table may take
 LEAST = 8  # columns of a terminal that a name keeps

@@ -11,8 +11,6 @@ from dreval.glossary import MARK, spread, terminal_width
 from dreval.report.document import Block
 from dreval.report.render.markup import printable
 
-__all__ = ["breadth", "distinct_short_names", "in_short", "short_name", "short_names", "shortened"]
-
 
 def in_short(blocks: Sequence[Block], rooms: Sequence[int]) -> tuple[list[Block], dict[str, str]]:
     """The tables with names that fit, and what each short form in them stands for.

@@ -25,8 +25,6 @@ from dreval.report.render.latex import tex_environment
 from dreval.report.render.markup import html_symbols, markdown_text, plain_symbols, printable
 from dreval.report.render.snippets import markdown_call
 
-__all__ = ["is_page", "page_target", "write_page", "write_report"]
-
 _BREAK = re.compile(r"(?<=[\w$])([_\-/])(?=\w)")
 
 

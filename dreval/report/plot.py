@@ -21,8 +21,6 @@ from dreval.report._style import draw_for_reader, drawing, unknown_letters
 from dreval.report.figures._kind import FigureCard
 from dreval.report.reading import Reading, read_results
 
-__all__ = ["draw_comparison", "kind_card", "kinds", "plot", "plot_comparison", "plot_study"]
-
 CHOICE = ("names", "embedding")  # options of every figure of a result
 COMPARED = ("baseline", "alpha", "adjust")  # what a result that is compared first takes besides
 

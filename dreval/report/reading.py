@@ -14,19 +14,6 @@ from dreval.records.results import Results, over_replicates
 from dreval.registry import MEASURES
 from dreval.report._numbers import decimals_for, fixed, half_width
 
-__all__ = [
-    "DIFFERS",
-    "SCALE",
-    "Cell",
-    "Column",
-    "Reading",
-    "make_column",
-    "parameter",
-    "parameter_words",
-    "read_results",
-    "without",
-]
-
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = ("Jaccard", "Kendall", "Kolmogorov", "Kruskal", "Kullback", "Pearson", "Procrustes", "Sammon", "Shepard")
 PERSONS += ("Smirnov", "Spearman", "Wasserstein")

@@ -9,35 +9,6 @@ from dataclasses import dataclass, field
 from dreval.report._numbers import in_words, of_hundred, ordered
 from dreval.report.reading import Cell, Column, Reading
 
-__all__ = [
-    "ALIKE",
-    "AREA",
-    "CHANCE",
-    "CLASSES",
-    "FAIR",
-    "GOOD",
-    "HOLDS",
-    "MOST",
-    "MOSTLY",
-    "OVERLAP",
-    "POOR",
-    "RULES",
-    "TRIPLETS",
-    "WHOLE_FAILS",
-    "WHOLE_HOLDS",
-    "Decided",
-    "Rule",
-    "Verdict",
-    "above_chance",
-    "grade",
-    "in_chance",
-    "rank_rule",
-    "say",
-    "shape_rule",
-    "spoken_measures",
-    "verdicts",
-]
-
 LISTED = 3
 Lead = tuple[bool | None, str]
 

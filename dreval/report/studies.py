@@ -27,22 +27,6 @@ from dreval.report.page import is_page, page_target, write_page
 from dreval.report.plot import draw_comparison
 from dreval.report.reading import Column, make_column, parameter_words, without
 
-__all__ = [
-    "Family",
-    "StudyReading",
-    "dataset_row",
-    "failures",
-    "method_row",
-    "read_study",
-    "states",
-    "study_cautions",
-    "study_meta",
-    "study_settings",
-    "study_tables",
-    "study_title",
-    "write_study",
-]
-
 
 def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
     """Write the report of a study.

@@ -23,8 +23,6 @@ from dreval.records.embedding import Embedding
 from dreval.records.notes import Notes, note
 from dreval.registry import TESTS
 
-__all__ = ["RULE", "FitPoints", "certify", "fit_points", "fitted", "residual_tests"]
-
 FloatArray = npt.NDArray[np.float64]
 PERMUTATIONS = 99  # of the observed residual, for effects relative to a null mean
 RULE = "ridge"  # how the reconstruction is fitted by default

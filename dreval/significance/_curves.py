@@ -16,8 +16,6 @@ from dreval.records.sweep import Sensitivity
 from dreval.registry import TESTS
 from dreval.significance._variables import gather
 
-__all__ = ["bandwidth_curve", "kappa_curve"]
-
 KAPPA = 0.02
 
 

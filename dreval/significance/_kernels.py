@@ -12,18 +12,6 @@ import numpy.typing as npt
 from dreval.errors import InputError
 from dreval.geometry.lowrank import MEDIAN_ROWS, TRACE_TOLERANCE, LowRank, low_rank_kernel, some_rows
 
-__all__ = [
-    "EXACT_ROWS",
-    "MOST_EXACT_ROWS",
-    "Pair",
-    "Side",
-    "Statistic",
-    "chosen_factors",
-    "exact_pair",
-    "factors_suffice",
-    "unbiased_inner",
-]
-
 FloatArray = npt.NDArray[np.float64]
 Statistic = Callable[[Any], FloatArray]
 EXACT_ROWS = 2000  # rows up to which matrices are used

@@ -13,8 +13,6 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.significance._variables import matched_rows, per_variable, refuse_path
 
-__all__ = ["dependence_ranking"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -18,14 +18,6 @@ from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import Note, Notes, note
 from dreval.significance._variables import matched_rows, refuse_path
 
-__all__ = [
-    "Resampling",
-    "TestCard",
-    "make_record",
-    "named",
-    "test",
-]
-
 P = ParamSpec("P")
 
 # Entries that the docstrings of several tests share: a line ``%(name)s`` of a docstring is replaced by the entry.

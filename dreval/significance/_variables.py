@@ -18,18 +18,6 @@ from dreval.inputs.tables import as_numpy, counting, row_names
 from dreval.inputs.variables import Rows, align
 from dreval.records.notes import Note, Notes
 
-__all__ = [
-    "Variables",
-    "check_groups",
-    "count_rows",
-    "gather",
-    "in_own_order",
-    "matched_columns",
-    "matched_rows",
-    "per_variable",
-    "refuse_path",
-]
-
 FRAMED = (pd.DataFrame, pd.Series)
 
 

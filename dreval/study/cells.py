@@ -26,8 +26,6 @@ from dreval.records.frames import noted_rows
 from dreval.records.notes import Note, note, refusal
 from dreval.study.parts import Settings, points_per_replicate
 
-__all__ = ["Job", "Round", "cell_seed", "compute_cell"]
-
 SEEN = (UserWarning, RuntimeWarning)  # not those for programmers, such as deprecations
 CellResult = tuple[Cell, dict[str, Any], npt.NDArray[np.float64] | None]
 

@@ -22,17 +22,6 @@ from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.inputs.tables import is_path
 from dreval.registry import DATASETS, MEASURES, METHODS
 
-__all__ = [
-    "Settings",
-    "about_data",
-    "about_method",
-    "check_fit",
-    "make_datasets",
-    "make_methods",
-    "make_settings",
-    "points_per_replicate",
-]
-
 VARIABLES = ("labels", "latent", "covariates", "ids", "layer", "use_rep")
 
 

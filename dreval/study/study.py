@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from dreval.records.comparison import Comparison
 
-__all__ = ["Study", "StudyStatus", "shortened_reason", "why_missing"]
-
 LONGEST = 280  # characters of a reason that are printed
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from numba import njit
 
-__all__ = ["loop"]
-
 
 def loop(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a loop when it is first called.

@@ -13,8 +13,6 @@ import numpy as np
 from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.permutations import mix
 
-__all__ = ["majorized"]
-
 STEPS = 100  # of bisection; it ends earlier when the entropy is met
 CLOSE = 1e-10  # of the entropy
 

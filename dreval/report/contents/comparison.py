@@ -18,17 +18,6 @@ from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.document import CODES, Block, significance_stars
 from dreval.report.render.summary import Summary
 
-__all__ = [
-    "OVERALL_TITLES",
-    "PAIR_TITLES",
-    "SHORT",
-    "cannot_tell",
-    "comparison_summary",
-    "direction_of",
-    "heading",
-    "letter_words",
-]
-
 SHORT = {"wilcoxon": "Wilcoxon signed-rank tests", "nemenyi": "Nemenyi's test", "mixed": "the mixed model"}
 
 SAME_POINTS = "paired tests at the same points"

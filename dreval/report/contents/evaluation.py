@@ -18,8 +18,6 @@ from dreval.report.render.summary import Summary
 if TYPE_CHECKING:
     from dreval.records.results import Results
 
-__all__ = ["measure_title", "printed_notes", "short_parameters", "summarize"]
-
 COUNTED = ("n_transformations", "n_folds")  # parameters of which ``n_resamples`` is what was run
 FEW = 8  # names that a note lists before it counts
 

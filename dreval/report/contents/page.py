@@ -36,23 +36,6 @@ from dreval.report.statements import (
     verdicts,
 )
 
-__all__ = [
-    "MOST_WORDS",
-    "Footnotes",
-    "TableCell",
-    "Word",
-    "balanced",
-    "card_lines",
-    "cautions",
-    "content",
-    "definitions",
-    "glossary",
-    "head_line",
-    "is_turned",
-    "measure_words_of",
-    "table_parts",
-]
-
 ABSENT = "—"
 NAME_ROOM = 30
 

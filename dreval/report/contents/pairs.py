@@ -20,18 +20,6 @@ from dreval.report.contents.tests import ADJUSTMENTS
 from dreval.report.reading import Reading, parameter_words
 from dreval.report.statements import Decided
 
-__all__ = [
-    "ABSENT",
-    "HeatCell",
-    "Paired",
-    "interval_words",
-    "leading",
-    "pair_rows",
-    "paired_differences",
-    "posterior_rows",
-    "rank_lines",
-]
-
 ABSENT = "—"
 POSTERIOR = ("p_first", "p_rope", "p_second")
 OPEN = "open"

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = ["VOICES", "measure_paragraph", "paragraph"]
-
-
 def _markdown_title(title: str) -> str:
     return markdown_text(plain_symbols(title))
 

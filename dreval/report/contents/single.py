@@ -16,15 +16,6 @@ from dreval.registry import METHODS
 from dreval.report.document import Block
 from dreval.report.render.summary import Summary
 
-__all__ = [
-    "dataset_summary",
-    "embedding_summary",
-    "evaluation_preview",
-    "map_summary",
-    "measure_summary",
-    "method_summary",
-]
-
 
 def measure_summary(record: MeasureRecord) -> Summary:
     """The method and the data, the value beside its chance level, the parts, and notes."""

@@ -13,8 +13,6 @@ from dreval.report.document import Block, format_duration
 from dreval.report.render.summary import Summary
 from dreval.study.study import StudyStatus, shortened_reason
 
-__all__ = ["protocol_summary", "study_summary"]
-
 LINES = 40  # of a larger study only the pairs are printed that are not simply done
 REASONS = 10
 

@@ -18,20 +18,6 @@ from dreval.report.document import CODES, Block, same_digits, significance_stars
 from dreval.report.reading import Reading
 from dreval.report.render.summary import Summary
 
-__all__ = [
-    "ADJUSTMENTS",
-    "RESIDUAL",
-    "asked_rows",
-    "certificate_summary",
-    "certificate_verdict",
-    "known_tests",
-    "sensitivity_summary",
-    "test_groups",
-    "test_row",
-    "test_summary",
-    "tests_said",
-]
-
 EXTRA = {  # keys of ``extra`` whose words are not the key itself
     "cka": "CKA",
     "dcor": "Distance correlation",

@@ -11,9 +11,6 @@ from matplotlib.figure import Figure
 
 from dreval.glossary import block
 
-__all__ = ["FigureCard", "figure"]
-
-
 @dataclass(frozen=True, repr=False)
 class FigureCard:
     """What is known of a kind of figure without drawing one.

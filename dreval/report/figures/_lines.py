@@ -23,25 +23,6 @@ from dreval.report.figures._panels import SOFT
 from dreval.report.names import breadth, short_names
 from dreval.report.reading import Column, Reading, parameter
 
-__all__ = [
-    "BOTTOM",
-    "LETTER",
-    "WIDTH",
-    "ScaleCurve",
-    "band_opacity",
-    "curve_words",
-    "draw_curves",
-    "draw_scales",
-    "draw_sensitivity",
-    "height_for",
-    "label_ends",
-    "mark_powers",
-    "scale_curves",
-    "scale_words",
-    "sensitivity_curve",
-    "spread_labels",
-]
-
 WIDTH, HEIGHT, BOTTOM = 4.8, 2.7, 0.5
 CROWD = 6  # lines; the intervals of more are fainter
 LETTER = 0.078  # inches that a letter of a label takes at most, on average

@@ -23,8 +23,6 @@ from dreval.report.plot import draw_comparison
 from dreval.report.reading import Reading, parameter_words
 from dreval.report.render.markup import printable
 
-__all__ = ["EDGE", "Bars", "add_nulls", "draw_panel", "forests", "kept_null", "null_histogram"]
-
 FloatArray = npt.NDArray[np.float64]
 DIGIT = 0.079  # inches of a digit of a tick
 EDGE = 0.2  # inches beside the axis that any panel has

@@ -15,8 +15,6 @@ from dreval.records.shepard import Shepard
 from dreval.report._style import LIGHT, PLAIN, bar_axes
 from dreval.report.reading import Reading
 
-__all__ = ["draw_shepard", "rank_words", "shade_bar", "shaded", "shepard_words"]
-
 FloatArray = npt.NDArray[np.float64]
 FAINT = 0.10  # opacity of the emptiest cell that is drawn at all
 

@@ -29,35 +29,11 @@ from dreval.report._style import (
     embedding_color,
     grid_columns,
     math_words,
-    printable,
 )
 from dreval.report.contents.comparison import direction_of, heading
 from dreval.report.names import breadth, short_names
 from dreval.report.reading import Reading, read_results
-
-__all__ = [
-    "ACROSS",
-    "SOFT",
-    "UNLABELED",
-    "WORDS",
-    "Classes",
-    "Scale",
-    "class_colors",
-    "color_bar",
-    "draw_map",
-    "draw_points",
-    "foot_lines",
-    "main_measures",
-    "map_cells",
-    "name_panel",
-    "place_points",
-    "ramp_between",
-    "scale_of_maps",
-    "setting_words",
-    "title_inches",
-    "write_foot",
-    "write_title",
-]
+from dreval.report.render.markup import printable
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -49,24 +49,6 @@ from dreval.report.names import breadth, short_name, short_names
 from dreval.report.reading import Column, Reading, parameter, parameter_words
 from dreval.report.render.markup import printable
 
-__all__ = [
-    "MAX_CURVES",
-    "PANEL",
-    "Numbers",
-    "chance_mark",
-    "class_names",
-    "legend_columns",
-    "map_values",
-    "mapped_column",
-    "number_colors",
-    "point_colors",
-    "point_data",
-    "point_figures",
-    "title_points",
-    "write_legend",
-    "write_scale",
-]
-
 PANEL = 2.3
 MARK = 0.32  # inches that a dot of a legend takes with the gaps beside it
 MOST = 13  # columns of a legend

@@ -22,8 +22,6 @@ from dreval.report.figures._pairs import shade_bar, shaded
 from dreval.report.figures._panels import SOFT, WORDS, foot_lines, name_panel, write_foot
 from dreval.report.reading import Reading
 
-__all__ = ["draw"]
-
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 CELLS = 40  # cells a side

@@ -18,8 +18,6 @@ from dreval.report.figures._lines import LETTER
 from dreval.report.figures._panels import SOFT, title_inches, write_title
 from dreval.report.names import breadth, short_names
 
-__all__ = ["draw", "shared_letters"]
-
 AXIS = 3.2  # inches of the axis of ranks
 LINE = 0.2  # between two names
 BAR = 0.16  # between two bars

@@ -11,8 +11,6 @@ from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import draw_curves, draw_scales, scale_curves
 from dreval.report.reading import Reading
 
-__all__ = ["draw"]
-
 
 @figure("a measure against the number of neighbors, one line for each embedding, with intervals and chance")
 def draw(results: Results, reading: Reading, names: list[str], *, measure: str | None = None) -> Figure:

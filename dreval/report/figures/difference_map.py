@@ -29,8 +29,6 @@ from dreval.report.figures._panels import (
 from dreval.report.figures._points import PANEL
 from dreval.report.names import breadth, short_names
 
-__all__ = ["draw"]
-
 
 @figure("where the first of a pair is better than the second, in both embeddings", of="comparison")
 def draw(comparison: Comparison, *, measure: str | None = None, pair: tuple[str, str] | None = None) -> Figure:

@@ -21,8 +21,6 @@ from dreval.report.figures._lines import LETTER
 from dreval.report.figures._panels import ACROSS, SOFT, WORDS, main_measures, setting_words, write_foot
 from dreval.report.names import breadth, short_names
 
-__all__ = ["draw", "forest_words"]
-
 ADVANTAGES = {
     "wilcoxon": "median advantage",
     "nemenyi": "advantage in mean rank",

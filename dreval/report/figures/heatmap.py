@@ -21,8 +21,6 @@ from dreval.report.figures._panels import ACROSS, SOFT, WORDS, write_foot
 from dreval.report.names import breadth, short_names
 from dreval.report.reading import Column, Reading, parameter_words
 
-__all__ = ["draw"]
-
 WIDTH, HEIGHT = 0.92, 0.4  # inches of a cell
 CHANCE = 0.98  # of the column of chance
 TITLE = 40  # letters of the name of a measure

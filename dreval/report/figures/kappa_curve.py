@@ -18,8 +18,6 @@ from dreval.report.figures._panels import WORDS, foot_lines, name_panel, write_f
 from dreval.report.reading import Reading
 from dreval.significance._curves import kappa_curve
 
-__all__ = ["draw"]
-
 SIDE, BESIDE, BELOW = 2.1, 0.46, 0.36
 POINTS = 1000  # of more, a random part
 

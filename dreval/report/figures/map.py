@@ -11,8 +11,6 @@ from dreval.report.figures._panels import SOFT, color_bar, draw_map, map_cells, 
 from dreval.report.figures._points import PANEL, chance_mark, map_values, mapped_column, title_points
 from dreval.report.reading import Reading, parameter_words
 
-__all__ = ["draw"]
-
 
 @figure("the quality of a measure where the points lie, from worse (orange) to better (blue)")
 def draw(

@@ -16,8 +16,6 @@ from dreval.report.figures._nulls import draw_panel, kept_null
 from dreval.report.figures._panels import WORDS, foot_lines, name_panel, write_foot
 from dreval.report.reading import Reading
 
-__all__ = ["draw"]
-
 SIDE, BESIDE, BELOW = 2.3, 0.34, 0.26
 HEAD = 0.32  # for the two lines of words over a line
 

@@ -22,8 +22,6 @@ from dreval.report.figures._points import (
 )
 from dreval.report.reading import Reading
 
-__all__ = ["draw"]
-
 
 @figure("the points of each embedding, colored by class or by `color`", aliases=("embedding",))
 def draw(results: Results, reading: Reading, names: list[str], *, color: Any = None) -> Figure:

@@ -12,8 +12,6 @@ from dreval.report.figures._pairs import draw_shepard, rank_words, shepard_words
 from dreval.report.figures._panels import WORDS, foot_lines, name_panel, write_foot
 from dreval.report.reading import Reading
 
-__all__ = ["draw"]
-
 SIDE, BESIDE, BELOW = 2.1, 0.58, 0.4
 
 

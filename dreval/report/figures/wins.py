@@ -14,8 +14,6 @@ from dreval.report.figures._lines import LETTER
 from dreval.report.figures._panels import title_inches, write_title
 from dreval.report.names import breadth, short_names
 
-__all__ = ["draw"]
-
 CELL = 0.36  # inches of a cell
 DARK_FROM = 0.35  # shares from which the ramp is dark enough for light letters
 

@@ -16,8 +16,6 @@ from dreval.report.document import Best, Block, Content, Small
 from dreval.report.names import in_short
 from dreval.report.render.markup import known_letters, latex_symbols, latex_text, printable
 
-__all__ = ["Fitted", "in_line", "latex", "latex_table", "latex_title", "tex_environment"]
-
 LINE = 320.0  # points of a line of the usual text, and some to spare
 SIZES = (("small", 5.1), ("footnotesize", 4.7), ("scriptsize", 4.3))  # points of a letter, where the text has 11
 GAP = 8.0  # points between columns

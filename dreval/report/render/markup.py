@@ -11,17 +11,6 @@ from typing import Any
 
 from dreval.registry import MEASURES
 
-__all__ = [
-    "html_symbols",
-    "known_letters",
-    "latex_symbols",
-    "latex_text",
-    "markdown_text",
-    "math_symbols",
-    "plain_symbols",
-    "printable",
-]
-
 _MARKDOWN = str.maketrans({**{mark: f"\\{mark}" for mark in "\\`*_[]#|~$"}, "&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _BLOCK = re.compile(r"^(?=[-+] )|(?<=^\d)(?=[.)] )")  # what begins a list
 _COMMANDS = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {

@@ -10,8 +10,6 @@ from itertools import zip_longest
 from dreval.report.document import Best, Block, Content, Small
 from dreval.report.render.markup import html_symbols, markdown_text, plain_symbols, printable
 
-__all__ = ["html", "html_tables", "markdown", "markdown_call", "markdown_tables"]
-
 _ARGUMENT = re.compile(r"^`([A-Za-z_]\w*)`")  # at the beginning only: elsewhere it may be part of a name
 
 # No color but those around it, so that it looks right on light and dark ground.

@@ -13,8 +13,6 @@ from dreval.report.render.latex import latex
 from dreval.report.render.markup import plain_symbols, printable
 from dreval.report.render.snippets import html, markdown
 
-__all__ = ["Summary"]
-
 CALL_LINES = 5  # of a longer call the middle is left out
 
 
