@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from threading import Lock
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,9 @@ def random_groups(n: int, count: int, rng: np.random.Generator) -> Groups:
     codes = np.empty(n, np.int64)
     codes[rng.permutation(n)] = np.arange(n) % count
     return Groups(codes, count)
+
+
+P, R = ParamSpec("P"), TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,17 @@ class View:
             farther={},
             _kept={},
         )
+
+
+def per_view(compute: Callable[Concatenate[View, P], R]) -> Callable[Concatenate[View, P], R]:
+    """Compute a function of a view once for each view and further (positional) arguments; all measures share it."""
+
+    @wraps(compute)
+    def shared(view: View, *args: P.args, **kwargs: P.kwargs) -> R:
+        made: R = view.once((compute.__name__, *args), lambda: compute(view, *args, **kwargs))
+        return made
+
+    return shared
 
 
 def _drop(

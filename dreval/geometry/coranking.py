@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._parallel import SumInOrder, run_blocks
-from dreval.geometry.blocks import View
+from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space, block_rows
 from dreval.geometry.leave_one import check_left_one
 from dreval.geometry.neighbors import orders
@@ -258,6 +258,7 @@ def _pass(view: View, codes: IntArray, drops: IntArray, left_one: _LeftOneTally 
     return made
 
 
+@per_view
 def tied_corankings(view: View) -> tuple[Coranking, Coranking]:
     """The co-rankings with the fewest and the most common neighbors over all ways to break ties.
 
@@ -266,12 +267,6 @@ def tied_corankings(view: View) -> tuple[Coranking, Coranking]:
     that K cuts, each space then takes first the members that the other has, or that it has not. Costs the pass of
     ``coranking`` twice more for the ambiguous rows only.
     """
-    made: tuple[Coranking, Coranking] = view.once(("tied_corankings",), lambda: _tied_pass(view))
-    return made
-
-
-def _tied_pass(view: View) -> tuple[Coranking, Coranking]:
-    """Replace the ambiguous rows in the counts by their worst and best orders."""
     from dreval.geometry._loops import coranking as loops
 
     found, population = coranking(view), view.population

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dreval._parallel import n_threads, run_blocks
 from dreval._random import stream
-from dreval.geometry.blocks import Groups, View
+from dreval.geometry.blocks import Groups, View, per_view
 from dreval.geometry.distances import Space
 from dreval.geometry.pairs import Pairs, Short, measured_pairs, numbered, pairs_of
 from dreval.records.notes import Notes, note
@@ -153,6 +153,7 @@ class Triplets(NamedTuple):
     drawn: bool
 
 
+@per_view
 def triplets(view: View, wanted: int) -> Triplets:
     """Agreement of the triplets of each row: all of them up to 20,000 (or ``wanted``), else ``wanted`` random ones.
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dreval._parallel import run_blocks
 from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import Groups, View, random_groups
+from dreval.geometry.blocks import Groups, View, per_view, random_groups
 from dreval.geometry.distances import Space
 from dreval.records.notes import Notes, note
 
@@ -361,7 +361,7 @@ def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate
     base = view if parent is None else parent
     if len(base.rows) < base.n or base.n <= EXACT_POINTS:
         return estimate(view, statistic)
-    part: View = base.once(("some points", count), lambda: _some_points(base, count))
+    part = _some_points(base, count)
     table = pairs_of(part)
 
     def without(stay: Keep) -> float:
@@ -379,6 +379,7 @@ def estimate_by_points(view: View, statistic: Statistic, count: int) -> Estimate
     return Estimate(value, (*notes, drawn), sampling_se=se, n_used=count)
 
 
+@per_view
 def _some_points(view: View, count: int) -> View:
     """The view of some random points only."""
     chosen = np.sort(stream(view.seed, "points of pairs").choice(view.population, count, replace=False))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._parallel import run_blocks
-from dreval.geometry.blocks import View
+from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import centered_sparse, compact, gather, group_width, power_of_two, rescaled
 from dreval.geometry.leave_one import with_extra_neighbor
 from dreval.inputs.features import is_sparse
@@ -45,12 +45,9 @@ class LocalSpectra(NamedTuple):
     nuclear: FloatArray
 
 
+@per_view
 def local_parts(view: View, k: int) -> LocalParts:
     """Parts of the local Procrustes measures on each point and its k neighbors in the data (k + 1 points)."""
-    return view.once(("local_parts", k), lambda: _local_parts(view, k))
-
-
-def _local_parts(view: View, k: int) -> LocalParts:
     from dreval.geometry._loops import local as loops
 
     m = len(view.rows)
@@ -74,15 +71,12 @@ def _powers(scale: float, other: float) -> tuple[int, int]:
     return power, power - round(math.log2(other))
 
 
+@per_view
 def parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArray[np.int32]]:
     """Parts of all neighborhoods (n,), of each without one of its k neighbors (n, k), and these neighbors (n, k).
 
     The (k + 1)-th neighbor takes the place of the one left out. Costs k times ``local_parts``.
     """
-    return view.once(("parts_without", k), lambda: _parts_without(view, k))
-
-
-def _parts_without(view: View, k: int) -> tuple[LocalParts, LocalParts, npt.NDArray[np.int32]]:
     from dreval.geometry._loops import local as loops
 
     spared = with_extra_neighbor(view, k, ranks=False)
@@ -148,15 +142,12 @@ def _neighborhoods(
     )
 
 
+@per_view
 def _unit_size(view: View, which: str) -> tuple[Any, float]:
     """Data or embedding at size 1, and the power of two of the scaling; a copy only if the size is far from 1."""
-
-    def make() -> tuple[Any, float]:
-        points = getattr(view, which)
-        scale = power_of_two(points)
-        return (points, 1.0) if 1e-30 < scale < 1e30 else (points * scale, scale)
-
-    return view.once(("unit size", which), make)
+    points = getattr(view, which)
+    scale = power_of_two(points)
+    return (points, 1.0) if 1e-30 < scale < 1e30 else (points * scale, scale)
 
 
 def residual(parts: LocalParts) -> tuple[FloatArray, int]:
@@ -187,15 +178,12 @@ def relative(numerator: FloatArray, x2: FloatArray) -> FloatArray:
     return np.divide(numerator, x2, out=np.zeros_like(numerator), where=x2 > 0)
 
 
+@per_view
 def local_spectra(view: View, k: int) -> LocalSpectra:
     """Spectra of the data's neighborhoods for the embedding's dimension d, in chunks of small matrices.
 
     O(n k^2 (k + p)) time; the chunks keep memory at a few megabytes.
     """
-    return view.once(("local_spectra", k), lambda: _local_spectra(view, k))
-
-
-def _local_spectra(view: View, k: int) -> LocalSpectra:
     d = view.Y.shape[1]
     data, embedding = _unit_size(view, "X")[0], _unit_size(view, "Y")[0]
     out = []

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import View
+from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space, block_rows, power_of_two
 from dreval.geometry.neighbors import nearest
 
@@ -174,13 +174,9 @@ class Extremes(NamedTuple):
     overlap: FloatArray
 
 
+@per_view
 def tie_bounds(view: View, k: int) -> Extremes:
     """Extremes of the ambiguous rows of a view over all ways to break ties; shared by the rank measures, exact."""
-    return view.once(("tie_bounds", "tied_shares", k), lambda: _tie_bounds(view, k))
-
-
-def _tie_bounds(view: View, k: int) -> Extremes:
-    """Compute the extremes by blocks of direct distances among the points that count."""
     from dreval.geometry._loops import ranks as loops
 
     rows, out = np.flatnonzero(view.ambiguous), np.empty((int(view.ambiguous.sum()), 6))

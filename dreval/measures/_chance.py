@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._random import stream
-from dreval.geometry.blocks import View, sweep
+from dreval.geometry.blocks import View, per_view, sweep
 from dreval.geometry.distances import Space, take
 from dreval.geometry.pairs import n_pairs, share_pairs
 from dreval.geometry.ranks import tied_ranks
@@ -94,40 +94,35 @@ def permuted(view: View, root: int, b: int, k: int = 0, rows: int | None = None)
     made: View = view.once(("permuted", root, b), lambda: view.shuffled(stream(root, "chance", b)))
     share_pairs(made, view)
     if rows is not None and rows < len(view.rows):
-        made = made.once(("seen from", rows), lambda: _seen_from(made, rows, b))
-    if not k:
-        return made
-    ranked: View = made.once(("ranked", k), lambda: _with_ranks(made, k))
-    return ranked
+        made = _restricted(made, rows, b)
+    return _with_ranks(made, k) if k else made
 
 
+@per_view
 def ties_of(view: View) -> npt.NDArray[np.bool_]:
     """Whether the r-th and the next nearest point of the embedding are ever equally far, for r = 1, ..., n - 2.
 
-    Computed at up to 200 random points. Where they never are, the ranks of permuted rows are a uniform draw however
-    the data are tied, and the closed form of a chance value is exact. It is a fact of the embedding alone, not of how
+    Computed at up to 200 random points. If there are no ties, the ranks of permuted rows are a uniform draw whatever
+    the ties in the data, and the closed form of a chance level is exact. It depends on the embedding alone, not on how
     its points are paired.
     """
-
-    def look() -> npt.NDArray[np.bool_]:
-        rows = np.arange(view.n)
-        if view.n > TIE_ROWS:
-            rows = np.sort(stream(view.seed, "rows for ties").choice(view.n, TIE_ROWS, replace=False))
-        return tied_ranks(Space.of(view.Y[view.population]), rows)
-
-    found: npt.NDArray[np.bool_] = view.once("equal distances in the embedding", look)
-    return found
+    rows = np.arange(view.n)
+    if view.n > TIE_ROWS:
+        rows = np.sort(stream(view.seed, "rows for ties").choice(view.n, TIE_ROWS, replace=False))
+    return tied_ranks(Space.of(view.Y[view.population]), rows)
 
 
-def _seen_from(view: View, count: int, b: int) -> View:
-    """The view from some random rows of it."""
+@per_view
+def _restricted(view: View, count: int, b: int) -> View:
+    """The view from some of its rows, at random."""
     chosen = np.sort(stream(view.seed, "rows for chance", b).choice(len(view.rows), count, replace=False))
     near = view.nearest_data[chosen] if len(view.nearest_data) else view.nearest_data  # there may have been no pass
     return replace(view, rows=view.rows[chosen], nearest_data=near, ambiguous=view.ambiguous[chosen], _kept={})
 
 
+@per_view
 def _with_ranks(view: View, k: int) -> View:
-    """A pass over the points that count, from the rows of the view; O(m n (p + d)) time for m rows."""
+    """A pass over the population from the rows of the view; O(m n (p + d)) time for m rows."""
     stay = view.population
     places = np.searchsorted(stay, view.rows)
     X = take(view.X, stay, view.metric)

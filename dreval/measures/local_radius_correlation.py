@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import View
+from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space
 from dreval.geometry.pair_statistics import rank_correlation
 from dreval.geometry.pairs import Estimate, left_out_anchors
@@ -68,13 +68,9 @@ def local_radius_correlation(view: View, n_neighbors: int = 15) -> Estimate:
     )
 
 
+@per_view
 def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
     """Distance from each row to its k-th neighbor in the data and in the embedding."""
-
-    def found() -> tuple[FloatArray, FloatArray]:
-        spaces = (view.data_space(), view.nearest_data), (Space.of(view.Y), view.nearest_embedding)
-        x, y = (space.listed(view.rows, nearest[:, k - 1], view.n_jobs) for space, nearest in spaces)
-        return x, y
-
-    made: tuple[FloatArray, FloatArray] = view.once(("radii", k), found)
-    return made
+    spaces = (view.data_space(), view.nearest_data), (Space.of(view.Y), view.nearest_embedding)
+    x, y = (space.listed(view.rows, nearest[:, k - 1], view.n_jobs) for space, nearest in spaces)
+    return x, y

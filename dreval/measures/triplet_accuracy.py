@@ -6,14 +6,14 @@ import numpy as np
 
 from dreval._check import check_int
 from dreval.geometry.blocks import View
-from dreval.geometry.pair_statistics import Triplets, triplets
+from dreval.geometry.pair_statistics import triplets
 from dreval.measures._measure import FloatArray, measure
 from dreval.records.notes import ASSUMPTION, LIMIT, Notes, define
 
 
 def _chance_level(view: View, n_triplets: int) -> float:
     """One half at the points with triplets to judge, of which an unrelated embedding orders half; 1 at the others."""
-    return float(np.mean(np.where(_judged(view, n_triplets).used == 0, 1.0, 0.5)))
+    return float(np.mean(np.where(triplets(view, n_triplets).used == 0, 1.0, 0.5)))
 
 
 DRAWN = define("triplet_accuracy.drawn", LIMIT, "{triplets} random triplets a point")
@@ -63,14 +63,8 @@ def triplet_accuracy(view: View, n_triplets: int = 200) -> tuple[FloatArray, Not
     >>> dreval.triplet_accuracy(X, np.zeros((100, 2)))
     0.5
     """
-    found = _judged(view, check_int(n_triplets, "n_triplets", low=2))
+    found = triplets(view, check_int(n_triplets, "n_triplets", low=2))
     notes = [DRAWN(triplets=n_triplets)] if found.drawn else []
     empty = int(np.count_nonzero(found.used == 0))
     notes += [EMPTY(count=empty)] if empty else []
     return found.share, tuple(notes)
-
-
-def _judged(view: View, n_triplets: int) -> Triplets:
-    """The triplets of a view, also for the chance level."""
-    made: Triplets = view.once(("triplets", n_triplets), lambda: triplets(view, n_triplets))
-    return made
