@@ -229,7 +229,7 @@ def test_a_draw_of_points_for_the_distance_correlation(small, monkeypatch):
     X, Y = _cloud()
     view = _view(X, Y, groups=random_groups(60, 5, np.random.default_rng(0)))
     got = _value("distance_correlation", view)
-    part = next(value for key, value in view._kept.items() if key[0] == "some points")
+    part = next(value for key, value in view._kept.items() if key[0] == "_some_points")
     assert len(part.population) == 30
     assert got.value == pytest.approx(twins.distance_correlation(X[part.population], Y[part.population]), abs=1e-12)
     assert notes.joined(got.notes).startswith("30 of 60 points drawn at random, standard error of this draw ")

@@ -84,7 +84,7 @@ def test_densities_of_many_points_are_those_of_some(name, monkeypatch):
     X, Y = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
     view = sweep(X, {"": Y}, k=2)[""]
     got = answer(MEASURES.get(name), view, {"sigma": 0.1})
-    part = next(value for key, value in view._kept.items() if key[0] == "some points").population
+    part = next(value for key, value in view._kept.items() if key[0] == "_some_points").population
     assert got.value == pytest.approx(_twins(X[part], Y[part], 0.1)[name], rel=1e-9)
     assert "30 of 60 points drawn at random" in joined(got.notes)
 
