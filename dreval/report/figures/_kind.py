@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from dreval.glossary import block
 
+
 @dataclass(frozen=True, repr=False)
 class FigureCard:
     """What is known of a kind of figure without drawing one.
