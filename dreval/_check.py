@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 import numbers
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from dreval.errors import Hint, InputError, UnknownName
+from dreval.errors import Hint, InputError, UnknownKeyword, UnknownName
 
 __all__ = [
     "auto_neighbors",
@@ -39,11 +41,13 @@ __all__ = [
     "column_names",
     "describe",
     "in_columns",
+    "keywords_checked",
     "known_name",
     "known_names",
     "nearest_name",
 ]
 
+Thing = TypeVar("Thing", bound=Callable[..., Any])
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 IMPUTE = "Drop or impute these cells before evaluating; dreval does not guess values."
@@ -56,13 +60,17 @@ SYNONYMS = {
     "canonical_correlation": "cca",
     "cityblock": "manhattan",
     "cmds": "classical_mds",
+    "distance": "metric",
     "fdr_bh": "benjamini_hochberg",
     "k": "n_neighbors",
     "kpca": "kernel_pca",
     "l1": "manhattan",
     "l2": "euclidean",
     "laplacian": "laplace",
+    "lr": "learning_rate",
     "mds": "metric_mds",
+    "n_iter": "max_iter",
+    "n_perm": "n_resamples",
     "n_permutations": "n_resamples",
     "perms": "n_resamples",
     "principal_component_analysis": "pca",
@@ -70,10 +78,15 @@ SYNONYMS = {
     "seed": "random_state",
     "squared_exponential": "gaussian",
     "taxicab": "manhattan",
+    "threads": "n_jobs",
     "t_sne": "tsne",
+    "verbose": "progress",
+    "workers": "n_jobs",
 }  # words of other tools and habits, in lower case with underscores
 LONGEST_NAME = 255  # bytes of a file name, on all usual file systems
 SMALL, UNPACKED = 2**28, 200  # bytes that any file may unpack to, and how many times its size
+ALIKE, SURE, SAME = 0.65, 0.75, 0.8  # matching letters of two names: like each other, surely so; of words: the same
+WORD = 3  # letters of a word by which a longer name is found
 EXACT_INTEGERS = 2**53  # beyond, a float does not hold every integer
 
 
@@ -91,14 +104,47 @@ def describe(value: object) -> str:
     return text if len(text) <= 60 else f"{type(value).__name__} {text[:50]}..."
 
 
-def nearest_name(name: str, options: Iterable[str], cutoff: float = 0.5) -> str | None:
-    """The option of which ``name`` is an alias, else the most similar one; None when none is similar."""
-    options = list(options)
-    meant = known_name(name, options)
+def nearest_name(name: str, options: Iterable[str]) -> str | None:
+    """The option of which ``name`` is an alias, else the one that it is like or a part of; None where there is none.
+
+    Capital letters, hyphens and spaces do not matter. A name is like an option where the matching letters are at least
+    65 % of both; it is a part of one where its words (of three letters or more) are like words of that option and of
+    no other that has as few words.
+
+    Examples
+    --------
+    >>> options = ("random_state", "n_neighbors", "n_components")
+    >>> [nearest_name(name, options) for name in ("n_neighbours", "State", "k", "nothing")]
+    ['n_neighbors', 'random_state', 'n_neighbors', None]
+    """
+    options = [str(option) for option in options]
+    meant = known_name(str(name), options)
     if meant in options:
         return str(meant)
-    close = difflib.get_close_matches(str(name), options, n=1, cutoff=cutoff)
-    return str(close[0]) if close else None
+    plain = {option: _plain(option) for option in options}
+    shares = {option: _likeness(_plain(str(name)), text) for option, text in plain.items()}
+    best = max(shares, key=lambda option: shares[option], default=None)
+    if best is None or shares[best] >= SURE:
+        return best
+    words = [word for word in _plain(str(name)).split("_") if len(word) >= WORD]
+    having = {o: len(text.split("_")) for o, text in plain.items() if words and _has_words(text.split("_"), words)}
+    fewest = [option for option, count in having.items() if count == min(having.values())]
+    return fewest[0] if len(fewest) == 1 else best if shares[best] >= ALIKE else None
+
+
+def _plain(name: str) -> str:
+    """A name in lower case, its words joined by underscores."""
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
+def _likeness(first: str, second: str) -> float:
+    """Share of the letters of two names that match, in their order."""
+    return difflib.SequenceMatcher(None, first, second).ratio()
+
+
+def _has_words(option: list[str], words: list[str]) -> bool:
+    """Whether each word is like one of the option's."""
+    return all(any(_likeness(word, own) >= SAME for own in option) for word in words)
 
 
 def known_name(name: Any, options: Collection[str]) -> Any:
@@ -113,7 +159,7 @@ def known_name(name: Any, options: Collection[str]) -> Any:
     """
     if not isinstance(name, str) or name in options:
         return name
-    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+    plain = _plain(name)
     near = [one for one in options if str(one).lower() == plain]
     meant = SYNONYMS.get(plain, name)
     return near[0] if len(near) == 1 else meant if meant in options else name
@@ -131,9 +177,16 @@ def check_one_of(
     value = known_name(value, options) if aliases else value
     if isinstance(value, str) and value in options:
         return value
+    raise _unknown(UnknownName, value, options, argument, listing)
+
+
+def _unknown(
+    kind: type[UnknownName], value: Any, options: Collection[str], argument: str, listing: tuple[str, ...] = ()
+) -> UnknownName:
+    """The refusal of a name that is none of the options."""
     near = nearest_name(value, options) if isinstance(value, str) else None
     cure = (f"Did you mean {near!r}? " if near else "") + known_names(options, listing)
-    raise UnknownName(argument, "must be a known name", describe(value), cure, **calls(listing))
+    return kind(argument, "must be a known name", describe(value), cure, **calls(listing))
 
 
 def known_names(options: Iterable[str], listing: tuple[str, ...] = ()) -> str:
@@ -151,8 +204,48 @@ def calls(listing: Iterable[str]) -> dict[str, Hint]:
 
 def check_parameters(options: Iterable[str], known: Iterable[str], what: str) -> None:
     """Check that every option is a known parameter."""
+    known = [key for key in known if key not in ("self", "cls")]
     for name in options:
-        check_one_of(name, [key for key in known if key != "self"], f"{what} parameter")
+        if name not in known:
+            raise _unknown(UnknownKeyword, name, known, f"{what} parameter")
+
+
+def keywords_checked(thing: Thing) -> Thing:
+    """Decorate a public function, or a class with public methods: an unknown keyword is answered with the nearest one.
+
+    Only keywords are looked at, before the call: a TypeError from inside stays what it is, and so do signature and
+    docstring. A function that takes any keywords checks them itself.
+
+    Examples
+    --------
+    >>> @keywords_checked
+    ... def example(X, *, n_neighbors=15):
+    ...     return n_neighbors
+    >>> example([], k=5)
+    Traceback (most recent call last):
+    ...
+    dreval.errors.UnknownKeyword: `example parameter` must be a known name: got 'k'. Did you mean 'n_neighbors'? ...
+    """
+    if isinstance(thing, type):
+        for name, own in list(vars(thing).items()):
+            if inspect.isfunction(own) and (name == "__init__" or not name.startswith("_")):
+                setattr(thing, name, keywords_checked(own))
+            elif isinstance(own, classmethod | staticmethod) and not name.startswith("_"):
+                setattr(thing, name, type(own)(keywords_checked(own.__func__)))
+        return thing
+    code = thing.__code__
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        return thing
+    known = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
+    names, making = frozenset(known), thing.__name__ == "__init__"
+
+    @wraps(thing)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        if options and not options.keys() <= names:
+            check_parameters(options, known, type(arguments[0]).__name__ if making else thing.__qualname__)
+        return thing(*arguments, **options)
+
+    return checked  # type: ignore[return-value]
 
 
 def check_bool(value: Any, argument: str) -> bool:

@@ -24,6 +24,7 @@ __all__ = [
     "MissingFile",
     "ProtocolError",
     "UndefinedMeasure",
+    "UnknownKeyword",
     "UnknownName",
 ]
 
@@ -109,6 +110,10 @@ class InputError(DrevalError):
 
 class UnknownName(DrevalError):
     """A name that no measure, test, method, data set or file has."""
+
+
+class UnknownKeyword(UnknownName, TypeError):
+    """A keyword that a function does not have."""
 
 
 class MissingFile(UnknownName, InputError, FileNotFoundError):

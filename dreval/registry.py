@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from dreval._check import check_one_of, known_name
+from dreval._check import check_one_of, keywords_checked, known_name
 from dreval.errors import InputError
 
 __all__ = [
@@ -96,26 +96,31 @@ DATASETS = Registry("dreval.datasets", "data set", "datasets")
 FIGURES = Registry("dreval.report.figures", "kind", "figures")
 
 
+@keywords_checked
 def list_measures() -> list[str]:
     """Names of all measures, as ``Evaluation.run(measures=...)`` takes them."""
     return MEASURES.names()
 
 
+@keywords_checked
 def list_tests() -> list[str]:
     """Names of all independence tests, as ``Evaluation.run(tests=...)`` takes them."""
     return TESTS.names()
 
 
+@keywords_checked
 def list_methods() -> list[str]:
     """Names of all bundled methods, as ``Evaluation(embeddings=...)`` and ``embed`` take them."""
     return METHODS.names()
 
 
+@keywords_checked
 def list_datasets() -> list[str]:
     """Names of all data sets: bundled and loaders of files (``load_dataset``), and simulated (``simulate``)."""
     return DATASETS.names()
 
 
+@keywords_checked
 def list_figures() -> list[str]:
     """Names of all kinds of figures, as ``Results.plot`` and ``Comparison.plot`` take them."""
     return FIGURES.names()
@@ -124,6 +129,7 @@ def list_figures() -> list[str]:
 KINDS = {"measure": MEASURES, "test": TESTS, "method": METHODS, "dataset": DATASETS, "figure": FIGURES}
 
 
+@keywords_checked
 def card(name: str, kind: str | None = None) -> Any:
     """The card of a measure, test, method, data set or figure: what is known of it without computing anything.
 

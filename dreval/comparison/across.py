@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import check_float, check_one_of
+from dreval._check import check_float, check_one_of, keywords_checked
 from dreval._random import root_seed, stream
 from dreval.comparison._pairs import (
     letters_of,
@@ -40,6 +40,7 @@ ACROSS_TESTS = ("friedman", "nemenyi", "wilcoxon", "mixed", "bayes")
 DEFAULT = ("friedman", "nemenyi", "wilcoxon")
 
 
+@keywords_checked
 def compare(
     results: Results | pd.DataFrame | str | os.PathLike[str] | Sequence[Any],
     names: Sequence[str] | None = None,

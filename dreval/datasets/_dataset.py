@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import MIN_POINTS, check_int, check_one_of
+from dreval._check import MIN_POINTS, check_int, check_parameters
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.glossary import block, filled
@@ -183,8 +183,7 @@ def simulate(
     if make.card.kind != "simulated":
         raise other_verb(name, make.card.kind, "simulated")
     size = make.card.n if n is None else check_int(n, "n", low=MIN_POINTS)
-    for parameter in parameters:
-        check_one_of(parameter, make.card.parameters, f"{name} parameter")
+    check_parameters(parameters, make.card.parameters, name)
     root = root_seed(random_state)
     draw = make(size, stream(root, "dataset", name), **parameters)
     return finish(draw, make.card, {"n": size, "random_state": root, **make.card.parameters, **parameters})

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import describe, nearest_name
+from dreval._check import describe, keywords_checked, nearest_name
 from dreval.datasets._dataset import Dataset, finish, other_verb
 from dreval.errors import InputError, MissingFile
 from dreval.registry import DATASETS
@@ -123,6 +123,7 @@ def open_raw(path: Any, argument: str = "path") -> RawFile:
     return RawFile(place, content, argument)
 
 
+@keywords_checked
 def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, labels: Any = None) -> Dataset:
     """A data set that comes with the package, or a well-known data file in the form its publisher gives it.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_int, check_k, check_one_of, check_random_state, nearest_name
+from dreval._check import check_int, check_k, check_one_of, check_random_state, keywords_checked, nearest_name
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, EmbeddingFailed, InputError, UnknownName, caller_level
 from dreval.evaluation.plan import (
@@ -51,6 +51,7 @@ __all__ = ["Evaluation"]
 FloatArray = npt.NDArray[np.float64]
 
 
+@keywords_checked
 class Evaluation:
     """Data and their embeddings, ready to be judged.
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix, triu
 
 from dreval._check import check_float, check_int
-from dreval.errors import ApproximationWarning
+from dreval.errors import ApproximationWarning, caller_level
 from dreval.geometry.neighbors import nearest
 from dreval.records.notes import note
 
@@ -48,7 +48,7 @@ def allowed_perplexity(perplexity: Any, n: int) -> float:
     if wanted <= most:
         return wanted
     said = note("perplexity.smaller", wanted=wanted, n=n, used=most)
-    warnings.warn(ApproximationWarning(said), stacklevel=7)  # the line that called fit
+    warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
     return most
 
 

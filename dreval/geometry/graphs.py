@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.sparse import csgraph, csr_matrix
 
 from dreval._check import check_int, check_k, check_one_of
-from dreval.errors import ApproximationWarning, MethodFailed
+from dreval.errors import ApproximationWarning, MethodFailed, caller_level
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.neighbors import nearest
 from dreval.records.notes import Note, note
@@ -217,7 +217,7 @@ def join_components(
     median = float(np.median(graph.data))
     added = {"links": len(links), "longest": float(longest), "median": median}
     said = parts_note("graph.joined", parts, n_neighbors, **added)
-    warnings.warn(ApproximationWarning(said), stacklevel=3)
+    warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
     return connected, links
 
 
@@ -345,7 +345,7 @@ def delaunay(points: FloatArray) -> IntArray:
             corners = Delaunay(flat, qhull_options="Qbb Qc Qz Q12").simplices
         except QhullError:
             corners = Delaunay(flat, qhull_options="Qbb QJ").simplices
-            warnings.warn(ApproximationWarning(note("tessellation.moved")), stacklevel=2)
+            warnings.warn(ApproximationWarning(note("tessellation.moved")), stacklevel=caller_level())
     corners = np.sort(corners.astype(np.int64), axis=1)
     return corners[np.lexsort(corners.T[::-1])]
 

@@ -14,7 +14,6 @@ SUFFIXES = (".csv", ".csv.gz", ".h5ad", ".mtx", ".npy", ".npz", ".parquet", ".ts
 _MEMBER = re.compile(
     r"(?P<path>.+?\.(?:csv\.gz|tsv\.gz|csv|tsv|npz|parquet|npy|mtx|h5ad)):(?P<member>[^/\\].*)", re.I | re.S
 )
-ALIKE = 0.7  # similarity of a name that need not be a file at all: one letter of four may differ
 _WEB = re.compile(r"[a-z][a-z0-9+.-]+://", re.I)
 
 
@@ -61,7 +60,7 @@ def nearest_file(path: str) -> str | None:
     if has_suffix(name):
         return nearest_name(name, entries)
     stems = {entry.split(".")[0]: entry for entry in entries if has_suffix(entry)}
-    return stems.get(nearest_name(name, stems, ALIKE) or "")
+    return stems.get(nearest_name(name, stems) or "")
 
 
 def locate(path: str | os.PathLike[str], argument: str) -> Located:

@@ -258,11 +258,11 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
     multiple = "n_neighbors" in card.parameters
 
     def call(X: Any, Y: Any, **options: Any) -> Any:
+        own = public.__signature__  # type: ignore[attr-defined]
+        check_parameters(options, list(own.parameters)[2:], card.name)
         if "labels" in card.needs and "labels" not in options:
             cure = "Pass labels=, the class of each point."
             raise InputError("labels", f"must be given to {card.name}", "none", cure)
-        own = public.__signature__  # type: ignore[attr-defined]
-        check_parameters(options, list(own.parameters)[2:], card.name)
         bound = own.bind(X, Y, **options)
         bound.apply_defaults()
         given = dict(bound.arguments)
@@ -279,7 +279,7 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
             got = answer(public, view, parameters)
             if got.sampling_se is not None:
                 for one in got.notes:
-                    warnings.warn(ApproximationWarning(one.within(card.name)), stacklevel=2)
+                    warnings.warn(ApproximationWarning(one.within(card.name)), stacklevel=caller_level())
             return pd.Series(_row(public, view, parameters, True), name=card.name) if bounds else got.value
         ks, single = check_k(given["n_neighbors"], view.n)
         rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}

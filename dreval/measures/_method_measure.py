@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import keywords_checked
 from dreval._random import stream
 from dreval.errors import DrevalError, UndefinedMeasure
 from dreval.geometry.distances import power_of_two
@@ -41,10 +42,12 @@ def method_measure(**fields: Any) -> Callable[[Callable[..., MeasureRecord]], Ca
         parameters = {p.name: p.default for p in named if p.name not in OUTSIDE}
         card = MeasureCard(name=function.__name__, level="algorithm", parameters=parameters, smooth=False, **fields)
 
+        checked = keywords_checked(function)
+
         @wraps(function)
         def call(X: Any, source: Any, **options: Any) -> MeasureRecord:
             try:
-                return function(X, source, **_as_recorded(card, source, options))
+                return checked(X, source, **_as_recorded(card, source, options))
             except DrevalError as error:
                 raise error.named(CALLED) from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dreval._check import nearest_name
 from dreval.registry import METHODS
 
 
@@ -16,7 +17,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     classes = _class_names()
     if name not in classes:
-        raise AttributeError(f"module 'dreval.methods' has no class {name!r}; known: {', '.join(sorted(classes))}")
+        near = nearest_name(name, classes)
+        said = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(classes))}."
+        raise AttributeError(f"module 'dreval.methods' has no class {name!r}. {said}")
     return METHODS.get(classes[name])
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, identity
 
 from dreval._check import MIN_POINTS, check_bool, check_float, check_one_of
-from dreval.errors import ApproximationWarning, InputError
+from dreval.errors import ApproximationWarning, InputError, caller_level
 from dreval.geometry.graphs import (
     DISCONNECTED,
     IntArray,
@@ -107,7 +107,7 @@ class GraphMethod(Method):
         self.embedding_[kept] = Y
         self._shifts = np.zeros((1, self.n_components))
         said = parts_note("graph.largest", parts, self.n_neighbors, others=len(X) - len(kept))
-        warnings.warn(ApproximationWarning(said), stacklevel=4)
+        warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
 
     def _fit_separately(self, X: FloatArray, parts: IntArray) -> None:
         """Embed all parts, and set them side by side along the first coordinate, centered on the others."""
@@ -123,7 +123,9 @@ class GraphMethod(Method):
         self._shifts[:, 0] = starts - [Y[:, 0].min() for _, Y in fitted]
         for c, (_, Y) in enumerate(fitted):
             self.embedding_[self.part_ == c] = Y + self._shifts[c]
-        warnings.warn(ApproximationWarning(parts_note("graph.separate", parts, self.n_neighbors)), stacklevel=4)
+        warnings.warn(
+            ApproximationWarning(parts_note("graph.separate", parts, self.n_neighbors)), stacklevel=caller_level()
+        )
 
     def _place(self, X: Any, place: Callable[[Any, FloatArray], FloatArray]) -> FloatArray:
         """Images of new rows by ``place(method, rows)``; with parts, by the part of the nearest fitted point.

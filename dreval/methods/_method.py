@@ -11,7 +11,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_int, check_one_of, check_points, check_random_state, column_names, in_columns
+from dreval._check import (
+    check_int,
+    check_parameters,
+    check_points,
+    check_random_state,
+    column_names,
+    in_columns,
+    keywords_checked,
+)
 from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.records._verbs import call
@@ -83,6 +91,7 @@ def method(**fields: Any) -> Callable[[type[Method]], type[Method]]:
     return attach
 
 
+@keywords_checked
 class Method:
     """A method in the scikit-learn manner: parameters in ``__init__``, data in ``fit``, results end in an underscore.
 
@@ -101,6 +110,9 @@ class Method:
     n_components: int
     random_state: int | np.random.Generator | None
 
+    def __init_subclass__(cls) -> None:
+        keywords_checked(cls)
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name."""
         return {
@@ -111,7 +123,7 @@ class Method:
         """Change parameters; an unknown one raises an error that names the nearest right one."""
         known = self.get_params()
         for name, value in params.items():
-            check_one_of(name, known, f"{type(self).__name__} parameter")
+            check_parameters([name], known, type(self).__name__)
             setattr(self, name, value)
         return self
 

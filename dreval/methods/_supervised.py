@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dreval._check import check_classes, check_int, check_points, check_rows, check_unmasked
-from dreval.errors import DegenerateDataWarning, InputError
+from dreval.errors import DegenerateDataWarning, InputError, caller_level
 from dreval.geometry.kernels import is_classes
 from dreval.methods._method import FloatArray, Method, fix_signs
 from dreval.records.notes import note
@@ -89,7 +89,9 @@ def _response(y: Any, n: int) -> Response:
             cure = "Pass floats for a numeric response: y.astype(float)."
             raise InputError("y", "must have at most one class for two points", got, cure)
         if integers and count > max(MANY, n / 10):
-            warnings.warn(DegenerateDataWarning(note("response.classes", argument="y", classes=count)), stacklevel=3)
+            warnings.warn(
+                DegenerateDataWarning(note("response.classes", argument="y", classes=count)), stacklevel=caller_level()
+            )
         return Response((codes[:, None] == np.arange(len(classes))).astype(np.float64), codes)
     columns = check_points(y, "y", own=True)
     check_rows(len(columns), n, "y")

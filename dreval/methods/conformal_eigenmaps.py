@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from dreval._check import check_int
 from dreval._parallel import few_blas_threads
-from dreval.errors import ApproximationWarning
+from dreval.errors import ApproximationWarning, caller_level
 from dreval.geometry.graphs import IntArray, neighborhoods
 from dreval.methods._local import BarycenterMethod, Groups, blocks_of
 from dreval.methods._method import FloatArray, fix_signs, method
@@ -143,7 +143,7 @@ class ConformalEigenmaps(BarycenterMethod):
         with few_blas_threads(m):
             P, settled = _least(loss)
         if not settled:
-            warnings.warn(ApproximationWarning(UNSETTLED(steps=MAX_STEPS)), stacklevel=5)
+            warnings.warn(ApproximationWarning(UNSETTLED(steps=MAX_STEPS)), stacklevel=caller_level())
         v = _half(P)
         size = float(v @ whole @ v)
         self.loss_ = float(v @ loss @ v) / size if size > 0 else 0.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dreval._check import check_float, check_int
-from dreval.errors import DegenerateDataWarning, InputError
+from dreval.errors import DegenerateDataWarning, InputError, caller_level
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.neighbors import nearest
 from dreval.methods._method import FloatArray, Method, fix_signs, method
@@ -133,7 +133,7 @@ class DiffusionMaps(Method):
         kernel -= roots[:, None] * roots  # takes the constant out, whose eigenvalue is 1
         values, vectors = top_eigenpairs(kernel, self.n_components)
         if values[0] > 1 - STUCK:
-            warnings.warn(DegenerateDataWarning(STUCK_WALK(bandwidth=self.bandwidth_)), stacklevel=3)
+            warnings.warn(DegenerateDataWarning(STUCK_WALK(bandwidth=self.bandwidth_)), stacklevel=caller_level())
         self.eigenvalues_ = np.clip(values, 0.0, 1.0)
         self._functions = fix_signs(vectors / roots[:, None])
         self.embedding_ = self._functions * self.eigenvalues_**self.diffusion_time

@@ -9,7 +9,7 @@ import numpy as np
 
 from dreval._check import check_float, check_int
 from dreval._random import root_seed, stream
-from dreval.errors import ApproximationWarning, InputError
+from dreval.errors import ApproximationWarning, InputError, caller_level
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._supervised import whiten
@@ -172,7 +172,7 @@ class FastICA(Method):
             W, self.n_iter_ = new, round_
             if moved <= self.tol:
                 return W
-        warnings.warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, moved=moved)), stacklevel=4)
+        warnings.warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, moved=moved)), stacklevel=caller_level())
         return W
 
     def transform(self, X: Any) -> FloatArray:

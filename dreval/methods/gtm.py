@@ -9,7 +9,7 @@ import numpy as np
 
 from dreval._check import check_float, check_int
 from dreval._parallel import few_blas_threads
-from dreval.errors import ApproximationWarning, InputError
+from dreval.errors import ApproximationWarning, InputError, caller_level
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import radial_values
 from dreval.methods._latent import Scaled, lattice, on_plane, per_axis, principal_scores
@@ -208,7 +208,7 @@ class GTM(Method):
         self.log_likelihood_, self.n_iter_ = np.array(values), len(values) - 1
         if values[-1] - values[-2] > self.tol * n:
             gain = (values[-1] - values[-2]) / n
-            warnings.warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, gain=gain)), stacklevel=4)
+            warnings.warn(ApproximationWarning(UNSETTLED(max_iter=self.max_iter, gain=gain)), stacklevel=caller_level())
 
     def _posterior(self, data: FloatArray, squares: FloatArray | None = None) -> tuple[FloatArray, float]:
         """Posterior probabilities of the nodes (q, n), and the penalized log-likelihood."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from dreval._check import check_float, check_int, check_k, check_one_of, check_width
-from dreval.errors import ApproximationWarning, InputError
+from dreval.errors import ApproximationWarning, InputError, caller_level
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.graphs import (
     IntArray,
@@ -324,7 +324,7 @@ class LSDR(Method):
         said = EVERY_BOUNDARY() if boundary.all() else NO_BOUNDARY()
         if depth.any():
             said = FEW_SKELETAL(skeletal=len(skeletal), d=self.n_components)
-        warnings.warn(ApproximationWarning(said), stacklevel=4)
+        warnings.warn(ApproximationWarning(said), stacklevel=caller_level())
         return np.arange(n)
 
     def _means(self, points: FloatArray, places: FloatArray, through: bool = False) -> FloatArray:

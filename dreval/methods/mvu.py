@@ -10,7 +10,7 @@ from scipy.sparse import csgraph, csr_matrix
 
 from dreval._check import check_float, check_one_of
 from dreval._parallel import few_blas_threads
-from dreval.errors import ApproximationWarning, MethodFailed
+from dreval.errors import ApproximationWarning, MethodFailed, caller_level
 from dreval.geometry.graphs import IntArray
 from dreval.geometry.kernels import center
 from dreval.methods._local import GraphMethod
@@ -353,7 +353,7 @@ class MVU(GraphMethod):
             )
         if self.accuracy_ > self.tol:
             reached = {"accuracy": self.accuracy_, "tol": self.tol, "distances": self.distances}
-            warnings.warn(ApproximationWarning(INACCURATE(**reached)), stacklevel=5)
+            warnings.warn(ApproximationWarning(INACCURATE(**reached)), stacklevel=caller_level())
 
 
 def _merged(graph: csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import check_bool, check_path, check_random_state, describe
+from dreval._check import check_bool, check_path, check_random_state, describe, keywords_checked
 from dreval._random import root_seed
 from dreval.errors import ProtocolError
 from dreval.geometry.transformations import transform_count
@@ -20,6 +20,7 @@ from dreval.protocol.rounds import embedding_of, first_round, put_embedding, rec
 from dreval.records.notes import note
 
 
+@keywords_checked
 class Protocol:
     """Files for a tool outside Python, so that measures that re-run a method can be computed for it.
 

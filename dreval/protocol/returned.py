@@ -20,6 +20,7 @@ from dreval.inputs.variables import Rows, align, as_ids
 from dreval.protocol.folder import RETURNED, Manifest, Task, check_input, file_hash
 from dreval.records._verbs import Record
 from dreval.records.notes import Note, Notes, note
+from dreval.records.read_only import read_only
 
 FloatArray = npt.NDArray[np.float64]
 DIGITS = 3  # digits of the largest coordinate up to which an embedding looks rounded
@@ -130,6 +131,7 @@ def check_base(folder: Path, manifest: Manifest) -> None:
         raise ProtocolError(task.output, rule, "another embedding", cure)
 
 
+@read_only
 @dataclass(frozen=True, eq=False)
 class ProtocolStatus(Record):
     """The state of every task of a protocol folder.

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Protocol
 
+from dreval._check import keywords_checked
+
 __all__ = ["VERBS", "Record", "Summary", "call"]
 
 VERBS = {
@@ -77,6 +79,7 @@ class Summary(Protocol):
         ...
 
 
+@keywords_checked
 class Record:
     """What was computed: ``print`` shows its summary, and a notebook shows it as HTML."""
 

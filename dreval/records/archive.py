@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dreval._check import check_path, check_unpacked
+from dreval._check import check_path, check_unpacked, keywords_checked
 from dreval.errors import DrevalError, InputError, MissingFile
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.frames import NOTE_KEYS, plain_notes
@@ -78,6 +78,7 @@ def _hash(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
+@keywords_checked
 def load_results(path: str | Path) -> Results:
     """Read what ``Results.save`` wrote; the numbers are equal to the last bit.
 

@@ -88,6 +88,7 @@ def to_digits(values: npt.NDArray[np.float64], scale: npt.NDArray[np.float64]) -
     return np.asarray(rounded, dtype=np.float64).reshape(values.shape)
 
 
+@read_only
 @dataclass(frozen=True, eq=False)
 class Comparison(Record):
     """Embeddings compared: on one data set by its points, or over many data sets.

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import keywords_checked
+
 __all__ = ["read_only", "read_only_array"]
 
 Record = TypeVar("Record", bound=type)
@@ -44,7 +46,7 @@ def read_only(record: Record) -> Record:
     for field in fields(record):
         if not field.name.startswith("_"):
             setattr(record, field.name, _Protected(field.name))
-    return record
+    return keywords_checked(record)
 
 
 class _Protected:

@@ -13,7 +13,7 @@ from matplotlib.text import Text
 
 from dreval._check import check_one_of, check_parameters
 from dreval.comparison.across import compare
-from dreval.errors import DrevalWarning, InputError
+from dreval.errors import DrevalWarning, InputError, caller_level
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
 from dreval.registry import FIGURES
@@ -150,5 +150,5 @@ def _read(figure: Figure | Axes) -> Figure | Axes:
     if letters:
         said = f"no font here has {', '.join(map(repr, letters[:3]))}{' and others' if len(letters) > 3 else ''}"
         cure = "Install a font that has them, such as Noto Sans CJK, or rename."
-        warnings.warn(f"{said}, which figures show as boxes. {cure}", DrevalWarning, stacklevel=4)
+        warnings.warn(f"{said}, which figures show as boxes. {cure}", DrevalWarning, stacklevel=caller_level())
     return figure

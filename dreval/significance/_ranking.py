@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_int, check_points
+from dreval._check import check_int, check_points, keywords_checked
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.significance._variables import matched_rows, per_variable, refuse_path
@@ -16,6 +16,7 @@ from dreval.significance._variables import matched_rows, per_variable, refuse_pa
 FloatArray = npt.NDArray[np.float64]
 
 
+@keywords_checked
 def dependence_ranking(
     X: Any, y: Any, *, n_features: int | None = None, kernel: str | tuple[str, str] = "gaussian"
 ) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, ParamSpec, Protocol, cast
 
 import numpy as np
 
-from dreval._check import check_int, check_one_of
+from dreval._check import check_int, check_one_of, keywords_checked
 from dreval._parallel import n_threads
 from dreval._random import root_seed
 from dreval.errors import InputError
@@ -114,7 +114,7 @@ def test(**fields: Any) -> Callable[[Callable[P, IndependenceTest]], CardedTest[
 
     def attach(function: Callable[P, IndependenceTest]) -> CardedTest[P]:
         function.__doc__ = filled(function.__doc__, ENTRIES)
-        carded = cast(CardedTest[P], function)
+        carded = cast(CardedTest[P], keywords_checked(function))
         carded.card = TestCard(name=function.__module__.rsplit(".", 1)[-1], **fields)
         return carded
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_bool, check_int, check_k, check_one_of, check_path, check_random_state
+from dreval._check import check_bool, check_int, check_k, check_one_of, check_path, check_random_state, keywords_checked
 from dreval._random import root_seed
 from dreval.comparison.across import compare
 from dreval.errors import InputError
@@ -29,6 +29,7 @@ from dreval.journal.study_file import (
     with_waiting,
 )
 from dreval.records._verbs import Record, call
+from dreval.records.read_only import read_only
 from dreval.study.cells import Job, Round
 from dreval.study.parts import Settings, about_data, about_method, check_fit, make_datasets, make_methods, make_settings
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 LONGEST = 280  # characters of a reason that are printed
 
 
+@read_only
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyStatus(Record):
     """The state of every cell of a study.
@@ -116,6 +118,7 @@ def why_missing(cells: pd.DataFrame, what: str, key: tuple[str, str, int, int]) 
 NUMBERS = ("dreval", "numpy", "scipy", "numba")  # values depend on the versions of these
 
 
+@keywords_checked
 class Study:
     """Run and evaluate methods on data sets, with replicates, in one resumable file.
 

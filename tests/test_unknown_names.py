@@ -1,0 +1,230 @@
+"""Unknown names and keywords: the nearest right one is suggested, and none where nothing is near."""
+
+from __future__ import annotations
+
+import inspect
+import timeit
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dreval
+from dreval._check import keywords_checked, nearest_name
+from dreval.errors import DrevalError, UnknownKeyword
+from dreval.protocol.returned import ProtocolStatus
+from dreval.records.certificate import Certificate
+from dreval.records.comparison import Comparison, Family
+from dreval.records.embedding import Embedding
+from dreval.records.measure_record import MeasureRecord
+from dreval.records.sweep import Sensitivity
+from dreval.registry import FIGURES, MEASURES, METHODS, TESTS
+from dreval.study.study import StudyStatus
+
+X = np.random.default_rng(0).normal(size=(24, 3))
+Y = X[:, :2]
+
+EVALUATION = [
+    "data",
+    "embeddings",
+    "labels",
+    "latent",
+    "covariates",
+    "ids",
+    "layer",
+    "use_rep",
+    "n_neighbors",
+    "metric",
+    "anchors",
+    "random_state",
+    "n_jobs",
+]
+RUN = ["measures", "tests", "ci", "n_resamples", "adjust", "options", "progress"]
+COMPARE = ["names", "measure", "baseline", "margin", "rope", "alpha", "adjust"]
+ISOMAP = ["n_components", "n_neighbors", "disconnected", "random_state"]
+UMAP = [
+    "n_components",
+    "n_neighbors",
+    "min_dist",
+    "spread",
+    "n_epochs",
+    "n_negative",
+    "repulsion",
+    "learning_rate",
+    "init",
+    "random_state",
+]
+FILES = ["data.csv", "labels.csv", "umap.npy", ".ci", "notes.txt"]
+COLUMNS = ["kind", "age", "cell_type", "n_genes"]
+NAMES = {
+    "measure": list(MEASURES), "method": list(METHODS), "test": list(TESTS), "figure": list(FIGURES),
+    "Evaluation": EVALUATION, "run": RUN, "compare": COMPARE, "Isomap": ISOMAP, "UMAP": UMAP,
+    "file": FILES, "column": COLUMNS,
+}  # fmt: skip
+# What a person would answer, written down before the rule was.
+TYPED = [
+    ("measure", "trustworthines", "trustworthiness"), ("measure", "Trustworthyness", "trustworthiness"),
+    ("measure", "continuty", "continuity"), ("measure", "stres", "stress"), ("measure", "qnx", "q_nx"),
+    ("measure", "stress_normalised", "stress_scale_normalized"), ("measure", "nonmetric_stress", "stress_nonmetric"),
+    ("measure", "spearman", "spearman_distance"), ("measure", "Pearson", "pearson_distance"),
+    ("measure", "knn", "knn_accuracy"), ("measure", "accuracy", "knn_accuracy"), ("measure", "shepard", None),
+    ("measure", "silhouete", "silhouette"), ("measure", "wasserstein", "wasserstein_distance"),
+    ("measure", "nothing", None), ("measure", "f1", None), ("measure", "zzz", None), ("measure", "kappa", None),
+    ("method", "umpa", "umap"), ("method", "tnse", "tsne"), ("method", "t sne", "tsne"), ("method", "isomp", "isomap"),
+    ("method", "pac", "pca"), ("method", "kernelPCA", "kernel_pca"), ("method", "vea", "vae"),
+    ("method", "laplacian", "laplacian_eigenmaps"), ("method", "difusion_map", "diffusion_maps"),
+    ("method", "mds", "metric_mds"), ("method", "autoencodr", "autoencoder"), ("method", "nothing", None),
+    ("method", "x.csv", None), ("method", "my_file.csv", None), ("method", "densmap", None), ("method", "zz", None),
+    ("test", "hsci", "hsic"), ("test", "dcor", "dcov"), ("test", "chi2", None), ("test", "anova", None),
+    ("figure", "heatmpa", "heatmap"), ("figure", "boxplot", None), ("figure", "coranking matrix", "coranking"),
+    ("Evaluation", "k", "n_neighbors"), ("Evaluation", "K", "n_neighbors"), ("Evaluation", "neighbors", "n_neighbors"),
+    ("Evaluation", "n_neighbours", "n_neighbors"), ("Evaluation", "Label", "labels"),
+    ("Evaluation", "seed", "random_state"), ("Evaluation", "random_seed", "random_state"),
+    ("Evaluation", "njobs", "n_jobs"), ("Evaluation", "anchor", "anchors"), ("Evaluation", "state", "random_state"),
+    ("Evaluation", "distance", "metric"), ("Evaluation", "foo", None), ("Evaluation", "obs_names", None),
+    ("run", "measure", "measures"), ("run", "perms", "n_resamples"), ("run", "n_permutations", "n_resamples"),
+    ("run", "adjustment", "adjust"), ("run", "verbose", "progress"), ("run", "store", None),
+    ("compare", "baselin", "baseline"), ("compare", "margins", "margin"), ("compare", "nothing", None),
+    ("Isomap", "n_comps", "n_components"), ("Isomap", "perplexity", None),
+    ("UMAP", "min_distance", "min_dist"), ("UMAP", "epochs", "n_epochs"), ("UMAP", "lr", "learning_rate"),
+    ("UMAP", "a", None), ("file", "x.csv", None), ("file", "dta.csv", "data.csv"), ("file", "umap.npz", "umap.npy"),
+    ("file", "z.npy", None), ("file", "label.csv", "labels.csv"), ("column", "Kind", "kind"),
+    ("column", "celltype", "cell_type"), ("column", "type", "cell_type"), ("column", "sex", None),
+]  # fmt: skip
+
+
+def test_the_nearest_name_is_the_one_a_person_would_suggest() -> None:
+    """Of some seventy typed names each gets the suggestion that was written down, or none."""
+    assert len(TYPED) > 60
+    wrong = {
+        (kind, typed): (wanted, found)
+        for kind, typed, wanted in TYPED
+        if (found := nearest_name(typed, NAMES[kind])) != wanted
+    }
+    assert wrong == {}
+
+
+def _callables() -> Iterator[tuple[str, Any]]:
+    """Every public function, class, method of the registry and verb of a record; bound to nothing."""
+    for name in dreval.__all__:
+        thing = getattr(dreval, name)
+        if callable(thing):
+            yield name, thing
+    for name in METHODS:
+        yield f"methods.{METHODS.card(name).class_name}", METHODS.get(name)
+    classes = (dreval.Evaluation, dreval.Study, dreval.Protocol, dreval.Results, dreval.IndependenceTest, Comparison)
+    classes += (
+        Certificate,
+        Embedding,
+        Family,
+        MeasureRecord,
+        Sensitivity,
+        StudyStatus,
+        ProtocolStatus,
+        METHODS.get("pca"),
+    )
+    for record in classes:
+        for verb in (one for one in dir(record) if not one.startswith("_") and inspect.isroutine(getattr(record, one))):
+            yield f"{record.__name__}.{verb}", getattr(record, verb)
+
+
+def _takes_any(thing: Any) -> bool:
+    """Whether it passes unknown keywords on, so that a call needs real arguments to be answered."""
+    return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(thing).parameters.values())
+
+
+@pytest.mark.parametrize("name", [name for name, thing in _callables() if not _takes_any(thing)])
+def test_every_public_callable_refuses_an_unknown_keyword(name: str) -> None:
+    """Before anything else is looked at, as an error of ours that is a TypeError too and names the function."""
+    thing = dict(_callables())[name]
+    least = [
+        p for p in inspect.signature(thing).parameters.values() if p.default is p.empty and p.kind < p.VAR_POSITIONAL
+    ]
+    with pytest.raises(UnknownKeyword, match="must be a known name: got 'n_neighbor_s'") as caught:
+        thing(*([X] * len(least)), n_neighbor_s=5)
+    assert isinstance(caught.value, DrevalError)
+    assert isinstance(caught.value, TypeError)
+    assert caught.value.argument.removesuffix(" parameter").rpartition(".")[2] == name.rpartition(".")[2]
+
+
+def test_functions_that_pass_keywords_on_refuse_unknown_ones(tmp_path: Path) -> None:
+    """Each by a call with real arguments; none is left out."""
+    results = dreval.Evaluation(X, {"a": Y}, n_neighbors=5, random_state=0).run("continuity", None)
+    record, study = dreval.embed(X, "pca"), _study(tmp_path)
+    calls = {
+        "embed": lambda: dreval.embed(X, "isomap", k=5),
+        "simulate": lambda: dreval.simulate("s1", 20, k=5),
+        "kappa_curve": lambda: dreval.kappa_curve(X, Y, k=5),
+        "bandwidth_curve": lambda: dreval.bandwidth_curve(X, Y, k=5),
+        "Evaluation.with_embedding": lambda: dreval.Evaluation(X).with_embedding("a", "isomap", k=5),
+        "Results.plot": lambda: results.plot("scatter", k=5),
+        "Results.transform": lambda: results.transform("a", X[:2], data=X, k=5),
+        "Results.inverse_transform": lambda: results.inverse_transform("a", Y[:2], data=X, k=5),
+        "Results.certificate": lambda: results.certificate("a", data=X, k=5),
+        "Comparison.plot": lambda: _compared().plot("forest", k=5),
+        "Embedding.transform": lambda: record.transform(X[:2], k=5),
+        "Embedding.inverse_transform": lambda: record.inverse_transform(Y[:2], k=5),
+        "Study.compare": lambda: study.compare(k=5),
+        "Study.plot": lambda: study.plot(k=5),
+        "PCA.kernel_transform": lambda: dreval.methods.PCA(2).fit(X).kernel_transform(X[:2], k=5),
+        "PCA.kernel_inverse_transform": lambda: dreval.methods.PCA(2).fit(X).kernel_inverse_transform(Y[:2], k=5),
+        "PCA.set_params": lambda: dreval.methods.PCA(2).set_params(k=5),
+    }
+    assert calls.keys() == {name for name, thing in _callables() if _takes_any(thing)}
+    for call in calls.values():
+        with pytest.raises(UnknownKeyword, match="must be a known name: got 'k'"):
+            call()
+
+
+def _compared() -> Comparison:
+    sources = {"a": Y, "b": X[:, 1:]}
+    return dreval.Evaluation(X, sources, n_neighbors=5, random_state=0).run("continuity", None).compare()
+
+
+def _study(folder: Path) -> dreval.Study:
+    """Two methods on two small data sets."""
+    data, run = {"x": X, "y": X[::-1] ** 3}, {"n_neighbors": 5, "random_state": 0}
+    return dreval.Study(folder / "a.dreval", data, ["pca", "classical_mds"], "stress", **run).run()
+
+
+def test_the_errors_of_the_call_itself_stay() -> None:
+    """A missing argument and a TypeError from inside are Python's own; signature and name are those of the function."""
+
+    def inside(X: Any, *, k: int = 1) -> Any:
+        """Add."""
+        return X + k
+
+    checked = keywords_checked(inside)
+    assert checked(1, k=2) == 3
+    assert inspect.signature(checked) == inspect.signature(inside)
+    assert (checked.__name__, checked.__doc__) == ("inside", "Add.")
+    for wrong in (lambda: checked(), lambda: checked("a", k=2)):
+        with pytest.raises(TypeError) as caught:
+            wrong()
+        assert not isinstance(caught.value, DrevalError)
+
+
+def test_the_check_costs_little() -> None:
+    """Less than five microseconds for each call."""
+
+    def bare(X: Any, *, a: int = 1, b: int = 2) -> None: ...
+
+    checked, calls = keywords_checked(bare), 2000
+    seconds = min(timeit.repeat(lambda: checked(X, a=1, b=2), number=calls, repeat=5)) / calls
+    assert seconds < 5e-6
+
+
+def test_attributes_get_the_nearest_name() -> None:
+    """Of the package, of its methods, and of an evaluation."""
+    for thing, typed, near in (
+        (dreval, "trustworthines", "trustworthiness"),
+        (dreval, "Evalution", "Evaluation"),
+        (dreval.methods, "isomp", "Isomap"),
+        (dreval.methods, "Umpa", "UMAP"),
+        (dreval.Evaluation(X), "add", "with_embedding"),
+    ):
+        with pytest.raises(AttributeError, match=f"Did you mean '{near}'"):
+            getattr(thing, typed)
+    assert not hasattr(dreval, "nothing")
