@@ -114,7 +114,7 @@ def nearest_name(name: str, options: Iterable[str]) -> str | None:
     Examples
     --------
     >>> options = ("random_state", "n_neighbors", "n_components")
-    >>> [nearest_name(name, options) for name in ("n_neighbours", "State", "k", "nothing")]
+    >>> [nearest_name(name, options) for name in ("n_neigbors", "State", "k", "nothing")]
     ['n_neighbors', 'random_state', 'n_neighbors', None]
     """
     options = [str(option) for option in options]
