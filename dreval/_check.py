@@ -302,25 +302,35 @@ def check_path(value: Any, argument: str) -> Path:
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(text, str):
         raise InputError(argument, "must be a path", describe(value), "Pass the name of a file as text.")
-    if "\0" in text or any(len(os.fsencode(part)) > LONGEST_NAME for part in Path(text).parts):
-        rule = f"must have names of at most {LONGEST_NAME} bytes, without the character \\0"
-        raise InputError(argument, rule, describe(value), "Pass the name of a file as text.")
+    if "\0" in text:
+        raise InputError(argument, "must be a path", describe(text), "Remove the null character.")
+    if (longest := max((len(os.fsencode(part)) for part in Path(text).parts), default=0)) > LONGEST_NAME:
+        rule = f"must have names of at most {LONGEST_NAME} bytes"
+        raise InputError(argument, rule, f"{describe(text)} of {longest}", "Choose a shorter name.")
     return Path(text)
 
 
-def check_unpacked(size: int, path: Path, argument: str) -> None:
-    """Check, before it is allocated, that what a file says it unpacks to can be meant: a small file is no bomb.
+def unpack_limit(path: Path) -> float:
+    """Bytes that a file may unpack to: ``UNPACKED`` times its size, or ``SMALL`` where that is more.
 
-    At most ``UNPACKED`` times the size of the file, or ``SMALL`` bytes where that is more; the environment variable
-    ``DREVAL_READ_LIMIT`` (bytes, as "8e9") takes the place of both.
+    The environment variable ``DREVAL_READ_LIMIT`` (bytes, as "8e9") takes the place of both.
     """
     given = os.environ.get("DREVAL_READ_LIMIT")
-    stored = path.stat().st_size
-    limit = max(SMALL, UNPACKED * stored) if given is None else float(given)
+    try:
+        return max(SMALL, UNPACKED * path.stat().st_size) if given is None else float(given)
+    except ValueError as error:
+        rule = "must be a number of bytes"
+        raise InputError("DREVAL_READ_LIMIT", rule, repr(given), "Set the environment variable to 8e9.") from error
+
+
+def check_unpacked(size: int, path: Path, argument: str) -> None:
+    """Check, before it is allocated, that a file may unpack to so many bytes: a small file is no bomb."""
+    limit = unpack_limit(path)
     if size > limit:
         rule = f"must unpack to at most {limit:.3g} bytes"
-        cure = f"If the file is what you expect, set the environment variable DREVAL_READ_LIMIT={float(size):.2g}."
-        raise InputError(argument, rule, f"{str(path)!r}, {stored:,} bytes that unpack to {size:.3g}", cure)
+        got = f"{str(path)!r}, {path.stat().st_size:,} bytes that unpack to {float(size):.3g} or more"
+        cure = f"If the file is what you expect, set the environment variable DREVAL_READ_LIMIT={2.0 * size:.2g}."
+        raise InputError(argument, rule, got, cure)
 
 
 def check_random_state(value: Any, argument: str = "random_state") -> int | np.random.Generator | None:

@@ -7,7 +7,6 @@ uses with sep=None, takes a letter for the separator of a single column and gues
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
 import zlib
@@ -19,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from dreval.errors import InputError
+from dreval.inputs._sizes import gunzip
 from dreval.records.notes import Note, Notes, note
 
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
@@ -105,8 +105,7 @@ def _decimal_commas(frame: pd.DataFrame, raw: bytes) -> int:
 def _load(path: Path, suffix: str, argument: str) -> bytes:
     """The bytes of the file, decompressed; web pages, binary files and UTF-16 raise an error."""
     try:
-        raw = path.read_bytes()
-        raw = gzip.decompress(raw) if suffix.endswith(".gz") else raw
+        raw = gunzip(path, argument) if suffix.endswith(".gz") else path.read_bytes()
     except (OSError, EOFError, zlib.error) as error:
         raise _garbage(path, argument, f"{str(path)!r} ({error})") from error
     start = raw[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower()

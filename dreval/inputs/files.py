@@ -19,6 +19,7 @@ import pandas as pd
 
 from dreval._check import nearest_name
 from dreval.errors import DrevalError, InputError, UnknownName
+from dreval.inputs._sizes import check_hdf5, check_mtx, check_npy, check_npz, check_parquet, check_sparse
 from dreval.inputs._text import read_text
 from dreval.inputs.paths import locate
 from dreval.records.notes import Notes, note
@@ -77,7 +78,8 @@ def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
         raise _unreadable(path, argument, path.suffix.lower(), "its first bytes are not those of numpy")
     file.seek(0)
     if start.startswith(b"\x93NUMPY"):
-        _check_plain(file, path, argument)
+        if check_npy(file, path.stat().st_size):
+            raise _pickled(path, argument)
         file.seek(0)
     loaded = np.load(file, allow_pickle=False)
     if isinstance(loaded, np.ndarray):
@@ -87,7 +89,9 @@ def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
         if {"format", "shape", "data"} <= set(names) and member is None:
             from scipy.sparse import load_npz
 
-            return load_npz(path)
+            if check_npz(path, argument, set(names)):
+                raise _pickled(path, argument)
+            return check_sparse(load_npz(path), path, argument)
         if member is not None and member not in names:
             near = nearest_name(member, names)
             cure = (f"Did you mean {near!r}? " if near else "") + f"It holds: {', '.join(sorted(names))}."
@@ -97,17 +101,9 @@ def _load(file: BinaryIO, path: Path, argument: str, member: str | None) -> Any:
             example = f"Name one of them: '{path.name}:{names[0]}'." if names else "Write the file again."
             got = f"{str(path)!r} with {', '.join(sorted(names)) or 'no array'}"
             raise InputError(argument, "must hold one array, or name one", got, example)
-        with loaded.zip.open(f"{wanted[0]}.npy") as inner:
-            _check_plain(inner, path, argument)
+        if check_npz(path, argument, set(wanted)):
+            raise _pickled(path, argument)
         return np.asarray(loaded[wanted[0]])
-
-
-def _check_plain(file: Any, path: Path, argument: str) -> None:
-    """Check by the header of an open .npy file that it holds no Python objects."""
-    version = np.lib.format.read_magic(file)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    if read(file)[2].hasobject:
-        raise _pickled(path, argument)
 
 
 def read_parquet(path: Path, argument: str) -> tuple[pd.DataFrame, bool]:
@@ -116,9 +112,12 @@ def read_parquet(path: Path, argument: str) -> tuple[pd.DataFrame, bool]:
     parquet = importlib.import_module("pyarrow.parquet")
     try:
         with parquet.ParquetFile(path) as file:
+            check_parquet(file, path, argument)
             table = file.read()
             frame: pd.DataFrame = table.to_pandas()
             indexed = bool((table.schema.pandas_metadata or {}).get("index_columns"))
+    except DrevalError:
+        raise
     except (*_BROKEN, importlib.import_module("pyarrow").ArrowException) as error:
         raise _unreadable(path, argument, ".parquet", error) from error
     return frame, indexed
@@ -129,7 +128,10 @@ def read_matrix_market(path: Path, argument: str) -> Any:
     from scipy.io import mmread
 
     try:
+        check_mtx(path, argument)
         return mmread(path)
+    except DrevalError:
+        raise
     except _BROKEN as error:
         raise _unreadable(path, argument, ".mtx", error) from error
 
@@ -140,7 +142,10 @@ def read_h5ad(path: Path, argument: str) -> tuple[Any, Notes]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
+            check_hdf5(path, argument)
             found = importlib.import_module("anndata").read_h5ad(path)
+        except DrevalError:
+            raise
         except (*_BROKEN, ImportError) as error:
             raise _unreadable(path, argument, ".h5ad", error) from error
     others = [one for one in caught if one.category.__name__ != "OldFormatWarning"]

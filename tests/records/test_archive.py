@@ -316,9 +316,9 @@ def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_read(
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert "must unpack to at most 2.68e+08 bytes" in str(said)
-    assert "DREVAL_READ_LIMIT=3.1e+08" in str(said)
+    assert "DREVAL_READ_LIMIT=6.3e+08" in str(said)
     assert peak < 2**20
-    monkeypatch.setenv("DREVAL_READ_LIMIT", "3.2e8")
+    monkeypatch.setenv("DREVAL_READ_LIMIT", "6.3e+08")
     assert "must be a file written by" in str(refusal(path))
 
 

@@ -1,0 +1,92 @@
+"""What a file says it unpacks to, read from its headers and checked before anything is allocated."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import math
+import zipfile
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from dreval._check import check_unpacked, unpack_limit
+
+NUMBER = 8  # bytes
+
+
+def check_npy(file: BinaryIO, size: int) -> bool:
+    """Whether an open .npy file of ``size`` bytes holds objects; ValueError where it is shorter than it says."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    if not dtype.hasobject and math.prod(shape) * dtype.itemsize > size - file.tell():
+        raise ValueError(f"it says that it has shape {shape}, and is too short for that")
+    return bool(dtype.hasobject)
+
+
+def check_npz(path: Path, argument: str, names: set[str]) -> bool:
+    """Whether one of these arrays of a .npz file holds objects; all of them are checked."""
+    with zipfile.ZipFile(path) as archive:
+        members = [info for info in archive.infolist() if info.filename.removesuffix(".npy") in names]
+        check_unpacked(sum(info.file_size for info in members), path, argument)
+        objects = False
+        for info in members:
+            with archive.open(info) as file:
+                objects |= check_npy(file, info.file_size)  # type: ignore[arg-type]
+    return objects
+
+
+def check_sparse(matrix: Any, path: Path, argument: str) -> Any:
+    """A sparse matrix whose places lie within its shape, and whose rows and columns can be counted in memory."""
+    check_unpacked(NUMBER * (matrix.shape[0] + matrix.shape[1]), path, argument)
+    if hasattr(matrix, "check_format"):  # csr, csc, bsr: their readers trust the places
+        matrix.check_format(full_check=True)
+    elif matrix.format == "coo" and matrix.nnz:
+        for places, length in zip((matrix.row, matrix.col), matrix.shape, strict=True):
+            if places.min() < 0 or places.max() >= length:
+                raise ValueError(f"an entry lies outside of the shape {matrix.shape}")
+    return matrix
+
+
+def check_mtx(path: Path, argument: str) -> None:
+    """Check what the second line of a .mtx file declares."""
+    from scipy.io import mminfo
+
+    rows, columns, entries, kind, *_ = mminfo(path)
+    cells = rows * columns if kind == "array" else entries + rows + columns
+    check_unpacked(NUMBER * cells, path, argument)
+
+
+def check_parquet(file: Any, path: Path, argument: str) -> None:
+    """Check what the footer of an open .parquet file declares."""
+    about = file.metadata
+    groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+    check_unpacked(max(groups, NUMBER * about.num_rows * about.num_columns), path, argument)
+
+
+def check_hdf5(path: Path, argument: str) -> None:
+    """Check the shapes that the arrays of a .h5ad file declare; parts that were never written take no room in it."""
+    h5py = importlib.import_module("h5py")
+
+    sizes: list[int] = []
+
+    def add(_: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            sizes.append(math.prod(item.shape or ()) * max(item.dtype.itemsize, 1))
+        elif "shape" in item.attrs and "indptr" in item:
+            sizes.append(NUMBER * int(np.sum(item.attrs["shape"])))
+
+    with h5py.File(path, "r") as file:
+        file.visititems(add)
+    check_unpacked(sum(sizes), path, argument)
+
+
+def gunzip(path: Path, argument: str) -> bytes:
+    """The text in a .gz file, read no further than the limit."""
+    limit = unpack_limit(path)
+    with gzip.open(path) as file:
+        raw = file.read(math.ceil(limit) + 1)
+    check_unpacked(len(raw), path, argument)
+    return raw

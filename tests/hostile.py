@@ -1,0 +1,220 @@
+"""Files that mean harm: small ones that unpack to much, and ones that say what they do not hold.
+
+.venv/bin/python tests/hostile.py     the error and the peak of memory of each, as a table
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+MANY = 40_000_000  # numbers: 320 MB, beyond what a small file may unpack to
+FILES: dict[str, Callable[[Path], None]] = {}
+
+
+def hostile(name: str, package: str = "numpy") -> Callable[[Callable[[Path], None]], Callable[[Path], None]]:
+    """A function that writes the file of this name, where the package that reads it is installed."""
+
+    def kept(write: Callable[[Path], None]) -> Callable[[Path], None]:
+        if find_spec(package):
+            FILES[name] = write
+        return write
+
+    return kept
+
+
+def header(shape: tuple[int, ...], descr: str = "<f8") -> bytes:
+    """The header of a .npy file."""
+    text = io.BytesIO()
+    np.lib.format.write_array_header_1_0(text, {"descr": descr, "fortran_order": False, "shape": shape})
+    return text.getvalue()
+
+
+def zipped(path: Path, members: dict[str, Any]) -> None:
+    """A .npz file of these arrays; a member of bytes is written as it is, one of a number as so many zeros."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, value in members.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                if isinstance(value, int):
+                    member.write(header((value // 10, 10)))
+                    for _ in range(value * 8 // 2**20 + 1):
+                        member.write(bytes(2**20))
+                elif isinstance(value, bytes):
+                    member.write(value)
+                else:
+                    np.save(member, value)
+
+
+def sparse(path: Path, **changed: Any) -> None:
+    """A .npz file of scipy.sparse with some parts exchanged."""
+    parts = {
+        "indices": np.array([0, 1, 2], np.int32),
+        "indptr": np.array([0, 1, 2, 3], np.int32),
+        "format": np.array(b"csr"),
+        "shape": np.array([3, 3]),
+        "data": np.ones(3),
+    }
+    np.savez(path, **(parts | changed))
+
+
+@hostile("bomb.npz")
+def _bomb(path: Path) -> None:
+    zipped(path, {"X": MANY})
+
+
+@hostile("short.npy")
+def _short(path: Path) -> None:
+    path.write_bytes(header((10**9, 10**3)) + bytes(80))
+
+
+@hostile("negative.npy")
+def _negative(path: Path) -> None:
+    path.write_bytes(header((-(10**9), -1000)) + bytes(80))
+
+
+@hostile("short_member.npz")
+def _short_member(path: Path) -> None:
+    zipped(path, {"X": header((10**9, 10**3)) + bytes(80)})
+
+
+@hostile("objects.npy")
+def _objects(path: Path) -> None:
+    np.save(path, np.array([[{}, 1], [2, 3]], dtype=object), allow_pickle=True)
+
+
+@hostile("objects.npz")
+def _object_member(path: Path) -> None:
+    np.savez(path, X=np.array([[{}, 1], [2, 3]], dtype=object))
+
+
+@hostile("places.npz")
+def _places(path: Path) -> None:
+    sparse(path, indices=np.array([0, 1, 10**6], np.int32))
+
+
+@hostile("places_below.npz")
+def _places_below(path: Path) -> None:
+    sparse(path, indices=np.array([0, -5, 2], np.int32))
+
+
+@hostile("pointers.npz")
+def _pointers(path: Path) -> None:
+    sparse(path, indptr=np.array([0, 3, 1, 3], np.int32))
+
+
+@hostile("pointers_beyond.npz")
+def _pointers_beyond(path: Path) -> None:
+    sparse(path, indptr=np.array([0, 1, 2, 10**6], np.int32))
+
+
+@hostile("coo.npz")
+def _coo(path: Path) -> None:
+    parts = {"row": np.array([0, 10**6]), "col": np.array([0, 1]), "format": np.array(b"coo"), "data": np.ones(2)}
+    np.savez(path, shape=np.array([3, 3]), **parts)
+
+
+@hostile("wide_coo.npz")
+def _wide_coo(path: Path) -> None:
+    parts = {"row": np.array([0, 1]), "col": np.array([0, 1]), "format": np.array(b"coo"), "data": np.ones(2)}
+    np.savez(path, shape=np.array([10**9, 10**9]), **parts)
+
+
+@hostile("sparse_objects.npz")
+def _sparse_objects(path: Path) -> None:
+    sparse(path, data=np.array([{}, 1, 2], dtype=object))
+
+
+@hostile("wide.mtx")
+def _wide(path: Path) -> None:
+    path.write_text("%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 1\n1 1 1.5\n")
+
+
+@hostile("full.mtx")
+def _full(path: Path) -> None:
+    path.write_text("%%MatrixMarket matrix array real general\n1000000 1000000\n1.5\n")
+
+
+@hostile("outside.mtx")
+def _outside(path: Path) -> None:
+    path.write_text("%%MatrixMarket matrix coordinate real general\n4 4 2\n1 1 1.5\n9 9 1.5\n")
+
+
+@hostile("bomb.csv.gz")
+def _text(path: Path) -> None:
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(70):
+            file.write(b"0,0\n" * 2**20)
+
+
+@hostile("bomb.parquet", "pyarrow")
+def _parquet(path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"a": np.zeros(MANY, np.int8)}), path)
+
+
+@hostile("empty.h5ad", "h5py")
+def _hdf5(path: Path) -> None:
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+        made = file.create_dataset("X", (10**5, 10**5), dtype="f4", chunks=(1000, 1000))
+        made.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+
+
+MEASURED = """
+import json, resource, sys
+import numpy as np
+import dreval, pandas, scipy.sparse, scipy.io
+from dreval.inputs.data import as_data
+as_data(np.random.default_rng(0).normal(size=(50, 3)))
+for package in ("pyarrow.parquet", "anndata"):
+    try:
+        __import__(package)
+    except ImportError:
+        continue
+for path in sys.argv[1:]:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        as_data(path)
+        said = ["", ""]
+    except Exception as error:
+        said = [type(error).__name__, str(error)]
+    more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(json.dumps([path, *said, more / 1024]), flush=True)
+"""
+
+
+def measure(folder: Path) -> list[tuple[str, str, str, float]]:
+    """Name, kind of the error, its text, and the growth of the peak of memory in MiB, of every file, in one process."""
+    paths = [folder / name for name in FILES]
+    for path in paths:
+        FILES[path.name](path)
+    command = [sys.executable, "-c", MEASURED, *map(str, paths)]
+    limits = (resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, preexec_fn=lambda: resource.setrlimit(*limits)
+    )
+    return [(Path(name).name, kind, text, more) for name, kind, text, more in map(json.loads, done.stdout.splitlines())]
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as place:
+        print(f"{'file':<20} {'bytes':>9} {'more MiB':>8}  error")
+        for name, kind, text, more in measure(Path(place)):
+            size = (Path(place) / name).stat().st_size
+            print(f"{name:<20} {size:>9,} {more:>8.1f}  {kind}: {text.replace(place + '/', '')}")

@@ -1,0 +1,66 @@
+"""Files that mean harm are refused in four parts, before memory is taken."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dreval
+from dreval.errors import InputError
+from dreval.inputs.data import as_data
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="memory is measured as POSIX does")
+
+
+def test_no_file_takes_memory_or_raises_a_raw_error(tmp_path: Path) -> None:
+    """Bombs, headers that say too much, places outside the matrix, pickles: an InputError, within the limit."""
+    import hostile
+
+    found = hostile.measure(tmp_path)
+
+    assert [name for name, *_ in found] == list(hostile.FILES)
+    assert {kind for _, kind, _, _ in found} == {"InputError"}
+    assert all("`data` must" in text and ": got " in text for _, _, text, _ in found)
+    assert {name: more for name, _, _, more in found if more > 300} == {}
+
+
+def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names the variable and a value with which the file is read; a value that is none is refused."""
+    path = tmp_path / "zeros.npz"
+    np.savez_compressed(path, X=np.eye(40))
+    monkeypatch.setenv("DREVAL_READ_LIMIT", "1000")
+    with pytest.raises(InputError, match=r"must unpack to at most 1e\+03 bytes.*DREVAL_READ_LIMIT=") as caught:
+        as_data(path)
+    monkeypatch.setenv("DREVAL_READ_LIMIT", caught.value.cure.rpartition("=")[2].rstrip("."))
+    assert as_data(path).n == 40
+    monkeypatch.setenv("DREVAL_READ_LIMIT", "much")
+    with pytest.raises(InputError, match="`DREVAL_READ_LIMIT` must be a number of bytes"):
+        as_data(path)
+
+
+@pytest.mark.parametrize("name", ["a\0b.csv", f"{'x' * 300}.csv", f"{'é' * 200}.npy"])
+def test_names_that_no_file_can_have(name: str, tmp_path: Path) -> None:
+    """A zero byte or a name that is too long is refused wherever a path is passed."""
+    path = str(tmp_path / name)
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    for call in (
+        lambda: as_data(path),
+        lambda: dreval.load_results(path),
+        lambda: dreval.trustworthiness(X, path),
+        lambda: dreval.Protocol(X).export(path),
+        lambda: dreval.Study(path, {"a": X}, ["pca"]),
+        lambda: dreval.Evaluation(X, {"a": X[:, :2]}).run(["trustworthiness"], None, None).save(path),
+        lambda: dreval.Evaluation(X, {"a": X[:, :2]}).run(["trustworthiness"], None, None).report(f"{path}.html"),
+    ):
+        with pytest.raises(InputError, match="must"):
+            call()
+
+
+@pytest.mark.parametrize("rows", [[[1, 2], [3]], [[1, [2]], [3, 4]], [[1, "a"], [2, "b"]], [{}, {}], 3.0, None])
+def test_ragged_and_other_lists(rows: object) -> None:
+    """What is no table is refused by its argument."""
+    with pytest.raises(InputError, match=r"`data` must"):
+        as_data(rows)
