@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -42,6 +43,11 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Only ``test_*.py`` files of this folder are tests; scripts (benchmarks, oracles' makers) are not imported."""
     script = collection_path.suffix == ".py" and not collection_path.name.startswith(("test_", "conftest"))
     return True if script and collection_path.is_relative_to(ROOT / "tests") else None
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests are no garbage: a search for it, as in ``multipletests``, need not look at them."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

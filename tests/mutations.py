@@ -111,8 +111,8 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/rkhs.py",
-        "@ centered) / (values + ridge)[:, None]",
-        "@ centered) / (values + 2 * ridge)[:, None]",
+        "@ centered) / (values + reg)[:, None]",
+        "@ centered) / (values + 2 * reg)[:, None]",
         "geometry/test_rkhs.py",
     ),
     Mutant(
