@@ -20,6 +20,7 @@ from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.glossary import block, filled
 from dreval.records._verbs import call
+from dreval.records.read_only import read_only
 from dreval.registry import DATASETS
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Draw:
     feature_names: tuple[str, ...] | None = None
 
 
+@read_only
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A data set: points, labels, latent coordinates and their card.

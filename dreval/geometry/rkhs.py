@@ -19,6 +19,7 @@ from dreval.geometry.distances import block_rows, pairwise_squared, power_of_two
 from dreval.geometry.kernels import center, median_rule, radial_values
 from dreval.records._verbs import Record
 from dreval.records.notes import Notes, note
+from dreval.records.read_only import read_only
 
 FloatArray = npt.NDArray[np.float64]
 PATH = np.geomspace(1e-12, 1e3, 61)  # candidate ridges over the largest eigenvalue of the centered kernel
@@ -143,6 +144,7 @@ RULES = ("ridge", "theorem3", "theorem3_printed")
 EMBEDDING_RIDGE = 1e-6
 
 
+@read_only
 @dataclass(frozen=True, eq=False)
 class KernelMap(Record):
     """A function of kernel values: f(z) = mean + sum_i weights_i (k(z, z_i) - center_i).

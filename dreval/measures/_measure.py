@@ -23,12 +23,14 @@ from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import as_source
 from dreval.measures._docstring import described, docstring, signature
 from dreval.records.notes import Notes, note
+from dreval.records.read_only import read_only
 
 FloatArray = npt.NDArray[np.float64]
 ChanceRule = float | Callable[[int, int], float] | str | None
 TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
 
 
+@read_only
 @dataclass(frozen=True, repr=False)
 class MeasureCard:
     """Everything the package knows about a measure; lists, contract tests, tables, report and command line read it.

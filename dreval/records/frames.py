@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.notes import Note, joined
+from dreval.records.read_only import FixedDict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +63,7 @@ def notes_frame(rows: list[dict[str, Any]], keys: tuple[str, ...] = NOTE_KEYS) -
             **{key: row.get(key, 0 if key == "replicate" else "") for key in keys},
             "code": one.code,
             "severity": one.severity,
-            "values": dict(one.values),
+            "values": FixedDict(one.values),
             "scope": one.scope,
             "text": one.text,
         }

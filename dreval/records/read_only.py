@@ -1,19 +1,18 @@
-"""Records that cannot be written to: arrays are handed out as read-only views, tables and dicts as copies."""
+"""Records that cannot be written to: what they hand out refuses to be written to, or leaves the record as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import fields, is_dataclass
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from dreval._check import keywords_checked
 
-__all__ = ["read_only", "read_only_array"]
+__all__ = ["FixedDict", "FixedList", "read_only", "read_only_array"]
 
 Record = TypeVar("Record", bound=type)
 
@@ -28,8 +27,10 @@ def read_only_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def read_only(record: Record) -> Record:
     """Decorate a frozen dataclass: what its public attributes hold is protected from the caller.
 
-    Arrays come as views that refuse to be written to, tables as copies, dicts of arrays and tables as mappings that
-    refuse new items, other dicts as read-only copies. Internal attributes (with an underscore) stay as they are.
+    Arrays are handed out as views that refuse to be written to, tables as copies that share their memory until they are
+    written to (with pandas before version 3 as whole copies), dicts of arrays and tables as mappings that refuse new
+    items, other dicts and lists, at any depth, as such that refuse to be changed. But for pandas before version 3 an
+    access takes the same time whatever the size. Internal attributes (with an underscore) stay as they are.
 
     Examples
     --------
@@ -46,11 +47,17 @@ def read_only(record: Record) -> Record:
     for field in fields(record):
         if not field.name.startswith("_"):
             setattr(record, field.name, _Protected(field.name))
+    record.__setstate__ = _restored  # type: ignore[attr-defined]
     return keywords_checked(record)
 
 
+def _restored(record: Any, state: dict[str, Any]) -> None:
+    """Fill a record that was pickled or copied."""
+    vars(record).update({name: value if name.startswith("_") else _kept(value) for name, value in state.items()})
+
+
 class _Protected:
-    """An attribute of a record. The value itself lies in the record's ``__dict__``; a copy or view is handed out."""
+    """An attribute of a record. The value itself lies in the record's ``__dict__``; a view of it is handed out."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -59,15 +66,44 @@ class _Protected:
         if record is None:
             return self
         try:
-            return _protected(vars(record)[self.name])
+            held = vars(record)[self.name]
         except KeyError:
             raise AttributeError(f"{type(record).__name__!r} object has no attribute {self.name!r}") from None
+        return _handed_out(held)
 
     def __set__(self, record: Any, value: Any) -> None:
         """Called by ``__init__`` only: a frozen dataclass refuses everyone else."""
-        if isinstance(value, _Items):
-            value = value.own
-        vars(record)[self.name] = dict(value) if isinstance(value, MappingProxyType) else value
+        vars(record)[self.name] = _kept(value)
+
+
+def _kept(value: Any) -> Any:
+    """A value as a record keeps it: dicts, lists and tuples are copies that cannot be changed."""
+    if isinstance(value, _Items):
+        return value
+    if isinstance(value, Mapping):
+        if any(isinstance(item, np.ndarray) or hasattr(item, "iloc") or is_dataclass(item) for item in value.values()):
+            return _Items(dict(value))
+        return FixedDict({key: _kept(item) for key, item in value.items()})
+    if isinstance(value, list):
+        return FixedList(map(_kept, value))
+    if isinstance(value, tuple):
+        parts = tuple(map(_kept, value))
+        return type(value)(*parts) if hasattr(value, "_fields") else parts
+    return _handed_out(value) if isinstance(value, np.ndarray) else value
+
+
+def _handed_out(value: Any) -> Any:
+    """A value as a record hands it out: whatever the caller does to it, the record stays."""
+    if isinstance(value, np.ndarray):
+        return read_only_array(value)
+    if hasattr(value, "iloc"):
+        import pandas as pd
+
+        return value.copy(deep=int(pd.__version__.partition(".")[0]) < 3)
+    if getattr(value, "format", "") in ("csr", "csc") and hasattr(value, "indptr"):
+        parts = tuple(read_only_array(part) for part in (value.data, value.indices, value.indptr))
+        return type(value)(parts, shape=value.shape)
+    return value
 
 
 class _Items(Mapping[str, Any]):
@@ -77,7 +113,7 @@ class _Items(Mapping[str, Any]):
         self.own = own
 
     def __getitem__(self, name: str) -> Any:
-        return _protected(self.own[name])
+        return _handed_out(self.own[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.own)
@@ -89,16 +125,33 @@ class _Items(Mapping[str, Any]):
         return repr(self.own)
 
 
-def _protected(value: Any) -> Any:
-    """The value in a form that leaves the record as it is, whatever the caller does to it."""
-    if isinstance(value, np.ndarray):
-        return read_only_array(value)
-    if hasattr(value, "iloc"):
-        return value.copy()
-    if isinstance(value, dict):
-        held = (isinstance(item, np.ndarray) or hasattr(item, "iloc") or is_dataclass(item) for item in value.values())
-        return _Items(value) if any(held) else MappingProxyType(deepcopy(value))
-    if getattr(value, "format", "") in ("csr", "csc") and hasattr(value, "indptr"):
-        parts = tuple(read_only_array(part) for part in (value.data, value.indices, value.indptr))
-        return type(value)(parts, shape=value.shape)
-    return value
+def _refuse(self: Any, *_: Any, **__: Any) -> NoReturn:
+    """Refuse a change, as a tuple and a mappingproxy do."""
+    raise TypeError(
+        f"this {type(self).__mro__[1].__name__} belongs to a record, which cannot be changed; copy it first"
+    )
+
+
+class FixedDict(dict[str, Any]):
+    """A dict that cannot be changed; a copy of it can."""
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return type(self), (dict(self),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        return deepcopy(dict(self), memo)
+
+
+class FixedList(list[Any]):
+    """A list that cannot be changed; a copy of it can."""
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = _refuse
+    remove = reverse = sort = _refuse
+
+    def __reduce__(self) -> Any:
+        return type(self), (list(self),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
+        return deepcopy(list(self), memo)

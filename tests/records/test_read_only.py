@@ -1,0 +1,196 @@
+"""Records are read-only: nothing that a record hands out, at any depth, is a way to change it."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import time
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import dreval
+
+X = np.random.default_rng(0).normal(size=(24, 3))
+Y = X[:, :2].copy()
+LABELS = np.array(["a", "b", "c"] * 8)
+
+
+def _results() -> dreval.Results:
+    names = [f"r{i}" for i in range(24)]
+    run = {"labels": LABELS, "covariates": {"age": X[:, 2]}, "ids": names, "n_neighbors": [3, 5], "random_state": 0}
+    measures = ["trustworthiness", "stress", "r_nx", "knn_accuracy", "procrustes_rc"]
+    return dreval.Evaluation(X, {"a": Y, "pca": "pca"}, **run).run(measures, ["hsic", "dcov"], n_resamples=19)
+
+
+def _study(folder: Path) -> dreval.Study:
+    data, run = {"x": X, "y": X[::-1] ** 3, "z": np.abs(X)}, {"n_neighbors": 5, "random_state": 0}
+    return dreval.Study(folder / "a.dreval", data, ["pca", "classical_mds"], ["stress", "continuity"], **run).run()
+
+
+def records(folder: Path) -> dict[str, Any]:
+    """Every kind of record that the public functions give."""
+    results, study, pca = _results(), _study(folder), dreval.embed(pd.DataFrame(X, columns=list("pqr")), "pca")
+    results.save(folder / "r.dreval")
+    protocol = dreval.Protocol(X, 2, n_transformations=2, n_replicates=1, random_state=0)
+    return {
+        "results": results,
+        "loaded": dreval.load_results(folder / "r.dreval"),
+        "pickled": pickle.loads(pickle.dumps(results)),
+        "sparse": dreval.Evaluation(sparse.csr_array(np.abs(X)), {"a": Y}, n_neighbors=5).run("continuity", None),
+        "one embedding": results["a"],
+        "comparison": results.compare(),
+        "across": study.compare(),
+        "certificate": results.certificate("a", n_resamples=19),
+        "embedding": pca,
+        "map": pca.embedding_map(),
+        "map back": pca.reconstruction_map(),
+        "test": dreval.hsic_test(X, Y, n_resamples=19, random_state=0),
+        "many": dreval.kcca_test(X, Y, X[:, 2], n_resamples=19, random_state=0),
+        "kappas": dreval.kappa_curve(X, Y, n_resamples=19, random_state=0),
+        "bandwidths": dreval.bandwidth_curve(X, Y, n_resamples=19, random_state=0),
+        "trustability": dreval.trustability(X, "pca", random_state=0),
+        "consistency": dreval.tractable_consistency(X, "pca", n_transformations=3, n_replicates=0, random_state=0),
+        "reconstruction": dreval.reconstruction_error(X, "pca", random_state=0),
+        "data set": dreval.simulate("swiss_roll", 30, random_state=0),
+        "bundled": dreval.load_dataset("wdbc"),
+        "study status": study.status(),
+        "protocol status": protocol.export(folder / "tool"),
+        "card": dreval.card("trustworthiness"),
+        "data set's card": dreval.card("swiss_roll"),
+    }
+
+
+def attributes(record: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The public attributes and the verbs without arguments of a record, each to be asked for again and again."""
+    for name in (one.name for one in dataclasses.fields(record) if not one.name.startswith("_")):
+        yield name, lambda name=name: getattr(record, name)
+    for verb in ("tidy", "glance", "augment", "ranking"):
+        if hasattr(record, verb) and not (verb == "ranking" and isinstance(record, dreval.IndependenceTest)):
+            yield f"{verb}()", lambda verb=verb: getattr(record, verb)()
+
+
+def spoil(value: Any, seen: int = 0) -> None:
+    """Write into a value and all that it holds, wherever that is not refused; not through ``Series.array``.
+
+    That goes round the copy-on-write of pandas, as its documentation says.
+    """
+    if seen > 6 or isinstance(value, str | bytes | int | float | type(None)):
+        return
+    if isinstance(value, np.ndarray):
+        _try(lambda: value.__setitem__(..., value[::-1].copy() if value.dtype.kind in "OU" else 77))
+        _try(
+            lambda: (
+                setattr(value.flags, "writeable", True) or value.__setitem__(..., 77) if value.base is None else None
+            )
+        )
+    elif isinstance(value, pd.DataFrame):
+        for column in range(value.shape[1]):
+            inside = value.iloc[:, column]
+            spoil(inside.to_numpy(), seen + 1)
+            for cell in inside.head(3) if inside.dtype == object else ():
+                spoil(cell, seen + 1)
+            _try(lambda column=column: value.isetitem(column, 77))
+        spoil(value.index.values, seen + 1)
+        _try(lambda: value.insert(0, "new", 1))
+    elif isinstance(value, pd.Index | pd.Series):
+        spoil(value.to_numpy(), seen + 1)
+        spoil(value.values, seen + 1)
+    elif sparse.issparse(value):
+        for part in (value.data, value.indices, value.indptr):
+            spoil(part, seen + 1)
+    elif isinstance(value, Mapping):
+        for item in list(value.values()):
+            spoil(item, seen + 1)
+        _try(lambda: value.__setitem__("new", 1))
+        _try(lambda: value.clear())
+    elif isinstance(value, list | tuple | set):
+        for item in list(value):
+            spoil(item, seen + 1)
+        _try(lambda: value.append(1))
+        _try(lambda: value.clear())
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            if not field.name.startswith("_"):
+                spoil(getattr(value, field.name), seen + 1)
+                _try(lambda field=field: setattr(value, field.name, None))
+
+
+def _try(write: Callable[[], Any]) -> None:
+    """A write that may be refused; what it did shows in the record."""
+    try:
+        write()
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError, NotImplementedError):
+        return
+
+
+def plain(value: Any) -> Any:
+    """A value as text that shows every number of it."""
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.tolist())
+    if isinstance(value, pd.DataFrame):
+        return (list(value.columns), plain(value.index.to_numpy()), [plain(value[c].tolist()) for c in value])
+    if isinstance(value, pd.Index | pd.Series):
+        return value.tolist()
+    if sparse.issparse(value):
+        return plain(value.toarray())
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value) if one.name[0] != "_"}
+    return repr(value)
+
+
+def test_no_record_can_be_written_to(tmp_path: Path) -> None:
+    """After writing into all that each record hands out, each hands out the same again."""
+    written = {}
+    for name, record in records(tmp_path).items():
+        for attribute, get in attributes(record):
+            before = repr(plain(get()))
+            spoil(get())
+            if repr(plain(get())) != before:
+                written.setdefault(name, []).append(attribute)
+        with pytest.raises((AttributeError, TypeError)):
+            setattr(record, dataclasses.fields(record)[0].name, None)
+    assert written == {}
+
+
+def test_dicts_and_lists_of_a_record_are_as_any_others_but_for_changes() -> None:
+    """They are equal to plain ones, and pickled; a copy is a plain one, and a refused change names it."""
+    results = _results()
+    recipe = results.recipe
+    assert isinstance(recipe, dict)
+    assert recipe == dict(recipe)
+    assert pickle.loads(pickle.dumps(recipe)) == recipe
+    for copy in (deepcopy(recipe), recipe.copy(), {**recipe}, recipe | {}):
+        assert type(copy) is dict
+        assert copy == recipe
+    with pytest.raises(TypeError, match="this dict belongs to a record, which cannot be changed; copy it first"):
+        recipe["call"] = ""
+    with pytest.raises(TypeError, match="'_Items' object does not support item assignment"):
+        results.points["a"] = None
+
+
+@pytest.mark.skipif(
+    int(pd.__version__.partition(".")[0]) < 3, reason="pandas before version 3 copies a table as a whole"
+)
+def test_tables_are_handed_out_without_copying_them() -> None:
+    """A million points take no longer than twenty: no number is copied until it is written."""
+    rows = 1_000_000
+    frame = pd.DataFrame(np.zeros((rows, 10)))
+    large = dataclasses.replace(_results(), points={"a": frame}, table=frame, recipe={"columns": ["c"] * rows})
+    for get in (lambda: large.points["a"], lambda: large.table, lambda: large.recipe):
+        seconds = []
+        for _ in range(5):
+            began = time.perf_counter()
+            get()
+            seconds.append(time.perf_counter() - began)
+        assert min(seconds) < 1e-3
