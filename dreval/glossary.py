@@ -59,7 +59,9 @@ COLUMNS: dict[str, str] = {
     "p_kind": "how the p-value was made: permutation, exact (all permutations counted), asymptotic, approximate (a "
     "fitted law), bound (valid for every population), bootstrap or parametric_bootstrap; empty without one",
     "n_used": "number of points or pairs that the value or test was computed from, if not all",
-    "n_resamples": "number of resamples (permutations, groups, replicates)",
+    "n_groups": "number of groups of points on which the standard error rests: those that the jackknife leaves out "
+    "(single points, or the groups of all partitions), anchors, splits into halves, or runs; 0 without an interval",
+    "n_resamples": "number of permutations of a test, or of runs of the method behind the value; 0 without them",
     "direction": "which way is better: higher, lower, or none (it describes, and neither way is better)",
     "lower": "smallest value the measure can take",
     "upper": "largest value the measure can take (empty when there is none)",
@@ -121,10 +123,12 @@ PAIR_COLUMNS: dict[str, str] = {
     "advantage": "how much better the first is than the second, positive when it is better, whichever way the measure "
     "points: difference of values or of means over runs (on one data set), median of differences (wilcoxon, bayes), "
     "difference of model means (mixed), difference of mean ranks (nemenyi)",
+    "n_used": "number of anchors, or of data sets with a difference (wilcoxon), that the test used, if not all",
     "se": "standard error of the advantage",
-    "conf_low": "lower end of its interval, at the level 1 - alpha: by Walsh averages (wilcoxon), for all pairs of "
+    "conf_low": "lower end of its interval at the level `conf_level`: by Walsh averages (wilcoxon), for all pairs of "
     "a measure at once (nemenyi)",
     "conf_high": "upper end of its interval",
+    "conf_level": "level of the interval, 1 - alpha; empty without one",
     "statistic": "the test's statistic",
     "p_value": "two-sided p-value of no advantage",
     "p_adjusted": "p-value adjusted over all pairs and measures of this table that have the same `family`",

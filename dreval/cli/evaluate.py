@@ -113,6 +113,7 @@ def _add_analysis(verb: Verb) -> None:
     analysis.add_argument(
         "--anchors", type=int, metavar="M", help="evaluate at M random points, against all points (large data)"
     )
+    analysis.add_argument("--conf-level", type=float, default=0.95, metavar="L", help="level of the intervals (0.95)")
     analysis.add_argument("--n-resamples", type=int, default=999, metavar="B", help="permutations per test (999)")
     analysis.add_argument("--adjust", default="holm", help="adjustment of p-values: holm, benjamini_hochberg or none")
 
@@ -201,6 +202,7 @@ def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
         options.measures,
         options.tests,
         None if options.ci == "none" else options.ci,
+        conf_level=options.conf_level,
         n_resamples=options.n_resamples,
         adjust=None if options.adjust == "none" else options.adjust,
         options=replicates,

@@ -43,7 +43,7 @@ EXACT_SUMS = 50  # data sets up to which sums of signed ranks are counted, as sc
 PAIR_TEXT = ("measure", "parameters", "first", "second", "test", "family", "p_kind", "better", "note")
 
 
-def pair_frame(rows: list[dict[str, Any]], family: str | None = None) -> pd.DataFrame:
+def pair_frame(rows: list[dict[str, Any]], alpha: float, family: str | None = None) -> pd.DataFrame:
     """Rows of pairs as a table with the closed list of columns; p-values are of one family, or of one for each test."""
     table = pd.DataFrame(_written(rows), columns=list(PAIR_COLUMNS))
     for name in PAIR_COLUMNS:
@@ -51,6 +51,7 @@ def pair_frame(rows: list[dict[str, Any]], family: str | None = None) -> pd.Data
             table[name] = table[name].astype("object").where(table[name].notna(), "")
         else:
             table[name] = pd.to_numeric(table[name]).astype("float64")
+    table["conf_level"] = np.where(table["conf_low"].notna(), 1 - alpha, np.nan)
     families = table["test"] if family is None else pd.Series(family, table.index)
     table["family"] = families.where(table["p_value"].notna(), "")
     return table.astype({"n": "int64"})
@@ -195,9 +196,10 @@ def _wilcoxon(differences: FloatArray) -> dict[str, Any]:
     found = wilcoxon(differences)
     kind = "asymptotic" if hasattr(found, "zstatistic") else "exact"
     ties = (note("signed_ranks.ties"),) if len(kept) < len(differences) else ()
+    used = {"n_used": len(kept)} if ties else {}
     return {
-        "statistic": float(found.statistic), "p_value": float(found.pvalue), "p_kind": kind, "effect_size": effect,
-        "notes": ties,
+        **used, "statistic": float(found.statistic), "p_value": float(found.pvalue), "p_kind": kind,
+        "effect_size": effect, "notes": ties,
     }  # fmt: skip
 
 

@@ -170,7 +170,7 @@ def compare(
         whole, rows = _family_rows(family, wanted, rope if "bayes" in wanted else None, alpha, root)
         overall += whole
         pairs += [row for row in rows if baseline in (None, row["second"])]
-    frame = only_found(adjust_p_values(pair_frame(pairs), adjust, AT_ONCE), alpha)
+    frame = only_found(adjust_p_values(pair_frame(pairs, alpha), adjust, AT_ONCE), alpha)
     decided = decisive_test(frame, {point_column(f.measure, f.parameters): f for f in found}, alpha, adjust)
     by = frame[frame["test"] == decided["decided_by"]]
     standing = pd.DataFrame([row for family in found for row in _standing(family, by, alpha)])

@@ -21,8 +21,8 @@ __all__ = ["COLUMNS", "ranking"]
 
 FloatArray = npt.NDArray[np.float64]
 COLUMNS = (
-    "measure", "parameters", "rank", "embedding", "value", "se", "conf_low", "conf_high", "difference", "p_adjusted",
-    "in_best_set", "note",
+    "measure", "parameters", "rank", "embedding", "value", "se", "conf_low", "conf_high", "conf_level", "difference",
+    "p_adjusted", "in_best_set", "note",
 )  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
             open_ones = {name for name, behind in zip(judged, got.untested, strict=True) if behind}
     table = over_replicates(results.table[results.table["test"] == ""])
     mine = table[(table["measure"] == at.key["measure"]) & (table["parameters"] == at.key["parameters"])]
-    intervals = mine.set_index("embedding")[["value", "se", "conf_low", "conf_high"]].to_dict("index")
+    intervals = mine.set_index("embedding")[["value", "se", "conf_low", "conf_high", "conf_level"]].to_dict("index")
     top = at.values[known[0]] if known else math.nan
     rows = []
     for name in order:

@@ -67,7 +67,7 @@ def compare_pairs(
         for at in settings
         for first, second in compared_pairs(list(at.values), baseline)
     ]
-    pairs = adjust_p_values(pair_frame(made, "pairs"), adjust)
+    pairs = adjust_p_values(pair_frame(made, alpha, "pairs"), adjust)
     if margins:
         pairs = _adjust_equivalence(pairs, adjust)
     pairs = only_found(pairs, alpha)
@@ -269,6 +269,7 @@ def _pair(at: Setting, first: str, second: str, alpha: float, margin: float | No
     both = first in at.points and second in at.points
     differences = at.points[first] - at.points[second] if both else np.zeros(0)
     differences = differences[np.isfinite(differences)]
+    row |= {"n_used": len(differences)} if kind == "anchors" and 0 < len(differences) < at.n else {}
     size = max(abs(at.values[first]), abs(at.values[second]), at.chance)
     row |= _effects(advantage, differences, size)
     if not kind:

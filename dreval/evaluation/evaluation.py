@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_int, check_k, check_one_of, check_random_state, keywords_checked, nearest_name
+from dreval._check import (
+    check_float,
+    check_int,
+    check_k,
+    check_one_of,
+    check_random_state,
+    keywords_checked,
+    nearest_name,
+)
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, EmbeddingFailed, InputError, UnknownName, caller_level
 from dreval.evaluation.plan import (
@@ -40,6 +48,7 @@ from dreval.evaluation.tests import evaluate_tests, missing_test, null_cells
 from dreval.geometry.blocks import View, n_blocks
 from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
+from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.records._verbs import call
@@ -240,6 +249,7 @@ class Evaluation:
         tests: Any = "default",
         ci: str | None = "default",
         *,
+        conf_level: float = LEVEL,
         n_resamples: int = 999,
         adjust: str | None = "holm",
         options: Mapping[str, Mapping[str, Any]] | None = None,
@@ -273,6 +283,8 @@ class Evaluation:
             where many anchors carry the value, else the wider of Student's and the interval of bets on a bounded mean,
             which holds also where few points carry the error. "default": anchors where anchors are used, replicates
             where their options are given and a method can be re-run, else points.
+        conf_level : float
+            Level of the intervals, at least 0.5 and below 1; the column ``conf_level`` repeats it.
         n_resamples : int
             Permutations of a test.
         adjust : "holm", "benjamini_hochberg" or None
@@ -304,6 +316,7 @@ class Evaluation:
         options = check_options(options)
         measures, tests = listed(measures), listed(tests)
         size, latent = (self.data.n, self.data.n_labeled), self.data.latent is not None
+        level = check_float(conf_level, "conf_level", low=0.5, high=1 - 1e-6)
         plan = plan_measures(measures, self.n_neighbors, *size, options, latent=latent)
         test_plan = plan_tests(tests, self.data, check_int(n_resamples, "n_resamples", low=1), options)
         if not plan and not test_plan:
@@ -316,7 +329,7 @@ class Evaluation:
             embedded, failed, seconds = self._embed(bar)
             views = self._sweep(embedded, plan, intervals, bar)
             found = {
-                name: self._judge(name, views.pop(name), plan, test_plan, intervals, seconds, bar)
+                name: self._judge(name, views.pop(name), plan, test_plan, intervals, level, seconds, bar)
                 for name in list(views)
             }
             again = repeatable(plan, self.data)
@@ -326,6 +339,7 @@ class Evaluation:
         table = adjust_p_values(tidy_frame(rows), adjust)
         recipe = recipe_of(self, adjust, time.perf_counter() - began)
         recipe["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in found}
+        recipe["conf_level"] = level
         notes: list[Note] = [reason.within(name) for name, reason in failed.items()]
         notes += [*notes_of(self), *intervals.notes({name: self.sources[name] for name in found})]
         noted = notes_frame([{"notes": (*notes, *attainable_note(table, adjust))}, *rows])
@@ -333,8 +347,8 @@ class Evaluation:
             said = "; ".join(f"{name}: {str(reason.within('')).rstrip('.')}" for name, reason in failed.items())
             many = f"{len(failed)} of {len(self.sources)} embeddings failed"
             warnings.warn(f"{many}. {said}.", EmbeddingFailed, stacklevel=caller_level())
-        asked = {"measures": measures, "tests": tests, "ci": ci, "n_resamples": n_resamples, "adjust": adjust}
-        recipe["call"] = written_call(self, {**asked, "options": options})
+        asked = {"measures": measures, "tests": tests, "ci": ci, "conf_level": level, "n_resamples": n_resamples}
+        recipe["call"] = written_call(self, {**asked, "adjust": adjust, "options": options})
         return self._results(table, noted, found, embedded, recipe)
 
     # the named steps of run()
@@ -381,6 +395,7 @@ class Evaluation:
         plan: list[MeasureTask],
         tests: list[TestTask],
         intervals: Intervals,
+        level: float,
         seconds: dict[str, float],
         bar: Any,
     ) -> Found:
@@ -388,7 +403,7 @@ class Evaluation:
         bar.set_description(f"measures of {name}")
         began = time.perf_counter()
         own = [task for task in plan if task.card.level != "algorithm"]
-        found = evaluate_where_labeled(name, view, own, intervals.kinds.get(name), self.seed)
+        found = evaluate_where_labeled(name, view, own, intervals.kinds.get(name), self.seed, level)
         evaluate_algorithms(found, plan, self.sources[name], self.data, view.Y, self.seed, self.n_jobs, bar)
         found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs)
         spent = seconds[name] + time.perf_counter() - began

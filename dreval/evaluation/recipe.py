@@ -19,6 +19,7 @@ from dreval._random import stream_seed
 from dreval.errors import DrevalError, InputError
 from dreval.evaluation.plan import CI_OPTIONS
 from dreval.inference.adjustment import adjust_p_values
+from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data
 from dreval.inputs.identity import ADDRESS
 from dreval.inputs.source import BUNDLED, CoordinateSource, Source, stored_key
@@ -40,7 +41,7 @@ __all__ = [
     "written_call",
 ]
 
-LEVEL = 0.05  # p-values above it are called large
+ALPHA = 0.05  # p-values above it are called large
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +108,10 @@ def attainable_note(table: Any, adjust: str | None) -> list[Note]:
     m, most = len(sampled), int(sampled["n_resamples"].max())
     sampled["p_value"] = 1.0 / (sampled["n_resamples"] + (sampled["p_kind"] != "exact"))
     least = float(adjust_p_values(sampled, adjust)["p_value" if adjust is None else "p_adjusted"].min())
-    if least <= LEVEL:
+    if least <= ALPHA:
         return []
     word = "p" if adjust is None else "adjusted p"
-    enough = round((m if adjust == "holm" else 1) / LEVEL) - 1
+    enough = round((m if adjust == "holm" else 1) / ALPHA) - 1
     return [note("test.attainable", word=word, tests=m, least=least, most=most, enough=enough)]
 
 
@@ -185,6 +186,7 @@ def written_call(evaluation: Any, asked: Mapping[str, Any]) -> str:
         "measures": "default",
         "tests": "default",
         "ci": "default",
+        "conf_level": LEVEL,
         "n_resamples": 999,
         "adjust": "holm",
         "options": {},

@@ -147,7 +147,7 @@ class Again:
             add_note(row, "interval.group", reason=reasons[0])
             return
         numbers = np.array(values, dtype=np.float64)
-        interval = partitions_interval(row["value"], numbers, task.card.bounds, chance_size(row))
+        interval = partitions_interval(row["value"], numbers, task.card.bounds, chance_size(row), found.level)
         set_interval(row, interval, "interval.fixed")
         key = {name: row[name] for name in ("embedding", "measure", "parameters")}
         found.groups += [{**key, "partition": b, "group": g, "value": v} for (b, g), v in np.ndenumerate(numbers)]
@@ -182,7 +182,7 @@ class Again:
             values = np.array([row["value"], *(one for one in others if not isinstance(one, Note))])
             reasons = list(dict.fromkeys(one for one in others if isinstance(one, Note)))
             if len(values) > 1:
-                set_interval(row, mean_interval(values, task.card.bounds), "interval.same_runs")
+                set_interval(row, mean_interval(values, task.card.bounds, found.level), "interval.same_runs")
                 few = smaller_group(values)
                 if few:
                     add_note(row, "runs.apart", few=few, runs=len(values))
@@ -266,7 +266,8 @@ class Again:
             reason = next(value for value in values if isinstance(value, Note))
             add_note(row, "interval.half", reason=reason)
             return
-        interval = halves_interval(row["value"], numbers.reshape(-1, 2), self.data.n, task.card.bounds, kind)
+        halves, bounds = numbers.reshape(-1, 2), task.card.bounds
+        interval = halves_interval(row["value"], halves, self.data.n, bounds, kind, level=found.level)
         set_interval(row, interval, "interval.same_halves")
         key = {name: row[name] for name in ("embedding", "measure", "parameters")}
         found.groups += [{**key, "group": g, "value": value} for g, value in enumerate(numbers)]
@@ -292,7 +293,7 @@ def _add_partition_band(found: Found, task: MeasureTask, curves: FloatArray) -> 
     if top:
         se = np.sqrt(jackknife_variance(curves.swapaxes(0, 1)).mean(axis=0))
         rows = [row for row in found.curves if row["measure"] == task.name]
-        set_band(rows, np.arange(1, top + 1), se, groups - 1, task.card.bounds)
+        set_band(rows, np.arange(1, top + 1), se, groups - 1, task.card.bounds, found.level)
 
 
 def _halved(task: MeasureTask, n: int) -> MeasureTask:

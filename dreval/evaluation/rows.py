@@ -60,8 +60,9 @@ ANCHOR_GROUPS = "anchors drawn without replacement, left out in groups, finite-p
 
 @dataclass
 class Found:
-    """What is gathered for one embedding."""
+    """What is gathered for one embedding, with intervals at a level."""
 
+    level: float = LEVEL
     rows: list[dict[str, Any]] = field(default_factory=list)
     points: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     left_out: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
@@ -92,8 +93,8 @@ def set_interval(row: dict[str, Any], interval: Interval, without_spread: str) -
         row["se"] = 0.0
         add_note(row, without_spread)
         return
-    row.update(se=interval.se, conf_low=interval.low, conf_high=interval.high, n_resamples=interval.n_resamples)
-    row.update(conf_method=METHODS[interval.kind], conf_level=LEVEL, target=TARGETS[interval.kind])
+    row.update(se=interval.se, conf_low=interval.low, conf_high=interval.high, n_groups=interval.n_groups)
+    row.update(conf_method=METHODS[interval.kind], conf_level=interval.level, target=TARGETS[interval.kind])
 
 
 def _card_columns(task: MeasureTask) -> dict[str, Any]:
@@ -102,9 +103,11 @@ def _card_columns(task: MeasureTask) -> dict[str, Any]:
     return {"direction": task.card.direction, "lower": low, "upper": high if np.isfinite(high) else None}
 
 
-def evaluate_measures(name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int) -> Found:
+def evaluate_measures(
+    name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float = LEVEL
+) -> Found:
     """Value, chance, ties and interval of every measure of one embedding."""
-    found = Found()
+    found = Found(level)
     if ci == "points":  # curves first: what they need without each point comes from one pass, with the areas below them
         bands = band_numbers(view.n)
         for task in tasks:
@@ -120,7 +123,7 @@ def evaluate_measures(name: str, view: View, tasks: Sequence[MeasureTask], ci: s
         try:
             task.card.check_metric(view.metric)
             if task.card.curve:
-                found.curves += _curve_rows(name, view, task, ci, root)
+                found.curves += _curve_rows(name, view, task, ci, root, level)
                 continue
             found.rows.append(_measure_row(name, view, task, ci, root, found))
         except DrevalError as reason:  # what one measure cannot answer loses no other
@@ -130,7 +133,9 @@ def evaluate_measures(name: str, view: View, tasks: Sequence[MeasureTask], ci: s
     return found
 
 
-def _curve_rows(name: str, view: View, task: MeasureTask, ci: str | None, root: int) -> list[dict[str, Any]]:
+def _curve_rows(
+    name: str, view: View, task: MeasureTask, ci: str | None, root: int, level: float
+) -> list[dict[str, Any]]:
     """A curve at about 60 numbers of neighbors, evenly spaced on a log scale, or at all of them."""
     values, _ = curve_values(task.thing, view)
     chance = chance_curve(task.thing, view, root)
@@ -145,7 +150,7 @@ def _curve_rows(name: str, view: View, task: MeasureTask, ci: str | None, root: 
     bands = band_numbers(view.n)
     if ci == "points" and task.card.without is not None and len(bands):
         se = np.sqrt(jackknife_variance(task.card.without(view, bands)))
-        set_band(rows, bands, se, view.n - 1, task.card.bounds)
+        set_band(rows, bands, se, view.n - 1, task.card.bounds, level)
     return rows
 
 
@@ -161,7 +166,12 @@ def band_numbers(n: int) -> npt.NDArray[np.int64]:
 
 
 def set_band(
-    rows: list[dict[str, Any]], ks: npt.NDArray[np.int64], se: npt.NDArray[np.float64], freedom: float, bounds: Any
+    rows: list[dict[str, Any]],
+    ks: npt.NDArray[np.int64],
+    se: npt.NDArray[np.float64],
+    freedom: float,
+    bounds: Any,
+    level: float,
 ) -> None:
     """Ends of the interval of a curve at each K alone, up to the largest of ``ks``; no spread is no certainty.
 
@@ -171,7 +181,7 @@ def set_band(
         if ks[0] <= row["K"] <= ks[-1]:
             error = beyond_rounding(float(np.interp(np.log(row["K"]), np.log(ks), se)), row["value"], bounds=bounds)
             if error > 0:
-                row["conf_low"], row["conf_high"] = student_interval(row["value"], error, freedom, bounds)
+                row["conf_low"], row["conf_high"] = student_interval(row["value"], error, freedom, bounds, level)
 
 
 def _measure_row(name: str, view: View, task: MeasureTask, ci: str | None, root: int, found: Found) -> dict[str, Any]:
@@ -240,9 +250,10 @@ def _anchored(row: dict[str, Any], task: MeasureTask, got: Answer, view: View, f
     """The interval for all points from those that are anchors, or a note that says why there is none."""
     n, m, bounds = view.n, len(view.rows), task.card.bounds
     if m == n or (task.card.level == "global" and not task.card.measures):
-        return Interval(0.0, got.value, got.value, "exact", m, math.inf)
+        return Interval(0.0, got.value, got.value, "exact", m, math.inf, level=found.level)
     if got.points is not None:
-        interval = bounded_interval(got.points, n, bounds, task.card.limits(n), task.card.worst(n), view.seed)
+        limits, worst = task.card.limits(n), task.card.worst(n)
+        interval = bounded_interval(got.points, n, bounds, limits, worst, view.seed, found.level)
         if interval is None:
             add_note(row, "interval.few_carry")
         return interval
@@ -255,7 +266,7 @@ def _anchored(row: dict[str, Any], task: MeasureTask, got: Answer, view: View, f
         return None
     values = got.left_out()
     _keep_groups(row, task, values, found)
-    return replace(jackknife_interval(got.value, values, bounds), kind="anchors")
+    return replace(jackknife_interval(got.value, values, bounds, level=found.level), kind="anchors")
 
 
 def _without_points(row: dict[str, Any], task: MeasureTask, got: Answer, view: View, found: Found) -> Interval | None:
@@ -269,7 +280,7 @@ def _without_points(row: dict[str, Any], task: MeasureTask, got: Answer, view: V
         add_note(row, "interval.undefined")
         return None
     found.left_out[point_column(task.name, task.words)] = values
-    return jackknife_interval(got.value, values, task.card.bounds, chance_size(row))
+    return jackknife_interval(got.value, values, task.card.bounds, chance_size(row), found.level)
 
 
 def chance_size(row: dict[str, Any]) -> float:
@@ -337,11 +348,14 @@ def seen_by(task: MeasureTask, view: View) -> View:
     return seen
 
 
-def evaluate_where_labeled(name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int) -> Found:
+def evaluate_where_labeled(
+    name: str, view: View, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float
+) -> Found:
     """Every measure of one embedding, as ``evaluate_measures``; those of labels on the labeled points, with a note."""
     if view.labels is None or bool((view.labels >= 0).all()):
-        return evaluate_measures(name, view, tasks, ci, root)
-    found = evaluate_measures(name, view, [task for task in tasks if "labels" not in task.card.needs], ci, root)
+        return evaluate_measures(name, view, tasks, ci, root, level)
+    others = [task for task in tasks if "labels" not in task.card.needs]
+    found = evaluate_measures(name, view, others, ci, root, level)
     own: list[MeasureTask] = []
     for task in tasks:
         if "labels" in task.card.needs:
@@ -351,7 +365,7 @@ def evaluate_where_labeled(name: str, view: View, tasks: Sequence[MeasureTask], 
             except UndefinedMeasure as reason:
                 found.rows.append(missing_row(name, task, refusal(reason)))
     if own:
-        _join_labeled(found, evaluate_measures(name, labeled(view), own, ci, root), view.labels >= 0)
+        _join_labeled(found, evaluate_measures(name, labeled(view), own, ci, root, level), view.labels >= 0)
     place = {(task.name, task.words): at for at, task in enumerate(tasks)}
     found.rows.sort(key=lambda row: place[row["measure"], row["parameters"]])
     return found

@@ -42,8 +42,9 @@ TARGETS = {  # the target of each kind of interval, a key of ``glossary.TARGETS`
 
 @dataclass(frozen=True)
 class Interval:
-    """A standard error, its degrees of freedom and a 95 % interval; ``kind`` is a key of ``METHODS``.
+    """A standard error, its degrees of freedom and an interval at ``level``; ``kind`` is a key of ``METHODS``.
 
+    ``n_groups`` is the number of groups of points left out (or of anchors, splits, runs) behind the standard error.
     ``se`` is exactly 0 if the values from which it is computed are equal up to rounding (``beyond_rounding``).
     ``doubt`` is the logarithm of the factor by which the squared standard error may differ with other random
     partitions; 0 if nothing was drawn.
@@ -53,9 +54,10 @@ class Interval:
     low: float
     high: float
     kind: str
-    n_resamples: int
+    n_groups: int
     freedom: float
     doubt: float = 0.0
+    level: float = LEVEL
 
 
 def beyond_rounding(spread: float, *values: npt.ArrayLike, bounds: tuple[float, float] = FREE) -> float:
@@ -70,15 +72,19 @@ def beyond_rounding(spread: float, *values: npt.ArrayLike, bounds: tuple[float, 
     return spread if spread > ROUNDING * max(width if math.isfinite(width) else 0.0, *sizes) else 0.0
 
 
-def student_interval(value: float, se: float, freedom: float, bounds: tuple[float, float]) -> tuple[float, float]:
+def student_interval(
+    value: float, se: float, freedom: float, bounds: tuple[float, float], level: float = LEVEL
+) -> tuple[float, float]:
     """Student interval, cut at the bounds of the measure."""
     from scipy.special import stdtrit
 
-    half = float(stdtrit(freedom, 0.5 + LEVEL / 2)) * se
+    half = float(stdtrit(freedom, 0.5 + level / 2)) * se
     return max(value - half, bounds[0]), min(value + half, bounds[1])
 
 
-def jackknife_interval(value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0) -> Interval:
+def jackknife_interval(
+    value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0, level: float = LEVEL
+) -> Interval:
     """Jackknife: se^2 = (g - 1)/g sum_h (theta_(h) - mean)^2 with g groups or points, Student with g - 1 degrees.
 
     The values must have been recomputed on the remaining points, or be those of the infinitesimal jackknife, which
@@ -88,7 +94,8 @@ def jackknife_interval(value: float, left_out: FloatArray, bounds: tuple[float, 
     groups = len(left_out)
     se = math.sqrt(float(jackknife_variance(left_out)))
     se = beyond_rounding(se, value, left_out, size, bounds=bounds)
-    return Interval(se, *student_interval(value, se, groups - 1, bounds), "points", groups, groups - 1)
+    made = student_interval(value, se, groups - 1, bounds, level)
+    return Interval(se, *made, "points", groups, groups - 1, level=level)
 
 
 def jackknife_covariance(left_out: FloatArray) -> FloatArray:
@@ -102,7 +109,9 @@ def jackknife_variance(left_out: FloatArray) -> FloatArray:
     return np.asarray((len(left_out) - 1) * left_out.var(axis=0))
 
 
-def partitions_interval(value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0) -> Interval:
+def partitions_interval(
+    value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0, level: float = LEVEL
+) -> Interval:
     """Delete-a-group jackknife of values (P, g) whose squared standard errors are averaged over P random partitions.
 
     With one partition the standard error, and with it p, would depend on the seed. Conditional on the points, the
@@ -118,16 +127,19 @@ def partitions_interval(value: float, left_out: FloatArray, bounds: tuple[float,
     if partitions > 1 and se > 0:
         spread = max(float(np.std(squares, ddof=1)) / mean, math.sqrt(2 / (groups - 1)))
         doubt = 5 * spread / math.sqrt(partitions)
-    made = student_interval(value, se, groups - 1, bounds)
-    return Interval(se, *made, "partitions", partitions * groups, groups - 1, doubt)
+    made = student_interval(value, se, groups - 1, bounds, level)
+    return Interval(se, *made, "partitions", partitions * groups, groups - 1, doubt, level)
 
 
-def anchor_interval(contributions: FloatArray, n: int, bounds: tuple[float, float], size: float = 0.0) -> Interval:
+def anchor_interval(
+    contributions: FloatArray, n: int, bounds: tuple[float, float], size: float = 0.0, level: float = LEVEL
+) -> Interval:
     """Simple random sampling without replacement: se^2 = (1 - m/n) s^2 / m for m anchors among n points."""
     m = len(contributions)
     se = math.sqrt(max(1 - m / n, 0.0) * float(np.var(contributions, ddof=1)) / m)
     se = beyond_rounding(se, contributions, size, bounds=bounds)
-    return Interval(se, *student_interval(float(contributions.mean()), se, m - 1, bounds), "anchors", m, m - 1)
+    made = student_interval(float(contributions.mean()), se, m - 1, bounds, level)
+    return Interval(se, *made, "anchors", m, m - 1, level=level)
 
 
 def _capital(orders: FloatArray, before: FloatArray, n: int, mean: float) -> float:
@@ -219,7 +231,13 @@ def enough_carriers(contributions: FloatArray, reach: float, least: int = CARRIE
 
 
 def bounded_interval(
-    contributions: FloatArray, n: int, bounds: tuple[float, float], limits: tuple[float, float], worst: float, seed: int
+    contributions: FloatArray,
+    n: int,
+    bounds: tuple[float, float],
+    limits: tuple[float, float],
+    worst: float,
+    seed: int,
+    level: float = LEVEL,
 ) -> Interval | None:
     """Interval of the mean over all n points from a simple random sample of contributions within ``limits``.
 
@@ -228,7 +246,7 @@ def bounded_interval(
     contributions are equal, the largest share of others that may be unseen. None if one of the latter applies and there
     are no limits.
     """
-    student = anchor_interval(contributions, n, bounds)
+    student = anchor_interval(contributions, n, bounds, level=level)
     m, mean, (low, high) = len(contributions), float(contributions.mean()), limits
     if m == n:
         return replace(student, low=mean, high=mean, kind="exact")
@@ -239,9 +257,9 @@ def bounded_interval(
     if not finite:
         return None
     if student.se == 0:
-        ends, kind = unseen_ends(mean, m, n, low, high), "unseen"
+        ends, kind = unseen_ends(mean, m, n, low, high, level), "unseen"
     else:
-        ends, kind = betting_ends(contributions, n, low, high, seed, LEVEL), "bets"
+        ends, kind = betting_ends(contributions, n, low, high, seed, level), "bets"
     low, high = max(min(student.low, ends[0]), bounds[0]), min(max(student.high, ends[1]), bounds[1])
     return replace(student, low=low, high=high, kind=kind)
 
@@ -255,15 +273,14 @@ def anchor_test(
     two, and never 0. None if differences have no limits and few carry their variance, and if all points are anchors, so
     that there is nothing to test.
     """
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtr
 
-    student, (low, high) = anchor_interval(differences, n, FREE, size), limits
+    student, (low, high) = anchor_interval(differences, n, FREE, size, level), limits
     m, mean, freedom = len(differences), float(differences.mean()), student.freedom
     finite = math.isfinite(low) and math.isfinite(high)
     if m == n:
         return None
-    p, half = 0.0, float(stdtrit(freedom, (1 + level) / 2)) * student.se
-    student = replace(student, low=mean - half, high=mean + half)
+    p = 0.0
     if student.se > 0:
         p = max(float(2 * stdtr(freedom, -abs(mean / student.se))), math.ulp(0.0))
         reach = max(abs(low), abs(high)) if finite else 0.0
@@ -281,7 +298,13 @@ def anchor_test(
 
 
 def halves_interval(
-    value: float, halves: FloatArray, n: int, bounds: tuple[float, float], kind: str, size: float = 0.0
+    value: float,
+    halves: FloatArray,
+    n: int,
+    bounds: tuple[float, float],
+    kind: str,
+    size: float = 0.0,
+    level: float = LEVEL,
 ) -> Interval:
     """Pairs of halves: se^2 = c mean_s (theta_s1 - theta_s2)^2 / 2, Student with one degree of freedom for each split.
 
@@ -295,7 +318,7 @@ def halves_interval(
     gaps, splits = halves[:, 0] - halves[:, 1], len(halves)
     se = math.sqrt(half_share(kind, n) * float(np.mean(gaps**2)) / 2)
     se = beyond_rounding(se, value, halves, size, bounds=bounds)
-    return Interval(se, *student_interval(value, se, splits, bounds), kind, splits, splits)
+    return Interval(se, *student_interval(value, se, splits, bounds, level), kind, splits, splits, level=level)
 
 
 def half_share(kind: str, n: int) -> float:
@@ -303,11 +326,12 @@ def half_share(kind: str, n: int) -> float:
     return (n // 2) / n if kind == "subsampling" else 1.0
 
 
-def mean_interval(values: FloatArray, bounds: tuple[float, float]) -> Interval:
+def mean_interval(values: FloatArray, bounds: tuple[float, float], level: float = LEVEL) -> Interval:
     """Student's interval of the mean of independent runs."""
     runs = len(values)
     se = beyond_rounding(math.sqrt(float(np.var(values, ddof=1)) / runs), values, bounds=bounds)
-    return Interval(se, *student_interval(float(values.mean()), se, runs - 1, bounds), "seeds", runs, runs - 1)
+    made = student_interval(float(values.mean()), se, runs - 1, bounds, level)
+    return Interval(se, *made, "seeds", runs, runs - 1, level=level)
 
 
 def unseen_share(runs: int) -> float:

@@ -50,7 +50,7 @@ def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
             table[name] = pd.to_numeric(table[name]).astype("float64")
         else:
             table[name] = table[name].astype("object").where(table[name].notna(), "")
-    whole = {"replicate": 0, "n": 0, "n_components": 0, "n_resamples": 0}
+    whole = dict.fromkeys(("replicate", "n", "n_components", "n_groups", "n_resamples"), 0)
     return table.fillna(whole).astype(dict.fromkeys(whole, "int64"))
 
 

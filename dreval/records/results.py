@@ -83,8 +83,9 @@ class Results(Record):
     data : ndarray, sparse matrix or None
         The data, in memory only; a saved result holds their hash.
     curves : DataFrame
-        Measures that have a value for every number of neighbors: embedding, measure, K, value, the ends of the 95 %
-        interval at each K (of each alone, not of the whole curve) up to K = n/2, and the chance level; see
+        Measures that have a value for every number of neighbors: embedding, measure, K, value, the ends of the
+        interval (at the level ``recipe["conf_level"]``) at each K (of each alone, not of the whole curve) up to
+        K = n/2, and the chance level; see
         ``curve``.
     shepard : dict of str to Shepard
         Distances in each embedding against those in the data, counted in cells; where a measure of pairs was run.

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from dreval.glossary import DIRECTIONS
+from dreval.inference.intervals import LEVEL
 from dreval.records.results import Results, over_replicates
 from dreval.registry import MEASURES
 from dreval.report._numbers import decimals_for, fixed, half_width
@@ -242,6 +243,11 @@ class Reading:
     def computed(self) -> tuple[str, ...]:
         """Embeddings that were computed."""
         return tuple(name for name in self.names if name not in self.failed)
+
+    @property
+    def level(self) -> str:
+        """The level of the intervals, as it is printed."""
+        return f"{100 * self.recipe.get('conf_level', LEVEL):g} %"
 
     @cached_property
     def scales(self) -> tuple[int, ...]:

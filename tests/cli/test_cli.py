@@ -50,13 +50,15 @@ def test_a_failing_embedding_is_code_1(run: Any) -> None:
 def test_methods_are_run_anew(run: Any) -> None:
     """``--n-replicates`` gives the intervals of the same call in Python; one run is refused in its words."""
     words = ("evaluate", "data.csv", "-e", "pca", "-k", "5", "--random-state", "0", "--measures", "continuity")
-    code, out, _ = run(*words, "--n-replicates", "3", "--json")
+    code, out, _ = run(*words, "--n-replicates", "3", "--conf-level", "0.8", "--json")
     same = dreval.Evaluation("data.csv", {"pca": "pca"}, n_neighbors=5, random_state=0)
-    row = same.run("continuity", options={"replicates": {"n_replicates": 3}}).tidy().iloc[0]
+    options = {"replicates": {"n_replicates": 3}}
+    row = same.run("continuity", conf_level=0.8, options=options).tidy().iloc[0]
     printed = json.loads(out)["table"][0]
 
     assert code == 0
-    assert [printed[key] for key in ("se", "n_resamples", "target")] == [row["se"], 3, row["target"]]
+    assert [printed[key] for key in ("se", "n_groups", "target")] == [row["se"], 3, row["target"]]
+    assert [printed[key] for key in ("conf_low", "conf_level")] == [row["conf_low"], 0.8]
     assert printed["conf_method"].startswith("runs of the method on random halves")
     code, _, err = run(*words, "--n-replicates", "1")
     assert (code, "`--n-replicates` must be an integer >= 2: got 1" in err) == (2, True)

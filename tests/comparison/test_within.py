@@ -50,6 +50,7 @@ def test_the_test_is_the_jackknife_of_the_difference(results, found):
         )
         interval = jackknife_interval(advantage, d.to_numpy(), (-9, 9))
         assert_allclose([row["conf_low"], row["conf_high"]], [interval.low, interval.high], rtol=1e-9)
+        assert row["conf_level"] == 0.95
 
 
 def test_the_seed_decides_nothing_where_single_points_are_left_out(found):
@@ -161,7 +162,7 @@ def test_an_measure_without_interval_has_its_reason(found):
     """A measure that moves in jumps has an advantage but no test, and no letters."""
     rows = found.of(found.pairs, "average_local_error")
 
-    assert rows["p_value"].isna().all()
+    assert rows[["p_value", "conf_level"]].isna().all(axis=None)
     kept = found.notes[found.notes["measure"] == "average_local_error"]
     assert set(kept["code"]) == {"pair.no_interval"}
     assert list(kept["text"]) == list(rows["note"])
@@ -187,7 +188,7 @@ def test_anchors_are_compared_by_their_differences():
     d = (res.points["good"] - res.points["bad"]).iloc[:, 0].dropna()
     se = math.sqrt((1 - 40 / 90) * d.var() / 40)
 
-    assert len(d) == 40
+    assert len(d) == 40 == row["n_used"]
     assert row["test"] == "anchors"
     assert_allclose([row["advantage"], row["se"]], [d.mean(), se], rtol=1e-12)
     assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(d.mean() / se), 39))

@@ -18,7 +18,7 @@ from dreval.registry import MEASURES, TESTS
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
 LABELS = np.array(["a", "b"] * 20)
-WHOLE = ("replicate", "n", "n_components", "n_resamples")
+WHOLE = ("replicate", "n", "n_components", "n_groups", "n_resamples")
 
 
 def evaluation(**settings: Any) -> dreval.Evaluation:

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from scipy import stats
 from strategies import neighbor_counts, pairs
 
 import dreval
 from dreval._random import stream
+from dreval.errors import InputError
 from dreval.evaluation.rows import ANCHOR_GROUPS
 from dreval.geometry.blocks import random_groups
 from dreval.inference.intervals import METHODS, TARGETS
@@ -237,7 +239,7 @@ def test_left_out_values_reproduce_the_standard_error() -> None:
         if np.isnan(row["conf_low"]):  # no spread was seen: no interval
             assert se < 1e-10
             continue
-        assert row["n_resamples"] == left_out.size
+        assert row["n_groups"] == left_out.size
         assert row["conf_low"] == pytest.approx(max(row["value"] - t.ppf(0.975, g - 1) * se, row["lower"]), abs=1e-12)
         upper = np.inf if np.isnan(row["upper"]) else row["upper"]
         assert row["conf_high"] == pytest.approx(min(row["value"] + t.ppf(0.975, g - 1) * se, upper), abs=1e-12)
@@ -373,3 +375,37 @@ def test_three_hundred_embeddings() -> None:
     assert many.tidy()["embedding"].tolist() == list(images)
     assert many.tidy()["value"].nunique() > 200
     same(rows_of(many, "e217"), rows_of(alone, "e217"))
+
+
+def test_the_level_of_intervals_changes_their_ends_alone():
+    """Values and errors stay; ends are those of scipy's quantiles, in the table and of curves; it is recorded."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(40, 4))
+    ev = dreval.Evaluation(X, {"a": X[:, :2] + 0.5 * rng.normal(size=(40, 2))}, n_neighbors=5, random_state=0)
+    usual, wide = (ev.run(["lcmc", "r_nx"], None, **level) for level in ({}, {"conf_level": 0.99}))
+    ends = ["conf_low", "conf_high", "conf_level"]
+
+    pd.testing.assert_frame_equal(
+        usual.tidy().drop(columns=[*ends, "seconds"]), wide.tidy().drop(columns=[*ends, "seconds"])
+    )
+    row = wide.tidy().set_index("measure").loc["lcmc"]
+    half = stats.t.ppf(0.995, 39) * row["se"]
+    assert [row["conf_low"], row["conf_high"]] == pytest.approx([row["value"] - half, row["value"] + half])
+    assert (row["conf_level"], row["n_groups"], row["n_resamples"]) == (0.99, 40, 0)
+    bands = [found.curves.dropna(subset="conf_low") for found in (usual, wide)]
+    inside = (bands[1]["conf_low"] > -1) & (bands[1]["conf_high"] < 1)
+    widths = [(band["conf_high"] - band["conf_low"])[inside] for band in bands]
+    assert inside.sum() > 5
+    np.testing.assert_allclose(widths[1] / widths[0], stats.t.ppf(0.995, 39) / stats.t.ppf(0.975, 39))
+    assert (usual.recipe["conf_level"], wide.recipe["conf_level"]) == (0.95, 0.99)
+    assert "conf_level=0.99" in wide.recipe["call"]
+    assert "conf_level" not in usual.recipe["call"]
+    assert "99 % interval" in str(wide.summary())
+
+
+@pytest.mark.parametrize("level", [0.4, 1.0, "high"])
+def test_a_level_that_is_none_is_refused(level):
+    """It is a number from 0.5 to below 1."""
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    with pytest.raises(InputError, match="`conf_level` must be a finite number"):
+        dreval.Evaluation(X, {"a": X[:, :2]}).run("continuity", conf_level=level)

@@ -73,7 +73,7 @@ def test_each_run_is_a_row(mixed: dreval.Results, measure: str) -> None:
     assert_allclose(rows["conf_high"], min(high, 1), rtol=1e-12)
     assert set(rows["conf_method"]) == {METHODS["seeds"]}
     assert set(rows["target"]) == {TARGETS["seeds"]} == {"replicates"}
-    assert set(rows["n_resamples"]) == {4}
+    assert set(rows["n_groups"]) == {4}
 
 
 def test_means_over_runs_are_printed_and_glanced(mixed: dreval.Results) -> None:

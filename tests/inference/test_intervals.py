@@ -13,6 +13,7 @@ from dreval.inference.intervals import (
     TARGETS,
     anchor_interval,
     beyond_rounding,
+    bounded_interval,
     halves_interval,
     jackknife_covariance,
     jackknife_interval,
@@ -36,7 +37,7 @@ def test_jackknife_of_a_mean_is_the_textbook_formula(seed, groups, each):
     assert got.se == pytest.approx(values.mean(axis=1).std(ddof=1) / np.sqrt(groups), rel=1e-9, abs=1e-14)
     low, high = stats.t.interval(0.95, groups - 1, loc=values.mean(), scale=got.se)
     assert (got.low, got.high) == pytest.approx((low, high), rel=1e-9)
-    assert (got.kind, got.n_resamples) == ("points", groups)
+    assert (got.kind, got.n_groups) == ("points", groups)
 
 
 def test_jackknife_of_single_points_is_the_standard_error_of_the_mean():
@@ -54,7 +55,7 @@ def test_anchors_are_a_sample_without_replacement(seed, m, extra):
     assert got.se == pytest.approx(np.sqrt(1 - m / n) * stats.sem(values), abs=1e-14)
     half = stats.t.ppf(0.975, m - 1) * got.se
     assert (got.low, got.high) == pytest.approx((values.mean() - half, values.mean() + half))
-    assert (got.kind, got.n_resamples) == ("anchors", m)
+    assert (got.kind, got.n_groups) == ("anchors", m)
     if extra == 0:
         assert got.se == 0
         assert got.low == got.high == values.mean()
@@ -190,7 +191,7 @@ def test_partitions_average_squared_errors(seed, groups, partitions):
     got = partitions_interval(0.0, values, FREE)
     each = [jackknife_interval(0.0, one, FREE).se ** 2 for one in values]
     assert got.se**2 == pytest.approx(np.mean(each), rel=1e-12)
-    assert (got.kind, got.n_resamples, got.freedom) == ("partitions", partitions * groups, groups - 1)
+    assert (got.kind, got.n_groups, got.freedom) == ("partitions", partitions * groups, groups - 1)
     assert got.doubt >= 5 * np.sqrt(2 / (groups - 1) / partitions) * (1 - 1e-12)
     alone = partitions_interval(0.0, values[:1], FREE)
     assert alone.se == jackknife_interval(0.0, values[0], FREE).se
@@ -202,3 +203,30 @@ def test_the_covariance_of_means_is_the_textbook_one():
     sample = np.random.default_rng(0).normal(size=(30, 2)) @ [[1.0, 0.5], [0.0, 2.0]]
     left_out = (sample.sum(axis=0) - sample) / 29
     np.testing.assert_allclose(jackknife_covariance(left_out), np.cov(sample.T) / 30, rtol=1e-10)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.999])
+def test_the_level_is_that_of_the_quantile_of_student(level: float) -> None:
+    """Every interval of Student reaches t((1 + level) / 2) standard errors to both sides, by scipy's quantile."""
+    values = np.random.default_rng(4).normal(size=(4, 20))
+    made = [
+        jackknife_interval(0.3, values[0], FREE, level=level),
+        partitions_interval(0.3, values, FREE, level=level),
+        anchor_interval(values[0], 100, FREE, level=level),
+        halves_interval(0.3, values.reshape(-1, 2), 100, FREE, "subsampling", level=level),
+        mean_interval(values[0], FREE, level),
+    ]
+    for got in made:
+        half = stats.t.ppf((1 + level) / 2, got.freedom) * got.se
+        assert (got.high - got.low) / 2 == pytest.approx(half, rel=1e-10), got.kind
+        assert got.level == level
+
+
+def test_a_higher_level_covers_more() -> None:
+    """Bets on a bounded mean, and ends where all anchors are alike, are nested in the level."""
+    few = np.r_[np.zeros(57), [0.4, 0.7, 0.9]]
+    for values, kind in ((few, "bets"), (np.ones(60), "unseen")):
+        got = [bounded_interval(values, 500, (0.0, 1.0), (0.0, 1.0), 0.0, 0, level) for level in (0.6, 0.9, 0.99)]
+        assert [one.kind for one in got] == [kind] * 3
+        assert got[0].low > got[1].low > got[2].low
+        assert got[0].high <= got[1].high <= got[2].high

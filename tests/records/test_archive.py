@@ -74,6 +74,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "coordinates only": ({}, {"measures": "procrustes_disparity"}),
     "tests only": ({"labels": list("ab") * 15}, {"measures": None}),
     "no intervals": ({}, {"ci": None}),
+    "another level": ({}, {"conf_level": 0.8}),
     "no seed": ({"random_state": None}, {}),
     "large seed": ({"random_state": 10**30}, {}),
 }

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import DIRECTIONS, TARGETS, format_number, format_p
+from dreval.inference.intervals import LEVEL
 from dreval.records.frames import notes_in, of_whole
 from dreval.records.notes import FAILURE, Note
 from dreval.records.results import over_replicates
@@ -29,7 +30,7 @@ def summarize(results: Results) -> Summary:
     rows = over_replicates(table[table["test"] == ""])
     rows = rows[(rows["measure"] != "") & ~rows["measure"].map(_is_curve).astype(bool)]
     tests = table[table["test"] != ""]
-    blocks = [_value_block(rows)] if len(rows) else []
+    blocks = [_value_block(rows, results.recipe.get("conf_level", LEVEL))] if len(rows) else []
     blocks += [_test_block(tests)] if len(tests) else []
     return Summary(
         "Evaluation of embeddings", _header(results), blocks, printed_notes(results), str(recipe.get("call") or "")
@@ -60,7 +61,7 @@ def _is_curve(name: str) -> bool:
     return name in MEASURES and bool(MEASURES.card(name).curve)
 
 
-def _value_block(rows: Any) -> Block:
+def _value_block(rows: Any, level: float) -> Block:
     """Values of all measures, each below its heading; columns that no measure has are left out."""
     interval, ties = rows["conf_low"].notna().any(), rows["worst"].notna().any()
     lines, several = [], False
@@ -69,7 +70,7 @@ def _value_block(rows: Any) -> Block:
         several |= any(line[1] for line in found)
         lines += [[heading], *found]
     shown = (True, several, True, interval, True, ties)
-    columns = [*itertools.compress(("", "", "value", "95 % interval", "chance", "worst, best"), shown)]
+    columns = [*itertools.compress(("", "", "value", f"{100 * level:g} % interval", "chance", "worst, best"), shown)]
     return Block("", columns, [[*itertools.compress(line, shown)] if len(line) > 1 else line for line in lines])
 
 

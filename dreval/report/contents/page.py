@@ -116,6 +116,7 @@ def content(results: Results, reading: Reading, title: str | None) -> dict[str, 
         "all_rows": [_full_row(reading, row) for row in reading.rows if row["embedding"] not in reading.failed],
         "ties": any(not math.isnan(row["worst"]) for row in reading.rows),
         "intervals": any(not math.isnan(row["conf_low"]) for row in reading.rows),
+        "level": reading.level,
         "tests": [test_row(row) for row in known_tests(reading)],
         "tests_said": tests_said(reading, reading.tests),
         "test_groups": test_groups(reading),
@@ -217,8 +218,8 @@ def _table_note(reading: Reading, page: bool) -> str:
     """How the first table is read; a page writes the half-width of an interval where it can."""
     parts = []
     if any(cell.has_interval for column in reading.main for cell in column.cells.values()):
-        small = "In small print the half-width of the 95 % interval, or its two ends."
-        parts.append(small if page else "Square brackets hold the 95 % interval.")
+        small = f"In small print the half-width of the {reading.level} interval, or its two ends."
+        parts.append(small if page else f"Square brackets hold the {reading.level} interval.")
     tied = _ties_matter if page else Column.ties
     if any(tied(column, name) for column in reading.main for name in column.values):
         parts.append("“Ties” are worst and best over all orders of equal distances.")
@@ -398,7 +399,7 @@ def definitions(reading: Reading) -> list[tuple[str, str]]:
         words.append(("k", "Number of nearest neighbors that make a neighborhood."))
     if any(row["conf_method"] for row in reading.rows):
         methods = ordered(sorted({row["conf_method"] for row in reading.rows if row["conf_method"]}))
-        words.append(("95 % interval", f"Interval for the value, by {methods}."))
+        words.append((f"{reading.level} interval", f"Interval for the value, by {methods}."))
     if any(not math.isnan(row["worst"]) for row in reading.rows):
         ties = "Equal distances can be ordered in several ways; worst and best are over all of them."
         words.append(("ties", f"{ties} A verdict stands only where it holds for both."))
@@ -495,7 +496,7 @@ def head_line(reading: Reading, dimensions: dict[str, int]) -> str:
     if recipe.get("anchors"):
         parts.append(f"seen from {counted(int(recipe['anchors']), 'anchor')}")
     some = any(row["conf_method"] for row in reading.rows)
-    parts.append("95 % intervals" if some else "no intervals")
+    parts.append(f"{reading.level} intervals" if some else "no intervals")
     seed = recipe.get("random_state")
     parts.append("" if seed is None else f"seed {seed}")
     return " · ".join(part for part in parts if part)

@@ -40,7 +40,7 @@ def draw(results: Results, reading: Reading, names: list[str], *, measure: str |
     top = 0.32 if not slanted else 0.3 + 0.72 * LETTER * max(map(breadth, labels.values()))
     beyond = 0.0 if not slanted else max(0.0, 0.72 * LETTER * breadth(labels[names[-1]]) - CHANCE)
     width = left + WIDTH * len(names) + CHANCE + 0.12 + beyond
-    lines = textwrap.wrap(_words(columns, results.failed), max(int((width - 0.24) / ACROSS), 40))
+    lines = textwrap.wrap(_words(columns, results.failed, reading.level), max(int((width - 0.24) / ACROSS), 40))
     foot = 0.18 + WORDS * len(lines)
     size = HEIGHT * len(columns)
     made, ax = one_axes(width, top + size + foot, left, width - left - WIDTH * len(names), foot, top)
@@ -94,11 +94,11 @@ def _head(column: Column) -> list[str]:
     return [title, ", ".join(filter(None, below))]
 
 
-def _words(columns: Sequence[Column], failures: Iterable[str]) -> str:
+def _words(columns: Sequence[Column], failures: Iterable[str], level: str) -> str:
     """What shades and letters are, and what is missing."""
     words = ["Shade: from the worst of a line to the best; what differs little looks alike. Bold: the best."]
     if any(cell.has_interval for column in columns for cell in column.cells.values()):
-        words.append("Small: 95 % interval.")
+        words.append(f"Small: {level} interval.")
     failed = short_names(failures, 22)
     if failed:
         words.append(f"Not computed: {ordered(list(failed.values()))}.")
