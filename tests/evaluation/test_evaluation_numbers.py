@@ -382,13 +382,13 @@ def test_the_level_of_intervals_changes_their_ends_alone():
     rng = np.random.default_rng(8)
     X = rng.normal(size=(40, 4))
     ev = dreval.Evaluation(X, {"a": X[:, :2] + 0.5 * rng.normal(size=(40, 2))}, n_neighbors=5, random_state=0)
-    usual, wide = (ev.run(["lcmc", "r_nx"], None, **level) for level in ({}, {"conf_level": 0.99}))
+    usual, wide = (ev.run(["neighborhood_overlap", "r_nx"], None, **level) for level in ({}, {"conf_level": 0.99}))
     ends = ["conf_low", "conf_high", "conf_level"]
 
     pd.testing.assert_frame_equal(
         usual.tidy().drop(columns=[*ends, "seconds"]), wide.tidy().drop(columns=[*ends, "seconds"])
     )
-    row = wide.tidy().set_index("measure").loc["lcmc"]
+    row = wide.tidy().set_index("measure").loc["neighborhood_overlap"]
     half = stats.t.ppf(0.995, 39) * row["se"]
     assert [row["conf_low"], row["conf_high"]] == pytest.approx([row["value"] - half, row["value"] + half])
     assert (row["conf_level"], row["n_groups"], row["n_resamples"]) == (0.99, 40, 0)
