@@ -78,6 +78,17 @@ def test_what_is_as_good_as_the_best_is_in_the_set(results):
     assert wider["in_best_set"].all()
 
 
+@pytest.mark.parametrize(("factor", "inside"), [(0.8, True), (1.25, False)])
+def test_the_set_ends_where_p_is_alpha(results, factor, inside):
+    """An embedding is in the set at a level below its p, and not at one above."""
+    p = results.ranking("procrustes_rc").set_index("embedding").loc["mixed", "p_adjusted"]
+    table = results.ranking("procrustes_rc", alpha=factor * p).set_index("embedding")
+
+    assert 0.001 < p < 0.1
+    assert table.loc["mixed", "p_adjusted"] == p
+    assert table.loc["mixed", "in_best_set"] == inside
+
+
 def test_an_measure_without_intervals_has_ranks_and_the_reason(results):
     """Values and ranks, no set, and why; a result without any interval is refused; names are checked."""
     table = results.ranking("average_local_error")

@@ -115,6 +115,15 @@ def test_decimals_of_a_file_make_no_false_difference():
     assert_array_equal(decimals.overall[["statistic", "p_value"]], whole.overall[["statistic", "p_value"]])
 
 
+def test_the_rank_biserial_correlation_by_hand():
+    """Differences 1, -2, 3, 4 have the ranks 1 to 4: (1 - 2 + 3 + 4) / 10, where the mean of the signs would be 1/2."""
+    found = dreval.compare(
+        tidy(np.array([[1, 0], [0, 2], [3, 0], [4, 0]]), ["a", "b"]), direction="higher", tests="wilcoxon"
+    )
+
+    assert found.pairs["effect_size"].tolist() == [0.6]
+
+
 def test_skillings_mack_on_its_published_example():
     """15.493049 and p = 0.001440296302, as R's Skillings.Mack prints for the assembly times of the paper (15.49)."""
     value, p, freedom = skillings_mack(-ASSEMBLY)

@@ -145,6 +145,13 @@ def test_the_better_embedding_is_ahead_whichever_way_the_measure_points(found):
         assert not set(letters["good"]) & set(letters["bad"])
 
 
+def test_the_values_of_the_standing_are_those_of_the_table(results, found):
+    """Also of measures of which a lower value is better."""
+    table = results.tidy().set_index(["measure", "embedding"])["value"]
+    for row in found.standing.to_dict("records"):
+        assert row["value"] == table[row["measure"], row["embedding"]]
+
+
 def test_turning_the_pair_turns_the_signs(results):
     """Names in the other order: signs turn, p stays, and superiority is the complement."""
     turned = replace(results, table=results.table.iloc[::-1].reset_index(drop=True))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.integrate import quad
 from scipy.linalg import toeplitz
 from scipy.stats import kstest
 from sklearn.decomposition import PCA
@@ -14,6 +15,7 @@ from sklearn.feature_selection import mutual_info_regression
 from sklearn.neighbors import KNeighborsClassifier
 
 import dreval
+from dreval.datasets._shapes import _angle_at, _arc_length
 from dreval.datasets.dependence import SHAPES
 from dreval.errors import InputError, UnknownName
 
@@ -60,6 +62,14 @@ def test_trefoil_lies_on_its_curve(seed):
     assert_allclose(knot.data, x, atol=1e-12)
     many = dreval.simulate("trefoil", n=4000, random_state=seed).latent
     assert kstest(np.arctan2(*many.T), "uniform", args=(-np.pi, 2 * np.pi)).pvalue > P_VALUE
+
+
+def test_the_length_of_the_spiral_is_its_integral():
+    """The spiral (t cos t, t sin t) moves at the speed sqrt(1 + t^2); the angle at a length is the inverse."""
+    for t in (0.0, 0.3, 4.0, 15.0):
+        length = quad(lambda s: np.hypot(1.0, s), 0.0, t)[0]
+        assert _arc_length(t) == pytest.approx(length, rel=1e-9)
+        assert _angle_at(np.array([length])) == pytest.approx(t, abs=1e-7)
 
 
 @given(n=st.integers(4, 200), seed=SEEDS)

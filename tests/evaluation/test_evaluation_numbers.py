@@ -266,6 +266,16 @@ def test_groups_are_recomputed_on_the_points_that_remain(pair: tuple[np.ndarray,
             )
 
 
+def test_anchors_are_drawn_by_the_seed() -> None:
+    """The same seed has the same anchors, another one has others."""
+    seen = []
+    for seed in (1, 1, 2):
+        ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=5, anchors=12, random_state=seed)
+        seen.append(ev.run("trustworthiness", None, None).points["e"].notna().any(axis=1).tolist())
+
+    assert seen[0] == seen[1] != seen[2]
+
+
 def test_anchors() -> None:
     """Only anchors contribute; the standard error is that of sampling without replacement; the words say so."""
     results = dreval.Evaluation(X, {"e": Y}, labels=LABELS, n_neighbors=5, anchors=12, random_state=0).run("all", None)

@@ -110,7 +110,7 @@ def test_notes_decide_nothing_in_a_comparison(result, missing):
         tables = {name: getattr(found, name).copy() for name in ("pairs", "overall")}
         for table in tables.values():
             table["note"] = "all arrangements, exact, zzz"
-        other = replace(found, **tables, notes=())
+        other = replace(found, **tables, notes=found.notes.iloc[:0])
         assert coded(other.summary()) == coded(found.summary())
         assert other.paragraph() == found.paragraph()
     whole = dreval.compare(across())

@@ -13,6 +13,7 @@ from sklearn.manifold import trustworthiness as oracle
 from strategies import clouds
 
 import dreval
+from dreval.errors import InputError
 from dreval.geometry import blocks
 from dreval.geometry.blocks import leave_out, random_groups, sweep
 from dreval.geometry.distances import Space, gather, take, unit_rows
@@ -199,3 +200,5 @@ def test_a_matrix_of_distances_is_made_symmetric():
     fitted = fit_metric(noisy, "precomputed", "X")
     assert_array_equal(fitted, fitted.T)
     assert_allclose(fitted, D, rtol=1e-11)
+    with pytest.raises(InputError, match=r"entries \(i, j\) and \(j, i\) that differ"):
+        fit_metric(D * (1 + 1e-6 * np.triu(np.ones_like(D))), "precomputed", "X")

@@ -52,6 +52,7 @@ def test_all_pairs_once_in_order(pair):
     """Every pair i < j with its distances in both spaces, ascending in the data and, where equal, in the embedding."""
     X, Y = pair
     table = pairs.pairs_of(_view(X, Y))
+    assert len(table.first) == pairs.n_pairs(_view(X, Y))
     listed = list(zip(table.first.tolist(), table.second.tolist(), strict=True))
     assert sorted(listed) == list(itertools.combinations(range(len(X)), 2))
     place = np.lexsort((table.second, table.first))
@@ -247,6 +248,7 @@ def test_pairs_from_anchors(monkeypatch):
     X, Y = _cloud(20)
     rows = np.array([3, 7, 11])
     table = pairs.pairs_of(_view(X, Y, rows))
+    assert len(table.first) == pairs.n_pairs(_view(X, Y, rows))
     expected = sorted((a, b) for a in rows.tolist() for b in range(20) if a != b)
     assert sorted(zip(table.first.tolist(), table.second.tolist(), strict=True)) == expected
     assert table.ordered

@@ -219,6 +219,24 @@ def test_the_lead_agrees_with_the_share_of_true_neighbors(reading):
             assert ("About half" in lead) == (0.45 - 1e-12 <= cell.value <= 0.55)
 
 
+@pytest.mark.parametrize(
+    ("measure", "value", "low", "high", "chance", "reached"),
+    [
+        ("trustworthiness", 0.8, 0.4, 0.9, 0.5, True),
+        ("trustworthiness", 0.8, 0.6, 0.9, 0.5, False),
+        ("trustworthiness", 0.4, 0.3, 0.45, 0.5, True),
+        ("procrustes_rc", 0.3, 0.1, 0.95, 0.9, True),
+        ("procrustes_rc", 0.3, 0.1, 0.5, 0.9, False),
+    ],
+)
+def test_the_end_of_the_interval_towards_chance_decides(measure, value, low, high, chance, reached):
+    """The lower end where higher values are better, else the upper one."""
+    rows = [measure_row("a", measure, "n_neighbors=15", value, chance, conf_low=low, conf_high=high)]
+    column = read_results(make_results(rows, {"a": np.eye(9)[:, :2]})).find(measure)
+
+    assert in_chance(column, column.cells["a"]) == reached
+
+
 @given(readings())
 def test_trust_and_doubt_agree_with_the_numbers(reading):
     """Nothing at or below chance is trusted, and each sentence about ranks stands with its own value."""
