@@ -128,7 +128,9 @@ def dataset(**fields: Any) -> Callable[[Maker], Maker]:
         keywords = inspect.signature(make).parameters.values()
         parameters = {p.name: p.default for p in keywords if p.kind is inspect.Parameter.KEYWORD_ONLY}
         name = make.__module__.rsplit(".", 1)[-1]
-        make.card = DatasetCard(name=name, parameters=MappingProxyType(parameters), **fields)  # type: ignore[attr-defined]
+        origin = {"source": "simulated", "license": "none needed"} if fields["kind"] == "simulated" else {}
+        card = DatasetCard(name=name, parameters=MappingProxyType(parameters), **origin, **fields)
+        make.card = card  # type: ignore[attr-defined]
         make.__doc__ = filled(make.__doc__, {"reference": textwrap.fill(fields["reference"], 112)})
         return make
 

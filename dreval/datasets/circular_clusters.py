@@ -14,8 +14,6 @@ from dreval.datasets._shapes import check_positive, clusters
     title="Clusters around a circle",
     n=400,
     p=3,
-    source="simulated",
-    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Figure 22.",
 )

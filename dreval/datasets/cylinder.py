@@ -13,8 +13,6 @@ from dreval.datasets._shapes import add_noise, check_positive
     title="Cylinder",
     n=800,
     p=3,
-    source="simulated",
-    license="none needed",
     reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding. Machine Learning 77, 1-25, "
     "Table 1.",
 )

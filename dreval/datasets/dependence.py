@@ -55,8 +55,6 @@ SHAPES: dict[str, Shape] = {
     title="Dependence of two variables in one of many shapes",
     n=200,
     p=2,
-    source="simulated",
-    license="none needed",
     reference="Vogelstein, J. T., Bridgeford, E. W., Wang, Q., Priebe, C. E., Maggioni, M., Shen, C. (2019). "
     "Discovering and deciphering relationships across disparate data modalities. eLife 8, e41690; scales are ours.",
 )

@@ -14,8 +14,6 @@ from dreval.datasets._shapes import add_noise, check_positive, slow_latent
     title="Gaussian-process map of a slow latent",
     n=1000,
     p=100,
-    source="simulated",
-    license="none needed",
     reference="Li, C., Wu, A. (2022). Inverse kernel decomposition. arXiv preprint, Section 3.1, Eq. 1, 16 and 17.",
 )
 def gp_map(

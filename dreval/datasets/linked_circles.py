@@ -13,8 +13,6 @@ from dreval.datasets._shapes import add_noise, two_circles
     title="Two linked circles",
     n=200,
     p=3,
-    source="simulated",
-    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Figure 18.",
 )

@@ -14,8 +14,6 @@ from dreval.datasets._shapes import check_positive, clusters
     title="Localized clusters in a cube",
     n=500,
     p=3,
-    source="simulated",
-    license="none needed",
     reference="none: defined here; the opposite of a manifold, structure that is local only.",
 )
 def localized_clusters(

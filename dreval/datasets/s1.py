@@ -13,8 +13,6 @@ from dreval.datasets._shapes import clusters
     title="S1: three Gaussian clusters in ten dimensions",
     n=200,
     p=10,
-    source="simulated",
-    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Tables 1 and 2, set-up S1.",
 )

@@ -12,8 +12,6 @@ from dreval.datasets._dataset import Draw, dataset
     title="S2: uniform on the ten-dimensional cube",
     n=200,
     p=10,
-    source="simulated",
-    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Tables 1 and 2, set-up S2.",
 )

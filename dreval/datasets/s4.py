@@ -13,8 +13,6 @@ from dreval.datasets._shapes import add_noise, roll
     title="S4: near a Swiss roll",
     n=200,
     p=3,
-    source="simulated",
-    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Tables 1 and 2, set-up S4.",
 )

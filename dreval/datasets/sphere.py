@@ -14,8 +14,6 @@ from dreval.datasets._shapes import add_noise, check_positive, directions
     title="Sphere",
     n=1000,
     p=3,
-    source="simulated",
-    license="none needed",
     reference="Muller, M. E. (1959). A note on a method for generating points uniformly on n-dimensional spheres. "
     "Communications of the ACM 2, 19-20.",
 )

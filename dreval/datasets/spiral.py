@@ -15,8 +15,6 @@ from dreval.datasets._shapes import add_noise, check_positive, spiral_angles
     title="Spiral in the plane",
     n=300,
     p=2,
-    source="simulated",
-    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Figure 11.",
 )

@@ -15,8 +15,6 @@ SPREADS = np.array([0.5, 4.0, 10.0])  # standard deviations across the stack, an
     title="Three stacked Gaussian clusters",
     n=300,
     p=3,
-    source="simulated",
-    license="none needed",
     reference="Hammer, B., Bunte, K., Biehl, M. (2010). Some steps towards a general principle for dimensionality "
     "reduction mappings, Figure 1.",
 )

@@ -15,8 +15,6 @@ from dreval.datasets._shapes import add_noise, roll
     title="Swiss roll",
     n=1600,
     p=3,
-    source="simulated",
-    license="none needed",
     reference="Goldberg, Y., Ritov, Y. (2009). Local Procrustes for manifold embedding. Machine Learning 77, 1-25, "
     "Table 1.",
 )

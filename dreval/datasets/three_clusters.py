@@ -16,8 +16,6 @@ CENTERS = np.array([0.0, 10.0, 50.0])
     title="Three clusters at 0, 10 and 50",
     n=150,
     p=2,
-    source="simulated",
-    license="none needed",
     reference="Wattenberg, M., Viegas, F., Johnson, I. (2016). How to use t-SNE effectively. Distill 1(10), e2.",
 )
 def three_clusters(n: int, rng: np.random.Generator, *, n_features: int = 2) -> Draw:

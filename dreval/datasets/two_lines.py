@@ -13,8 +13,6 @@ from dreval.datasets._shapes import add_noise, check_positive
     title="Two long linear clusters",
     n=200,
     p=2,
-    source="simulated",
-    license="none needed",
     reference="Roy, S. (2021). Trustworthy dimensionality reduction. M.Stat. dissertation, Indian Statistical "
     "Institute, Figure 16.",
 )
