@@ -57,7 +57,7 @@ COLUMNS: dict[str, str] = {
     "p_adjusted": "p-value adjusted over all tests of this table that have the same `family`; none without a family",
     "family": "the family of tests that the row is adjusted with; empty: none, as of tests against the data themselves",
     "p_kind": "how the p-value was made: permutation, exact (all permutations counted), asymptotic, approximate (a "
-    "fitted law), bound (valid for every population), bootstrap or parametric_bootstrap; empty without one",
+    "fitted distribution), bound (valid for every population), bootstrap or parametric_bootstrap; empty without one",
     "n_used": "number of points or pairs that the value or test was computed from, if not all",
     "n_groups": "number of groups of points on which the standard error rests: those that the jackknife leaves out "
     "(single points, or the groups of all partitions), anchors, splits into halves, or runs; 0 without an interval",

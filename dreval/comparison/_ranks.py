@@ -127,9 +127,9 @@ def skillings_mack(goodness: FloatArray) -> tuple[float, float, int]:
     """Friedman's test with missing cells: statistic, p, degrees of freedom.
 
     A_j = sum_i sqrt(12 / (k_i + 1)) (r_ij - (k_i + 1) / 2) over the rows that hold embedding j, and A' S^- A against a
-    chi-square law with rank(S) degrees, S the covariance of A. Rows with one value say nothing and are left out.
-    Without missing cells and ties it is Friedman's chi-square; ties make it conservative. Skillings and Mack (1981),
-    Technometrics 23, 171-177. The degrees of freedom are below k - 1 where the rows do not link all embeddings.
+    chi-square distribution with rank(S) degrees, S the covariance of A. Rows with one value say nothing and are left
+    out. Without missing cells and ties it is Friedman's chi-square; ties make it conservative. Skillings and Mack
+    (1981), Technometrics 23, 171-177. The degrees of freedom are below k - 1 where the rows do not link all embeddings.
     """
     from scipy.special import chdtrc
 
@@ -249,10 +249,10 @@ def permutation_p(ranks: npt.NDArray[np.float64], rng: np.random.Generator) -> t
 
 
 def _counted(doubled: IntArray, reached: int) -> float | None:
-    """The share by the law of the rank sums, one row after the other; None where it has too many values.
+    """The share by the distribution of the rank sums, one row after the other; None where it has too many values.
 
-    The statistic and the law of the rows to come do not change when embeddings are renamed: sums are kept sorted, and
-    the first row may stand as it is.
+    The statistic and the distribution of the rows to come do not change when embeddings are renamed: sums are kept
+    sorted, and the first row may stand as it is.
     """
     base = int(doubled.sum(axis=0).max()) + int(doubled.max()) * len(doubled) + 1
     k = doubled.shape[1]

@@ -80,7 +80,7 @@ def _ranked(results: Results, at: Setting, alpha: float) -> list[dict[str, Any]]
 def _few_carriers(at: Setting, name: str, names: list[str], alpha: float) -> float:
     """Where few anchors carry a difference from a better embedding: p of tests of bounded means times their number.
 
-    Student's law does not hold there, and Bonferroni's bound does. 0 where it is not needed.
+    Student's distribution does not hold there, and Bonferroni's bound does. 0 where it is not needed.
     """
     if at.kinds.get(name) != "anchors" or name not in at.points:
         return 0.0

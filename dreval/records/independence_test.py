@@ -58,8 +58,8 @@ class IndependenceTest(Record):
     notes : tuple of Note
         Approximations and assumptions.
     p_kind : str
-        How the p-value was made: "permutation", "exact" (all permutations counted), "asymptotic" (chi-square law) or
-        "approximate" (gamma law).
+        How the p-value was computed: "permutation", "exact" (all permutations), "asymptotic" (chi-square distribution)
+        or "approximate" (gamma distribution).
 
     Examples
     --------
@@ -98,7 +98,7 @@ class IndependenceTest(Record):
 
     @property
     def null_mean(self) -> float:
-        """Null mean of the statistic: of the permutations, or of the law that stands for them."""
+        """Null mean of the statistic: of the permutations, or of the distribution in their place."""
         if len(self.null_distribution):
             return float(np.mean(self.null_distribution))
         return float(self.extra.get("null_mean", math.nan))
@@ -123,7 +123,7 @@ class IndependenceTest(Record):
         Parameters
         ----------
         kind : {"null"}
-            The statistic against its values under permutation, or against the law that stands for them.
+            The statistic against its values under permutation, or against the distribution in their place.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         figsize : (float, float), optional

@@ -78,7 +78,7 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any 
     Notes
     -----
     A statistic so far beyond all permutations that these would be one line is not drawn to scale: an arrow points to
-    it, with its value. Of a test without resampling the gamma or chi-square law that stands for it is drawn. O(m) time
+    it, with its value. Of a test without resampling the gamma or chi-square density is drawn. O(m) time
     and memory for m resamples.
 
     Examples
@@ -93,9 +93,9 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any 
     def draw() -> Figure:
         figure, ax = one_axes(4.6, 2.5, 0.55, 0.3, 0.5, 0.6)
         null = np.asarray(test.null_distribution, dtype=np.float64)
-        law = () if len(null) else _law(test)
-        draw_panel(ax, _bars(null), test.statistic, embedding_color(1), p_words(test.p_value), law)
-        ax.set_ylabel("permutations" if len(null) else "null density" if len(law) else "")
+        density = () if len(null) else _null_density(test)
+        draw_panel(ax, _bars(null), test.statistic, embedding_color(1), p_words(test.p_value), density)
+        ax.set_ylabel("permutations" if len(null) else "null density" if len(density) else "")
         ax.set_xlabel(f"statistic of {len(null):,} permutations" if len(null) else "statistic")
         ax.set_title(short_name(test.title, 60), loc="left", fontsize=9, fontweight="bold", pad=18)
         return figure
@@ -103,7 +103,9 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any 
     return draw_for_reader(draw, ax, figsize)
 
 
-def draw_panel(ax: Axes, null: Bars, statistic: float, color: str, aside: str = "", law: tuple[Any, ...] = ()) -> None:
+def draw_panel(
+    ax: Axes, null: Bars, statistic: float, color: str, aside: str = "", density: tuple[Any, ...] = ()
+) -> None:
     """The values under permutation in gray and the statistic in a color, with its value and what else is to be said.
 
     What is to be said stands behind the value, or below it where it begins with a new line.
@@ -111,10 +113,12 @@ def draw_panel(ax: Axes, null: Bars, statistic: float, color: str, aside: str = 
     look: dict[str, Any] = {"color": LIGHT["soft"], "alpha": 0.55, "linewidth": 0}
     if len(null.counts):
         ax.bar(null.low, null.counts, null.high - null.low, align="edge", **look)
-    elif len(law):
-        ax.fill_between(law[0], law[1], **look)
-        ax.set_ylim(0, 1.05 * float(law[1].max()))
-    low, high = null.ends() if len(null.counts) else (law[0][0], law[0][-1]) if len(law) else (statistic, statistic)
+    elif len(density):
+        ax.fill_between(density[0], density[1], **look)
+        ax.set_ylim(0, 1.05 * float(density[1].max()))
+    low, high = (
+        null.ends() if len(null.counts) else (density[0][0], density[0][-1]) if len(density) else (statistic, statistic)
+    )
     far = statistic - high > FAR * (high - low) > 0
     if far:
         high += 0.5 * (high - low)
@@ -161,17 +165,17 @@ def _mark(ax: Axes, statistic: float, far: bool, color: str, words: str) -> None
     )
 
 
-def _law(test: IndependenceTest) -> tuple[Any, ...]:
-    """The gamma law with the mean and standard deviation that a test gives: values and density; else nothing."""
+def _null_density(test: IndependenceTest) -> tuple[Any, ...]:
+    """The gamma density with the mean and standard deviation of a test: values and density; else nothing."""
     from scipy.stats import gamma
 
     mean, sd = test.extra.get("null_mean", np.nan), test.extra.get("null_sd", np.nan)
     if not (mean > 0 and sd > 0):
         return ()
-    law = gamma((mean / sd) ** 2, scale=sd**2 / mean)
-    at = np.linspace(law.ppf(1e-3), law.ppf(0.9995), 300)
-    top = np.inf if mean > sd else law.pdf(law.ppf(0.1))  # the density has a pole at 0
-    return at, np.minimum(law.pdf(at), top)
+    null = gamma((mean / sd) ** 2, scale=sd**2 / mean)
+    at = np.linspace(null.ppf(1e-3), null.ppf(0.9995), 300)
+    top = np.inf if mean > sd else null.pdf(null.ppf(0.1))  # the density has a pole at 0
+    return at, np.minimum(null.pdf(at), top)
 
 
 FORESTS = ("trustworthiness", "continuity")  # drawn where they were run, else the first two; all stand in the table
