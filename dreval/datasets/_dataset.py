@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import MIN_POINTS, check_int, check_parameters
+from dreval._check import MIN_POINTS, FloatArray, check_int, check_parameters
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.glossary import block, filled
@@ -26,7 +26,6 @@ from dreval.registry import DATASETS
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = npt.NDArray[np.float64]
 Maker = TypeVar("Maker", bound=Callable[..., "Draw"])
 
 

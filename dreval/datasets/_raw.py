@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dreval._check import describe, keywords_checked, nearest_name
+from dreval._check import FloatArray, describe, keywords_checked, nearest_name
 from dreval.datasets._dataset import Dataset, finish, other_verb
 from dreval.errors import InputError, MissingFile
 from dreval.registry import DATASETS
 
-FloatArray = npt.NDArray[np.float64]
 WEB_PAGE = (b"<!doctype", b"<html", b"<head", b"<?xml")
 SEPARATORS = {",": "commas", "\t": "tabs", " ": "spaces"}
 

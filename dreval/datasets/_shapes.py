@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_float, check_one_of
+from dreval._check import FloatArray, check_float, check_one_of
 from dreval.errors import InputError
 
-FloatArray = npt.NDArray[np.float64]
 ROLL_ANGLES = (1.5 * np.pi, 4.5 * np.pi)
 ROLL_HEIGHT = 21.0
 

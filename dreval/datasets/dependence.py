@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dreval._check import check_one_of
+from dreval._check import FloatArray, check_one_of
 from dreval.datasets._dataset import Draw, dataset
 from dreval.datasets._shapes import add_noise
 
-FloatArray = npt.NDArray[np.float64]
 Shape = Callable[[FloatArray, np.random.Generator], tuple[FloatArray, FloatArray]]  # of u uniform on [-1, 1]
 
 

@@ -8,15 +8,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_matrix, triu
 
-from dreval._check import check_float, check_int
+from dreval._check import FloatArray, check_float, check_int
 from dreval.errors import ApproximationWarning, caller_level
 from dreval.geometry.neighbors import nearest
 from dreval.records.notes import note
-
-FloatArray = npt.NDArray[np.float64]
 
 LEAST = 1.5  # smallest perplexity; below it one neighbor would have nearly all of the affinity
 

@@ -15,14 +15,13 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows, take
 from dreval.geometry.neighbors import orders
 from dreval.inputs.features import densify, is_sparse
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 Lists = npt.NDArray[np.int32]
 
 
@@ -45,7 +44,8 @@ def random_groups(n: int, count: int, rng: np.random.Generator) -> Groups:
     return Groups(codes, count)
 
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray, IntArray
 from dreval._parallel import SumInOrder, run_blocks
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space, block_rows
@@ -23,8 +24,6 @@ from dreval.geometry.neighbors import orders
 from dreval.geometry.ranks import FAR, rows_with_ties
 from dreval.records.notes import Notes, note
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 Lists = npt.NDArray[np.int32]
 KEY, LEFT = "coranking", "coranking without each point"
 

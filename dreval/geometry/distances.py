@@ -20,12 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.errors import UndefinedMeasure
 from dreval.inputs.features import is_sparse
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 SQUARABLE = 500  # powers of two whose squares floats hold
 
 

@@ -11,17 +11,14 @@ import warnings
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csgraph, csr_matrix
 
-from dreval._check import check_int, check_k, check_one_of
+from dreval._check import FloatArray, check_int, check_k, check_one_of
+from dreval._check import IntArray as IntArray
 from dreval.errors import ApproximationWarning, MethodFailed, caller_level
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.neighbors import nearest
 from dreval.records.notes import Note, note
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 DISCONNECTED = ("error", "connect")
 

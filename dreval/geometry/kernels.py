@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dreval._check import (
     MIN_POINTS,
+    FloatArray,
     check_classes,
     check_finite,
     check_float,
@@ -22,8 +23,6 @@ from dreval._check import (
 )
 from dreval.errors import DegenerateDataWarning, InputError, caller_level
 from dreval.records.notes import Notes, note
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def median_bandwidth(squared_distances: FloatArray, argument: str) -> tuple[float, Notes]:

@@ -13,15 +13,13 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray, IntArray
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import Groups, View, sweep
 from dreval.geometry.distances import take
 from dreval.geometry.pair_statistics import correlation, rank_products, rank_products_without
 from dreval.geometry.pairs import Pairs, pairs_of
 from dreval.records.notes import Notes
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 def check_left_one(n: int, k: int) -> None:

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_points
+from dreval._check import FloatArray, check_points
 from dreval._random import stream
 from dreval.geometry.kernels import delta_codes, gram_matrix, is_classes, radial_columns
 from dreval.records.notes import Notes, note
-
-FloatArray = npt.NDArray[np.float64]
 
 TRACE_TOLERANCE = 1e-4  # share of the trace that factors may leave
 MEDIAN_ROWS = 2000  # of more rows the median of distances is computed from so many, the same ones for every seed

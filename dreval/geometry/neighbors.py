@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_int
+from dreval._check import FloatArray, IntArray, check_int
 from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows
-
-IntArray = npt.NDArray[np.int64]
 
 
 def orders(space: Space, rows: IntArray, tied: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int32]:
@@ -34,8 +32,6 @@ def orders(space: Space, rows: IntArray, tied: npt.NDArray[np.bool_] | None = No
     loops.sort_rows(block, block.view(np.int64), rows, space.arrays().points, space.norms, gamma, found, tied)
     return found
 
-
-FloatArray = npt.NDArray[np.float64]
 
 TREE_COLUMNS = 8  # a k-d tree pays below this many columns
 

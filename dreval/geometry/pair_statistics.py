@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray
 from dreval._parallel import n_threads, run_blocks
 from dreval._random import stream
 from dreval.geometry.blocks import Groups, View, per_view
@@ -97,7 +98,6 @@ def _within(
     return min(max(float(xy) / math.sqrt(xx) / math.sqrt(yy), -1.0), 1.0), ()
 
 
-FloatArray = npt.NDArray[np.float64]
 CELLS = 60  # cells a side
 STEPS = 200  # steps of the ascending function
 

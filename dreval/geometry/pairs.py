@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval._random import stream
 from dreval.geometry._loops import ROUNDING
@@ -22,8 +23,6 @@ from dreval.geometry.blocks import Groups, View, per_view, random_groups
 from dreval.geometry.distances import Space
 from dreval.records.notes import Notes, note
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 Short = npt.NDArray[np.int32]
 Places = npt.NDArray[Any]  # positions of points, in as few bytes as their number allows
 Keep = npt.NDArray[np.bool_]

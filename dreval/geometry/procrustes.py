@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import centered_sparse, compact, gather, group_width, power_of_two, rescaled
@@ -17,8 +18,6 @@ from dreval.geometry.leave_one import with_extra_neighbor
 from dreval.inputs.features import is_sparse
 from dreval.records.notes import Notes, note
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 FAR_LARGER = 200  # powers of two, beyond which the unit of the embedding is used
 CHUNK_BYTES = 8_000_000
 

@@ -8,14 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray, IntArray
 from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
 from dreval.geometry.distances import Space, block_rows, power_of_two
 from dreval.geometry.neighbors import nearest
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 FAR = 1e300  # the distance of a point that is left out: beyond every distance between scaled points
 
 

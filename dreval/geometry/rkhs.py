@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_float, check_one_of, check_points, check_rows, column_names, in_columns
+from dreval._check import FloatArray, check_float, check_one_of, check_points, check_rows, column_names, in_columns
 from dreval._random import stream
 from dreval.errors import InputError
 from dreval.geometry.distances import block_rows, pairwise_squared, power_of_two
@@ -21,7 +21,6 @@ from dreval.records._verbs import Record
 from dreval.records.notes import Notes, note
 from dreval.records.read_only import read_only
 
-FloatArray = npt.NDArray[np.float64]
 PATH = np.geomspace(1e-12, 1e3, 61)  # candidate ridges over the largest eigenvalue of the centered kernel
 
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dreval._check import check_float, check_int, check_one_of
+from dreval._check import FloatArray, IntArray, check_float, check_int, check_one_of
 from dreval._random import stream
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
@@ -16,8 +15,6 @@ from dreval.geometry.kernels import RADIAL_KERNELS, radial_values
 from dreval.geometry.rkhs import Scaled, reconstruction_map, scaled_points
 from dreval.records.notes import Notes, note
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 TRANSFORMATIONS = ("perturbation", "definition")
 # Steepest slope of each kernel against the distance, for a bandwidth of 1.
 _SLOPES = {"gaussian": np.exp(-0.5), "laplace": 1.0, "rational_quadratic": 3 * np.sqrt(6) / 16}

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_one_of
-
-FloatArray = npt.NDArray[np.float64]
+from dreval._check import FloatArray, check_one_of
 
 ADJUSTMENTS = ("holm", "benjamini_hochberg")
 

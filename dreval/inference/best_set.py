@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray
 from dreval.inference.intervals import ROUNDING
 
-FloatArray = npt.NDArray[np.float64]
 DRAWS = 19_999
 HALF_DIGITS = 1e-7
 AT_ONCE = 4_000_000  # contrasts in memory at once

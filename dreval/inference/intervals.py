@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray
 from dreval._random import stream
 
-FloatArray = npt.NDArray[np.float64]
 FREE = (-math.inf, math.inf)
 LEVEL = 0.95
 DIFFERENT, CARRIERS = 30, 10  # requirements of Student's interval of anchors (``enough_carriers``)

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_classes, check_int, check_one_of
+from dreval._check import FloatArray, check_classes, check_int, check_one_of
 from dreval._parallel import n_threads, run_blocks
 from dreval._random import stream
 from dreval.errors import InputError
 
-FloatArray = npt.NDArray[np.float64]
 Permutations = npt.NDArray[np.uint32]
 Positions = npt.NDArray[np.int64]
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from dreval._check import check_random_state
+from dreval._check import FloatArray, check_random_state
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, MethodFailed, UndefinedMeasure
@@ -26,7 +25,6 @@ from dreval.inputs.source_kinds import Source, seed_of
 from dreval.journal.store import Store
 from dreval.records.notes import refusal
 
-FloatArray = npt.NDArray[np.float64]
 Found = dict[str, Any]
 Compare = Callable[[FloatArray, FloatArray], Found]
 CURE = (

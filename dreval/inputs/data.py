@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import MIN_POINTS, check_finite, nearest_name
+from dreval._check import MIN_POINTS, FloatArray, check_finite, nearest_name
 from dreval.errors import InputError, InputWarning, UnknownName, caller_level
 from dreval.inputs.features import (
     densify,
@@ -29,8 +29,6 @@ from dreval.inputs.paths import nearest_file, split_member
 from dreval.inputs.tables import Raw, chosen_layer, is_path, unpack
 from dreval.inputs.variables import LabelVector, Rows, Taken, as_covariates, as_ids, as_label_vector, as_latent
 from dreval.records.notes import Note, Notes, note
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_exact, check_spread, check_unmasked, describe
+from dreval._check import FloatArray, check_exact, check_spread, check_unmasked, describe
 from dreval.errors import Hint, InputError
 from dreval.records.notes import Note, note
 
@@ -112,7 +112,6 @@ def _kind(column: pd.Series[Any]) -> str:
     return f"text ({values})" if other is None else f"objects such as {describe(other)}"
 
 
-FloatArray = npt.NDArray[np.float64]
 DENSE_LIMIT = 8 * 2**30
 
 

@@ -13,15 +13,24 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_finite, check_int, check_numeric, check_rows, check_spread, check_unmasked, describe
+from dreval._check import (
+    FloatArray as FloatArray,
+)
+from dreval._check import (
+    check_finite,
+    check_int,
+    check_numeric,
+    check_rows,
+    check_spread,
+    check_unmasked,
+    describe,
+)
 from dreval._random import root_seed, stream_seed
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
 from dreval.inputs.data import Data
 from dreval.inputs.tables import as_numpy, as_pandas, is_table
 from dreval.inputs.variables import LabelVector
 from dreval.records.notes import Notes, note
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Foreign:

@@ -11,14 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_classes, check_finite, check_rows, check_unmasked, describe
+from dreval._check import IntArray, check_classes, check_finite, check_rows, check_unmasked, describe
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import Table, read_table
 from dreval.inputs.tables import Raw, as_numpy, as_pandas, is_path, is_table, take_column, unpack, unpack_table
 from dreval.records.notes import Notes, note
-
-IntArray = npt.NDArray[np.int64]
 
 
 class HasRows(Protocol):

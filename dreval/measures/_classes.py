@@ -7,15 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dreval._check import FloatArray, IntArray
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.ranks import rank_share
 
-FloatArray = npt.NDArray[np.float64]
 Lists = npt.NDArray[np.int32]
-IntArray = npt.NDArray[np.int64]
 ROWS = 4096  # rows of points whose distances to all centroids are held at once
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
-from dreval._check import check_width
+from dreval._check import FloatArray, check_width
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Estimate, Pairs, estimate_by_points, largest_distance_note
 from dreval.records.notes import Notes, note
 
-FloatArray = npt.NDArray[np.float64]
 SOME = 2000  # points among which all pairs are used where there are too many
 
 

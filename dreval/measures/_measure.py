@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dreval._check import AUTO, check_k, check_one_of, check_parameters, check_random_state
+from dreval._check import FloatArray as FloatArray
 from dreval._random import root_seed
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, caller_level
 from dreval.geometry.blocks import View, sweep
@@ -25,7 +25,6 @@ from dreval.measures._docstring import described, docstring, signature
 from dreval.records.notes import Notes, note
 from dreval.records.read_only import read_only
 
-FloatArray = npt.NDArray[np.float64]
 ChanceRule = float | Callable[[int, int], float] | str | None
 TieRule = Callable[..., tuple[FloatArray, FloatArray] | None]
 

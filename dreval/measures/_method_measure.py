@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dreval._check import FloatArray as FloatArray
 from dreval._check import keywords_checked
 from dreval._random import stream
 from dreval.errors import DrevalError, UndefinedMeasure
@@ -21,7 +21,6 @@ from dreval.measures._measure import MeasureCard
 from dreval.records.measure_record import MeasureRecord
 from dreval.records.notes import Notes, note
 
-FloatArray = npt.NDArray[np.float64]
 OUTSIDE = (
     "labels",
     "ids",

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_finite, nearest_name
+from dreval._check import FloatArray, check_finite, nearest_name
 from dreval.errors import DrevalError, ProtocolError
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import read_table
@@ -22,7 +22,6 @@ from dreval.records._verbs import Record
 from dreval.records.notes import Note, Notes, note
 from dreval.records.read_only import read_only
 
-FloatArray = npt.NDArray[np.float64]
 DIGITS = 3  # digits of the largest coordinate up to which an embedding looks rounded
 
 

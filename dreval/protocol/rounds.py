@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from dreval._check import FloatArray
 from dreval.errors import InputError, ProtocolError
 from dreval.geometry.transformations import make_transformations
 from dreval.inference.reruns import reseed
@@ -22,7 +22,6 @@ from dreval.measures.trustability import full_components
 from dreval.protocol import folder as folders
 from dreval.protocol.returned import check_base, missing, read_returned, status_of
 
-FloatArray = npt.NDArray[np.float64]
 TAKE = "To accept missing runs: partial=True, on the command line --partial."
 SECOND = "tractable_consistency"  # the measure that needs the second round
 

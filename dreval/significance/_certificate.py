@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from dreval._check import check_int, check_one_of, check_random_state
+from dreval._check import FloatArray, check_int, check_one_of, check_random_state
 from dreval._parallel import run_blocks
 from dreval._random import root_seed, stream
 from dreval.errors import UndefinedMeasure
@@ -23,7 +22,6 @@ from dreval.records.embedding import Embedding
 from dreval.records.notes import Notes, note
 from dreval.registry import TESTS
 
-FloatArray = npt.NDArray[np.float64]
 PERMUTATIONS = 99  # of the observed residual, for effects relative to a null mean
 RULE = "ridge"  # how the reconstruction is fitted by default
 MEASURES = ("hsic", "kcca")  # those of them that are registered

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dreval._check import FloatArray
 from dreval.errors import InputError
 from dreval.geometry.lowrank import MEDIAN_ROWS, TRACE_TOLERANCE, LowRank, low_rank_kernel, some_rows
 
-FloatArray = npt.NDArray[np.float64]
 Statistic = Callable[[Any], FloatArray]
 EXACT_ROWS = 2000  # rows up to which matrices are used
 MOST_EXACT_ROWS = 10_000  # rows up to which they are used if no small factor is accurate enough

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_int, check_points, keywords_checked
+from dreval._check import FloatArray, check_int, check_points, keywords_checked
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix
 from dreval.significance._variables import matched_rows, per_variable, refuse_path
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @keywords_checked

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dreval._check import check_one_of, check_points
+from dreval._check import FloatArray, check_one_of, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import delta_codes, is_classes, unit_scaled
 from dreval.inference.permutation import PermutationNull
@@ -15,8 +14,6 @@ from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import LIMIT, Notes, define
 from dreval.significance._test import Resampling, make_record, named, test
 from dreval.significance._variables import gather
-
-FloatArray = npt.NDArray[np.float64]
 
 CHI2 = define(
     "cca.chi2",

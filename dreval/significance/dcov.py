@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dreval._check import check_finite, check_float, check_numeric, check_one_of, check_points, describe
+from dreval._check import FloatArray, check_finite, check_float, check_numeric, check_one_of, check_points, describe
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, delta_codes, is_classes, unit_scaled
@@ -17,7 +16,6 @@ from dreval.significance._kernels import exact_pair, unbiased_inner
 from dreval.significance._test import Resampling, make_record, named, test
 from dreval.significance._variables import gather
 
-FloatArray = npt.NDArray[np.float64]
 METRICS = ("euclidean", "precomputed")
 
 FLAT = define("dcov.flat", FAILURE, "The effect size has no value: the U-centered distances of `{argument}` are all 0.")

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dreval._check import check_one_of
+from dreval._check import FloatArray, check_one_of
 from dreval.errors import InputError
 from dreval.geometry.kernels import Gram, center, gram_matrix
 from dreval.geometry.lowrank import TRACE_TOLERANCE, LowRank
@@ -19,7 +18,6 @@ from dreval.significance._kernels import EXACT_ROWS, Pair, Side, Statistic, chos
 from dreval.significance._test import Resampling, make_record, named, test
 from dreval.significance._variables import Variables, gather, per_variable
 
-FloatArray = npt.NDArray[np.float64]
 METHODS = ("auto", "exact", "lowrank", "gamma")
 GAMMA = define(
     "hsic.gamma",

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dreval._check import check_float, check_one_of
+from dreval._check import FloatArray, check_float, check_one_of
 from dreval.errors import InputError
 from dreval.geometry.kernels import Gram, center, gram_matrix
 from dreval.geometry.lowrank import MEDIAN_ROWS, LowRank
@@ -18,8 +17,6 @@ from dreval.records.notes import LIMIT, Notes, define
 from dreval.significance._kernels import MOST_EXACT_ROWS, chosen_factors
 from dreval.significance._test import Resampling, make_record, named, test
 from dreval.significance._variables import Variables, gather, per_variable
-
-FloatArray = npt.NDArray[np.float64]
 
 EXACT_ROWS = 300  # up to here the kernel matrices are decomposed
 TRACE_TOLERANCE = 1e-6  # of low-rank factors: what is left over divided by n kappa / 2 bounds the error of rho

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_points
+from dreval._check import FloatArray, check_points
 from dreval.errors import InputError
 from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.inputs.tables import row_names
@@ -16,8 +16,6 @@ from dreval.records.independence_test import IndependenceTest
 from dreval.records.notes import Notes
 from dreval.significance._test import Resampling, make_record, test
 from dreval.significance._variables import check_groups, count_rows, in_own_order, matched_columns, matched_rows
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @test(

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
+from dreval._check import FloatArray
 from dreval.glossary import DIRECTIONS
 from dreval.records.results import Results
 from dreval.records.sweep import Sensitivity
@@ -318,7 +319,6 @@ def _written(base: float, power: int) -> str:
     return f"1/{base**-power:g}" if base == 2 and power < 0 else f"{base**power:g}"
 
 
-FloatArray = npt.NDArray[np.float64]
 AREA = {"r_nx": "r_nx_auc"}  # the measure that is the area under a curve drawn with log K
 DASHED, DOTTED = (0, (3, 3)), (0, (1, 2))
 NARROW = 2.7  # inches that the lines have at least

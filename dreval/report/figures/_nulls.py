@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
+from dreval._check import FloatArray
 from dreval.records.comparison import Comparison
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.results import Results, point_column
@@ -23,7 +24,6 @@ from dreval.report.plot import draw_comparison
 from dreval.report.reading import Reading, parameter_words
 from dreval.report.render.markup import printable
 
-FloatArray = npt.NDArray[np.float64]
 DIGIT = 0.079  # inches of a digit of a tick
 EDGE = 0.2  # inches beside the axis that any panel has
 FAR = 5.0  # lengths of the null range from which the statistic is beyond the axis, and an arrow points to it

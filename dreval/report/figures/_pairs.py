@@ -11,11 +11,11 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from dreval._check import FloatArray
 from dreval.records.shepard import Shepard
 from dreval.report._style import LIGHT, PLAIN, bar_axes
 from dreval.report.reading import Reading
 
-FloatArray = npt.NDArray[np.float64]
 FAINT = 0.10  # opacity of the emptiest cell that is drawn at all
 
 

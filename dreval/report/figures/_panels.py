@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
+from dreval._check import FloatArray, IntArray
 from dreval.records.comparison import Comparison
 from dreval.records.results import point_column
 from dreval.report._numbers import decimals_for, fixed
@@ -35,8 +36,6 @@ from dreval.report.names import breadth, short_names
 from dreval.report.reading import Reading, read_results
 from dreval.report.render.markup import printable
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 CELLS = 30  # cells a side of a map
 CELLS_ABOVE = 600  # points of a map are drawn one by one up to here
 RASTER_ABOVE = 4000  # points of a panel are pixels inside the drawing beyond

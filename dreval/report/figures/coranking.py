@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
-from dreval._check import check_int
+from dreval._check import FloatArray, IntArray, check_int
 from dreval._random import stream
 from dreval.errors import InputError
 from dreval.geometry.coranking import coranking_cells, rank_edges
@@ -22,8 +21,6 @@ from dreval.report.figures._pairs import shade_bar, shaded
 from dreval.report.figures._panels import SOFT, WORDS, foot_lines, name_panel, write_foot
 from dreval.report.reading import Reading
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 CELLS = 40  # cells a side
 PIXELS = 240  # of the image a side
 ROWS = 2000  # points whose pairs are counted; of more, a random part
