@@ -88,7 +88,7 @@ def test_columns_of_two_samples_are_matched_by_name():
     plain = run("mmd", POINTS[:10], POINTS[10:])
     assert same(run("mmd", x, y[["weight", "height"]]), plain)
     assert same(run("mmd", x, pd.DataFrame(POINTS[10:])), plain)
-    with pytest.raises(InputError, match="`y` must have the columns of `x`: got 'age', which `x` has not"):
+    with pytest.raises(InputError, match="`y` must have the columns of `x`: got 'age', which `x` does not have"):
         run("mmd", x, y.rename(columns={"weight": "age"}))
 
 
