@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -212,10 +212,7 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
                 continue
             place = reading.names.index(row["embedding"])
             with drawing():
-                figure, ax = one_axes(WIDTH, HEIGHT, EDGE, EDGE, 0.3, 0.3)
-                draw_panel(ax, null, float(row["statistic"]), embedding_color(place))
-                ax.set_yticks([])
-                ax.spines["left"].set_visible(False)
+                figure = _histogram(null, row, embedding_color(place))
             name, test = printable(row["embedding"]), str(row["test"]).upper()
             about = f"{test} of {name} and {printable(row['variable'])}: observed {row['statistic']:.4g}, null mean "
             about += f"{row['chance']:.4g}, {decisive_p(row)}"
@@ -224,3 +221,12 @@ def add_nulls(groups: Sequence[dict[str, Any]], results: Results, reading: Readi
             aside += decisive_p(row).replace(" ", "\N{NO-BREAK SPACE}")
             group["nulls"].append({"title": name, "aside": aside, "drawing": drawn})
             number += 1
+
+
+def _histogram(null: Bars, row: Mapping[str, Any], color: str) -> Figure:
+    """The null distribution and the observed statistic."""
+    figure, ax = one_axes(WIDTH, HEIGHT, EDGE, EDGE, 0.3, 0.3)
+    draw_panel(ax, null, float(row["statistic"]), color)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    return figure
