@@ -145,8 +145,8 @@ MUTANTS = [
     ),
     Mutant(
         "measures/stress.py",
-        "return held(math.sqrt(gap / size), power) if size",
-        "return held(gap / size, power) if size",
+        "return rescaled(math.sqrt(gap / size), power) if size",
+        "return rescaled(gap / size, power) if size",
         DISTANCES,
     ),
     Mutant("measures/stress.py", "power - pairs.shift)", "power + pairs.shift)", "contract/test_extreme_scales.py"),
