@@ -100,13 +100,14 @@ def test_records_refuse_to_be_written_to(results: dreval.Results, what: str) -> 
     assert np.array_equal(results.data, X)
 
 
-def test_tables_and_lists_are_copies(results: dreval.Results) -> None:
-    """What a caller does to a table, or to a list in the recipe, does not reach the record."""
+def test_tables_are_copies_and_lists_refuse(results: dreval.Results) -> None:
+    """What a caller does to a table does not reach the record; a list in the recipe cannot be changed."""
     before = results.tidy()
     table, points = results.table, results.points["first"]
     table["value"] = 0.0
     points.iloc[0, 0] = 7.0
-    results.recipe["n_neighbors"].append("new")
+    with pytest.raises(TypeError, match="copy it first"):
+        results.recipe["n_neighbors"].append("new")
 
     pd.testing.assert_frame_equal(results.table, before)
     assert results.points["first"].iloc[0, 0] != 7.0
