@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import dreval
 from dreval._check import SYNONYMS, known_name
 from dreval.errors import UnknownName
-from dreval.registry import KINDS
+from dreval.registry import KINDS, METHODS
 
 X = np.random.default_rng(0).normal(size=(24, 3))
 Y = X[:, :2]
@@ -66,3 +69,51 @@ def test_an_unknown_keyword_gets_the_right_one() -> None:
         dreval.continuity(X, Y, k=3)
     with pytest.raises(UnknownName, match=r"`isomap parameter`.*'k'.*Did you mean 'n_neighbors'"):
         dreval.embed(X, "isomap", k=3)
+
+
+def test_every_option_with_fixed_words_has_aliases() -> None:
+    """Where the words are a constant or written out, capitals, hyphens and the usual other words are understood."""
+    without, checked = [], 0
+    for path in Path(dreval.__path__[0]).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "check_one_of" and len(node.args) > 2:
+                words = node.args[1]
+                fixed = isinstance(words, ast.Name) and words.id.isupper()
+                if fixed or (
+                    isinstance(words, ast.Tuple | ast.List)
+                    and not {"'all_k'", "*CI_OPTIONS"} & set(map(ast.unparse, words.elts))
+                ):
+                    checked += 1
+                    if not any(keyword.arg == "aliases" for keyword in node.keywords):
+                        without.append(f"{path.name}:{node.lineno} {ast.unparse(node)}")
+    assert checked > 50
+    assert without == []
+
+
+@pytest.mark.parametrize(
+    ("name", "usual", "other"),
+    [
+        ("umap", {"init": "pca", "n_epochs": 5}, {"init": "PCA", "n_epochs": 5}),
+        ("ikd", {"kernel": "gaussian", "reference": "mean"}, {"kernel": "rbf", "reference": "Mean"}),
+        ("isomap", {"disconnected": "separate"}, {"disconnected": "Separate"}),
+        ("cost_mapping", {"cost": "lle"}, {"cost": "LLE"}),
+        ("som", {"grid": "hexagonal", "algorithm": "batch"}, {"grid": "Hexagonal", "algorithm": "Batch"}),
+        ("laplacian_eigenmaps", {"weights": "heat"}, {"weights": "Heat"}),
+        ("lsdr", {"graph": "beta_skeleton"}, {"graph": "Beta skeleton"}),
+    ],
+)
+def test_options_of_methods_have_theirs(name: str, usual: dict[str, object], other: dict[str, object]) -> None:
+    """The embedding is the same; the parameter stays as it was given, as scikit-learn asks."""
+    cls = METHODS.get(name)
+    made = [cls(2, random_state=0, **options).fit(X) for options in (usual, other)]
+    assert np.array_equal(made[0].embedding_, made[1].embedding_)
+    assert {key: made[1].get_params()[key] for key in other} == other
+
+
+def test_options_of_tests_and_measures_have_theirs() -> None:
+    """Also where they are read later: in the record of a test, in a row of the table, across data sets."""
+    plain = dreval.hsic_test(X, Y, method="gamma", permutation="free")
+    assert dreval.hsic_test(X, Y, method="Gamma", permutation="Free").p_value == plain.p_value
+    assert dreval.stress(X, Y, kind="Raw") == dreval.stress(X, Y, kind="raw")
+    found = dreval.Evaluation(X, {"a": Y}).run("stress", None, None, options={"stress": {"kind": "RAW"}}).tidy()
+    assert found["parameters"].tolist() == ["kind=raw"]

@@ -199,7 +199,7 @@ def _directions(table: pd.DataFrame, direction: Any) -> dict[str, bool]:
 def _direction(name: str, given: Any, said: pd.Series) -> bool:
     """Whether high values of one measure are the good ones."""
     if given is not None:
-        return check_one_of(given, DIRECTIONS, "direction") == "higher"
+        return check_one_of(given, DIRECTIONS, "direction", aliases=True) == "higher"
     words = sorted(set(said) - {""})
     if not words and name in MEASURES:
         words = [MEASURES.card(name).direction]

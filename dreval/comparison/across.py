@@ -214,9 +214,8 @@ def _tests(tests: Any, rope: float | None) -> tuple[str, ...]:
     """The tests that are asked for."""
     if tests == "default":
         return (*DEFAULT, *(("bayes",) if rope is not None else ()))
-    names = ACROSS_TESTS if tests == "all" else [tests] if isinstance(tests, str) else list(tests)
-    for name in names:
-        check_one_of(name, (*ACROSS_TESTS, "default", "all"), "tests")
+    given = ACROSS_TESTS if tests == "all" else [tests] if isinstance(tests, str) else list(tests)
+    names = [check_one_of(name, (*ACROSS_TESTS, "default", "all"), "tests", aliases=True) for name in given]
     if "bayes" in names and rope is None:
         cure = "Pass {rope}, the difference below which none counts, in the unit of the measure."
         raise InputError("rope", "must be given for the Bayesian test", "none", cure, rope=Hint("rope", 0.01))

@@ -49,7 +49,7 @@ def spiral_angles(
 ) -> tuple[FloatArray, FloatArray]:
     """Angles in [low, high], uniform in arc length ("arc") or in the angle ("t"), and arc lengths from ``low``."""
     start, u = _arc_length(low), rng.uniform(size=n)
-    if check_one_of(spacing, ("arc", "t"), "spacing") == "t":
+    if check_one_of(spacing, ("arc", "t"), "spacing", aliases=True) == "t":
         t = low + (high - low) * u
         return t, _arc_length(t) - start
     arc = u * (_arc_length(high) - start)

@@ -104,7 +104,7 @@ def dependence(n: int, rng: np.random.Generator, *, shape: Any = "circle", noise
     >>> bool(abs(y - 2 * x**2 + 1).max() < 1e-12)
     True
     """
-    make = SHAPES[check_one_of(shape, SHAPES, "shape")]
+    make = SHAPES[check_one_of(shape, SHAPES, "shape", aliases=True)]
     u = rng.uniform(-1.0, 1.0, n)
     points = np.column_stack(make(u, rng))
     return Draw(add_noise(points, noise, rng), latent=u[:, None], feature_names=("x", "y"))

@@ -173,7 +173,7 @@ def _plan_measure(
         parameters["n_neighbors"] = own  # a default never refuses small data
     for key, value in parameters.items():
         if key in card.choices:
-            check_one_of(value, card.choices[key], key)
+            parameters[key] = check_one_of(value, card.choices[key], key, aliases=True)
         elif isinstance(card.parameters[key], float):
             check_width(value, key)
         elif key != "n_neighbors":
@@ -190,8 +190,8 @@ def _plan_algorithm(name: str, thing: Any, given: Mapping[str, Any]) -> MeasureT
     own = ("labels", "random_state", "progress")
     for key in given:
         check_one_of(key, [k for k in list(signature(thing).parameters)[2:] if k not in own], f"options[{name!r}]")
-    for key in thing.card.choices.keys() & given.keys():
-        check_one_of(given[key], thing.card.choices[key], key)
+    chosen = thing.card.choices
+    given = {key: check_one_of(v, chosen[key], key, aliases=True) if key in chosen else v for key, v in given.items()}
     usual = {key: value for key, value in thing.card.parameters.items() if key != "n_components"}
     return MeasureTask(name, thing, {**usual, **given})  # the number of components is each embedding's own
 
@@ -367,7 +367,7 @@ def _settings(name: str, options: Options) -> dict[str, Any]:
     for key in made.keys() - {"over"}:
         check_int(made[key], f"options[{name!r}][{key!r}]", low=2)
     if "over" in made:
-        check_one_of(made["over"], OVER, f"options[{name!r}]['over']")
+        made["over"] = check_one_of(made["over"], OVER, f"options[{name!r}]['over']", aliases=True)
     return made
 
 

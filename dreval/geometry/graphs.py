@@ -197,7 +197,7 @@ def join_components(
     graph: csr_matrix, X: FloatArray, n_neighbors: int, disconnected: str
 ) -> tuple[csr_matrix, IntArray]:
     """The connected graph and its added links (c, 2), none if it was connected; see ``connected_graph``."""
-    check_one_of(disconnected, DISCONNECTED, "disconnected")
+    disconnected = check_one_of(disconnected, DISCONNECTED, "disconnected", aliases=True)
     count, parts = connected_parts(graph)
     if count == 1:
         return graph, np.empty((0, 2), np.int64)

@@ -309,7 +309,7 @@ def reconstruction_map(
     """
     names = column_names(Y)
     Y, X = _pair(Y, X, ("Y", "X"))
-    check_one_of(rule, RULES, "rule")
+    rule = check_one_of(rule, RULES, "rule", aliases=True)
     if reg is not None and (rule != "ridge" or check_float(reg, "reg") <= 0):
         got = f"{reg!r} with rule={rule!r}"
         raise InputError("reg", 'must be positive, and rule "ridge"', got, "Leave it out.")

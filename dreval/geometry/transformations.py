@@ -131,8 +131,8 @@ def make_transformations(
     ----------
     Roy (2021), Trustworthy Dimensionality Reduction, Definitions 4 and 5, Theorem 5.
     """
-    check_one_of(kind, TRANSFORMATIONS, "transformation")
-    check_one_of(kernel, RADIAL_KERNELS, "kernel")
+    kind = check_one_of(kind, TRANSFORMATIONS, "transformation", aliases=True)
+    kernel = check_one_of(kernel, RADIAL_KERNELS, "kernel", aliases=True)
     amplitude = check_amplitude(amplitude)
     fit, scaled = reconstruction_map(Y, X, rule="theorem3"), scaled_points(X, "X")
     reconstruction, notes = fit(Y), (*fit.notes, *scaled.notes)

@@ -145,7 +145,7 @@ class Scheme:
 
 def make_scheme(kind: Any, blocks: Any, n: int) -> Scheme:
     """The scheme of a name, with its blocks; an error if the identity is its only permutation."""
-    check_one_of(kind, SCHEMES, "permutation")
+    kind = check_one_of(kind, SCHEMES, "permutation", aliases=True)
     if kind in ("free", "cyclic"):
         if blocks is not None:
             cure = "Leave `blocks` out, or pass permutation='within' or 'blocks'."

@@ -270,12 +270,12 @@ def _public(card: MeasureCard, rule: Callable[..., Any]) -> Callable[..., Any]:
         if multiple and "n_neighbors" not in options and not card.shares_neighbors:
             del given["n_neighbors"]  # its own default, which is reduced for small data
         view = _named_view(card, given)
-        bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties") == "bounds"
+        bounds = check_one_of(given.get("ties", "index"), ("index", "bounds"), "ties", aliases=True) == "bounds"
         if card.curve:
             return _curve(public, view, bounds)
         parameters = {name: given[name] for name in card.parameters}
         for name, words in card.choices.items():
-            check_one_of(given[name], words, name)
+            parameters[name] = check_one_of(given[name], words, name, aliases=True)
         if not multiple:
             got = answer(public, view, parameters)
             if got.sampling_se is not None:

@@ -122,7 +122,7 @@ def reconstruction_error(
     >>> round(float(found), 2), round(found.parts["linear_train"], 2)
     (0.35, 0.3)
     """
-    check_one_of(rule, RULES, "rule")
+    rule = check_one_of(rule, RULES, "rule", aliases=True)
     case = open_case(X, source, labels, ids, random_state, reruns=False)
     folds = min(check_int(n_folds, "n_folds", low=2), case.data.n)
     Y = case.source.coordinates(case.data, n_components=case.source.default_components, random_state=case.seed)

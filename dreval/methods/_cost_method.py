@@ -91,11 +91,11 @@ class CostMethod(Method):
         return {}
 
     def _make_cost(self, Z: FloatArray) -> Cost:
-        made: Cost = COSTS[check_one_of(self.cost, COSTS, "cost")](Z, **self._cost_options())
+        made: Cost = COSTS[check_one_of(self.cost, COSTS, "cost", aliases=True)](Z, **self._cost_options())
         return made
 
     def _make_mapping(self, Z: FloatArray, rng: np.random.Generator) -> Mapping:
-        made = MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping")]
+        made = MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping", aliases=True)]
         built: Mapping = made(Z, self.n_components, rng, **self._mapping_options())
         return built
 
@@ -147,7 +147,7 @@ class CostMethod(Method):
             if given.shape[1] != self.n_components:
                 raise InputError("init", f"must have {self.n_components} columns", f"{given.shape[1]}", "Pass (n, d).")
             return given / self._out
-        random = again or check_one_of(self.init, STARTS, "init") == "random"
+        random = again or check_one_of(self.init, STARTS, "init", aliases=True) == "random"
         own = None if random else energy.start(self.n_components)
         if own is not None:
             return own

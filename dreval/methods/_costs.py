@@ -479,7 +479,7 @@ class TSNE(NeighborCost):
         self.dof = check_float(dof, "dof", low=1e-3)
         self.exaggeration = check_float(exaggeration, "exaggeration", low=1.0)
         self.exaggeration_iter = check_int(exaggeration_iter, "exaggeration_iter", low=0)
-        self.algorithm = check_one_of(algorithm, ALGORITHMS, "algorithm")
+        self.algorithm = check_one_of(algorithm, ALGORITHMS, "algorithm", aliases=True)
         super().__init__(X, perplexity, n_affinities)
 
     def stages(self) -> list[Stage]:

@@ -75,14 +75,14 @@ class GraphMethod(Method):
         raise TypeError(f"{type(self).__name__} must define _fit_connected")
 
     def _fit(self, X: FloatArray) -> None:
-        check_one_of(self.disconnected, WAYS, "disconnected")
+        asked = check_one_of(self.disconnected, WAYS, "disconnected", aliases=True)
         self._points, self.parts_, self._kept = X, (), np.arange(len(X))
         graph = knn_graph(X, self.n_neighbors)
         count, parts = connected_parts(graph)
-        if count == 1 or self.disconnected in DISCONNECTED:
-            way = self.disconnected if self.disconnected in DISCONNECTED else DISCONNECTED[0]
+        if count == 1 or asked in DISCONNECTED:
+            way = asked if asked in DISCONNECTED else DISCONNECTED[0]
             self._fit_connected(X, *join_components(graph, X, self.n_neighbors, way))
-        elif self.disconnected == "largest":
+        elif asked == "largest":
             self._fit_largest(X, parts)
         else:
             self._fit_separately(X, parts)
@@ -191,7 +191,7 @@ class LocalMethod(GraphMethod):
         raise TypeError(f"{type(self).__name__} must define _matrix")
 
     def _fit_connected(self, X: FloatArray, _: csr_matrix, links: IntArray) -> None:
-        normalize = check_one_of(self.normalize, NORMALIZE, "normalize")
+        normalize = check_one_of(self.normalize, NORMALIZE, "normalize", aliases=True)
         M = self._matrix(X, neighborhoods(X, self.n_neighbors, links))
         self.eigenvalues_, functions = bottom_eigenpairs(M, self.n_components)
         self.embedding_ = scale_columns(functions, normalize)

@@ -104,7 +104,7 @@ class ClassicalMDS(Method):
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
-        precomputed = check_one_of(self.metric, METRICS, "metric") == "precomputed"
+        precomputed = check_one_of(self.metric, METRICS, "metric", aliases=True) == "precomputed"
         squared = check_distances(X, "X") ** 2 if precomputed else pairwise_squared(X - X.mean(axis=0))
         self._points = None if precomputed else X
         self.embedding_, self.eigenvalues_, self._means = principal_coordinates(

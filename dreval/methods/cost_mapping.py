@@ -139,12 +139,12 @@ class CostMapping(MapMethod):
 
     def _cost_options(self) -> dict[str, Any]:
         options = dict(self.cost_options or {})
-        known = options_of(COSTS[check_one_of(self.cost, COSTS, "cost")])
+        known = options_of(COSTS[check_one_of(self.cost, COSTS, "cost", aliases=True)])
         check_parameters(options, known, f"{self.cost} cost")
         return options
 
     def _mapping_options(self) -> dict[str, Any]:
         options = dict(self.mapping_options or {})
-        known = options_of(MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping")])
+        known = options_of(MAPPINGS[check_one_of(self.mapping, MAPPINGS, "mapping", aliases=True)])
         check_parameters(options, known, f"{self.mapping} mapping")
         return options

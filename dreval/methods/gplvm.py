@@ -186,7 +186,7 @@ class GPLVM(Method):
     def _started(self, data: FloatArray) -> FloatArray:
         """Where the first search begins (n, d)."""
         if isinstance(self.init, str):
-            check_one_of(self.init, ("pca",), "init")
+            check_one_of(self.init, ("pca",), "init", aliases=True)
             places = principal_scores(data, self.n_components)[0]
             sizes = places.std(axis=0)
             return np.divide(places, sizes, out=np.zeros_like(places), where=sizes > 1e-9 * sizes.max())

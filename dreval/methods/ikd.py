@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from dreval._check import check_float, check_int, check_k, check_one_of
+from dreval._check import check_float, check_int, check_k, check_one_of, known_name
 from dreval.errors import ApproximationWarning, DegenerateDataWarning, InputError, caller_level
 from dreval.geometry.graphs import IntArray, geodesics
 from dreval.methods._method import FloatArray, Method, fix_signs, method
@@ -329,17 +329,17 @@ class IKD(Method):
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
-        check_one_of(self.kernel, INVERSE_KERNELS, "kernel")
-        check_one_of(self.solution, SOLUTIONS, "solution")
-        check_one_of(self.variance, VARIANCES, "variance")
-        check_one_of(self.reference, REFERENCES, "reference")
+        kernel = check_one_of(self.kernel, INVERSE_KERNELS, "kernel", aliases=True)
+        solution = check_one_of(self.solution, SOLUTIONS, "solution", aliases=True)
+        variance = check_one_of(self.variance, VARIANCES, "variance", aliases=True)
+        check_one_of(self.reference, REFERENCES, "reference", aliases=True)
         if self.n_neighbors is not None:
             check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
         if check_float(self.min_correlation, "min_correlation", low=0.0, high=1.0) == 1.0:
             cure = "Choose a number such as 0.4."
             raise InputError("min_correlation", "must be below 1, which no pair exceeds", "1", cure)
-        inverse = inverse_kernel(self.kernel, self.alpha, self.gamma, self.nu)
-        self.correlations_ = row_correlations(X, self.variance)
+        inverse = inverse_kernel(kernel, self.alpha, self.gamma, self.nu)
+        self.correlations_ = row_correlations(X, variance)
         known = self.correlations_ > self.min_correlation
         if self.n_neighbors is not None:
             near = np.eye(len(X), dtype=bool)  # pairs among the k most correlated of one of the two
@@ -350,7 +350,7 @@ class IKD(Method):
         squared[known] = inverse(self.correlations_[known])
         self.squared_distances_ = squared
         self.cliques_: tuple[IntArray, ...] = ()
-        if self.solution == "blockwise":
+        if solution == "blockwise":
             self._fit_blockwise(known)
             return
         squared[~known] = self._through_others(known, inverse)[~known]
@@ -367,13 +367,13 @@ class IKD(Method):
 
     def _reference(self, squared: FloatArray) -> int:
         """The point whose largest distance is smallest, of several the one with the smallest mean; -1 for the mean."""
-        if self.reference == "mean":
+        if known_name(self.reference, REFERENCES) == "mean":
             return -1
         return int(np.lexsort((squared.mean(axis=1), squared.max(axis=1)))[0])
 
     def _through_others(self, known: npt.NDArray[np.bool_], inverse: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Squared distances (n, n) along paths of known pairs."""
-        if self.solution == "geodesic":
+        if known_name(self.solution, SOLUTIONS) == "geodesic":
             return geodesics(_graph(np.sqrt(self.squared_distances_[known]), known)) ** 2
         product = np.exp(-geodesics(_graph(-np.log(self.correlations_[known]), known)))
         found = np.full(known.shape, np.inf)

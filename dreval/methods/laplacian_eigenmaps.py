@@ -126,9 +126,9 @@ class LaplacianEigenmaps(GraphMethod):
         self.random_state = random_state
 
     def _fit_connected(self, _: FloatArray, graph: Any, __: Any) -> None:
-        check_one_of(self.normalize, NORMALIZE, "normalize")
-        check_one_of(self.weights, WEIGHTS, "weights")
-        self.bandwidth_ = self._bandwidth(graph.data) if self.weights == "heat" else None
+        normalize = check_one_of(self.normalize, NORMALIZE, "normalize", aliases=True)
+        weights = check_one_of(self.weights, WEIGHTS, "weights", aliases=True)
+        self.bandwidth_ = self._bandwidth(graph.data) if weights == "heat" else None
         graph.data = np.ones_like(graph.data) if self.bandwidth_ is None else np.exp(-(graph.data**2) / self.bandwidth_)
         values, functions = _smoothest(graph, self.n_components + 1)
         if not values[1] > DISCONNECTED:
@@ -139,7 +139,7 @@ class LaplacianEigenmaps(GraphMethod):
                 'Choose a larger bandwidth, or weights="connectivity".',
             )
         self.eigenvalues_ = values[1:]
-        self.embedding_ = scale_columns(functions[:, 1:], self.normalize)
+        self.embedding_ = scale_columns(functions[:, 1:], normalize)
 
     def _bandwidth(self, lengths: FloatArray) -> float:
         """The given bandwidth, or the median squared length of the edges."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from dreval._check import check_float, check_int, check_k, check_one_of, check_width
+from dreval._check import check_float, check_int, check_k, check_one_of, check_width, known_name
 from dreval.errors import ApproximationWarning, InputError, caller_level
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.graphs import (
@@ -273,8 +273,8 @@ class LSDR(Method):
         check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
         if check_float(self.conf_level, "conf_level", low=0.5, high=1.0) == 1.0:
             raise InputError("conf_level", "must be below 1, where no edge is removed", "1", "Choose 0.95 or so.")
-        check_one_of(self.edge_test, EDGE_TESTS, "edge_test")
-        check_one_of(self.graph, GRAPHS, "graph")
+        check_one_of(self.edge_test, EDGE_TESTS, "edge_test", aliases=True)
+        check_one_of(self.graph, GRAPHS, "graph", aliases=True)
         check_float(self.beta, "beta", low=1.0, high=2.0)
         check_int(self.chunk_size, "chunk_size", low=10)
         if self.bandwidth is not None:
@@ -305,13 +305,16 @@ class LSDR(Method):
         """The edges that are left, and which points are on the boundary."""
         n, p = flattened(points).shape
         automatic = "delaunay" if points.shape[1] <= DELAUNAY_COLUMNS else "gabriel"
-        graph = automatic if self.graph == "auto" else self.graph
+        graph = known_name(self.graph, GRAPHS)
+        graph = automatic if graph == "auto" else graph
         tree = spanning_tree(points)
         edges, simplices = proximity_graph(points, graph, self.beta, self.chunk_size)
         edges = np.unique(np.concatenate([edges, tree]), axis=0)
         lengths = np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)
         in_tree = np.isin(edges[:, 0] * n + edges[:, 1], tree[:, 0] * n + tree[:, 1])
-        edges = edges[in_tree | ~long_edges(edges, lengths, n, p, self.conf_level, self.edge_test)]
+        edges = edges[
+            in_tree | ~long_edges(edges, lengths, n, p, self.conf_level, known_name(self.edge_test, EDGE_TESTS))
+        ]
         return edges, boundary_of(edges, simplices, n)
 
     def _skeleton(self, paths: FloatArray, depth: FloatArray, boundary: npt.NDArray[np.bool_]) -> IntArray:

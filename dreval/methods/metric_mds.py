@@ -123,8 +123,8 @@ class MetricMDS(CostMethod):
 
     def _fit(self, X: FloatArray) -> None:
         if isinstance(self.init, str):
-            check_one_of(self.init, ("pca",), "init")
-        if check_one_of(self.algorithm, ALGORITHMS, "algorithm") == "gradient":
+            check_one_of(self.init, ("pca",), "init", aliases=True)
+        if check_one_of(self.algorithm, ALGORITHMS, "algorithm", aliases=True) == "gradient":
             super()._fit(X)
             return
         centered = X - X.mean(axis=0)

@@ -329,7 +329,7 @@ class MVU(GraphMethod):
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, _: Any) -> None:
         check_float(self.tol, "tol", low=0.0)
-        equal = check_one_of(self.distances, DISTANCES, "distances") == "equal"
+        equal = check_one_of(self.distances, DISTANCES, "distances", aliases=True) == "equal"
         node, edges, lengths = _merged(graph)
         unit = float(np.sqrt(np.mean(lengths**2)))
         with few_blas_threads(len(X)):

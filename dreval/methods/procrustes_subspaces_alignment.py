@@ -126,7 +126,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         self.random_state = random_state
 
     def _fit_connected(self, X: FloatArray, graph: csr_matrix, links: IntArray) -> None:
-        check_one_of(self.algorithm, ALGORITHMS, "algorithm")
+        algorithm = check_one_of(self.algorithm, ALGORITHMS, "algorithm", aliases=True)
         check_int(self.n_sweeps, "n_sweeps", low=1)
         check_int(self.max_iter, "max_iter", low=0)
         check_float(self.tol, "tol", low=0.0)
@@ -134,7 +134,7 @@ class ProcrustesSubspacesAlignment(GraphMethod):
         patches = Patches(X, self.n_neighbors, links, d)
         frames = patches.tangent_frames(X.shape[1], d)
         overlaps = frames[_ends(graph)].transpose(0, 2, 1) @ frames[graph.indices]  # P_i' P_j of each edge
-        if self.algorithm == "spectral":
+        if algorithm == "spectral":
             turns = _synchronized(overlaps, graph, d)
         else:
             start = patches.fitted_turns(laid(X, patches, d), d)

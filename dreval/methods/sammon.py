@@ -109,5 +109,5 @@ class Sammon(CostMethod):
 
     def _fit(self, X: FloatArray) -> None:
         if isinstance(self.init, str):
-            check_one_of(self.init, ("pca",), "init")
+            check_one_of(self.init, ("pca",), "init", aliases=True)
         super()._fit(X)

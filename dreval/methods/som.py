@@ -133,10 +133,10 @@ class SOM(Method):
         self.random_state = random_state
 
     def _fit(self, X: FloatArray) -> None:
-        check_one_of(self.algorithm, ALGORITHMS, "algorithm")
+        algorithm = check_one_of(self.algorithm, ALGORITHMS, "algorithm", aliases=True)
         check_int(self.n_epochs, "n_epochs", low=1)
-        check_one_of(self.grid, GRIDS, "grid")
-        if self.grid == "hexagonal" and self.n_components != 2:
+        grid = check_one_of(self.grid, GRIDS, "grid", aliases=True)
+        if grid == "hexagonal" and self.n_components != 2:
             got, cure = f"n_components={self.n_components}", 'Pass n_components=2, or grid="rectangular".'
             raise InputError("grid", "must be rectangular unless n_components is 2", got, cure)
         self._scaled = Scaled.of(X)
@@ -145,14 +145,14 @@ class SOM(Method):
         sizes = np.sqrt((scores**2).mean(axis=0))
         shape = self._check_shape(5.0 * np.sqrt(len(X)), sizes)
         radii = self._check_radius(max(shape))
-        self.units_ = lattice(shape, self.grid == "hexagonal")
+        self.units_ = lattice(shape, grid == "hexagonal")
         self._prototypes = on_plane(self.units_, sizes, axes)
-        learn = self._learn_batch if self.algorithm == "batch" else self._learn_online
+        learn = self._learn_batch if algorithm == "batch" else self._learn_online
         errors = learn(data, pairwise_squared(self.units_), radii)
         self.best_units_, last, second = self._best(data)
         self.quantization_errors_ = self._scaled.unit * np.sqrt([*errors, last.mean()])
         steps = np.linalg.norm(self.units_[self.best_units_] - self.units_[second], axis=1)
-        self.topographic_error_ = float(np.mean(steps > NEXT[self.grid]))
+        self.topographic_error_ = float(np.mean(steps > NEXT[grid]))
         self.prototypes_ = self._scaled.back(self._prototypes)
         self.embedding_ = self.units_[self.best_units_]
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from dreval._check import check_float, check_int, check_k, check_one_of
+from dreval._check import check_float, check_int, check_k, check_one_of, known_name
 from dreval._random import root_seed, stream
 from dreval.errors import InputError
 from dreval.geometry.graphs import connected_parts
@@ -238,7 +238,7 @@ class UMAP(Method):
         from dreval.geometry._loops import layouts as loops
 
         check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
-        check_one_of(self.init, STARTS, "init")
+        check_one_of(self.init, STARTS, "init", aliases=True)
         spread = check_float(self.spread, "spread", low=0.01, high=100.0)
         check_float(self.min_dist, "min_dist", low=0.0, high=spread)
         check_int(self.n_negative, "n_negative", low=0)
@@ -264,10 +264,10 @@ class UMAP(Method):
     def _started(self, X: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Where the points begin (n, d): each coordinate from 0 to 10 times ``spread``."""
         n, d = len(X), self.n_components
-        Y, self.init_ = None, self.init
-        if self.init == "random":
+        Y, self.init_ = None, known_name(self.init, STARTS)
+        if self.init_ == "random":
             Y = rng.uniform(size=(n, d))
-        elif self.init == "spectral" and connected_parts(self.graph_)[0] == 1:
+        elif self.init_ == "spectral" and connected_parts(self.graph_)[0] == 1:
             Y = spectral_start(self.graph_, d)
         if Y is None:
             Y, self.init_ = principal_scores(Scaled.of(X).to(X), d)[0], "pca"

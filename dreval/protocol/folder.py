@@ -146,10 +146,10 @@ def check_settings(chosen: Mapping[str, Any], n: int) -> dict[str, Any]:
     """The settings of a protocol of n points, each checked."""
     return {
         "n_components": check_int(chosen["n_components"], "n_components", low=1, high=n),
-        "transformation": check_one_of(chosen["transformation"], TRANSFORMATIONS, "transformation"),
+        "transformation": check_one_of(chosen["transformation"], TRANSFORMATIONS, "transformation", aliases=True),
         "amplitude": check_amplitude(chosen["amplitude"]),
         "n_transformations": chosen["n_transformations"],
-        "kernel": check_one_of(chosen["kernel"], RADIAL_KERNELS, "kernel"),
+        "kernel": check_one_of(chosen["kernel"], RADIAL_KERNELS, "kernel", aliases=True),
         "n_replicates": check_int(chosen["n_replicates"], "n_replicates", low=0),
     }
 
@@ -285,7 +285,7 @@ def _other_export(file: str) -> ProtocolError:
 
 def check_format(value: Any) -> str:
     """A file format whose writer is installed."""
-    form = check_one_of(value, FORMATS, "format")
+    form = check_one_of(value, FORMATS, "format", aliases=True)
     if form == "parquet":
         from importlib.util import find_spec
 

@@ -171,7 +171,7 @@ class Comparison(Record):
         format : {"text", "markdown", "latex"}
             How symbols and names are written.
         """
-        return str(call("Comparison.paragraph", self, check_one_of(format, FORMATS, "format")))
+        return str(call("Comparison.paragraph", self, check_one_of(format, FORMATS, "format", aliases=True)))
 
     def plot(self, kind: str | None = None, ax: Any = None, figsize: Any = None, **options: Any) -> Any:
         """A figure of the comparison.

@@ -146,7 +146,7 @@ class IndependenceTest(Record):
         >>> dreval.hsic_test(x, x**2, random_state=0).plot("null")
         <Figure size ...>
         """
-        check_one_of(kind, ("null",), "kind")
+        check_one_of(kind, ("null",), "kind", aliases=True)
         return call("IndependenceTest.plot", self, ax, figsize)
 
     def __repr__(self) -> str:

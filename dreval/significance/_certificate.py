@@ -106,7 +106,7 @@ def certify(
     >>> certificate.verdict
     'Nothing here speaks against Definition 1; that is no proof of it.'
     """
-    check_one_of(rule, RULES, "rule")
+    rule = check_one_of(rule, RULES, "rule", aliases=True)
     check_int(n_resamples, "n_resamples", low=1)
     check_int(n_folds, "n_folds", low=2)
     root = root_seed(check_random_state(random_state))

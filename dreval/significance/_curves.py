@@ -140,7 +140,7 @@ def bandwidth_curve(
     >>> curve.tidy()["p_value"].tolist()
     [0.01, 0.01, 0.01]
     """
-    check_one_of(test, ("hsic", "kcca"), "test")
+    test = check_one_of(test, ("hsic", "kcca"), "test", aliases=True)
     _refuse_options(options, "bandwidth", "multiples")
     function, root = TESTS.get(test), root_seed(random_state)
     values = _positive(np.geomspace(1 / 8, 8, 13) if multiples is None else multiples, "multiples")

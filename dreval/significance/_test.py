@@ -152,7 +152,7 @@ class Resampling:
         if stop_after is not None:
             check_int(stop_after, "stop_after", low=1)
         n_threads(n_jobs)
-        check_one_of(permutation, SCHEMES, "permutation")
+        permutation = check_one_of(permutation, SCHEMES, "permutation", aliases=True)
         refuse_path(blocks, "blocks")
         blocks, notes = matched_rows(like, blocks, "blocks")
         return cls(n_resamples, permutation, blocks, stop_after, root_seed(random_state), n_jobs, notes)

@@ -112,7 +112,7 @@ def cca_test(
     from scipy.special import gammaincc
 
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
-    check_one_of(method, ("permutation", "chi2"), "method")
+    method = check_one_of(method, ("permutation", "chi2"), "method", aliases=True)
     if method == "chi2":
         resampling.refuse_without_permutations(method)
     variables = gather(x, y)

@@ -148,7 +148,7 @@ def _metric_name(value: Any, metric: str) -> str:
 
 def _distances(value: Any, argument: str, metric: str, exponent: float) -> FloatArray:
     """The matrix of distances, to a power."""
-    check_one_of(metric, METRICS, "metric")
+    metric = check_one_of(metric, METRICS, "metric", aliases=True)
     if metric == "precomputed":
         matrix = _precomputed(value, argument)
     elif is_classes(value):

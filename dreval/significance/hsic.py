@@ -171,7 +171,7 @@ def hsic_test(
     999
     """
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
-    check_one_of(method, METHODS, "method")
+    method = check_one_of(method, METHODS, "method", aliases=True)
     if method == "gamma":
         resampling.refuse_without_permutations(method)
     variables = gather(x, y, *others, kind=kernel)

@@ -146,7 +146,7 @@ def kcca_test(
     (0.877, 0.005)
     """
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
-    check_one_of(method, ("auto", "exact", "lowrank"), "method")
+    method = check_one_of(method, ("auto", "exact", "lowrank"), "method", aliases=True)
     if check_float(kappa, "kappa") <= 0:
         raise InputError("kappa", "must be a positive number", repr(kappa), "Choose 0.02, or see kappa_curve.")
     variables = gather(x, y, *others, kind=kernel)

@@ -235,7 +235,7 @@ def _interval_kind(ci: Any, anchors: Any) -> str | None:
     """Intervals within a cell, or none."""
     if ci in (None, "none"):
         return None
-    check_one_of(ci, ("default", "points", "anchors", "none"), "ci")
+    ci = check_one_of(ci, ("default", "points", "anchors", "none"), "ci", aliases=True)
     if ci != "default" and (ci == "anchors") != (anchors is not None):
         cure = "Pass anchors=m as well." if ci == "anchors" else "Use ci='anchors', or leave anchors out."
         raise InputError("ci", "must match the anchors", f"{ci!r} with anchors={anchors}", cure)

@@ -228,9 +228,8 @@ class Study:
         self.n_components = check_k(n_components, 2**31, "n_components")[0]
         self.keep_embeddings = check_bool(keep_embeddings, "keep_embeddings")
         root = self._seed(random_state)
-        self.datasets: dict[str, Data] = make_datasets(
-            datasets, labels, check_one_of(metric, METRICS, "metric", aliases=True), root
-        )
+        metric = check_one_of(metric, METRICS, "metric", aliases=True)
+        self.datasets: dict[str, Data] = make_datasets(datasets, labels, metric, root)
         self.methods: dict[str, Source] = make_methods(methods, next(iter(self.datasets.values())))
         self.settings: Settings | None = make_settings(
             measures, n_neighbors, metric, anchors=anchors, ci=ci, options=options, subsample=subsample, root=root
