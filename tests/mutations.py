@@ -200,8 +200,8 @@ MUTANTS = [
     ),
     Mutant(
         "inference/intervals.py",
-        "stdtrit(freedom, 0.5 + LEVEL / 2)",
-        "stdtrit(freedom, LEVEL)",
+        "stdtrit(freedom, 0.5 + level / 2)",
+        "stdtrit(freedom, level)",
         "inference/test_intervals.py",
     ),
     Mutant(
@@ -327,8 +327,8 @@ MUTANTS = [
     ),
     Mutant(
         "evaluation/rows.py",
-        'replace(jackknife_interval(got.value, values, bounds), kind="anchors")',
-        "jackknife_interval(got.value, values, bounds)",
+        'replace(jackknife_interval(got.value, values, bounds, level=found.level), kind="anchors")',
+        "jackknife_interval(got.value, values, bounds, level=found.level)",
         "evaluation/test_evaluation_numbers.py evaluation/test_evaluation.py",
     ),
     Mutant(

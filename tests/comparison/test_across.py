@@ -127,7 +127,7 @@ def test_columns_may_have_other_names():
     pd.testing.assert_frame_equal(found.pairs.drop(columns="measure"), compared(plain).pairs.drop(columns="measure"))
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 2)), max_size=6))
 def test_each_pair_uses_the_data_sets_that_have_both(gone):
     """A missing cell leaves its data set out for its pairs only; Skillings-Mack takes Friedman's place."""

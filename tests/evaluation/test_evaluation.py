@@ -98,7 +98,7 @@ def test_the_table_has_the_closed_columns_and_types() -> None:
 
 def test_every_row_says_where_it_belongs() -> None:
     """Each row has data set, embedding and n; each row of a measure its direction and bounds, failed ones too."""
-    table = evaluation().with_embedding("bad", Y[:5]).run("all").tidy()
+    table = evaluation().with_embedding("bad", Y[:5]).run("all", options={"points": {"n_partitions": 2}}).tidy()
     rows = table[table["test"] == ""]
 
     assert (table["n"] == 40).all()
@@ -136,12 +136,13 @@ def test_default_and_all_measures() -> None:
 
     assert names(evaluation().run()) == [c.name for c in default]
     assert names(plain.run()) == without
-    every = evaluation(latent=X[:, :2]).run("all")
+    few = {"points": {"n_partitions": 2}}
+    every, without_latent = (ev.run("all", None, options=few) for ev in (evaluation(latent=X[:, :2]), evaluation()))
     curves = [*every.curves["measure"].unique()]
     assert curves == [card.name for card in MEASURES.cards() if card.curve]
     assert sorted([*names(every), *curves]) == dreval.list_measures()
-    assert sorted({*names(every)} - {*names(evaluation().run("all"))}) == ["latent_r2"]
-    assert names(evaluation().run("all"))[: len(default)] == [c.name for c in default]
+    assert sorted({*names(every)} - {*names(without_latent)}) == ["latent_r2"]
+    assert names(without_latent)[: len(default)] == [c.name for c in default]
     assert names(plain.run(["default", "procrustes_r"])) == [*without, "procrustes_r"]
 
 
