@@ -11,6 +11,7 @@ NARROW = define(
     "procrustes_disparity.narrow",
     LIMIT,
     "fewer columns than the data: judges the embedding, not its method as trustability does",
+    "Use trustability for the method.",
 )
 
 

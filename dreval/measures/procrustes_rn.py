@@ -16,6 +16,7 @@ UNIT = define(
     "procrustes_rn.unit",
     LIMIT,
     "more than ten times R_N,opt: the unit of the embedding decides this value, not its shape",
+    "Use procrustes_rn_opt, which does not depend on the unit.",
 )
 
 

@@ -39,15 +39,24 @@ TRIED = define(
     ASSUMPTION,
     "{tried} of {all} transformations were tried, spread evenly over the columns.",
 )
-FAILED = define("tractable_consistency.failed", LIMIT, "{failed} of {tried} runs failed; the first: {first}")
+FAILED = define(
+    "tractable_consistency.failed",
+    LIMIT,
+    "{failed} of {tried} runs failed; the first: {first}",
+    "See the first reason.",
+)
 LOST = define(
-    "tractable_consistency.lost", LIMIT, "{failed} of {tried} runs with other seeds failed; the first: {first}"
+    "tractable_consistency.lost",
+    LIMIT,
+    "{failed} of {tried} runs with other seeds failed; the first: {first}",
+    "See the first reason.",
 )
 NO_RESEEDS = define("tractable_consistency.no_reseeds", LIMIT, "No reseed baseline: {reason}.")
 DRIFTS = define(
     "tractable_consistency.drifts",
     LIMIT,
     "The embedding of {what} differs from run to run by u = {u:.3g} on the same data; give it a random_state argument.",
+    "Give the method a random_state argument.",
 )
 CONSTANT = define(
     "tractable_consistency.constant",

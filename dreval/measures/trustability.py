@@ -22,7 +22,12 @@ from dreval.records.measure_record import MeasureRecord
 from dreval.records.notes import ASSUMPTION, LIMIT, define
 
 CHANCE_DRAWS = 20
-CONSTANT = define("trustability.constant", LIMIT, "The method puts all points in one place: u = 1 (TI is 0 there).")
+CONSTANT = define(
+    "trustability.constant",
+    LIMIT,
+    "The method puts all points in one place: u = 1 (TI is 0 there).",
+    "See what the method returns.",
+)
 FEWER = define("trustability.fewer", ASSUMPTION, "Run at d = {d}, not at p = {p}: {why}.")
 
 

@@ -28,10 +28,20 @@ from dreval.methods._supervised import check_invertible
 from dreval.records.notes import LIMIT, define
 
 _ALL = "All points were taken as skeletal: the embedding is metric scaling of graph distances."
-EVERY_BOUNDARY = define("lsdr.every_boundary", LIMIT, f"LSDR: Every point is on the boundary of the graph. {_ALL}")
-NO_BOUNDARY = define("lsdr.no_boundary", LIMIT, f"LSDR: No point is on the boundary. {_ALL}")
+EVERY_BOUNDARY = define(
+    "lsdr.every_boundary",
+    LIMIT,
+    f"LSDR: Every point is on the boundary of the graph. {_ALL}",
+    "Choose a larger n_neighbors.",
+)
+NO_BOUNDARY = define(
+    "lsdr.no_boundary", LIMIT, f"LSDR: No point is on the boundary. {_ALL}", "Choose another n_neighbors."
+)
 FEW_SKELETAL = define(
-    "lsdr.few_skeletal", LIMIT, f"LSDR: Only {{skeletal}} points are skeletal, for {{d}} coordinates. {_ALL}"
+    "lsdr.few_skeletal",
+    LIMIT,
+    f"LSDR: Only {{skeletal}} points are skeletal, for {{d}} coordinates. {_ALL}",
+    "Choose a smaller n_neighbors.",
 )
 
 BoolArray = npt.NDArray[np.bool_]

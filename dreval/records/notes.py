@@ -197,8 +197,8 @@ _FEW_CARRY = "few points may carry a difference of a measure of pairs, and the a
 CODES: dict[str, Code] = {
     # what failed
     "refused": Code("`{argument}` {rule}: got {got}. {cure}", FAILURE),
-    "labels.none": Code("needs labels; pass {way}", FAILURE),
-    "latent.none": Code("needs latent variables; pass {way}", FAILURE),
+    "labels.none": Code("needs labels; pass {way}", FAILURE, "Pass labels."),
+    "latent.none": Code("needs latent variables; pass {way}", FAILURE, "Pass latent variables."),
     # values of measures
     "neighbors.half": Code("k = {k} is half of the {n} points or more", LIMIT, "Choose a smaller n_neighbors."),
     "neighbors.auto": Code(
@@ -217,9 +217,17 @@ CODES: dict[str, Code] = {
     "metric.coordinates": Code("measured in the coordinates as they are, not by the metric {metric!r}", LIMIT),
     "metric.neighbors": Code("neighbors by the metric {metric!r}, measured in the coordinates as they are", LIMIT),
     "parts": Code("{parts:parts}", ASSUMPTION),
-    "pairs.anchors": Code("{drawn:,} pairs from the anchors drawn at random", LIMIT),
-    "pairs.drawn": Code("{drawn:,} of {total:,} pairs drawn at random, standard error of this draw {se:.2g}", LIMIT),
-    "points.drawn": Code("{drawn:,} of {total:,} points drawn at random, standard error of this draw {se:.2g}", LIMIT),
+    "pairs.anchors": Code("{drawn:,} pairs from the anchors drawn at random", LIMIT, "Use more anchors."),
+    "pairs.drawn": Code(
+        "{drawn:,} of {total:,} pairs drawn at random, standard error of this draw {se:.2g}",
+        LIMIT,
+        "Compare the standard error of this draw with the differences.",
+    ),
+    "points.drawn": Code(
+        "{drawn:,} of {total:,} points drawn at random, standard error of this draw {se:.2g}",
+        LIMIT,
+        "Compare the standard error of this draw with the differences.",
+    ),
     "pairs.largest": Code(
         "on average a little too high: the largest distance seen may not be the largest of all", LIMIT
     ),
@@ -227,34 +235,46 @@ CODES: dict[str, Code] = {
         "all {what} are equal in the data, and so they are in the embedding: counted as 1", ASSUMPTION
     ),
     "correlation.equal": Code("all {what} in the {space} are equal: counted as 0", ASSUMPTION),
-    "coranking.anchors": Code("on average a little low: the anchors also choose K_max", LIMIT),
+    "coranking.anchors": Code(
+        "on average a little low: the anchors also choose K_max", LIMIT, "Leave anchors out, or use more."
+    ),
     "density.flat": Code("all distances in the embedding are 0: its density counts as uniform", ASSUMPTION),
     "procrustes.coincident": Code("{count} neighborhoods of coinciding points contribute 0", ASSUMPTION),
     # why there is no interval
     "interval.jumps": Code("no interval: {reason}", LIMIT),
     "interval.fixed": Code("no interval: leaving out points changes nothing", LIMIT),
-    "interval.same_runs": Code("no interval: every run gave the same value", LIMIT),
+    "interval.same_runs": Code(
+        "no interval: every run gave the same value",
+        LIMIT,
+        "Leave ci='replicates' out: the method does not depend on its seed.",
+    ),
     "interval.same_halves": Code("no interval: halves of the points have equal values", LIMIT),
     "interval.few_carry": Code(
         "no interval: few anchors carry the value, and what one point contributes has no bound",
         LIMIT,
         "Use more anchors.",
     ),
-    "interval.scale": Code("no interval: the anchors also choose the scale", LIMIT),
+    "interval.scale": Code("no interval: the anchors also choose the scale", LIMIT, "Leave anchors out."),
     "interval.missed": Code(
         "no interval: so few points may carry the error that the anchors can miss them", LIMIT, "Use more anchors."
     ),
     "interval.refused": Code("no interval: {reason}", LIMIT),
-    "interval.undefined": Code("no interval: undefined without some of the points", LIMIT),
+    "interval.undefined": Code("no interval: undefined without some of the points", LIMIT, "Use ci='subsampling'."),
     "interval.large_k": Code(
         "no interval: k is too large beside n to leave groups out", LIMIT, "Choose a smaller n_neighbors."
     ),
-    "interval.group": Code("no interval: without one group of points {reason}", LIMIT),
-    "interval.one_run": Code("no interval: of several runs only the first succeeded", LIMIT),
-    "interval.few_points": Code("no interval: too few points for halves", LIMIT),
-    "interval.half": Code("no interval: at one half of the points {reason}", LIMIT),
-    "runs.apart": Code("{few} of {runs} runs lie far from the others: read the runs, not their mean", LIMIT),
-    "runs.failed": Code("{failed} of {runs} runs failed, which is in no mean: {reasons}", LIMIT),
+    "interval.group": Code("no interval: without one group of points {reason}", LIMIT, "Use ci='subsampling'."),
+    "interval.one_run": Code(
+        "no interval: of several runs only the first succeeded", LIMIT, "See why the other runs failed."
+    ),
+    "interval.few_points": Code("no interval: too few points for halves", LIMIT, "Use ci='points'."),
+    "interval.half": Code("no interval: at one half of the points {reason}", LIMIT, "Use ci='points'."),
+    "runs.apart": Code(
+        "{few} of {runs} runs lie far from the others: read the runs, not their mean",
+        LIMIT,
+        "Read the rows of the runs.",
+    ),
+    "runs.failed": Code("{failed} of {runs} runs failed, which is in no mean: {reasons}", LIMIT, "See the reasons."),
     "interval.coordinates": Code(
         "intervals hold the coordinates fixed, and do not cover what the method gives on other points; "
         "ci='replicates' re-runs it.",
@@ -265,6 +285,7 @@ CODES: dict[str, Code] = {
         "intervals of {runs} runs say nothing of what fewer than {least:.0f} % of the seeds give "
         "(30 runs: 10 %, 60 runs: 5 %).",
         LIMIT,
+        "Use more replicates.",
     ),
     # tests
     "test.data": Code(
@@ -277,14 +298,19 @@ CODES: dict[str, Code] = {
         "p by a residual bootstrap with refit, as in certificate(); without noise what is left of the data is small, "
         "yet not independent: read the effect size and reconstruction_error first",
         LIMIT,
+        "Read the effect size and reconstruction_error first.",
     ),
     "test.known": Code("on the {known} of {n} points at which `{argument}` is known", ASSUMPTION),
     "test.all_points": Code("tested on all {n} points", ASSUMPTION),
     "test.drawn_matrices": Code(
-        "tested on {drawn} points drawn at random: {test} has no way around n x n matrices", LIMIT
+        "tested on {drawn} points drawn at random: {test} has no way around n x n matrices",
+        LIMIT,
+        "Use hsic or kcca, which have low-rank kernels.",
     ),
     "test.drawn_factors": Code(
-        "tested on {drawn} points drawn at random: {test} finds no small factor of a kernel here", LIMIT
+        "tested on {drawn} points drawn at random: {test} finds no small factor of a kernel here",
+        LIMIT,
+        "Choose a larger bandwidth.",
     ),
     "test.unused": Code("not used here: {options}", ASSUMPTION),
     "test.attainable": Code(
@@ -304,7 +330,9 @@ CODES: dict[str, Code] = {
     "permutation.within": Code("Rows were permuted within their blocks only.", ASSUMPTION),
     "permutation.blocks": Code("Whole blocks of rows were permuted.", ASSUMPTION),
     "permutation.cyclic": Code(
-        "Rows were shifted cyclically, which joins the ends: p holds nearly, for stationary series only.", LIMIT
+        "Rows were shifted cyclically, which joins the ends: p holds nearly, for stationary series only.",
+        LIMIT,
+        "Use blocks if the series is not stationary.",
     ),
     "kernel.delta": Code("`{argument}` holds classes: its kernel is delta (1 if equal, else 0).", ASSUMPTION),
     "bandwidth.smallest": Code(
@@ -358,6 +386,7 @@ CODES: dict[str, Code] = {
         "{negative} of the {d} leading eigenvalues are negative (the least {least:.4g}, the largest {largest:.4g}), "
         "since the distances are not Euclidean; their coordinates are set to 0.",
         LIMIT,
+        "Use metric_mds, which needs no Euclidean distances.",
     ),
     "response.classes": Code(
         "The {classes} integers in `{argument}` were taken as classes; pass floats, {argument}.astype(float), for a "
@@ -371,6 +400,7 @@ CODES: dict[str, Code] = {
         "{given} {given:column was returned and counts|columns were returned and count} as padded with zeros "
         "(asked for: {asked}).",
         LIMIT,
+        "Ask for as many columns as the method returns.",
     ),
     "columns.more": Code(
         "More dimensions were asked for ({asked}) than the data have columns ({columns}).", ASSUMPTION
@@ -431,10 +461,14 @@ CODES: dict[str, Code] = {
     ),
     "data.constant": Code("{constant} of {columns} columns are constant ({named}).", ASSUMPTION),
     "data.one_column": Code(
-        "Column {column!r} carries {percent:.1f} % of the total variance; data are never scaled.", LIMIT
+        "Column {column!r} carries {percent:.1f} % of the total variance; data are never scaled.",
+        LIMIT,
+        "Scale the columns if their units are arbitrary.",
     ),
     "data.ids_used": Code(
-        "Column {column!r} looks like row ids and is used as a feature; name it as ids={column!r}.", LIMIT
+        "Column {column!r} looks like row ids and is used as a feature; name it as ids={column!r}.",
+        LIMIT,
+        "Name it as ids.",
     ),
     "data.repeated": Code("{rows} {rows:row repeats|rows repeat} an earlier one.", ASSUMPTION),
     "distances.ordered": Code("Columns of the distances were put into the order of the rows, by name.", ASSUMPTION),
@@ -451,7 +485,7 @@ CODES: dict[str, Code] = {
     "source.stored": Code("coordinates stored in obsm[{key!r}].", ASSUMPTION),
     "source.stored_too": Code("coordinates stored in obsm[{key!r}]; the bundled method is {method!r}.", ASSUMPTION),
     # pairs of embeddings on one data set
-    "pair.no_value": Code("no value of {embeddings:and}", FAILURE),
+    "pair.no_value": Code("no value of {embeddings:and}", FAILURE, "See the notes on the values."),
     "pair.one_embedding": Code("{embedding} is one embedding, taken as it is", ASSUMPTION),
     "pair.exact": Code("no test: both values are computed from all points, so that they are exact", ASSUMPTION),
     "pair.no_interval": Code(
@@ -494,13 +528,16 @@ CODES: dict[str, Code] = {
     "datasets.few": Code(
         "{embeddings} embeddings, {shared} {shared:data set|data sets} with two values", FAILURE, "Add data sets."
     ),
-    "datasets.no_embedding": Code("no value at all of embedding {names}, left out", LIMIT),
-    "datasets.no_dataset": Code("no value at all of data set {names}, left out", LIMIT),
+    "datasets.no_embedding": Code(
+        "no value at all of embedding {names}, left out", LIMIT, "See the notes on the values."
+    ),
+    "datasets.no_dataset": Code("no value at all of data set {names}, left out", LIMIT, "See the notes on the values."),
     "datasets.replicates": Code("replicates are averaged within data sets before ranks are taken", ASSUMPTION),
     "datasets.partly": Code(
         "{whole} of {n} data sets have a value of every embedding; mean ranks and Nemenyi use these, each pair the "
         "data sets that have both",
         LIMIT,
+        "Compute the missing values.",
     ),
     "ranks.two": Code("needs three embeddings; see the test of the pair", LIMIT, "See the test of the pair."),
     "ranks.equal": Code("undefined: all embeddings are equal on every data set", FAILURE),
@@ -515,7 +552,7 @@ CODES: dict[str, Code] = {
     "ranks.exchanged": Code(
         "p by exchanging the values of a data set, as if what is missing did not depend on its value", ASSUMPTION
     ),
-    "signed_ranks.none": Code("no data set has both", FAILURE),
+    "signed_ranks.none": Code("no data set has both", FAILURE, "Evaluate both on the same data sets."),
     "signed_ranks.equal": Code("equal on every data set", ASSUMPTION),
     "signed_ranks.ties": Code("data sets with equal values are left out", ASSUMPTION),
     "mixed.normal": Code("normal approximation, too optimistic with few data sets", LIMIT, "Add data sets."),
@@ -527,16 +564,24 @@ CODES: dict[str, Code] = {
     "variance.cell": Code("found no variance of embeddings within data sets", ASSUMPTION),
     "variance.replicate": Code("found no variance between replicates", ASSUMPTION),
     # embeddings that a tool outside Python returned
-    "protocol.missing": Code("{count} of {runs} runs have not been returned, {first} the first.", LIMIT),
+    "protocol.missing": Code(
+        "{count} of {runs} runs have not been returned, {first} the first.",
+        LIMIT,
+        "Run the driver again for these files.",
+    ),
     "protocol.rounded": Code(
         "{count} of {runs} embeddings {count:looks|look} rounded to a few digits, {first} the first: write them all.",
         LIMIT,
+        "Write all digits.",
     ),
     "protocol.copied": Code(
         "{count} of {runs} embeddings of transformed data {count:is|are} equal to that of the data ({base}), {first} "
         "the first: was a file copied?",
         LIMIT,
+        "Run the tool on the transformed data.",
     ),
-    "protocol.one_place": Code("The embedding of the data puts all points in one place.", LIMIT),
+    "protocol.one_place": Code(
+        "The embedding of the data puts all points in one place.", LIMIT, "See what the tool returned."
+    ),
     "protocol.dimensions": Code("More dimensions ({asked}) than the data have ({columns}).", ASSUMPTION),
 }

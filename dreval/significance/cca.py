@@ -19,6 +19,7 @@ CHI2 = define(
     "cca.chi2",
     LIMIT,
     "p is an approximation: chi-square with {freedom} degrees of freedom, for normal variables.",
+    "Use permutations.",
 )
 
 

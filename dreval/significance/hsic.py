@@ -24,6 +24,7 @@ GAMMA = define(
     LIMIT,
     "p is an approximation: a gamma distribution with the mean and variance of all permutations. Of independent normal "
     "variables it rejects about 1.3 % at the 1 % level and 5.8 % at 5 % (n = 30); with heavy tails or outliers more.",
+    "Use permutations.",
 )
 ALL_VALUES = define("hsic.all_values", LIMIT, "The kernels have no small factor: all {n} x {n} values were used.")
 FACTORS = define(
