@@ -357,7 +357,7 @@ def test_other_targets_are_not_compared(mixed: dreval.Results) -> None:
     other = evaluation(pca="pca", xy=X[:, :2]).run("continuity", None, options=OPTIONS).compare().pairs
 
     assert pairs.loc[("pca", "xy", "trustworthiness"), "note"] == "no test: no interval of xy"
-    assert other["note"].tolist() == ["no test: their intervals speak of different targets"]
+    assert other["note"].tolist() == ["no test: their intervals refer to different targets"]
     assert other["advantage"].notna().all()
     assert "Pairs: not tested" in str(mixed.compare().summary())
     assert "1 pair could not be tested." in mixed.compare().paragraph()
