@@ -83,7 +83,7 @@ def test_some_embeddings_across_data_sets(scores: pd.DataFrame) -> None:
 
 def test_what_does_not_fit_is_refused(results: dreval.Results, scores: pd.DataFrame) -> None:
     """Options of the other kind of comparison, and names that are not there, are errors that say what to do."""
-    with pytest.raises(InputError, match=r"`rope` must be used across data sets only.*margin="):
+    with pytest.raises(InputError, match=r"`rope` must be used across data sets only.*`margin`"):
         results.compare(rope=0.1)
     with pytest.raises(InputError, match="`direction` must be used across data sets only"):
         dreval.compare(results, direction="higher")
