@@ -87,7 +87,7 @@ def test_what_does_not_fit_is_refused(results: dreval.Results, scores: pd.DataFr
         results.compare(rope=0.1)
     with pytest.raises(InputError, match="`direction` must be used across data sets only"):
         dreval.compare(results, direction="higher")
-    with pytest.raises(InputError, match=r"`margin` must be used on one data set only.*rope="):
+    with pytest.raises(InputError, match=r"`margin` must be used on one data set only.*`rope`"):
         dreval.compare(scores, direction="higher", margin=0.1)
     with pytest.raises(UnknownName, match=r"`baseline`.*Did you mean 'front'"):
         results.compare(baseline="fornt")
