@@ -13,6 +13,7 @@ import pytest
 
 import dreval
 from dreval._check import keywords_checked, nearest_name
+from dreval.cli._main import main
 from dreval.errors import DrevalError, UnknownKeyword
 from dreval.protocol.returned import ProtocolStatus
 from dreval.records.certificate import Certificate
@@ -228,3 +229,32 @@ def test_attributes_get_the_nearest_name() -> None:
         with pytest.raises(AttributeError, match=f"Did you mean '{near}'"):
             getattr(thing, typed)
     assert not hasattr(dreval, "nothing")
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        ("evaluate x.csv --perms 5", "--n-resamples"),
+        ("evaluate x.csv --Metrics=L1", "--metric"),
+        ("study run a.dreval --replicates 3", "--n-replicates"),
+        ("protocol export x.csv folder --n-replicate 3", "--n-replicates"),
+        ("list measures --jsn", "--json"),
+        ("evaluate x.csv --bogus", None),
+    ],
+)
+def test_the_command_line_suggests_the_nearest_option(
+    words: str, near: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The verb refuses an unknown option, before any file is read, with the nearest of its own."""
+    with pytest.raises(SystemExit) as caught:
+        main(words.split())
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert caught.value.code == 2
+    assert "unrecognized arguments" in said
+    assert said.endswith(f"(did you mean {near}?)") if near else "did you mean" not in said
+
+
+def test_words_of_the_command_line_have_aliases(capsys: pytest.CaptureFixture[str]) -> None:
+    """Capital letters do not matter where the words are fixed."""
+    assert main(["list", "Tests"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(TESTS)

@@ -15,13 +15,15 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 from dreval import __version__
+from dreval._check import known_name, nearest_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError
 from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.notes import Note
@@ -45,6 +47,7 @@ __all__ = [
     "main",
     "names",
     "names_or_none",
+    "one_of",
     "pairs",
     "with_command",
     "write_files",
@@ -65,11 +68,21 @@ class Verb(argparse.ArgumentParser):
         self.set_defaults(parser=self)
 
     def error(self, message: str) -> NoReturn:
-        """Report an error; unrecognized arguments get a hint on how one option takes several values."""
+        """Report an error; unrecognized arguments get the nearest option, or how one option takes several values."""
         stray = message.removeprefix("unrecognized arguments: ")
         if stray != message and not stray.startswith("-"):
             message += " (several values of one option are separated by commas, as in --measures a,b)"
+        elif stray != message:
+            near = nearest_name(stray.split()[0].partition("=")[0].strip("-").replace("-", "_"), self.flags)
+            message += f" (did you mean --{near.replace('_', '-')}?)" if near else ""
         super().error(message)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; the verb itself, whose options are known here, refuses what is not one of them."""
+        found, stray = super().parse_known_args(args, namespace)
+        if stray:
+            self.error(f"unrecognized arguments: {' '.join(stray)}")
+        return found, stray
 
     @property
     def flags(self) -> set[str]:
@@ -123,6 +136,11 @@ def integers(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be integers separated by commas: got {text!r}") from None
+
+
+def one_of(options: Collection[str]) -> dict[str, Any]:
+    """The settings of an option with fixed words, which is understood in capitals and by usual other words too."""
+    return {"type": partial(known_name, options=options), "choices": options}
 
 
 def neighbors(text: str) -> list[int] | str:

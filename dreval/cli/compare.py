@@ -17,6 +17,7 @@ from dreval.cli._main import (
     check_report,
     json_text,
     names,
+    one_of,
     pairs,
     with_command,
     write_files,
@@ -77,7 +78,10 @@ def add_verb(add: Callable[..., Verb]) -> None:
     verb.add_argument("--plot", type=Path, metavar="PATH", help="write the first figure (.png .svg .pdf)")
     output = add_answer(verb, "recipe, pairs, overall, standing, notes", with_quiet=True)
     output.add_argument(
-        "--paragraph", metavar="FORMAT", choices=FORMATS, help=f"print the paragraph for a paper: {', '.join(FORMATS)}"
+        "--paragraph",
+        metavar="FORMAT",
+        **one_of(FORMATS),
+        help=f"print the paragraph for a paper: {', '.join(FORMATS)}",
     )
     output.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     output.add_argument("--latex", action="store_true", help="print the tables as LaTeX")

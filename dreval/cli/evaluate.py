@@ -22,6 +22,7 @@ from dreval.cli._main import (
     names,
     names_or_none,
     neighbors,
+    one_of,
     pairs,
     with_command,
     write_files,
@@ -95,7 +96,7 @@ def _add_analysis(verb: Verb) -> None:
         help="numbers of neighbors (auto: 15, or fewer where that is half of the points)",
     )
     analysis.add_argument(
-        "--metric", choices=METRICS, default=METRICS[0], metavar="METRIC",
+        "--metric", **one_of(METRICS), default=METRICS[0], metavar="METRIC",
         help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
     )  # fmt: skip
     analysis.add_argument(

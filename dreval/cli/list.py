@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dreval.cli._main import DONE, Say, Verb, add_answer, json_text
+from dreval.cli._main import DONE, Say, Verb, add_answer, json_text, one_of
 from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, TESTS
 
 __all__ = ["add_verb"]
@@ -24,7 +24,7 @@ exit codes: 0 done, 2 refused"""
 def add_verb(add: Callable[..., Verb]) -> None:
     """Add the verb to the command line."""
     verb = add("list", _list, "List measures, methods, tests, data sets or figures.", EPILOG)
-    verb.add_argument("kind", choices=sorted(REGISTRIES), help="what to list")
+    verb.add_argument("kind", **one_of(sorted(REGISTRIES)), help="what to list")
     verb.add_argument("--markdown", action="store_true", help="as a Markdown table")
     add_answer(verb, "kind, items (name, what)")
 

@@ -21,6 +21,7 @@ from dreval.cli._main import (
     integers,
     json_text,
     names,
+    one_of,
 )
 from dreval.errors import InputError, MissingFile
 from dreval.glossary import METRICS
@@ -166,7 +167,7 @@ def _add_arguments(verb: Verb) -> None:
     arguments.add_argument("-k", "--n-neighbors", type=integers, metavar="K[,K...]", help="numbers of neighbors (15)")
     arguments.add_argument("--subsample", type=float, metavar="S", help="share of the points that each replicate sees")
     arguments.add_argument(
-        "--metric", choices=METRICS, metavar="METRIC",
+        "--metric", **one_of(METRICS), metavar="METRIC",
         help=f"distance in the data ({METRICS[0]}), one of: {', '.join(METRICS)}",
     )  # fmt: skip
     arguments.add_argument(
