@@ -442,7 +442,7 @@ class Evaluation:
             shepard={name: part.shepard for name, part in found.items() if part.shepard is not None},
             embeddings=embedded,
             labels=None if self.data.labels is None else self.data.labels.values,
-            ids=None if self.data.ids is None else plain_ids(self.data.ids.to_numpy()),
+            ids=None if self.data.ids is None else plain_ids(self.data.ids),
             recipe=recipe,
             data=self.data.X,
             left_out={name: pd.DataFrame(part.left_out) for name, part in found.items() if part.left_out},

@@ -8,7 +8,7 @@ import reprlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ from dreval.inputs.source import BUNDLED, CoordinateSource, Source, stored_key
 from dreval.inputs.source_kinds import seed_of
 from dreval.records.notes import Note, note
 from dreval.registry import MEASURES, TESTS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "Refused",
@@ -115,9 +118,10 @@ def attainable_note(table: Any, adjust: str | None) -> list[Note]:
     return [note("test.attainable", word=word, tests=m, least=least, most=most, enough=enough)]
 
 
-def plain_ids(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def plain_ids(ids: pd.Index[Any]) -> npt.NDArray[Any]:
     """Names of points as numbers or text, so that they can be saved: dates and tuples become text."""
-    return ids if ids.dtype.kind in "iuf" else np.array([str(name) for name in ids.tolist()], dtype=object)
+    values = ids.to_numpy()
+    return values if values.dtype.kind in "iuf" else np.array([str(name) for name in ids], dtype=object)
 
 
 @cache

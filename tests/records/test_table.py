@@ -76,6 +76,7 @@ def test_ids_of_every_kind_are_names() -> None:
     kinds: dict[str, tuple[pd.Index, object]] = {
         "pairs": (pd.MultiIndex.from_product([list("abcde"), range(6)]), "('a', 0)"),
         "dates": (pd.date_range("2020-01-01", periods=30), "2020-01-01 00:00:00"),
+        "dates in nanoseconds": (pd.date_range("2020-01-01", periods=30, unit="ns"), "2020-01-01 00:00:00"),
         "numbers": (pd.Index(range(100, 130)), 100),
         "text and numbers": (pd.Index(["x", *range(29)]), "x"),
     }
