@@ -138,6 +138,7 @@ def test_run_has_the_promised_parameters() -> None:
         "measures": "default",
         "tests": "default",
         "ci": "default",
+        "conf_level": 0.95,
         "n_resamples": 999,
         "adjust": "holm",
         "options": None,
