@@ -14,7 +14,8 @@ import pandas as pd
 from dreval._check import check_numeric, check_one_of, describe, nearest_name
 from dreval.errors import Hint, InputError, UnknownName
 from dreval.inputs.files import read_table
-from dreval.journal.study_file import is_study, read_study_table
+from dreval.journal.store import is_journal
+from dreval.journal.study_file import read_study_table
 from dreval.records.archive import load_results
 from dreval.records.comparison import Family
 from dreval.records.notes import Note, Notes, joined, note
@@ -58,7 +59,7 @@ def _part(one: Any, columns: Mapping[str, str], known: _Known) -> pd.DataFrame:
     """The rows of one table, result or file."""
     if isinstance(one, str | os.PathLike):
         path = Path(one)
-        if is_study(path):
+        if is_journal(path):
             one = read_study_table(path)
         elif path.suffix.lower() in TABLES:
             one = pd.DataFrame(read_table(path, "results").values)

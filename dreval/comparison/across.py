@@ -27,7 +27,7 @@ from dreval.comparison.within import compare_pairs
 from dreval.errors import Hint, InputError
 from dreval.glossary import STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
-from dreval.journal.study_file import is_study
+from dreval.journal.store import is_journal
 from dreval.records.archive import load_results
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison, Family
@@ -205,7 +205,7 @@ def compare(
 def _single(results: Any) -> Results | None:
     """The one result that is to be compared by its points, itself or from its file; None for everything else."""
     one = results[0] if isinstance(results, list | tuple) and len(results) == 1 else results
-    if isinstance(one, str | os.PathLike) and not is_study(Path(one)) and Path(one).suffix.lower() not in TABLES:
+    if isinstance(one, str | os.PathLike) and not is_journal(one) and Path(one).suffix.lower() not in TABLES:
         return load_results(Path(one))
     return one if isinstance(one, Results) else None
 

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import secrets
 import sqlite3
 import sys
@@ -26,18 +27,22 @@ from dreval.errors import InputError, MissingFile
 FORMAT = 1
 WAIT_SECONDS = 60.0  # how long one process waits for another one that writes
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+TOKEN = re.compile("[0-9a-f]{16}")  # of a claimant, and the end of the name of its lock file
+NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 _MAGIC = b"SQLite format 3\0"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, recipe TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cells (
-    run TEXT NOT NULL, cell TEXT NOT NULL, value TEXT NOT NULL, array BLOB, PRIMARY KEY (run, cell)
+    run TEXT NOT NULL, cell TEXT NOT NULL, value TEXT NOT NULL, value_sha256 TEXT NOT NULL,
+    array BLOB, array_sha256 TEXT, PRIMARY KEY (run, cell)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tasks (
     run TEXT NOT NULL, cell TEXT NOT NULL, owner TEXT, PRIMARY KEY (run, cell)
 ) WITHOUT ROWID;
 """
 
+_VALUE, _ARRAY = "value, value_sha256", "array, array_sha256"
 Cell = tuple[dict[str, Any], npt.NDArray[Any] | None]
 
 
@@ -120,8 +125,11 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            rule = "must be a file that dreval can use as a journal"
-            raise InputError(self._argument, rule, f"{str(self.path)!r} ({error})", "Choose a new file.") from error
+            rule, cure = "must be a file that dreval can use as a journal", "Choose a new file."
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in NO_ROOM:
+                rule = "must be on a disk with room for it, which can be written"
+                cure = "Free some space and run again: what was finished before is kept."
+            raise InputError(self._argument, rule, f"{str(self.path)!r} ({error})", cure) from error
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:
         """The open database, usable from all threads under the lock of the store."""
@@ -140,10 +148,10 @@ class Store:
             self._write_ahead()
             begun = f"INSERT OR IGNORE INTO about VALUES ('format', '{FORMAT}')"
             self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {begun}; COMMIT;")
-        found = self.rows("SELECT value FROM about WHERE name = 'format'")[0][0]
-        if found != str(FORMAT):
-            rule = f"must have format {FORMAT}"
-            raise InputError(self._argument, rule, f"format {found}", "Choose a new file, or update dreval.")
+        found = [value for (value,) in self.rows("SELECT value FROM about WHERE name = 'format'")]
+        if found != [str(FORMAT)]:
+            rule, got = f"must have format {FORMAT}", f"format {', '.join(map(str, found)) or 'unknown'}"
+            raise InputError(self._argument, rule, got, "Choose a new file, or update dreval.")
 
     def _write_ahead(self) -> None:
         """Switch to write-ahead logging; SQLite itself does not wait while another process does the same."""
@@ -165,10 +173,11 @@ class Store:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
+                self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                if self._db.in_transaction:  # a full disk has ended it already
+                    self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
 
     def rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
@@ -185,21 +194,44 @@ class Store:
         self, run: str, cell: str, value: Mapping[str, Any] | None = None, array: npt.NDArray[Any] | None = None
     ) -> None:
         """Write one finished cell; an existing value is kept, so that the first one counts."""
-        self.rows("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", cell_row(run, cell, value or {}, array))
+        self.rows("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(run, cell, value or {}, array))
 
     def get(self, run: str, cell: str) -> Cell | None:
         """One finished cell, or None."""
-        rows = self.rows("SELECT value, array FROM cells WHERE run = ? AND cell = ?", (run, cell))
-        return _cell(*rows[0]) if rows else None
+        query = f"SELECT {_VALUE}, {_ARRAY} FROM cells WHERE run = ? AND cell = ?"
+        rows = self.rows(query, (run, cell))
+        return self._cell((run, cell), *rows[0]) if rows else None
 
     def cells(self, run: str) -> dict[str, Cell]:
         """All finished cells of a run, by name."""
-        rows = self.rows("SELECT cell, value, array FROM cells WHERE run = ? ORDER BY cell", (run,))
-        return {cell: _cell(value, blob) for cell, value, blob in rows}
+        rows = self.rows(f"SELECT cell, {_VALUE}, {_ARRAY} FROM cells WHERE run = ? ORDER BY cell", (run,))
+        return {cell: self._cell((run, cell), *stored) for cell, *stored in rows}
 
     def texts(self, run: str) -> dict[str, str]:
         """The values of all finished cells as JSON text, without their arrays."""
-        return dict(self.rows("SELECT cell, value FROM cells WHERE run = ? ORDER BY cell", (run,)))
+        rows = self.rows(f"SELECT cell, {_VALUE} FROM cells WHERE run = ? ORDER BY cell", (run,))
+        return {cell: self._value((run, cell), *stored) for cell, *stored in rows}
+
+    def _value(self, place: tuple[str, str], value: Any, known: Any) -> str:
+        """The text of a value, which must be the one that was written at this place."""
+        if not isinstance(value, str) or _sha256(*place, value) != known:
+            raise self._changed(place[1])
+        return value
+
+    def _cell(self, place: tuple[str, str], value: Any, known: Any, blob: Any, blob_known: Any) -> Cell:
+        """Value and array of a cell, which must be those that were written at this place."""
+        text = self._value(place, value, known)
+        if blob is None and blob_known is None:
+            return json.loads(text), None
+        if not isinstance(blob, bytes) or _sha256(*place, blob) != blob_known:
+            raise self._changed(place[1])
+        return json.loads(text), np.load(io.BytesIO(blob), allow_pickle=False)
+
+    def _changed(self, cell: str) -> InputError:
+        """The error for a cell that something else than dreval has changed."""
+        got = f"{str(self.path)!r}, whose cell {cell} was changed after it was written"
+        cure = "Copy the file back from where it is whole, or begin a new one."
+        return InputError(self._argument, "must be as dreval wrote it", got, cure)
 
     def close(self) -> None:
         """Close the file."""
@@ -225,22 +257,28 @@ def _read_uri(path: Path) -> str:
 
 def cell_row(
     run: str, cell: str, value: Mapping[str, Any], array: npt.NDArray[Any] | None
-) -> tuple[str, str, str, bytes | None]:
-    """A row of the table of cells: the value as JSON, the array in the .npy format."""
+) -> tuple[str, str, str, str, bytes | None, str | None]:
+    """A row of the table of cells: the value as JSON, the array in the .npy format, each with its checksum."""
+    text = _text(value)
+    row = (run, cell, text, _sha256(run, cell, text))
     if array is None:
-        return run, cell, _text(value), None
+        return *row, None, None
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
-    return run, cell, _text(value), buffer.getvalue()
+    return *row, buffer.getvalue(), _sha256(run, cell, buffer.getvalue())
 
 
 def _text(value: Mapping[str, Any]) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _cell(value: str, blob: bytes | None) -> Cell:
-    array = None if blob is None else np.load(io.BytesIO(blob), allow_pickle=False)
-    return json.loads(value), array
+def _sha256(*parts: str | bytes) -> str:
+    """The hash of texts and bytes, each with its length, so that nothing can be moved from one to the next."""
+    made = hashlib.sha256()
+    for part in parts:
+        content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        made.update(len(content).to_bytes(8, "big") + content)
+    return made.hexdigest()
 
 
 class Claims:
@@ -320,7 +358,7 @@ class Claims:
             query = "UPDATE tasks SET owner = NULL WHERE run = ? AND cell = ? AND owner = ?"
             if db.execute(query, (self.run, cell, self.token)).rowcount == 0:
                 return False
-            db.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)", cell_row(self.run, cell, value, array))
+            db.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(self.run, cell, value, array))
         return True
 
     def release(self) -> None:
@@ -337,7 +375,7 @@ def running(store: Store, run: str) -> dict[str, bool]:
 
 def _is_at_work(store: Store, token: str | None) -> bool:
     """Whether a claimant holds its lock; a lock file of another user that cannot be read counts as held."""
-    if token is None:
+    if not isinstance(token, str) or not TOKEN.fullmatch(token):
         return False
     try:
         descriptor = os.open(store.lock_prefix + token, os.O_RDONLY)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
-from dreval.errors import InputError
+from dreval.errors import DrevalError, InputError
 from dreval.journal.store import Claims, Store, is_journal, running
 from dreval.records.notes import Note, Notes
 from dreval.records.results import tidy_frame
@@ -44,8 +45,16 @@ class Cell:
 
     @classmethod
     def of(cls, name: str) -> Cell:
-        """The cell of that name."""
-        return cls(*json.loads(name))
+        """The cell of that name; ValueError where it is none."""
+        made = cls(*json.loads(name))
+        if [type(part) for part in (made.dataset, made.method, made.n_components, made.replicate)] != [
+            str,
+            str,
+            int,
+            int,
+        ]:
+            raise ValueError(f"{name} is no cell")
+        return made
 
 
 def is_study(path: str | Path) -> bool:
@@ -105,6 +114,7 @@ class StudyFile:
                 raise InputError(
                     "path", "must hold a study", f"the journal {str(self.store.path)!r} of something else", cure
                 )
+            _ = self.recipe  # one that is none is refused
             if recipe is not None:
                 self.store.put(ABOUT, "recipe", recipe)  # of two processes that begin at once the first one's is kept
                 self.check_recipe(recipe)
@@ -120,7 +130,20 @@ class StudyFile:
     def recipe(self) -> dict[str, Any]:
         """The settings of all cells."""
         found = self.store.get(ABOUT, "recipe")
-        return {} if found is None else found[0]
+        with self._as_written():
+            return {} if found is None else {**found[0]}
+
+    @contextmanager
+    def _as_written(self) -> Iterator[None]:
+        """Content that no study writes, which may come from anyone, as an error of the file."""
+        try:
+            yield
+        except DrevalError:
+            raise
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            got = f"{str(self.store.path)!r}, with other content ({' '.join(str(error).split())[:80]})"
+            cure = "Copy the file back from where it is whole, or begin a new one."
+            raise InputError("path", "must hold a study as dreval wrote it", got, cure) from error
 
     def add_part(self, kind: str, name: str, about: Mapping[str, Any]) -> None:
         """Add a data set or method, unless its name exists."""
@@ -134,8 +157,10 @@ class StudyFile:
 
     def parts(self, kind: str) -> dict[str, dict[str, Any]]:
         """Data sets or methods in the order in which they were added."""
-        parts = {name: json.loads(text) for name, text in self.store.texts(kind).items()}
-        return {name: parts[name]["about"] for name in sorted(parts, key=lambda name: (parts[name]["place"], name))}
+        with self._as_written():
+            parts = {name: json.loads(text) for name, text in self.store.texts(kind).items()}
+            order = sorted(parts, key=lambda name: (int(parts[name]["place"]), name))
+            return {name: {**parts[name]["about"]} for name in order}
 
     def claims(self) -> Claims:
         """The claims of this process on the cells."""
@@ -143,8 +168,12 @@ class StudyFile:
 
     def results(self) -> dict[Cell, dict[str, Any]]:
         """The results by cell, ordered by data set, method, components and replicate."""
-        found = {Cell.of(name): json.loads(text) for name, text in self.store.texts(CELLS).items()}
-        return {cell: found[cell] for cell in self._ordered(found)}
+        with self._as_written():
+            found = {Cell.of(name): json.loads(text) for name, text in self.store.texts(CELLS).items()}
+            for result in found.values():
+                _state(result, False)
+                [*map(dict, result["rows"])]
+            return {cell: found[cell] for cell in self._ordered(found)}
 
     def texts(self) -> dict[str, str]:
         """The results as JSON text, by name of the cell."""
@@ -174,7 +203,8 @@ class StudyFile:
         ``split_components`` adds the number of components to the parameters of the measures if there are several, so
         that embeddings are compared at equal numbers only.
         """
-        return tidy_frame(list(self._rows(self.results(), split_components)))
+        with self._as_written():
+            return tidy_frame(list(self._rows(self.results(), split_components)))
 
     def _rows(self, results: Mapping[Cell, Mapping[str, Any]], split: bool) -> Iterator[dict[str, Any]]:
         split = split and len({cell.n_components for cell in results}) > 1
@@ -194,7 +224,8 @@ class StudyFile:
         import pandas as pd
 
         results, at_work = self.results(), running(self.store, CELLS)
-        cells = self._ordered({*map(Cell.of, at_work), *results})
+        with self._as_written():
+            cells = self._ordered({*map(Cell.of, at_work), *results})
         rows = [
             (c.dataset, c.method, c.n_components, c.replicate, *_state(results.get(c), at_work.get(c.name, False)))
             for c in cells

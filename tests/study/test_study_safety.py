@@ -1,0 +1,166 @@
+"""A study file that was doctored, cut off or is of something else gives one clear error; a full disk keeps the file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dreval
+from dreval.errors import DrevalError, InputError
+from dreval.journal.store import cell_row
+
+X = np.random.default_rng(0).normal(size=(40, 4))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The bytes of a finished study."""
+    path = tmp_path_factory.mktemp("whole") / "s.journal"
+    study = dreval.Study(path, {"a": X, "b": X + 1}, ["pca", "isomap"], measures=["trustworthiness"], random_state=0)
+    study.run(progress=False)
+    return path.read_bytes()
+
+
+def verbs(path: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """What reads a study file."""
+    yield "open", lambda: dreval.Study.open(path)
+    yield "table", lambda: dreval.Study.open(path).table()
+    yield "status", lambda: repr(dreval.Study.open(path).status())
+    yield "compare", lambda: dreval.compare(path)
+
+
+def refused(path: Path) -> dict[str, str]:
+    """How each verb refuses a file; any error that is not one of dreval leaves."""
+    found = {}
+    for name, verb in verbs(path):
+        try:
+            verb()
+        except DrevalError as error:
+            found[name] = str(error)
+    return found
+
+
+def changed(whole: bytes, path: Path, *statements: tuple[str, tuple[Any, ...]]) -> Path:
+    """The file after some statements of SQL."""
+    path.write_bytes(whole)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        for statement, values in statements:
+            db.execute(statement, values)
+    return path
+
+
+def test_a_changed_value_is_refused_by_its_checksum(whole: bytes, tmp_path: Path) -> None:
+    """One digit of one value, a value in the place of another, or a checksum of another: the cell is named."""
+    for statement in (
+        "UPDATE cells SET value = replace(value, '\"seconds\": ', '\"seconds\": 1')",
+        "UPDATE cells SET value = '{}' WHERE run = 'study'",
+        "UPDATE cells SET value_sha256 = 'x'",
+        "UPDATE cells SET run = 'study cells', cell = '[\"a\", \"pca\", 2, 7]' WHERE run = 'study'",
+        "UPDATE cells SET value = x'00' WHERE run = 'study methods'",
+    ):
+        path = changed(whole, tmp_path / "s.journal", (statement, ()))
+        found = refused(path)
+        assert found.keys() >= {"table", "compare"}, statement
+        assert {
+            text for text in found.values() if not re.search("was changed after it was|must hold a study", text)
+        } == set()
+
+
+FORGED: list[Any] = [None, 3, "x", [], {}, [[1]], {"about": 3, "place": "x"}, {"rows": 3}, {"rows": [{"value": "x"}]}]
+
+
+@pytest.mark.parametrize("run", ["study", "study data sets", "study methods", "study cells"])
+@pytest.mark.parametrize("value", FORGED, ids=str)
+def test_a_forged_value_is_refused(whole: bytes, tmp_path: Path, run: str, value: Any) -> None:
+    """Also with the right checksum nothing raises an error that is not one of dreval."""
+    path = changed(whole, tmp_path / "s.journal")
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        (cell,) = db.execute("SELECT cell FROM cells WHERE run = ? ORDER BY cell", (run,)).fetchone()
+        db.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row(run, cell, value, None))
+    assert refused(path) or (run, type(value)) == ("study", dict)  # settings that nothing reads
+
+
+@pytest.mark.parametrize(
+    "name", ["", "{", "3", "[]", '["a"]', '["a", "pca", "2", 1]', '[["a"], "pca", 2, 1]', "\ud800"]
+)
+def test_a_forged_name_of_a_cell_is_refused(whole: bytes, tmp_path: Path, name: str) -> None:
+    """A cell whose name is none."""
+    path = changed(whole, tmp_path / "s.journal")
+    with contextlib.suppress(UnicodeEncodeError), contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?)", cell_row("study cells", name, {"rows": []}, None))
+    assert name == "\ud800" or refused(path)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP TABLE cells",
+        "DROP TABLE tasks",
+        "DROP TABLE about",
+        "DELETE FROM cells",
+        "DELETE FROM cells WHERE run = 'study methods'",
+        "DELETE FROM about",
+        "ALTER TABLE cells DROP COLUMN array_sha256",
+        "UPDATE about SET value = 'x'",
+        "UPDATE tasks SET cell = 'x' WHERE cell = (SELECT min(cell) FROM tasks)",
+        "UPDATE tasks SET owner = '../../../etc/passwd'",
+        "UPDATE tasks SET owner = x'00'",
+    ],
+)
+def test_another_layout_is_refused_or_read(whole: bytes, tmp_path: Path, statement: str) -> None:
+    """No error but those of dreval, whatever of the tables is gone."""
+    refused(changed(whole, tmp_path / "s.journal", (statement, ())))
+
+
+def test_a_file_that_was_cut_off_is_refused_or_whole(whole: bytes, tmp_path: Path) -> None:
+    """At many lengths: refused, or every value is there."""
+    path = tmp_path / "s.journal"
+    path.write_bytes(whole)
+    table = dreval.Study.open(path).table()
+    for length in [0, 1, 15, 16, 100, 4095, 4096, *range(5000, len(whole), 9973)]:
+        path.write_bytes(whole[:length])
+        if not refused(path):
+            assert dreval.Study.open(path).table().equals(table)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_a_full_disk_is_said_and_the_study_goes_on_later(tmp_path: Path) -> None:
+    """Where the file may not grow the error says so; what was finished is there, and the run goes on."""
+    path = tmp_path / "s.journal"
+    code = (
+        "import resource, signal, sys\nimport numpy as np\nimport dreval\n"
+        "X = np.random.default_rng(0).normal(size=(400, 4))\n"
+        "study = dreval.Study(sys.argv[1], {'a': X, 'b': X + 1}, ['pca', 'isomap'], measures=['trustworthiness'],\n"
+        "                     random_state=0, keep_embeddings=True)\n"
+        "if len(sys.argv) > 2:\n"
+        "    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)\n"
+        "study.run(progress=False)\n"
+    )
+    full = subprocess.run([sys.executable, "-c", code, path, "60000"], capture_output=True, text=True, check=False)
+    assert full.returncode == 1
+    assert "InputError: `path` must be on a disk with room for it" in full.stderr, full.stderr[-2000:]
+    subprocess.run([sys.executable, "-c", code, path], check=True)
+    other = tmp_path / "other.journal"
+    subprocess.run([sys.executable, "-c", code, other], check=True)
+    drop = ["seconds"]
+    assert (
+        dreval.Study.open(path).table().drop(columns=drop).equals(dreval.Study.open(other).table().drop(columns=drop))
+    )
+
+
+def test_the_error_names_the_file_and_what_to_do(whole: bytes, tmp_path: Path) -> None:
+    """Four parts."""
+    path = changed(whole, tmp_path / "s.journal", ("UPDATE cells SET value = '{}'", ()))
+    with pytest.raises(InputError, match=r"`path` must be as dreval wrote it: got '.*s\.journal'.*Copy the file back"):
+        dreval.Study.open(path).table()
