@@ -205,7 +205,7 @@ def compare(
 def _single(results: Any) -> Results | None:
     """The one result that is to be compared by its points, itself or from its file; None for everything else."""
     one = results[0] if isinstance(results, list | tuple) and len(results) == 1 else results
-    if isinstance(one, str | os.PathLike) and not is_journal(one) and Path(one).suffix.lower() not in TABLES:
+    if isinstance(one, str | os.PathLike) and not is_journal(Path(one)) and Path(one).suffix.lower() not in TABLES:
         return load_results(Path(one))
     return one if isinstance(one, Results) else None
 
