@@ -247,7 +247,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except KeyboardInterrupt:
-        print("dreval: stopped", file=sys.stderr)
+        more = "; the same command goes on from here" if getattr(options, "store", None) else ""
+        print(f"dreval: stopped{more}", file=sys.stderr)
         return STOPPED
     except MemoryError as error:
         print(f"dreval: out of memory ({' '.join(str(error).split()) or 'no details'})", file=sys.stderr)

@@ -68,6 +68,12 @@ def add_verb(add: Callable[..., Verb]) -> None:
         help="write a figure, as embedding=map.png; repeat for several",
     )  # fmt: skip
     written.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
+    written.add_argument(
+        "--store",
+        type=Path,
+        metavar="PATH",
+        help="keep finished embeddings here; the same command goes on after a stop",
+    )
     add_answer(verb, "recipe, table (the columns of Results.tidy()), notes")
 
 
@@ -207,5 +213,6 @@ def _results(options: Any, sources: list[tuple[str, str]]) -> Any:
         n_resamples=options.n_resamples,
         adjust=None if options.adjust == "none" else options.adjust,
         options=replicates,
+        store=options.store,
         progress=False if options.quiet else None,
     )

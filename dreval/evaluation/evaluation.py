@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from dreval._check import (
 )
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, EmbeddingFailed, InputError, UnknownName, caller_level
+from dreval.evaluation.kept import Kept
 from dreval.evaluation.plan import (
     Intervals,
     MeasureTask,
@@ -161,7 +164,7 @@ class Evaluation:
         self.n_neighbors = check_k(n_neighbors, self.data.n)[0]
         self.anchors = None if anchors is None else check_int(anchors, "anchors", low=2, high=self.data.n)
         check_random_state(random_state)
-        self.seed = root_seed(random_state)
+        self.seed, self.drawn = root_seed(random_state), random_state is None
         self.n_jobs = None if n_jobs in (None, -1) else check_int(n_jobs, "n_jobs", low=1)
         self.sources: dict[str, Source] = {}
         if embeddings is not None and not isinstance(embeddings, Mapping):
@@ -253,6 +256,7 @@ class Evaluation:
         n_resamples: int = 999,
         adjust: str | None = "holm",
         options: Mapping[str, Mapping[str, Any]] | None = None,
+        store: str | Path | None = None,
         progress: bool | None = None,
     ) -> Results:
         """Compute measures, intervals and tests of all embeddings.
@@ -296,6 +300,11 @@ class Evaluation:
             ``{"replicates": {"n_replicates": 10, "over": "seeds"}}`` (or "subsamples") and
             ``{"subsampling": {"n_splits": 20}}`` say how many runs, or splits into halves, an interval rests on, and
             ``{"points": {"n_partitions": 8}}`` how many random partitions are averaged.
+        store : path, optional
+            A file (an SQLite journal) in which each embedding that is computed is kept as soon as it is finished, those
+            of ``ci="replicates"`` and of ``tractable_consistency`` included. After an interrupt, a kill or a change of
+            measures the same call reads them from there. It belongs to one data set. Where ``random_state`` is None,
+            the seed is that of the first run. Warnings of a method are not repeated for an embedding that was kept.
         progress : bool, optional
             Progress bar on stderr. By default after two seconds, on a terminal.
 
@@ -325,50 +334,54 @@ class Evaluation:
         intervals = plan_intervals(ci, self.sources, self.anchors, options)
         adjust = check_adjustment(adjust)
         began = time.perf_counter()
-        with open_progress(progress) as bar:
-            embedded, failed, seconds = self._embed(bar)
-            views = self._sweep(embedded, plan, intervals, bar)
+        with Kept(store, self.data) as kept, open_progress(progress) as bar:
+            ev = self._with_seed(kept.seed(self.seed, self.drawn))
+            embedded, failed, seconds = ev._embed(kept, bar)
+            views = ev._sweep(embedded, plan, intervals, bar)
             found = {
-                name: self._judge(name, views.pop(name), plan, test_plan, intervals, level, seconds, bar)
+                name: ev._judge(name, views.pop(name), plan, test_plan, intervals, level, seconds, store, bar)
                 for name in list(views)
             }
             again = repeatable(plan, self.data)
             curves = [task for task in plan if task.card.curve]
-            Again(self.data, self.sources, again, curves, intervals, self.seed, self.n_jobs).add(found, embedded, bar)
-        rows = self._rows(found, failed, plan, test_plan)
+            Again(ev.data, ev.sources, again, curves, intervals, ev.seed, ev.n_jobs, kept).add(found, embedded, bar)
+        rows = ev._rows(found, failed, plan, test_plan)
         table = adjust_p_values(tidy_frame(rows), adjust)
-        recipe = recipe_of(self, adjust, time.perf_counter() - began)
+        recipe = recipe_of(ev, adjust, time.perf_counter() - began)
         recipe["intervals"] = {name: kind for name, kind in intervals.kinds.items() if name in found}
         recipe["conf_level"] = level
         notes: list[Note] = [reason.within(name) for name, reason in failed.items()]
-        notes += [*notes_of(self), *intervals.notes({name: self.sources[name] for name in found})]
+        notes += [*notes_of(ev), *intervals.notes({name: ev.sources[name] for name in found})]
         noted = notes_frame([{"notes": (*notes, *attainable_note(table, adjust))}, *rows])
         if failed:
             said = "; ".join(f"{name}: {str(reason.within('')).rstrip('.')}" for name, reason in failed.items())
-            many = f"{len(failed)} of {len(self.sources)} embeddings failed"
+            many = f"{len(failed)} of {len(ev.sources)} embeddings failed"
             warnings.warn(f"{many}. {said}.", EmbeddingFailed, stacklevel=caller_level())
         asked = {"measures": measures, "tests": tests, "ci": ci, "conf_level": level, "n_resamples": n_resamples}
-        recipe["call"] = written_call(self, {**asked, "adjust": adjust, "options": options})
-        return self._results(table, noted, found, embedded, recipe)
+        recipe["call"] = written_call(ev, {**asked, "adjust": adjust, "options": options})
+        return ev._results(table, noted, found, embedded, recipe)
 
     # the named steps of run()
 
-    def _embed(self, bar: Any) -> tuple[dict[str, FloatArray], dict[str, Note], dict[str, float]]:
+    def _with_seed(self, seed: int) -> Evaluation:
+        """The evaluation with another seed."""
+        copy = object.__new__(Evaluation)
+        vars(copy).update({**vars(self), "seed": seed})
+        return copy
+
+    def _embed(self, kept: Kept, bar: Any) -> tuple[dict[str, FloatArray], dict[str, Note], dict[str, float]]:
         """Coordinates of every source; what fails is kept with its reason and loses nothing else."""
         embedded: dict[str, FloatArray] = {}
         failed: dict[str, Note] = {}
         seconds: dict[str, float] = {}
         for name, source in self.sources.items():
             bar.set_description(f"embedding {name}")
-            began = time.perf_counter()
+            seed, columns = stream_seed(self.seed, "embedding", name), source.default_components
+            make = partial(source.coordinates, self.data, n_components=columns, random_state=seed)
             try:
-                seed = stream_seed(self.seed, "embedding", name)
-                embedded[name] = source.coordinates(
-                    self.data, n_components=source.default_components, random_state=seed
-                )
+                embedded[name], seconds[name] = kept.embedding(source, seed, make)
             except DrevalError as error:
                 failed[name] = refusal(error)
-            seconds[name] = time.perf_counter() - began
         return embedded, failed, seconds
 
     def _sweep(
@@ -397,6 +410,7 @@ class Evaluation:
         intervals: Intervals,
         level: float,
         seconds: dict[str, float],
+        store: str | Path | None,
         bar: Any,
     ) -> Found:
         """All rows of one embedding."""
@@ -404,7 +418,7 @@ class Evaluation:
         began = time.perf_counter()
         own = [task for task in plan if task.card.level != "algorithm"]
         found = evaluate_where_labeled(name, view, own, intervals.kinds.get(name), self.seed, level)
-        evaluate_algorithms(found, plan, self.sources[name], self.data, view.Y, self.seed, self.n_jobs, bar)
+        evaluate_algorithms(found, plan, self.sources[name], self.data, view.Y, self.seed, self.n_jobs, store, bar)
         found.rows += evaluate_tests(name, view.Y, tests, self.seed, self.n_jobs)
         spent = seconds[name] + time.perf_counter() - began
         for row in found.rows:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
+from dreval.evaluation.kept import Kept
 from dreval.evaluation.plan import Intervals, MeasureTask
 from dreval.evaluation.rows import Found, add_note, chance_size, make_views, seen_by, set_band, set_interval
 from dreval.geometry.blocks import View, leave_out, random_groups
@@ -65,6 +66,7 @@ class Again:
     intervals: Intervals
     seed: int
     n_jobs: int | None
+    kept: Kept
 
     def add(self, found: Mapping[str, Found], embedded: Mapping[str, FloatArray], bar: Any) -> None:
         """Add intervals, and the replicates or the values at halves behind them, to what was found."""
@@ -200,7 +202,8 @@ class Again:
         """The values of all tasks on the embedding of another seed."""
         source, seed = self.sources[name], stream_seed(self.seed, "embedding", name, r)
         try:
-            Y = source.coordinates(self.data, n_components=source.default_components, random_state=seed)
+            make = partial(source.coordinates, self.data, n_components=source.default_components, random_state=seed)
+            Y, _ = self.kept.embedding(source, seed, make)
         except DrevalError as reason:
             return [refusal(reason)] * len(self.tasks)
         view = make_views(self.data, {name: Y}, self.tasks, seed=self.seed, n_jobs=self.n_jobs)[name]
@@ -214,7 +217,9 @@ class Again:
         def run(part: IntArray, place: tuple[int, int]) -> dict[str, FloatArray]:
             known = None if labels is None else labels[part]
             seed = stream_seed(self.seed, "embedding", name, *place)
-            return {name: source.embed(take(whole, part, self.data.metric), source.default_components, seed, known)}
+            points = take(whole, part, self.data.metric)
+            make = partial(source.embed, points, source.default_components, seed, known)
+            return {name: self.kept.embedding(source, seed, make, part)[0]}
 
         return run
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -394,6 +395,7 @@ def evaluate_algorithms(
     Y: npt.NDArray[np.float64],
     root: int,
     n_jobs: int | None,
+    store: str | Path | None,
     bar: Any,
 ) -> None:
     """Add a row for each measure of methods, and bring all rows into the order of the plan.
@@ -409,21 +411,22 @@ def evaluate_algorithms(
     for task in tasks:
         bar.set_description(f"{task.name} of {source.name}")
         asked = source if "method" in task.card.needs else shown
-        found.rows.append(_algorithm_row(task, asked, data, Y.shape[1], root, n_jobs))
+        found.rows.append(_algorithm_row(task, asked, data, Y.shape[1], root, n_jobs, store))
     places = {task.name: place for place, task in reversed(list(enumerate(plan)))}
     found.rows.sort(key=lambda row: places[row["measure"]])
 
 
 def _algorithm_row(
-    task: MeasureTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None
+    task: MeasureTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None, store: str | Path | None
 ) -> dict[str, Any]:
     """One row; what cannot be answered is missing with its reason."""
     task = _as_recorded(task, source)
     options = dict(task.parameters)
     if "n_components" in task.card.parameters:
         options.setdefault("n_components", d)
-    if "n_jobs" in task.thing.__wrapped__.__kwdefaults__:  # type: ignore[attr-defined]
-        options.setdefault("n_jobs", n_jobs)
+    for name, value in {"n_jobs": n_jobs, "store": store}.items():
+        if name in task.thing.__wrapped__.__kwdefaults__:  # type: ignore[attr-defined]
+            options.setdefault(name, value)
     try:
         task.card.check_metric(data.metric)
         got = task.thing(data, source, random_state=root, **options)

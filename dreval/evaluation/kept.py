@@ -1,0 +1,96 @@
+"""Finished embeddings of an evaluation in a journal: a run that was stopped goes on where it stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dreval.errors import InputError
+from dreval.inputs.data import Data
+from dreval.inputs.identity import digest, identity
+from dreval.inputs.source_kinds import Source, check_embedding
+from dreval.journal.store import Store
+
+FloatArray = npt.NDArray[np.float64]
+ABOUT, CELL = "evaluation", "embedding"
+
+
+class Kept:
+    """The embeddings of one data set that are finished; without a path nothing is kept.
+
+    A journal belongs to one data set, by its hash; with other data it is refused. It has the seed of the first
+    evaluation that used it, for those that pass none.
+
+    Parameters
+    ----------
+    path : str, Path or None
+        The journal; it is created if it does not exist.
+    data : Data
+        The data.
+    """
+
+    def __init__(self, path: str | Path | None, data: Data) -> None:
+        self.path, self.data = path, data
+        self._stack = ExitStack()
+        self._store = None if path is None else self._stack.enter_context(Store(path))
+        if self._store is None:
+            return
+        try:
+            self._sha256 = data.sha256()
+            stored = self._store.get(ABOUT, "data")
+            if stored is not None and stored[0].get("sha256") != self._sha256:
+                got = f"{str(path)!r}, which is of other data (sha256 {str(stored[0].get('sha256'))[:12]})"
+                raise InputError("store", "must be of the data that are evaluated", got, "Choose a new file.")
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def seed(self, seed: int, drawn: bool) -> int:
+        """The seed of a run: where none was passed (it was ``drawn``), that of the journal."""
+        if self._store is None:
+            return seed
+        self._store.put(ABOUT, "data", {"sha256": self._sha256, "seed": seed})
+        stored = self._store.get(ABOUT, "data")
+        return int(stored[0]["seed"]) if drawn and stored is not None else seed
+
+    def embedding(
+        self, source: Source, seed: int, make: Callable[[], FloatArray], part: npt.NDArray[np.int64] | None = None
+    ) -> tuple[FloatArray, float]:
+        """The embedding of the data (or of a ``part`` of the points) and the seconds that it took, kept or made now."""
+        if self._store is None or not source.can_embed or source.recording is not None:
+            began = time.perf_counter()
+            return make(), time.perf_counter() - began
+        from dreval import __version__
+
+        labels = self.data.labels if source.supervised else None
+        recipe: dict[str, Any] = {
+            "data": self._sha256,
+            "part": None if part is None else digest(part),
+            "labels": None if labels is None else digest(labels.codes),
+            "source": identity(source),
+            "n_components": source.default_components,
+            "seed": seed,
+            "versions": {"dreval": __version__, "numpy": np.__version__},
+        }
+        run = self._store.open_run(recipe)
+        kept = self._store.get(run, CELL)
+        if kept is not None and kept[1] is not None:
+            n = self.data.n if part is None else len(part)
+            return check_embedding(kept[1], n, source.argument, source.what), float(kept[0]["seconds"])
+        began = time.perf_counter()
+        Y = make()
+        seconds = time.perf_counter() - began
+        self._store.put(run, CELL, {"seconds": seconds}, Y)
+        return Y, seconds

@@ -1,0 +1,205 @@
+"""Finished embeddings are kept in a store: a run that was stopped goes on, with the numbers of a whole run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dreval
+from dreval.errors import InputError
+
+X = np.random.default_rng(0).normal(size=(60, 4))
+MEASURES = ["trustworthiness", "spearman_distance"]
+
+
+class Counted:
+    """Counts runs in the environment, which is no part of what a function is known by, and may stop at one of them."""
+
+    @staticmethod
+    def begin(stop_at: int = -1) -> None:
+        """Count from 0."""
+        os.environ.update(DREVAL_TEST_CALLS="0", DREVAL_TEST_STOP=str(stop_at))
+
+    @staticmethod
+    def calls() -> int:
+        """Runs so far."""
+        return int(os.environ["DREVAL_TEST_CALLS"])
+
+
+def first(points: np.ndarray, n_components: int, random_state: int | None = None) -> np.ndarray:
+    """A method with random numbers."""
+    os.environ["DREVAL_TEST_CALLS"] = str(int(os.environ["DREVAL_TEST_CALLS"]) + 1)
+    if os.environ["DREVAL_TEST_CALLS"] == os.environ["DREVAL_TEST_STOP"]:
+        raise KeyboardInterrupt
+    noise = np.random.default_rng(random_state).normal(size=(len(points), n_components))
+    return points[:, :n_components] + 0.1 * noise
+
+
+def second(points: np.ndarray, n_components: int, random_state: int | None = None) -> np.ndarray:
+    """Another one."""
+    return first(points, n_components, random_state)[:, ::-1] * 2
+
+
+@pytest.fixture(autouse=True)
+def _counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment is what it was afterwards."""
+    monkeypatch.setenv("DREVAL_TEST_CALLS", "0")
+    monkeypatch.setenv("DREVAL_TEST_STOP", "-1")
+
+
+def evaluation(random_state: Any = 0, data: np.ndarray = X, **more: Any) -> dreval.Evaluation:
+    """An evaluation of two functions and of coordinates."""
+    sources = {"first": first, "second": second, "given": X[:, 2:], **more}
+    return dreval.Evaluation(data, sources, n_neighbors=5, random_state=random_state)
+
+
+def numbers(results: dreval.Results) -> pd.DataFrame:
+    """The table without the time it took."""
+    return results.tidy().drop(columns="seconds")
+
+
+@pytest.mark.parametrize("ci", ["points", "replicates"])
+@pytest.mark.parametrize("over", ["seeds", "subsamples"])
+def test_a_second_run_computes_no_embedding_and_gives_the_same(tmp_path: Path, ci: str, over: str) -> None:
+    """Equal to the run without a store; runs of replicates are kept as well."""
+    options = {"replicates": {"n_replicates": 3, "over": over}}
+    more = {"options": options} if ci == "replicates" else {}
+    plain = numbers(evaluation().run(MEASURES, None, ci, **more))
+    Counted.begin()
+    one = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **more)
+    made = Counted.calls()
+    two = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **more)
+    assert Counted.calls() == made >= 2
+    for found in (one, two):
+        pd.testing.assert_frame_equal(numbers(found), plain, check_exact=True)
+    assert one.tidy()["seconds"].min() > 0
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    """What was finished before the interrupt is not computed a second time."""
+    store = tmp_path / "s.journal"
+    options = {"replicates": {"n_replicates": 4, "over": "seeds"}}
+    Counted.begin()
+    whole = numbers(evaluation().run(MEASURES, None, "replicates", options=options))
+    total = Counted.calls()
+    assert total == 8
+    for stop in (1, 2, 5):
+        Counted.begin(stop)
+        with pytest.raises(KeyboardInterrupt):
+            evaluation().run(MEASURES, None, "replicates", options=options, store=store)
+    Counted.begin()
+    found = numbers(evaluation().run(MEASURES, None, "replicates", options=options, store=store))
+    assert Counted.calls() == total - (0 + 1 + 4)
+    pd.testing.assert_frame_equal(found, whole, check_exact=True)
+
+
+def test_a_store_is_of_one_data_set(tmp_path: Path) -> None:
+    """Other data are refused, by their hash; other seeds, parameters and code are computed."""
+    store = tmp_path / "s.journal"
+    evaluation().run(MEASURES, None, None, store=store)
+    with pytest.raises(InputError, match=r"`store` must be of the data that are evaluated: got '.*s\.journal'"):
+        evaluation(data=X + 1).run(MEASURES, None, None, store=store)
+    Counted.begin()
+    evaluation(1).run(MEASURES, None, None, store=store)
+    assert Counted.calls() == 2
+    wide = dreval.Evaluation(X, n_neighbors=5, random_state=0).with_embedding("first", first, n_components=3)
+    assert wide.run(MEASURES, None, None, store=store).embeddings["first"].shape == (60, 3)
+    factor = 3.0
+    same = {"pca": "pca", "changed": lambda points, n_components: points[:, :n_components] * factor}
+    before = dreval.Evaluation(X, same, random_state=0).run(MEASURES, None, None, store=store).embeddings["changed"]
+    factor = 4.0
+    after = dreval.Evaluation(X, same, random_state=0).run(MEASURES, None, None, store=store).embeddings["changed"]
+    np.testing.assert_allclose(after, before * 4 / 3)
+
+
+def test_without_a_seed_the_store_has_it(tmp_path: Path) -> None:
+    """A run that passes no seed goes on with that of the first; one that passes a seed keeps its own."""
+    store = tmp_path / "s.journal"
+    Counted.begin()
+    one = evaluation(None).run(MEASURES, None, "points", store=store)
+    two = evaluation(None).run(MEASURES, None, "points", store=store)
+    assert Counted.calls() == 2
+    assert one.recipe["random_state"] == two.recipe["random_state"]
+    pd.testing.assert_frame_equal(numbers(one), numbers(two), check_exact=True)
+    assert evaluation(7).run(MEASURES, None, None, store=store).recipe["random_state"] == 7
+
+
+def test_a_measure_that_re_runs_a_method_keeps_its_runs(tmp_path: Path) -> None:
+    """tractable_consistency reads its runs from the same file."""
+    options = {"tractable_consistency": {"n_transformations": 4, "n_replicates": 1}}
+    ev = dreval.Evaluation(X, {"first": first}, n_neighbors=5, random_state=0, n_jobs=1)
+    plain = numbers(ev.run("tractable_consistency", None, None, options=options))
+    one = numbers(ev.run("tractable_consistency", None, None, options=options, store=tmp_path / "s.journal"))
+    Counted.begin()
+    two = numbers(ev.run("tractable_consistency", None, None, options=options, store=tmp_path / "s.journal"))
+    assert Counted.calls() == 0
+    for found in (one, two):
+        pd.testing.assert_frame_equal(found, plain, check_exact=True)
+
+
+def test_failures_are_tried_again_and_other_files_are_refused(tmp_path: Path) -> None:
+    """An embedding that failed is not kept; a study, a text and a folder are no stores."""
+    store = tmp_path / "s.journal"
+    attempts = []
+
+    def shaky(points: np.ndarray, n_components: int) -> np.ndarray:
+        attempts.append(0)
+        if len(attempts) == 1:
+            raise RuntimeError("no memory")
+        return points[:, :n_components]
+
+    ev = dreval.Evaluation(X, {"shaky": shaky}, n_neighbors=5, random_state=0)
+    with pytest.warns(dreval.errors.EmbeddingFailed):
+        ev.run(MEASURES, None, None, store=store)
+    (tmp_path / "text").write_text("text" * 1000)
+    for other in (tmp_path / "text", tmp_path, tmp_path / "none" / "s.journal", 3):
+        with pytest.raises(InputError, match="`store` must"):
+            evaluation().run(MEASURES, None, None, store=other)
+
+
+KILLED = """
+import sys, time
+import numpy as np
+import dreval
+X = np.random.default_rng(0).normal(size=(60, 4))
+def slow(factor):
+    def run(points, n_components, random_state=None):
+        print("run", flush=True)
+        time.sleep(0.05)
+        return points[:, :n_components] * factor + 0.1 * np.random.default_rng(random_state).normal(size=(60, 2))
+    return run
+ev = dreval.Evaluation(X, {f"m{i}": slow(float(i + 1)) for i in range(6)}, n_neighbors=5, random_state=0)
+res = ev.run(["trustworthiness"], None, "points", store=sys.argv[1])
+res.save(sys.argv[2])
+"""
+
+
+def test_a_killed_process_loses_no_finished_embedding(tmp_path: Path) -> None:
+    """Killed at several moments; the runs that are left are fewer each time, and the numbers are those of one run."""
+    store, left = tmp_path / "s.journal", []
+    for wait in (0.02, 0.12, 0.08):
+        run = subprocess.Popen([sys.executable, "-c", KILLED, store, tmp_path / "r"], stdout=subprocess.PIPE)
+        assert run.stdout is not None
+        run.stdout.readline()
+        time.sleep(wait)
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
+    done = subprocess.run([sys.executable, "-c", KILLED, store, tmp_path / "r"], capture_output=True, check=True)
+    left.append(done.stdout.count(b"run"))
+    whole = subprocess.run(
+        [sys.executable, "-c", KILLED, tmp_path / "o.journal", tmp_path / "o"], capture_output=True, check=True
+    )
+    assert whole.stdout.count(b"run") == 6
+    assert left[0] <= 5
+    pd.testing.assert_frame_equal(
+        numbers(dreval.load_results(tmp_path / "r")), numbers(dreval.load_results(tmp_path / "o")), check_exact=True
+    )
