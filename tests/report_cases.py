@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from dreval.records.frames import notes_frame
+from dreval.records.frames import curves_frame, notes_frame, point_column, tidy_frame
 from dreval.records.notes import ASSUMPTION, FAILURE, define
-from dreval.records.results import Results, curves_frame, point_column, tidy_frame
+from dreval.records.results import Results
 from dreval.records.shepard import Shepard
 from dreval.registry import MEASURES
 from dreval.report.reading import read_results

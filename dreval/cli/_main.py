@@ -29,30 +29,6 @@ from dreval.inputs.paths import SUFFIXES, split_member
 from dreval.records.notes import Note
 from dreval.registry import KINDS, Registry
 
-__all__ = [
-    "BROKEN",
-    "DATA",
-    "DONE",
-    "FIGURES",
-    "NOT_ALL",
-    "REFUSED",
-    "STOPPED",
-    "Say",
-    "Verb",
-    "add_answer",
-    "check_output",
-    "check_report",
-    "integers",
-    "json_text",
-    "main",
-    "names",
-    "names_or_none",
-    "one_of",
-    "pairs",
-    "with_command",
-    "write_files",
-]
-
 DONE, NOT_ALL, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130
 DATA = f"data file, rows are points: {' '.join(suffix for suffix in SUFFIXES if not suffix.endswith('.gz'))}"
 FIGURES = (".png", ".svg", ".pdf")

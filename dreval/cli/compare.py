@@ -25,8 +25,6 @@ from dreval.cli._main import (
 from dreval.records.frames import plain_notes
 from dreval.records.whole_file import whole_file
 
-__all__ = ["add_verb"]
-
 FORMATS = ("text", "markdown", "latex")
 ARGUMENTS = (
     "names", "measure", "baseline", "margin", "rope", "direction", "tests", "columns", "alpha", "adjust",

@@ -11,8 +11,6 @@ from dreval.cli._main import DATA, DONE, Say, Verb, add_answer, check_output, js
 from dreval.records.whole_file import write_whole
 from dreval.registry import METHODS
 
-__all__ = ["add_verb"]
-
 EPILOG = """examples:
   dreval embed data.csv isomap isomap.csv --n-neighbors 10
   dreval embed data.csv umap umap.npy --random-state 0

@@ -35,8 +35,6 @@ from dreval.records.frames import plain_notes
 from dreval.records.whole_file import whole_file
 from dreval.registry import MEASURES, METHODS, TESTS
 
-__all__ = ["add_verb"]
-
 EPILOG = """examples:
   dreval evaluate data.csv -e umap=umap.csv -e pca --labels labels.csv
   dreval evaluate data.csv -e umap.csv -k 5,15 --measures stress,r_nx_auc

@@ -8,8 +8,6 @@ from typing import Any
 from dreval.cli._main import DONE, Say, Verb, add_answer, json_text, one_of
 from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, TESTS
 
-__all__ = ["add_verb"]
-
 REGISTRIES = {registry.plural: registry for registry in (MEASURES, METHODS, TESTS, DATASETS, FIGURES)}
 EPILOG = """examples:
   dreval list methods

@@ -12,8 +12,6 @@ from dreval.errors import DrevalError
 from dreval.records.notes import refusal
 from dreval.registry import MEASURES
 
-__all__ = ["add_verb"]
-
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
 METHOD_MEASURES = ("trustability", "tractable_consistency")
 

@@ -28,8 +28,6 @@ from dreval.glossary import METRICS
 from dreval.records.whole_file import write_whole
 from dreval.registry import MEASURES, METHODS
 
-__all__ = ["add_verb"]
-
 ABOUT = "Run methods on data sets, with replicates, into one resumable file."
 CODES = "exit codes: 0 all cells done, 1 some failed or are not done, 2 refused"
 COUNTS = "file, cells, done, failed, running, waiting, seconds"

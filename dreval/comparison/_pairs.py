@@ -18,26 +18,6 @@ from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS
 from dreval.records.comparison import Family, to_digits
 from dreval.records.notes import Note, joined, note
 
-__all__ = [
-    "DRAWS",
-    "PRIOR",
-    "ahead",
-    "bayesian_signed_rank",
-    "compared_pairs",
-    "fit_mixed",
-    "letters_of",
-    "mixed_rows",
-    "nemenyi_rows",
-    "only_found",
-    "overall_frame",
-    "pair_frame",
-    "pairs_of",
-    "region_shares",
-    "signed_rank_rows",
-    "superiority",
-    "walsh_interval",
-]
-
 FloatArray = npt.NDArray[np.float64]
 EXACT_SUMS = 50  # data sets up to which sums of signed ranks are counted, as scipy does
 PAIR_TEXT = ("measure", "parameters", "first", "second", "test", "family", "p_kind", "better", "note")

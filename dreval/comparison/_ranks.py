@@ -16,29 +16,8 @@ import pandas as pd
 
 from dreval.inference.adjustment import adjust_p_values
 from dreval.records.comparison import Comparison, Family
+from dreval.records.frames import point_column
 from dreval.records.notes import Notes, note
-from dreval.records.results import point_column
-
-__all__ = [
-    "AT_ONCE",
-    "DRAWS",
-    "EXACT_UP_TO",
-    "block_ranks",
-    "critical_difference",
-    "critical_level",
-    "decisive_test",
-    "friedman",
-    "iman_davenport",
-    "letter_display",
-    "nemenyi",
-    "overall_rows",
-    "permutation_p",
-    "quadratic_p",
-    "single_letters",
-    "skillings_mack",
-    "skillings_mack_p",
-    "smallest_p",
-]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

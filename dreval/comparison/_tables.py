@@ -18,11 +18,10 @@ from dreval.journal.store import is_journal
 from dreval.journal.study_file import read_study_table
 from dreval.records.archive import load_results
 from dreval.records.comparison import Family
+from dreval.records.frames import point_column
 from dreval.records.notes import Note, Notes, joined, note
-from dreval.records.results import Results, point_column
+from dreval.records.results import Results
 from dreval.registry import MEASURES
-
-__all__ = ["families", "gather", "wanted_names"]
 
 KEYS = ("dataset", "embedding", "replicate", "measure", "parameters")
 DEFAULTS: dict[str, Any] = {"replicate": 0, "measure": None, "parameters": "", "direction": ""}

@@ -31,10 +31,8 @@ from dreval.journal.store import is_journal
 from dreval.records.archive import load_results
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison, Family
-from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame
-from dreval.records.results import Results, point_column
-
-__all__ = ["ACROSS_TESTS", "compare"]
+from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame, point_column
+from dreval.records.results import Results
 
 ACROSS_TESTS = ("friedman", "nemenyi", "wilcoxon", "mixed", "bayes")
 DEFAULT = ("friedman", "nemenyi", "wilcoxon")

@@ -14,10 +14,9 @@ from dreval._random import stream
 from dreval.comparison.within import Setting, settings_of
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import ROUNDING, anchor_test, half_share, jackknife_covariance
+from dreval.records.frames import over_replicates
 from dreval.records.notes import Note, note
-from dreval.records.results import Results, over_replicates
-
-__all__ = ["COLUMNS", "ranking"]
+from dreval.records.results import Results
 
 FloatArray = npt.NDArray[np.float64]
 COLUMNS = (

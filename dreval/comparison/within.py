@@ -30,12 +30,10 @@ from dreval.inference.intervals import (
 )
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison
-from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame
+from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame, over_replicates, point_column
 from dreval.records.notes import note
-from dreval.records.results import Results, over_replicates, point_column
+from dreval.records.results import Results
 from dreval.registry import MEASURES
-
-__all__ = ["TEST_NAMES", "Setting", "compare_pairs", "settings_of"]
 
 FloatArray = npt.NDArray[np.float64]
 UNBOUNDED = (-math.inf, math.inf)

@@ -21,6 +21,7 @@ from dreval._check import (
     keywords_checked,
     nearest_name,
 )
+from dreval._parallel import open_progress
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, EmbeddingFailed, InputError, UnknownName, caller_level
 from dreval.evaluation.kept import Kept
@@ -40,7 +41,6 @@ from dreval.evaluation.recipe import (
     check_name,
     check_options,
     notes_of,
-    open_progress,
     plain_ids,
     recipe_of,
     written_call,
@@ -55,10 +55,9 @@ from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import BUNDLED, Source, as_source
 from dreval.records._verbs import call
+from dreval.records.frames import curves_frame, groups_frame, notes_frame, nulls_frame, tidy_frame
 from dreval.records.notes import Note, refusal
-from dreval.records.results import Results, curves_frame, groups_frame, notes_frame, nulls_frame, tidy_frame
-
-__all__ = ["Evaluation"]
+from dreval.records.results import Results
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -18,18 +18,6 @@ from dreval.inputs.source import Source
 from dreval.records.notes import Note, note, refusal
 from dreval.registry import MEASURES, TESTS
 
-__all__ = [
-    "CI_OPTIONS",
-    "Intervals",
-    "MeasureTask",
-    "TestTask",
-    "check_targets",
-    "listed",
-    "plan_intervals",
-    "plan_measures",
-    "plan_tests",
-]
-
 TARGETS = ("labels", "data", "residual")  # of tests, beside the covariates
 DEFAULT_TESTS = ("hsic", "kcca")  # those of them that are registered
 

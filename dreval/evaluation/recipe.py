@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import AUTO, check_one_of, describe
-from dreval._parallel import open_progress
 from dreval._random import stream_seed
 from dreval.errors import DrevalError, InputError
 from dreval.evaluation.plan import CI_OPTIONS
@@ -29,20 +28,6 @@ from dreval.registry import MEASURES, TESTS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "Refused",
-    "as_run",
-    "attainable_note",
-    "check_name",
-    "check_options",
-    "describe_source",
-    "notes_of",
-    "open_progress",
-    "plain_ids",
-    "recipe_of",
-    "written_call",
-]
 
 ALPHA = 0.05  # p-values above it are called large
 

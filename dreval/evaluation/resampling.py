@@ -32,8 +32,6 @@ from dreval.inputs.source import Source
 from dreval.measures._measure import answer, curve_values
 from dreval.records.notes import Note, refusal
 
-__all__ = ["Again", "half_neighbors", "repeatable"]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 GROUPS = 20  # groups of one random partition

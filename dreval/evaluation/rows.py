@@ -31,24 +31,9 @@ from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
 from dreval.measures._chance import chance_curve, chance_value
 from dreval.measures._measure import Answer, answer, curve_values, tie_values
+from dreval.records.frames import point_column
 from dreval.records.notes import Note, note, refusal
-from dreval.records.results import point_column
 from dreval.records.shepard import Shepard
-
-__all__ = [
-    "Found",
-    "add_note",
-    "chance_size",
-    "evaluate_algorithms",
-    "evaluate_measures",
-    "evaluate_where_labeled",
-    "make_views",
-    "missing_row",
-    "reading",
-    "seen_by",
-    "set_band",
-    "set_interval",
-]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

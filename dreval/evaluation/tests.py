@@ -20,8 +20,6 @@ from dreval.registry import TESTS
 from dreval.significance._certificate import RULE, FitPoints, fit_points, fitted, residual_tests
 from dreval.significance._kernels import factors_suffice
 
-__all__ = ["TEST_POINTS", "evaluate_tests", "missing_test", "null_cells"]
-
 FloatArray = npt.NDArray[np.float64]
 CELLS = 40  # at most, of a null distribution as a result keeps it
 TEST_POINTS = 2000  # rows up to which n x n matrices are held; beyond, such a test has a random subset

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from dreval.errors import DrevalError, InputError
 from dreval.journal.store import Claims, Store, is_journal, running
+from dreval.records.frames import tidy_frame
 from dreval.records.notes import Note, Notes
-from dreval.records.results import tidy_frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,8 +19,6 @@ from dreval.methods._mappings import MAPPINGS, FeatureMapping, Mapping
 from dreval.methods._method import FloatArray, Method, fix_signs
 from dreval.records.notes import note
 
-__all__ = ["CostMethod", "Descent", "MapMethod", "descend"]
-
 MEMORY = 20  # past steps from which L-BFGS makes its matrix
 USED_UP = 1  # status of a search that ran out of iterations or evaluations; 2: no step lowers the cost any more
 TRIES = 2  # evaluations allowed per iteration, on average

@@ -22,8 +22,6 @@ from dreval.methods._local import barycenter_matrix
 from dreval.methods._method import FloatArray
 from dreval.methods._spectral import principal_coordinates
 
-__all__ = ["COSTS", "Cost", "CostCard", "NeighborCost", "Quotient", "Stage", "Stress", "cost"]
-
 COSTS: dict[str, type[Any]] = {}  # every cost by its name
 
 

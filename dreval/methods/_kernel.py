@@ -12,8 +12,6 @@ from dreval.geometry.kernels import center, cross_gram, gram_matrix
 from dreval.methods._method import FloatArray, Method
 from dreval.methods._supervised import SupervisedMethod, unit_variance
 
-__all__ = ["KernelMethod", "KernelScores", "check_positive", "kept_spectrum"]
-
 POINT_KERNELS = ("gaussian", "laplace", "rational_quadratic", "linear", "precomputed")
 
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from dreval.methods._method import FloatArray, fix_signs
 
-__all__ = ["Scaled", "lattice", "on_plane", "per_axis", "principal_scores", "sides"]
-
 
 @dataclass(frozen=True)
 class Scaled:

@@ -30,21 +30,6 @@ from dreval.geometry.neighbors import nearest
 from dreval.methods._method import FloatArray, Method
 from dreval.methods._spectral import NORMALIZE, bottom_eigenpairs, scale_columns
 
-__all__ = [
-    "BarycenterMethod",
-    "GraphMethod",
-    "LocalMethod",
-    "TangentMethod",
-    "aligned",
-    "barycenter_matrix",
-    "barycenter_weights",
-    "blocks_of",
-    "check_reg",
-    "far_apart",
-    "paths_to_new",
-    "tangents",
-]
-
 WAYS = (*DISCONNECTED, "largest", "separate")
 GAP = 0.1  # between parts that are set side by side, relative to their mean width
 

@@ -21,21 +21,6 @@ from dreval.geometry.kernels import median_rule, radial_values
 from dreval.methods._method import FloatArray
 from dreval.methods._networks import backward, forward, initial, input_jacobian, unpack
 
-__all__ = [
-    "MAPPINGS",
-    "FeatureMapping",
-    "Mapping",
-    "MappingCard",
-    "Pullback",
-    "backward",
-    "forward",
-    "initial",
-    "input_jacobian",
-    "mapping",
-    "options_of",
-    "unpack",
-]
-
 Pullback = Callable[[FloatArray], FloatArray]
 MAPPINGS: dict[str, type[Any]] = {}  # every mapping by its name
 RANK = 1e-10  # singular values of features below this, relative to the largest, are 0

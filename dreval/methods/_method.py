@@ -26,8 +26,6 @@ from dreval.records._verbs import call
 from dreval.records.embedding import Embedding
 from dreval.records.read_only import read_only_array
 
-__all__ = ["ENTRIES", "Method", "MethodCard", "fix_signs", "method"]
-
 FloatArray = npt.NDArray[np.float64]
 UNITS = (1e-60, 1e60)  # numbers in this range have fourth powers that neither overflow nor underflow
 FAR, LARGEST = 1e60, 1e300  # times the size of the data new rows may have; and what any entry of them may be

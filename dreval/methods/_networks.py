@@ -19,8 +19,6 @@ from dreval.errors import InputError, MethodFailed
 from dreval.methods._latent import Scaled
 from dreval.methods._method import FloatArray, Method
 
-__all__ = ["Encoder", "adam_step", "backward", "forward", "initial", "input_jacobian", "n_parameters", "unpack"]
-
 
 def n_parameters(widths: Sequence[int]) -> int:
     """Number of weights and offsets.

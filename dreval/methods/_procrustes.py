@@ -15,8 +15,6 @@ from dreval.geometry.graphs import IntArray, neighborhoods
 from dreval.methods._local import blocks_of
 from dreval.methods._method import FloatArray, fix_signs
 
-__all__ = ["Patches", "laid", "moved", "polar", "principal_axes"]
-
 OPEN_TURN = 1e-7  # weight of the identity where known points do not decide how a neighborhood is turned
 
 

@@ -12,20 +12,6 @@ from dreval.errors import DegenerateDataWarning, caller_level
 from dreval.methods._method import FloatArray, fix_signs
 from dreval.records.notes import note
 
-__all__ = [
-    "NORMALIZE",
-    "Scaling",
-    "add_by_gower",
-    "bottom_eigenpairs",
-    "factorized",
-    "metric_scaling",
-    "principal_coordinates",
-    "scale_columns",
-    "scaled_eigenvectors",
-    "start_vector",
-    "top_eigenpairs",
-]
-
 DENSE_ROWS = 400  # up to here the dense solver is as fast as Lanczos
 NULL_SHIFT = -1e-12  # below a spectrum that begins at 0, relative to the largest entry of the diagonal
 NORMALIZE = ("unit", "sqrt_n")

@@ -13,20 +13,6 @@ from dreval.geometry.kernels import is_classes
 from dreval.methods._method import FloatArray, Method, fix_signs
 from dreval.records.notes import note
 
-__all__ = [
-    "LinearScores",
-    "Response",
-    "SlicedMethod",
-    "SupervisedMethod",
-    "Whitened",
-    "check_invertible",
-    "leading",
-    "slice_count",
-    "slices",
-    "unit_variance",
-    "whiten",
-]
-
 USUAL = 10  # slices
 
 

@@ -11,8 +11,6 @@ from typing import Any, Protocol
 
 from dreval._check import keywords_checked
 
-__all__ = ["VERBS", "Record", "Summary", "call"]
-
 VERBS = {
     "Certificate.summary": "dreval.report.contents.tests:certificate_summary",
     "Certificate.verdict": "dreval.report.contents.tests:certificate_verdict",

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from dreval.records.results import Results
 
-__all__ = ["annotate"]
-
 
 def annotate(results: Results, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
     """Write the values of points into ``obs`` and the tables into ``uns``.

@@ -16,16 +16,22 @@ import numpy as np
 from dreval._check import check_path, check_unpacked, keywords_checked
 from dreval.errors import DrevalError, InputError, MissingFile
 from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
-from dreval.records.frames import NOTE_KEYS, plain_notes
+from dreval.records.frames import (
+    NOTE_KEYS,
+    curves_frame,
+    groups_frame,
+    notes_frame,
+    nulls_frame,
+    plain_notes,
+    tidy_frame,
+)
 from dreval.records.notes import Note
-from dreval.records.results import Results, curves_frame, groups_frame, notes_frame, nulls_frame, tidy_frame
+from dreval.records.results import Results
 from dreval.records.shepard import Shepard
 from dreval.records.whole_file import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["load_results", "save_results"]
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any
 
-__all__ = ["written_again"]
-
 
 def written_again(name: str, words: Sequence[str], given: Mapping[str, Any], function: Callable[..., Any]) -> str:
     """A call in Python: ``words`` stand for data, then what differs from the defaults of the function.

@@ -16,8 +16,6 @@ from dreval.records.read_only import read_only
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Certificate", "ResidualTest"]
-
 LEVEL = 0.05  # of the verdict, over all tests
 KINDS = {"family": "certificate", "p_kind": "bootstrap"}  # of all its p-values
 EMPTY = 0.95  # held-out errors above this say that the embedding tells next to nothing of the data

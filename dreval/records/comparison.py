@@ -14,12 +14,10 @@ import pandas as pd
 from dreval._check import check_one_of, check_path
 from dreval.errors import InputError
 from dreval.records._verbs import Record, call
-from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame
+from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame, point_column
 from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
-from dreval.records.results import Results, point_column
-
-__all__ = ["FORMATS", "Comparison", "Family", "to_digits"]
+from dreval.records.results import Results
 
 FORMATS = ("text", "markdown", "latex")  # of a paragraph
 

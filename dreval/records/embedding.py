@@ -16,8 +16,6 @@ from dreval.records._verbs import Record, call
 from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
 
-__all__ = ["Embedding"]
-
 
 @read_only
 @dataclass(frozen=True, eq=False)

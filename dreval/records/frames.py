@@ -11,26 +11,6 @@ from dreval.records.read_only import FixedDict
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "NOTE_KEYS",
-    "PAIR_NOTE_KEYS",
-    "curves_frame",
-    "groups_frame",
-    "noted_rows",
-    "notes_by_row",
-    "notes_frame",
-    "notes_in",
-    "nulls_frame",
-    "of_whole",
-    "over_replicates",
-    "plain_notes",
-    "point_column",
-    "point_keys",
-    "setting_names",
-    "tidy_frame",
-]
-
-
 NOTE_KEYS = ("embedding", "replicate", "measure", "parameters", "test", "variable")  # the row that a note belongs to
 PAIR_NOTE_KEYS = ("measure", "parameters", "first", "second", "test")  # of a comparison
 FACTS = ("code", "severity", "values", "scope", "text")

@@ -19,8 +19,6 @@ from dreval.registry import TESTS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["IndependenceTest"]
-
 
 @read_only
 @dataclass(frozen=True, eq=False)

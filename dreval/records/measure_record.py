@@ -17,8 +17,6 @@ from dreval.registry import MEASURES, METHODS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MeasureRecord"]
-
 
 @read_only
 @dataclass(frozen=True, eq=False)

@@ -12,20 +12,6 @@ from dreval.errors import DrevalError
 from dreval.glossary import part_words
 from dreval.registry import MEASURES, METHODS, TESTS
 
-__all__ = [
-    "ASSUMPTION",
-    "CODES",
-    "FAILURE",
-    "LIMIT",
-    "Code",
-    "Note",
-    "Notes",
-    "define",
-    "joined",
-    "note",
-    "refusal",
-]
-
 # How much a note weighs: something was assumed or chosen; the value says less than it seems to; there is no value.
 ASSUMPTION, LIMIT, FAILURE = "assumption", "limit", "failure"
 

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Number"]
-
 
 class Number:
     """Comparison, arithmetic and formats of the attribute ``value``; the results are plain floats.

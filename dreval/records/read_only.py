@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from dreval._check import keywords_checked
 
-__all__ = ["FixedDict", "FixedList", "read_only", "read_only_array"]
-
 Record = TypeVar("Record", bound=type)
 
 

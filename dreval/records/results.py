@@ -17,16 +17,13 @@ from dreval.records._verbs import Record, Summary, call, function
 from dreval.records.embedding import Embedding
 from dreval.records.frames import (
     curves_frame,
-    groups_frame,
     notes_frame,
     notes_in,
     nulls_frame,
     of_whole,
     over_replicates,
-    point_column,
     point_keys,
     setting_names,
-    tidy_frame,
 )
 from dreval.records.notes import FAILURE, Note
 from dreval.records.read_only import read_only
@@ -36,17 +33,6 @@ if TYPE_CHECKING:
 
     from dreval.records.certificate import Certificate
     from dreval.records.shepard import Shepard
-
-__all__ = [
-    "Results",
-    "curves_frame",
-    "groups_frame",
-    "notes_frame",
-    "nulls_frame",
-    "over_replicates",
-    "point_column",
-    "tidy_frame",
-]
 
 
 @read_only

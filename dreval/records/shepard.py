@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from dreval.records.read_only import read_only
 
-__all__ = ["Shepard"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -10,8 +10,6 @@ import pandas as pd
 from dreval.records._verbs import Record, call
 from dreval.records.read_only import read_only
 
-__all__ = ["Sensitivity"]
-
 
 @read_only
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,6 @@ from typing import BinaryIO
 
 from dreval.errors import DrevalError, InputError
 
-__all__ = ["whole_file", "write_whole"]
-
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 OWN = re.compile(r"/(?:dev/fd|proc/self/fd|dev)/(\d+|stdout|stderr)")  # a descriptor of this process, by its path
 STANDARD = {"stdout": 1, "stderr": 2}

@@ -20,31 +20,6 @@ from dreval._check import check_float, describe
 from dreval.errors import InputError
 from dreval.report.render.markup import math_symbols, printable
 
-__all__ = [
-    "CLASS_COLORS",
-    "DARK",
-    "EMBEDDINGS_DARK",
-    "EMBEDDINGS_LIGHT",
-    "LIGHT",
-    "PLAIN",
-    "RAMP",
-    "SEQUENCE",
-    "bar_axes",
-    "css_variables",
-    "draw_for_reader",
-    "drawing",
-    "embedding_color",
-    "embedding_dashes",
-    "grid",
-    "grid_columns",
-    "grid_width",
-    "math_words",
-    "new_figure",
-    "one_axes",
-    "printable",
-    "unknown_letters",
-]
-
 # What a page calls its colors, in light and dark. Figures are drawn in the light ones; where a figure enters a page
 # each of them becomes the variable of its name, so all values of LIGHT differ.
 LIGHT = {

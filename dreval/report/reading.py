@@ -11,7 +11,8 @@ from typing import Any
 
 from dreval.glossary import DIRECTIONS
 from dreval.inference.intervals import LEVEL
-from dreval.records.results import Results, over_replicates
+from dreval.records.frames import over_replicates
+from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report._numbers import decimals_for, fixed, half_width
 

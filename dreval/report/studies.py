@@ -14,7 +14,7 @@ from dreval.comparison.across import compare
 from dreval.errors import DrevalError, InputError
 from dreval.journal.study_file import STATES, read_study_table
 from dreval.records.comparison import Comparison
-from dreval.records.results import point_column
+from dreval.records.frames import point_column
 from dreval.report._beside import Beside
 from dreval.report._numbers import counted, fixed, half_width, in_words, ordered
 from dreval.report._svg import inline_svg

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_bool, check_int, check_k, check_one_of, check_path, check_random_state, keywords_checked
+from dreval._parallel import open_progress
 from dreval._random import root_seed
 from dreval.comparison.across import compare
 from dreval.errors import InputError
-from dreval.evaluation.recipe import open_progress, versions
+from dreval.evaluation.recipe import versions
 from dreval.glossary import METRICS
 from dreval.inputs.data import Data
 from dreval.inputs.source import Source

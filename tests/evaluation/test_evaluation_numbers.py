@@ -21,7 +21,7 @@ from dreval.errors import InputError
 from dreval.evaluation.rows import ANCHOR_GROUPS
 from dreval.geometry.blocks import random_groups
 from dreval.inference.intervals import METHODS, TARGETS
-from dreval.records.results import point_column
+from dreval.records.frames import point_column
 from dreval.registry import MEASURES
 
 NEVER_EQUAL = ["seconds"]

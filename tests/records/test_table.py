@@ -9,7 +9,7 @@ import pytest
 import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.glossary import COLUMNS, TEXT_COLUMNS
-from dreval.records.results import groups_frame, point_column, tidy_frame
+from dreval.records.frames import groups_frame, point_column, tidy_frame
 from dreval.registry import MEASURES
 
 X = np.random.default_rng(0).normal(size=(30, 4))

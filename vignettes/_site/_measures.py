@@ -17,7 +17,8 @@ import dreval
 from _site import _drawing as draw
 from _site._text import card_fields, fields, page, plain, raw, symbol_html, title, toctree, write
 from dreval.glossary import DIRECTIONS
-from dreval.records.results import Results, point_column
+from dreval.records.frames import point_column
+from dreval.records.results import Results
 from dreval.registry import MEASURES
 
 FloatArray = npt.NDArray[np.float64]

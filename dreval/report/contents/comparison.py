@@ -11,9 +11,8 @@ from dreval.comparison.within import TEST_NAMES
 from dreval.glossary import TARGETS, format_number, format_p
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
-from dreval.records.frames import notes_by_row
+from dreval.records.frames import notes_by_row, point_column
 from dreval.records.notes import Notes, joined
-from dreval.records.results import point_column
 from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.document import CODES, Block, significance_stars
 from dreval.report.render.summary import Summary

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from dreval.glossary import DIRECTIONS, TARGETS, format_number, format_p
 from dreval.inference.intervals import LEVEL
-from dreval.records.frames import notes_in, of_whole
+from dreval.records.frames import notes_in, of_whole, over_replicates
 from dreval.records.notes import FAILURE, Note
-from dreval.records.results import over_replicates
 from dreval.registry import MEASURES, TESTS
 from dreval.report.document import CODES, Best, Block, same_digits, significance_stars
 from dreval.report.render.summary import Summary

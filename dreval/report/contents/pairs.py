@@ -12,7 +12,8 @@ import pandas as pd
 from dreval.comparison.within import compare_pairs
 from dreval.errors import DrevalError
 from dreval.records.comparison import Comparison
-from dreval.records.results import Results, point_column
+from dreval.records.frames import point_column
+from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report._numbers import counted, decimals_for, fixed, in_words, ordered, probability
 from dreval.report.contents.comparison import PAIR_TITLES

@@ -14,8 +14,9 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from dreval._check import FloatArray
 from dreval.records.comparison import Comparison
+from dreval.records.frames import point_column
 from dreval.records.independence_test import IndependenceTest
-from dreval.records.results import Results, point_column
+from dreval.records.results import Results
 from dreval.report._numbers import decisive_p, p_words, plain_numbers
 from dreval.report._style import LIGHT, draw_for_reader, drawing, embedding_color, one_axes
 from dreval.report._svg import inline_svg

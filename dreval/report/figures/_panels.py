@@ -19,7 +19,7 @@ from matplotlib.path import Path
 
 from dreval._check import FloatArray, IntArray
 from dreval.records.comparison import Comparison
-from dreval.records.results import point_column
+from dreval.records.frames import point_column
 from dreval.report._numbers import decimals_for, fixed
 from dreval.report._style import (
     CLASS_COLORS,

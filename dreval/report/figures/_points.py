@@ -15,7 +15,8 @@ from matplotlib.lines import Line2D
 
 from dreval._check import check_int, check_one_of, check_rows
 from dreval.errors import InputError
-from dreval.records.results import Results, point_column
+from dreval.records.frames import point_column
+from dreval.records.results import Results
 from dreval.report._numbers import counted
 from dreval.report._style import CLASS_COLORS, RAMP, SEQUENCE, drawing, embedding_color, one_axes
 from dreval.report._svg import inline_svg
