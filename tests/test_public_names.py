@@ -142,6 +142,7 @@ def test_run_has_the_promised_parameters() -> None:
         "n_resamples": 999,
         "adjust": "holm",
         "options": None,
+        "store": None,
         "progress": None,
     }
 

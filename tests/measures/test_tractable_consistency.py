@@ -128,7 +128,7 @@ def test_extreme_units_change_nothing(unit):
 def test_the_number_of_columns_is_the_one_asked_for():
     """More are refused, fewer are padded and noted, more than the data have are noted."""
     X = cloud()
-    with pytest.raises(MethodFailed, match="`source` must return at most the 2 columns asked for: got 3 columns"):
+    with pytest.raises(MethodFailed, match="`source` must return at most 2 columns, its n_components: got 3 columns"):
         tci(X, lambda X, _: X)
     with pytest.raises(MethodFailed, match="`source` must return at most the 1 column asked for: got 2 columns"):
         tci(X, lambda X, _: X[:, :2], n_components=1)

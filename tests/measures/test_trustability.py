@@ -60,7 +60,7 @@ def test_extreme_units_change_nothing(unit):
 
 def test_more_columns_than_asked_for_are_refused():
     """Definition 3 asks for p columns; nobody knows which of more were meant."""
-    with pytest.raises(MethodFailed, match="`source` must return at most the 4 columns asked for: got 6 columns"):
+    with pytest.raises(MethodFailed, match="`source` must return at most 4 columns, its n_components: got 6 columns"):
         dreval.trustability(cloud(), fixed(np.random.default_rng(0).normal(size=(60, 6))))
 
 
