@@ -130,7 +130,7 @@ def test_the_number_of_columns_is_the_one_asked_for():
     X = cloud()
     with pytest.raises(MethodFailed, match="`source` must return at most 2 columns, its n_components: got 3 columns"):
         tci(X, lambda X, _: X)
-    with pytest.raises(MethodFailed, match="`source` must return at most the 1 column asked for: got 2 columns"):
+    with pytest.raises(MethodFailed, match="`source` must return at most 1 column, its n_components: got 2 columns"):
         tci(X, lambda X, _: X[:, :2], n_components=1)
     narrow = tci(X, lambda X, _: X[:, :1])
     assert "1 column was returned and counts as padded with zeros (asked for: 2)." in [*map(str, narrow.notes)]
