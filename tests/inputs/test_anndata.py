@@ -321,7 +321,7 @@ def test_use_rep_and_layer_are_two_things(ad: ModuleType) -> None:
     adata = made(ad)
     with pytest.raises(InputError, match=r"`layer` must be a layer or 'raw'.*use_rep='X_pca'"):
         dreval.Evaluation(adata, layer="obsm:X_pca")
-    with pytest.raises(InputError, match="`use_rep` must be left out with layer"):
+    with pytest.raises(InputError, match="`use_rep` must be left out with `layer`"):
         dreval.Evaluation(adata, layer="counts", use_rep="X_pca")
     with pytest.raises(
         UnknownName, match=r"`use_rep` must be a key of obsm: got 'X_pac'\. Did you mean use_rep='X_pca'"
