@@ -242,19 +242,24 @@ def _side(sums: FloatArray, edge: float) -> FloatArray:
     return np.heaviside(beyond, 0.5)
 
 
-OPTIMIZERS = ("bfgs", "lbfgs", "powell")  # the last one needs no gradient: variances of zero lie on the boundary
+# Tried in this order until one converges; the last one needs no gradient: variances of zero lie on the boundary.
+OPTIMIZERS = ("bfgs", "lbfgs", "powell")
+# With several variances they stop at a lower maximum of the likelihood in one of four data sets: these begin afresh.
+MORE_OPTIMIZERS = (("nm",), ("powell",))
+SAME_MAXIMUM = 1e-4  # in units of the log-likelihood
 NOTHING = 1e-4  # share of the variance of the errors
 # Warnings of statsmodels, which has no classes for them: what is tried again, and variances near zero, which are judged
 # in absolute units there, in those of the errors here.
 HARMLESS = ("optimization", "boundary of the parameter space", "covariance is singular")
 
 
-def fit_mixed(family: Family) -> Any:
-    """The fitted ``MixedLM``, by restricted maximum likelihood.
+def fit_mixed(family: Family) -> tuple[Any, list[str]]:
+    """The fitted ``MixedLM``, by restricted maximum likelihood, and the warnings of its fit.
 
     value = mean of the embedding + data set + error. Where cells hold several replicates, two more random terms:
     replicate within data set (when embeddings share replicates), and embedding within data set, without which every
-    replicate would count as new evidence on the embeddings.
+    replicate would count as new evidence on the embeddings. The likelihood then has several local maxima: the highest
+    that was found counts, and of equal ones one that converged.
     """
     from statsmodels.regression.mixed_linear_model import MixedLM
 
@@ -274,9 +279,23 @@ def fit_mixed(family: Family) -> Any:
         if frame.groupby(["dataset", "replicate"]).size().max() > 1:
             terms["replicate"] = "0 + C(replicate)"
     more = {"vc_formula": terms, "re_formula": "1"} if terms else {}
-    return MixedLM.from_formula("value ~ 0 + C(embedding)", groups="dataset", data=frame, **more).fit(
-        reml=True, method=list(OPTIMIZERS)
-    )
+    model = MixedLM.from_formula("value ~ 0 + C(embedding)", groups="dataset", data=frame, **more)
+    found, refusals = [], []
+    for optimizers in (OPTIMIZERS, *(MORE_OPTIMIZERS if terms else ())):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                fit = model.fit(reml=True, method=list(optimizers))
+            except np.linalg.LinAlgError as error:
+                refusals.append(error)
+                continue
+        found.append((fit, list(dict.fromkeys(" ".join(str(one.message).split()) for one in caught))))
+    found = [one for one in found if np.isfinite(one[0].llf)] or found[:1]
+    if not found:
+        raise refusals[0]
+    highest = max(fit.llf for fit, _ in found)
+    best = [one for one in found if not one[0].llf < highest - SAME_MAXIMUM]
+    return next((one for one in best if one[0].converged), best[0])
 
 
 def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -287,15 +306,12 @@ def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[
     shared: dict[str, Any] = {"test": "mixed", "n": len(family.cells)}
     if family.rows.groupby("dataset")["value"].nunique().max() <= 1:
         return _no_fit(family, shared, note("ranks.equal"))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            fit = fit_mixed(family)
-            reason = None if fit.converged else note("mixed.unconverged")
-            means, covariance = np.asarray(fit.fe_params), np.asarray(fit.cov_params())[:k, :k]
-        except np.linalg.LinAlgError as error:
-            reason = note("mixed.refused", message=str(error))
-    words = dict.fromkeys(" ".join(str(one.message).split()) for one in caught)
+    try:
+        fit, warned = fit_mixed(family)
+        reason = None if fit.converged else note("mixed.unconverged")
+        means, covariance = np.asarray(fit.fe_params), np.asarray(fit.cov_params())[:k, :k]
+    except np.linalg.LinAlgError as error:
+        reason = note("mixed.refused", message=str(error))
     if reason is None and not (np.isfinite(covariance).all() and (np.diag(covariance) > 0).all()):
         reason = note("mixed.undefined")
     if reason is not None:
@@ -304,7 +320,7 @@ def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[
     terms = {"dataset": float(np.asarray(fit.cov_re)[0, 0]), **terms}  # beside those of "cell" and "replicate"
     none = [note(f"variance.{name}") for name, variance in terms.items() if variance < NOTHING * fit.scale]
     known = (*HARMLESS, "Hessian") if none else HARMLESS  # at the boundary it has no inverse
-    messages = [one.rstrip(".") for one in words if not any(word in one for word in known)]
+    messages = [one.rstrip(".") for one in warned if not any(word in one for word in known)]
     shared["notes"] = (note("mixed.normal"), *none, *(note("mixed.statsmodels", message=one) for one in messages))
     rows = [
         {**family.key, **shared, **_contrast(family, means, covariance, i, j, alpha)} for i, j in pairs_of(family.names)

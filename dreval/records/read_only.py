@@ -97,7 +97,11 @@ def _handed_out(value: Any) -> Any:
     if hasattr(value, "iloc"):
         import pandas as pd
 
-        return value.copy(deep=int(pd.__version__.partition(".")[0]) < 3)
+        before_3 = int(pd.__version__.partition(".")[0]) < 3
+        handed = value.copy(deep=before_3)
+        if before_3:  # which shares the names of rows with its deep copy
+            handed.index = value.index.copy(deep=True)
+        return handed
     if getattr(value, "format", "") in ("csr", "csc") and hasattr(value, "indptr"):
         parts = tuple(read_only_array(part) for part in (value.data, value.indices, value.indptr))
         return type(value)(parts, shape=value.shape)

@@ -160,6 +160,24 @@ def test_data_sets_that_do_not_link_all_embeddings_are_said():
     assert "could not be tested" in found.paragraph()
 
 
+@pytest.mark.parametrize("seed", [0, 14, 15, 26])
+def test_the_mixed_model_of_balanced_replicates_is_the_analysis_of_variance(seed):
+    """Where cells vary more than errors, a contrast's variance is 2 MS(data set x embedding) / (data sets x replicates)."""
+    n, k, r = 6 + seed % 7, 2 + seed % 3, 2 + seed % 2
+    frame = table(n=n, k=k, seed=seed, replicates=r)
+    found = compared(frame, tests="mixed")
+    values = frame["value"].to_numpy().reshape(n, k, r)
+    cells = values.mean(axis=2)
+    inside = cells - cells.mean(axis=0) - cells.mean(axis=1)[:, None] + cells.mean()
+    square = r * (inside**2).sum() / ((n - 1) * (k - 1))
+    errors = values - cells[:, :, None]
+    assert square > (errors**2).sum() / (n * k * (r - 1))  # else the variance of cells is at its boundary
+    assert_allclose(found.pairs["se"], np.sqrt(2 * square / (n * r)), rtol=1e-3)
+    advantage = [cells.mean(axis=0)[int(row.first[1:])] - cells.mean(axis=0)[int(row.second[1:])]
+                 for row in found.pairs.itertuples()]  # fmt: skip
+    assert_allclose(found.pairs["advantage"], advantage, rtol=1e-8)
+
+
 def test_the_mixed_model_is_that_of_statsmodels():
     """Means, standard errors, z and p of a direct fit of the stated formula, with and without replicates."""
     import statsmodels.formula.api as smf
