@@ -26,9 +26,9 @@ def read_only(record: Record) -> Record:
     """Decorate a frozen dataclass: what its public attributes hold is protected from the caller.
 
     Arrays are handed out as views that refuse to be written to, tables as copies that share their memory until they are
-    written to (with pandas before version 3 as whole copies), dicts of arrays and tables as mappings that refuse new
-    items, other dicts and lists, at any depth, as such that refuse to be changed. But for pandas before version 3 an
-    access takes the same time whatever the size. Internal attributes (with an underscore) stay as they are.
+    written to, dicts of arrays and tables as mappings that refuse new items, other dicts and lists, at any depth, as
+    such that refuse to be changed. An access takes the same time whatever the size. Internal attributes (with an
+    underscore) stay as they are. With pandas before version 3 tables are copied as a whole, but for the names of rows.
 
     Examples
     --------
@@ -97,11 +97,7 @@ def _handed_out(value: Any) -> Any:
     if hasattr(value, "iloc"):
         import pandas as pd
 
-        before_3 = int(pd.__version__.partition(".")[0]) < 3
-        handed = value.copy(deep=before_3)
-        if before_3:  # which shares the names of rows with its deep copy
-            handed.index = value.index.copy(deep=True)
-        return handed
+        return value.copy(deep=int(pd.__version__.partition(".")[0]) < 3)
     if getattr(value, "format", "") in ("csr", "csc") and hasattr(value, "indptr"):
         parts = tuple(read_only_array(part) for part in (value.data, value.indices, value.indptr))
         return type(value)(parts, shape=value.shape)
