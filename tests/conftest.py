@@ -7,12 +7,14 @@ import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 # Threads are limited here and nowhere else, before numpy is imported: sums then have one order on every machine.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 os.environ["MPLBACKEND"] = "Agg"
 
+import each
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -37,6 +39,28 @@ if _examples is None:
         from hypothesis.internal.conjecture import providers
 
         providers.is_local_module_file = lambda _: False
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--name my_measure`` leaves out what is tested of other measures, methods, tests, data sets and figures."""
+    parser.addoption("--name", action="append", default=[], metavar="NAME", help="test only this measure, method, ...")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The names asked for are known to the loops inside tests, too."""
+    each.ASKED.update(config.getoption("--name"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Items of other names are left out."""
+    others = [item for item in items if each.is_of_others(getattr(item, "callspec", _NoCall).params.values())]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item not in set(others)]
+
+
+class _NoCall:
+    params: ClassVar[dict[str, object]] = {}
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -9,6 +9,22 @@ from typing import Any
 
 import pytest
 
+ASKED: set[str] = set()  # the names given by `pytest --name`; empty: all
+
+
+@functools.cache
+def _everything() -> frozenset[str]:
+    from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, TESTS
+
+    return frozenset(name for registry in (DATASETS, FIGURES, MEASURES, METHODS, TESTS) for name in registry)
+
+
+def is_of_others(values: Iterable[Any]) -> bool:
+    """Whether values of a test's parameters name registered things, but none that was asked for by `pytest --name`."""
+    parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
+    words = {part for part in parts if isinstance(part, str)}
+    return bool(ASKED and words & _everything() and not words & ASKED)
+
 
 def each(names: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Call the test with every value, as ``pytest.mark.parametrize`` does, but in one item with one set of fixtures.
@@ -25,6 +41,8 @@ def each(names: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], C
         def loop(**fixtures: Any) -> None:
             failed: list[BaseException] = []
             for value in kept:
+                if is_of_others([value]):
+                    continue
                 try:
                     test(**fixtures, **dict(zip(keys, value if len(keys) > 1 else (value,), strict=True)))
                 except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # noqa: BLE001

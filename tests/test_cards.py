@@ -220,7 +220,7 @@ def test_only_curves_are_best_at_zero(name: str) -> None:
 
 
 @each_measure
-def test_an_measure_without_direction_claims_nothing(name: str) -> None:
+def test_a_measure_without_direction_claims_nothing(name: str) -> None:
     """Where neither way is better there is no worst or best over ties, and the measure is no default."""
     card = MEASURES.card(name)
 

@@ -291,7 +291,7 @@ def test_holm_runs_over_all_pairs_and_measures_of_a_test():
     assert (alone["p_adjusted"] == alone["p_value"]).all()
 
 
-def test_an_measure_is_named_with_or_without_its_parameters():
+def test_a_measure_is_named_with_or_without_its_parameters():
     """Short where it is unique; two settings of one measure must be told apart."""
     frame = pd.concat([table().assign(parameters=f"k={k}") for k in (5, 15)])
     found = compared(frame)

@@ -89,7 +89,7 @@ def test_the_set_ends_where_p_is_alpha(results, factor, inside):
     assert table.loc["mixed", "in_best_set"] == inside
 
 
-def test_an_measure_without_intervals_has_ranks_and_the_reason(results):
+def test_a_measure_without_intervals_has_ranks_and_the_reason(results):
     """Values and ranks, no set, and why; a result without any interval is refused; names are checked."""
     table = results.ranking("average_local_error")
 

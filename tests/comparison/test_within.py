@@ -165,7 +165,7 @@ def test_turning_the_pair_turns_the_signs(results):
     assert_allclose(both["superiority_x"], 1 - both["superiority_y"], rtol=1e-12)
 
 
-def test_an_measure_without_interval_has_its_reason(found):
+def test_a_measure_without_interval_has_its_reason(found):
     """A measure that moves in jumps has an advantage but no test, and no letters."""
     rows = found.of(found.pairs, "average_local_error")
 

@@ -26,8 +26,10 @@ from dreval.measures._chance import chance_value
 from dreval.measures._measure import answer
 from dreval.registry import MEASURES
 
-CURVES = [name for name in MEASURES if MEASURES.card(name).curve]  # tests/measures/test_coranking_indices.py has theirs
-METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]  # test_method_indices_contract.py
+CURVES = [
+    name for name in MEASURES if MEASURES.card(name).curve
+]  # tests/measures/test_coranking_measures.py has theirs
+METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]  # test_method_measures_contract.py
 NAMES = [name for name in MEASURES if name not in CURVES and name not in METHODS]
 OWN_SCALE = {"k_max", "q_local", "q_global"}  # the rows seen choose the scale, which by chance may be any
 BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES", "ROWS")  # the constants by which work is cut into blocks
@@ -320,7 +322,7 @@ def _small_blocks(patch):
         (module, constant)
         for path, module in sys.modules.items()
         for constant in BLOCKS
-        if path.startswith("dreval.") and hasattr(module, constant)
+        if path.startswith("dreval.") and constant in vars(module)
     ]
     assert {constant for _, constant in cut} == set(BLOCKS)
     for module, constant in cut:

@@ -224,7 +224,7 @@ def test_options_of_measures_reach_them() -> None:
     assert table["value"].tolist()[2:] == expected.tolist()
 
 
-def test_defaults_of_an_measure_never_refuse_small_data() -> None:
+def test_defaults_of_a_measure_never_refuse_small_data() -> None:
     """Eight labeled points can be judged although k-NN accuracy has a default of ten neighbors."""
     table = dreval.Evaluation(X[:8], {"e": Y[:8]}, labels=LABELS[:8], n_neighbors=3).run().tidy()
 

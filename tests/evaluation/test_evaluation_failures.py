@@ -172,7 +172,7 @@ def test_a_covariate_that_cannot_be_tested() -> None:
     assert note["fine"] == ""
 
 
-def test_an_measure_that_cannot_answer_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measure_that_cannot_answer_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """A measure that refuses this embedding is a row with the reason."""
 
     def refuse(*_: Any, **__: Any) -> None:
@@ -221,7 +221,7 @@ def test_refusals_at_the_door_are_no_rows() -> None:
 
 
 @pytest.mark.parametrize("call", ["run", "function"])
-def test_a_defect_of_an_measure_names_the_measure(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+def test_a_defect_of_a_measure_names_the_measure(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     """An exception that is not ours goes on as it is, with the measure in its notes."""
 
     def broken(view: Any, n_neighbors: int) -> Any:

@@ -184,7 +184,7 @@ def test_words_of_one_measure(measure, value, chance, words):
     assert words in said_of(measure, value, chance).lead
 
 
-def test_an_measure_that_answers_the_same_question_is_silent():
+def test_a_measure_that_answers_the_same_question_is_silent():
     """Pearson beside Spearman says nothing, alone it speaks; one without a value gives way."""
     pearson = measure_row("a", "pearson_distance", "", 0.3, 0.0)
     for value, count in ((0.95, 0), (math.nan, 1)):
@@ -326,7 +326,7 @@ def test_one_embedding_is_best_of_nothing():
     assert not any("best" in term for term, _ in definitions(reading))
 
 
-def test_an_measure_without_a_card_is_read_from_the_table():
+def test_a_measure_without_a_card_is_read_from_the_table():
     """A result made by a newer version keeps its names, directions and values."""
     rows = [measure_row(n, "new_index", "", v, math.nan, direction="lower") for n, v in (("a", 1.0), ("b", 25.0))]
     reading = read_results(make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, :2]}))
@@ -424,7 +424,7 @@ def test_small_things_of_print():
     assert in_words(12) == "12"
 
 
-def test_an_measure_without_direction_ranks_nothing():
+def test_a_measure_without_direction_ranks_nothing():
     """Of a scale no value is the better one: it is printed whole, without shade, and no verdict names it."""
     rows = [measure_row(n, "k_max", "", v, 45.3) for n, v in (("a", 99.0), ("b", 4.0), ("c", 120.0))]
     reading = read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in "abc"}))
