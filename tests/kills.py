@@ -1,0 +1,222 @@
+"""Processes killed while they write, and disks that are full: what is left of the files, as a table.
+
+.venv/bin/python tests/kills.py [KILLS]     kill -9 at so many random moments of each kind of writing (100); as root
+                                            also on a small disk that is full
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import numpy as np  # noqa: E402
+
+import dreval  # noqa: E402
+from dreval.errors import DrevalError  # noqa: E402
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(150, 5))
+OTHER = RNG.normal(size=(150, 5))
+TOOLS = {f"isomap {k}": dreval.methods.Isomap(n_neighbors=k) for k in (8, 9, 10, 11, 12, 13)}
+
+
+def _results(data: np.ndarray) -> dreval.Results:
+    embeddings = {"first": data[:, :2], "second": data[:, 1:3]}
+    return dreval.Evaluation(data, embeddings, n_neighbors=5, random_state=0).run(["trustworthiness"], None)
+
+
+def _numbers(results: dreval.Results) -> str:
+    return results.tidy().drop(columns="seconds").to_json(double_precision=15)
+
+
+OLD, NEW = _results(X), _results(OTHER)
+
+
+class Saved:
+    """A result that overwrites another one."""
+
+    name = "result"
+
+    def begin(self, folder: Path) -> None:
+        """The folder before."""
+        OLD.save(folder / "r.dreval")
+
+    def write(self, folder: Path) -> None:
+        """What is killed."""
+        NEW.save(folder / "r.dreval")
+
+    def look(self, folder: Path) -> str:
+        """What is left: the old or the new file, whole; anything else is an error."""
+        found = _numbers(dreval.load_results(folder / "r.dreval"))
+        return {_numbers(OLD): "old", _numbers(NEW): "new"}[found]
+
+
+class Reported:
+    """A report that overwrites another one."""
+
+    name = "report"
+
+    def __init__(self) -> None:
+        with tempfile.TemporaryDirectory() as place:
+            for results, word in ((OLD, "old"), (NEW, "new")):
+                results.report(Path(place, word + ".html"))
+            self.whole = {Path(place, word + ".html").read_bytes(): word for word in ("old", "new")}
+
+    def begin(self, folder: Path) -> None:
+        """The folder before."""
+        OLD.report(folder / "r.html")
+
+    def write(self, folder: Path) -> None:
+        """What is killed."""
+        NEW.report(folder / "r.html")
+
+    def look(self, folder: Path) -> str:
+        """Byte for byte one of the two."""
+        return self.whole[(folder / "r.html").read_bytes()]
+
+
+class Stored:
+    """A run with a store."""
+
+    name = "run with store="
+
+    def __init__(self) -> None:
+        self.plain = _numbers(self._run(None))
+
+    def _run(self, store: Path | None) -> dreval.Results:
+        return dreval.Evaluation(X, TOOLS, n_neighbors=5, random_state=0).run(["trustworthiness"], None, store=store)
+
+    def begin(self, folder: Path) -> None:
+        """An empty folder."""
+
+    def write(self, folder: Path) -> None:
+        """What is killed."""
+        self._run(folder / "s.journal")
+
+    def look(self, folder: Path) -> str:
+        """The run goes on, with the numbers of one that was never stopped."""
+        before = (folder / "s.journal").exists()
+        if _numbers(self._run(folder / "s.journal")) != self.plain:
+            raise ValueError("the resumed run has other numbers")
+        return "resumed" if before else "not begun"
+
+
+class Exported:
+    """A protocol's folder of two rounds."""
+
+    name = "protocol export"
+
+    def __init__(self) -> None:
+        self.protocol = dreval.Protocol(X[:40], n_transformations=5, n_replicates=2, random_state=0)
+        with tempfile.TemporaryDirectory() as place:
+            self.write(Path(place))
+            self.plain = self._files(Path(place))
+
+    @staticmethod
+    def _files(folder: Path) -> dict[str, bytes]:
+        files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".part")
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+    def begin(self, folder: Path) -> None:
+        """An empty folder."""
+
+    def write(self, folder: Path) -> None:
+        """What is killed."""
+        self.protocol.export(folder / "tool", embedding=X[:40, :2])
+
+    def look(self, folder: Path) -> str:
+        """The export is completed, with the files of one that was never stopped."""
+        before = len(self._files(folder))
+        self.write(folder)
+        files = self._files(folder)
+        if files != self.plain:
+            other = sorted(name for name in files | self.plain if files.get(name) != self.plain.get(name))
+            raise ValueError(f"the completed folder has other files: {other}")
+        return "resumed" if before else "not begun"
+
+
+def killed(case: Any, folder: Path, after: float) -> None:
+    """Write in a child and kill it."""
+    child = os.fork()
+    if child == 0:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        case.write(folder)
+        time.sleep(60)
+    time.sleep(after)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+@contextmanager
+def small_disk(size: int) -> Iterator[Path]:
+    """A file system of so many KiB; its owner must be root."""
+    with tempfile.TemporaryDirectory() as place:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", place], check=True)
+        try:
+            yield Path(place)
+        finally:
+            subprocess.run(["umount", place], check=True)
+
+
+def full(case: Any, room: int) -> tuple[str, str]:
+    """Write on a disk on which so many bytes are left: the error, and what is left of the files."""
+    with small_disk(4096) as folder:
+        case.begin(folder)
+        (folder / "ballast").write_bytes(bytes(max(shutil.disk_usage(folder).free - room, 0)))
+        try:
+            case.write(folder)
+            said = "written"
+        except (OSError, DrevalError) as error:
+            said = f"{type(error).__name__}: {error}".replace(str(folder), "")
+        rest = sorted(path.name for path in folder.rglob("*.part"))
+        if rest:
+            raise ValueError(f"left behind: {rest}")
+        (folder / "ballast").unlink()
+        return said, case.look(folder)
+
+
+def main(kills: int) -> None:
+    """Print the tables."""
+    cases = [Saved(), Reported(), Stored(), Exported()]
+    draws = np.random.default_rng(1)
+    print(f"{'kill -9 while writing':<22} {'kills':>6}  {'.part files':>11}  left")
+    for case in cases:
+        counts: dict[str, int] = {}
+        parts = 0
+        with tempfile.TemporaryDirectory() as place:
+            case.begin(Path(place))
+            start = time.perf_counter()
+            case.write(Path(place))
+            takes = time.perf_counter() - start
+        for _ in range(kills):
+            with tempfile.TemporaryDirectory() as place:
+                case.begin(Path(place))
+                killed(case, Path(place), draws.uniform(0, 1.2 * takes))
+                parts += len(list(Path(place).rglob("*.part")))
+                left = case.look(Path(place))
+            counts[left] = counts.get(left, 0) + 1
+        found = ", ".join(f"{word} {n}" for word, n in sorted(counts.items()))
+        print(f"{case.name:<22} {kills:>6}  {parts:>11}  {found}", flush=True)
+    if os.geteuid() == 0:
+        print(f"\n{'disk full':<22} {'bytes':>7}  left       error")
+        for case in cases:
+            for room in (0, 4096, 40960):
+                said, left = full(case, room)
+                print(f"{case.name:<22} {room:>7}  {left:<9}  {said}", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
