@@ -121,7 +121,7 @@ PAIR_COLUMNS: dict[str, str] = {
     "wilcoxon, mixed or bayes over several",
     "n": "number of points, or of data sets, that the pair was compared on",
     "advantage": "how much better the first is than the second, positive when it is better, whichever way the measure "
-    "points: difference of values or of means over runs (on one data set), median of differences (wilcoxon, bayes), "
+    "points: difference of values or of means over runs (on one data set), Hodges-Lehmann estimate (wilcoxon, bayes), "
     "difference of model means (mixed), difference of mean ranks (nemenyi)",
     "n_used": "number of anchors, or of data sets with a difference (wilcoxon), that the test used, if not all",
     "se": "standard error of the advantage",

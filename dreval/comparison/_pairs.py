@@ -121,7 +121,7 @@ def signed_rank_rows(family: Family, rope: float | None, alpha: float, root: int
         if not len(differences):
             rows.append({**shared, "test": "wilcoxon", "notes": (note("signed_ranks.none"),)})
             continue
-        shared["advantage"] = float(np.median(differences))
+        shared["advantage"] = float(np.median(walsh_averages(differences)))
         shared["superiority"] = superiority(differences)
         tested = _wilcoxon(differences) | dict(
             zip(("conf_low", "conf_high"), walsh_interval(differences, alpha), strict=True)
@@ -135,8 +135,20 @@ def signed_rank_rows(family: Family, rope: float | None, alpha: float, root: int
     return rows
 
 
+def walsh_averages(differences: FloatArray) -> FloatArray:
+    """The averages (d_i + d_j) / 2, i <= j, in ascending order; their median is the Hodges-Lehmann estimate.
+
+    Examples
+    --------
+    >>> walsh_averages(np.array([0.0, 1.0, 4.0]))
+    array([0. , 0.5, 1. , 2. , 2.5, 4. ])
+    """
+    rows, columns = np.triu_indices(len(differences))
+    return np.sort((differences[rows] + differences[columns]) / 2)
+
+
 def walsh_interval(differences: FloatArray, alpha: float) -> tuple[float, float]:
-    """The interval of the signed-rank test: Walsh averages (d_i + d_j) / 2, i <= j, at ranks c and M + 1 - c of M.
+    """The interval of the signed-rank test: the Walsh averages at ranks c and M + 1 - c of M.
 
     c is the largest with 2 P(T <= c - 1) <= alpha, T the sum of signed ranks of n differences; NaN where there is
     none, since 2 / 2^n > alpha. Hollander, Wolfe and Chicken (2014), Nonparametric Statistical Methods, section 3.3.
@@ -158,8 +170,7 @@ def walsh_interval(differences: FloatArray, alpha: float) -> tuple[float, float]
         c = int(n * (n + 1) / 4 + ndtri(alpha / 2) * math.sqrt(n * (n + 1) * (2 * n + 1) / 24))
     if c == 0:
         return math.nan, math.nan
-    rows, columns = np.triu_indices(n)
-    averages = np.sort((differences[rows] + differences[columns]) / 2)
+    averages = walsh_averages(differences)
     return float(averages[c - 1]), float(averages[-c])
 
 

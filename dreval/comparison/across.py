@@ -120,7 +120,9 @@ def compare(
     data sets no exact Wilcoxon p is below 2 / 2^N: where after adjustment none can be up to ``alpha``, Nemenyi's test
     decides, else the mixed model, if one was run and can be significant on more measures; the recipe has its name
     (``decided_by``) and the smallest adjusted p that it can have (``attainable``), and where nothing could have been
-    significant that is said first. Values that agree to 12 digits are ties.
+    significant that is said first. Values that agree to 12 digits are ties. The advantage beside Wilcoxon's test is the
+    Hodges-Lehmann estimate, the median of the averages of any two differences (of one with itself, too), which lies in
+    the test's interval; the plain median of the differences need not.
     O(N k^2) time; "bayes" O(50,000 N^2) for each pair.
 
     References
@@ -137,7 +139,7 @@ def compare(
     >>> found = dreval.compare(table, direction="higher")
     >>> found.tidy()[["first", "second", "test", "n", "advantage", "p_value"]]
       first second      test  n  advantage  p_value
-    0  umap    pca  wilcoxon  5        0.2   0.0625
+    0  umap    pca  wilcoxon  5      0.175   0.0625
     """
     single = _single(results)
     if single is not None:

@@ -161,6 +161,22 @@ def test_data_sets_that_do_not_link_all_embeddings_are_said():
     assert "could not be tested" in found.paragraph()
 
 
+@given(hnp.arrays(np.float64, st.integers(1, 40), elements=st.floats(-9, 9).map(lambda v: round(v, 1))))
+def test_the_estimate_beside_wilcoxon_is_that_of_hodges_and_lehmann(differences):
+    """The median of all averages of two, by naive loops; it lies in the test's interval, and has its sign."""
+    frame = pd.DataFrame(
+        [(f"d{i}", name, value) for i, d in enumerate(differences) for name, value in (("a", d), ("b", 0.0))],
+        columns=["dataset", "embedding", "value"],
+    )
+    frame.loc[len(frame)] = ["e", "a", 1.0]
+    frame.loc[len(frame)] = ["e", "b", 1.0]
+    row = compared(frame, tests=["wilcoxon"]).pairs.iloc[0]
+    d = [*differences, 0.0]
+    naive = np.median([(d[i] + d[j]) / 2 for i in range(len(d)) for j in range(i, len(d))])
+    assert_allclose(row["advantage"], naive, atol=1e-9)
+    assert math.isnan(row["conf_low"]) or row["conf_low"] <= row["advantage"] <= row["conf_high"]
+
+
 @pytest.mark.parametrize("seed", [0, 14, 15, 26])
 def test_the_mixed_model_of_balanced_replicates_is_the_analysis_of_variance(seed):
     """Where cells vary more than errors, the variance of a contrast is 2 MS(data set x embedding) / values of each."""

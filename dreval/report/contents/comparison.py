@@ -58,11 +58,11 @@ PAIR_COLUMNS = {
     **dict.fromkeys(("jackknife", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED),
     "nemenyi": (("advantage", "ranks"), ("p_value", "p"), ("p_adjusted", "p adj.")),
     "wilcoxon": (
-        ("n", "n"), ("advantage", "median"), ("statistic", "W"), ("p_value", "p"), ("p_adjusted", "p adj."),
+        ("n", "n"), ("advantage", "advantage"), ("statistic", "W"), ("p_value", "p"), ("p_adjusted", "p adj."),
         ("effect_size", "r"),
     ),
     "mixed": (("advantage", "advantage"), ("se", "se"), ("statistic", "z"), ("p_value", "p"), ("p_adjusted", "p adj.")),
-    "bayes": (("advantage", "median"), ("p_first", "P first"), ("p_rope", "P equal"), ("p_second", "P second")),
+    "bayes": (("advantage", "advantage"), ("p_first", "P first"), ("p_rope", "P equal"), ("p_second", "P second")),
 }  # fmt: skip
 
 

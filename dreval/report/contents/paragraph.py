@@ -176,7 +176,7 @@ def _pair(row: dict[str, Any], voice: Voice, adjusted: bool) -> str:
     sign = -1.0 if row["better"] == row["second"] else 1.0
     names = (row["first"], row["second"]) if sign > 0 else (row["second"], row["first"])
     words = f"{voice.name(names[0])} is better than {voice.name(names[1])}"
-    inside = [f"median difference {_number(sign * row['advantage'])}", f"n = {row['n']}"] if ranked else []
+    inside = [f"Hodges-Lehmann difference {_number(sign * row['advantage'])}", f"n = {row['n']}"] if ranked else []
     write: Callable[[float], str] = _number
     if row["conf_low"] == row["conf_low"] and not (ranked or ranks):
         ends = sorted((sign * row["conf_low"], sign * row["conf_high"]))

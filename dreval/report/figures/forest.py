@@ -22,7 +22,7 @@ from dreval.report.figures._panels import ACROSS, SOFT, WORDS, main_measures, se
 from dreval.report.names import breadth, short_names
 
 ADVANTAGES = {
-    "wilcoxon": "median advantage",
+    "wilcoxon": "Hodges-Lehmann advantage",
     "nemenyi": "advantage in mean rank",
     "mixed": "advantage of the model's mean",
 }
