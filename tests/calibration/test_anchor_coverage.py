@@ -82,6 +82,7 @@ def test_intervals_of_anchors_cover_the_exact_value(name, n_simulations):
         assert abs(ratio - 1) <= max(0.1, 3 / np.sqrt(2 * size))
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize("name", DATA)
 def test_anchors_are_a_sample_of_the_contributions(name):
     """A draw is a simple random sample of the exact contributions: its mean, its finite-population standard error."""
@@ -208,6 +209,7 @@ def test_pairs_seen_from_anchors_are_silent_where_few_points_carry_the_error(how
             assert table.loc[1, ["value", "conf_low", "conf_high"]].tolist() == pytest.approx([exact[1]] * 3, abs=1e-12)
 
 
+@pytest.mark.calibration
 def test_known_contributions_are_those_of_anchors() -> None:
     """The shortcut of the simulation is the evaluation: values and intervals of one draw, by both ways."""
     X, Y, labels, points, parts, _ = _known("clusters", "exchanged")

@@ -135,7 +135,7 @@ def test_a_perfect_copy_is_best(name, pair):
 def test_an_unrelated_embedding_is_at_chance(name):
     """Embeddings whose points are exchanged at random average to the chance value; one without is the same for all."""
     X, Y = _cloud(n=80)
-    rng, B = np.random.default_rng(1), 40
+    rng, B = np.random.default_rng(1), 20
     values = np.array([_value(name, X, Y[rng.permutation(80)]) for _ in range(B)])
     view, parameters = _view(name, X, Y)
     chance = chance_value(MEASURES.get(name), view, parameters, 0).value
@@ -359,20 +359,20 @@ def test_anchors_see_what_all_points_see(name):
         assert _points(name, X, Y, np.arange(120 if name in OWN_SCALE else 30)).value == whole.value
         return
     if _card(name).level == "pair":
-        draws = [_points(name, X, Y, np.sort(rng.choice(120, 40, replace=False))).value for _ in range(60)]
+        draws = [_points(name, X, Y, np.sort(rng.choice(120, 40, replace=False))).value for _ in range(30)]
         spread = np.std(draws, ddof=1)
-        assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(60) + spread / 2
+        assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(30) + spread / 2
         return
     assert_array_equal(_points(name, X, Y, np.arange(120)).points, whole.points)
     draws = []
-    for _ in range(60):
+    for _ in range(30):
         rows = rng.choice(120, 40, replace=False)
         got = _points(name, X, Y, rows)
         draws.append(got.value)
         if name != "procrustes_rn_opt":
             assert_array_equal(got.points, whole.points[rows])
     spread = np.std(draws, ddof=1)
-    assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(60) + spread / 4 * (
+    assert abs(np.mean(draws) - whole.value) <= 4.5 * spread / math.sqrt(30) + spread / 4 * (
         name == "procrustes_rn_opt"
     )
 

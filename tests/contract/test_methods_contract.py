@@ -26,7 +26,7 @@ DETERMINISTIC = [name for name in NAMES if METHODS.card(name).deterministic]
 each_deterministic = pytest.mark.parametrize("name", DETERMINISTIC)
 each_seeded = pytest.mark.parametrize("name", sorted(set(NAMES) - set(DETERMINISTIC)))
 # What holds of a search holds of its first steps; tests that ask for its end leave them all.
-FEW_STEPS = {"max_iter": 20, "n_epochs": 5, "n_sweeps": 5, "exaggeration_iter": 5, "n_init": 1}
+FEW_STEPS = {"max_iter": 20, "n_epochs": 5, "n_sweeps": 5, "exaggeration_iter": 5, "n_init": 1, "n_functions": 6}
 TWO_SETS = {"cca"}  # supervised methods whose response has at least as many columns as there are components
 
 

@@ -50,7 +50,7 @@ def _value(name, X, Y, **options):
     return np.asarray(getattr(dreval, name)(X, Y, **chosen, **options))
 
 
-@each("metric", ["euclidean", "cosine", "correlation", "manhattan"])
+@each("metric", ["correlation", "manhattan"])
 @each("name", DISTANCE_ONLY)
 def test_precomputed_distances_are_the_metric(name, metric):
     """The matrix of a metric's distances gives what the metric gives, for every measure that needs no coordinates."""
@@ -59,7 +59,7 @@ def test_precomputed_distances_are_the_metric(name, metric):
     np.testing.assert_allclose(_value(name, _distances(X, metric), Y, metric="precomputed"), expected, atol=1e-10)
 
 
-@each("metric", ["euclidean", "cosine", "manhattan", "hamming"])
+@each("metric", ["cosine", "hamming"])
 @each("name", NAMES)
 def test_sparse_data_have_the_values_of_dense_data(name, metric):
     """To the last bit where distances alone are read; else to rounding of products."""

@@ -150,9 +150,7 @@ def company() -> dreval.Results:
 @pytest.mark.parametrize(
     ("order", "settings"),
     [
-        (["e"], {}),
         (["noise"], {}),
-        (["noise", "e"], {}),
         (["wide", "bad", "noise", "pca", "spot", "e"], {}),
         (["e", "noise", "pca", "bad"], {"n_jobs": 1}),
         (["e", "noise", "pca", "bad"], {"n_jobs": 3}),

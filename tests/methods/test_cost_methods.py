@@ -185,6 +185,7 @@ def dreval_file(name):
     return Path(__file__).resolve().parent.parent / "oracles" / name
 
 
+@pytest.mark.calibration
 def test_tsne_of_the_digits_beside_opentsne():
     """From its start: a divergence at most 2 % above openTSNE's, and trustworthiness not .01 below."""
     stored = np.load(dreval_file("opentsne.npz"))

@@ -36,17 +36,16 @@ def results(names: list[str], **settings: Any) -> dreval.Results:
 
 
 @pytest.mark.parametrize(
-    "setting",
+    ("names", "setting"),
     [
-        {},
-        {"n_neighbors": 5},
-        {"anchors": 15},
-        {"n_neighbors": [1, 7, 20, 39]},
-        {"random_state": 2**63 - 1, "n_neighbors": 39},
-        {"labels": None, "covariates": None},
+        (["e", LONG, f"{LONG} 2"], {}),
+        (ODD, {"n_neighbors": 5}),
+        (["e", LONG, f"{LONG} 2"], {"anchors": 15}),
+        (ODD, {"n_neighbors": [1, 7, 20, 39]}),
+        (["e", LONG, f"{LONG} 2"], {"random_state": 2**63 - 1, "n_neighbors": 39}),
+        (ODD, {"labels": None, "covariates": None}),
     ],
 )
-@pytest.mark.parametrize("names", [["e", LONG, f"{LONG} 2"], ODD])
 def test_lines_fit_a_terminal(names: list[str], setting: dict[str, Any]) -> None:
     """No line is wider than 80 characters, whatever the names, the number of k, ties, tests and failures."""
     text = str(results(names, **setting).summary())
