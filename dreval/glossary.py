@@ -76,7 +76,8 @@ COLUMNS: dict[str, str] = {
     "worst": "value when all ties are broken to its disadvantage (empty when ties do not matter)",
     "best": "value when all ties are broken to its advantage (empty when ties do not matter)",
     "note": "what must be known to read the row: a reason, an assumption, an approximation",
-    "seconds": "seconds of computation shared by the rows of one embedding",
+    "seconds": "seconds of computation shared by the rows of one embedding; those of the first one include the "
+    "compilation of the loops, where they are not compiled yet (several seconds)",
 }
 
 # What an interval speaks of, by the word in the column `target`, and by the kind of the replicates.

@@ -75,8 +75,8 @@ class Evaluation:
         so and ``metric="correlation"``; above 8 GiB that is refused, with its reason.
     embeddings : dict of name to source, optional
         A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform`` or
-        ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method, or what
-        ``Protocol.collect`` gives. More can follow with ``with_embedding``.
+        ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method ("PCA" and "t-SNE" are
+        accepted for "pca" and "tsne"), or what ``Protocol.collect`` gives. More can follow with ``with_embedding``.
     labels : (n,) array, column name or path ``file.csv[:column]``, optional
         Classes of the points: text, booleans or integers. Where some are missing (None, NaN, NA, masked, an empty cell
         of a file), measures of labels are those of the labeled points, evaluated by themselves, and a test against the
@@ -104,13 +104,19 @@ class Evaluation:
         and methods are run only where they read distances (``"classical_mds"``, an estimator set to "precomputed", a
         callable, which gets the matrix). Under the other metrics such measures measure the coordinates as they are, on
         neighbors by the metric; their note says so.
-        Methods that are run know nothing of it.
+        The metric is not passed to the methods. Usual other names are accepted: "l1", "cityblock", "l2".
     anchors : int, optional
         Number m of points from which neighborhoods are seen, drawn without replacement. Cost is then m n instead of
-        n^2, and every point-level measure has a standard error from the design.
+        n^2, and point-level measures have a standard error from the design. One whose contributions have no bound
+        (``procrustes_r``, ``procrustes_rn``) has none where fewer than about 30 anchors carry the value; its note says
+        so.
     random_state : int, Generator or None
         Seed of everything random. None draws one and keeps it in the result's recipe. Each run of a method has a seed
-        from it, also where an estimator has a ``random_state`` of its own; a note says so.
+        from it, also where an estimator has a ``random_state`` of its own; a note says so. Each thing that is drawn has
+        a stream of its own, so that no number depends on what else is computed, nor in which order: the seed of a
+        method depends on the name of the embedding, that of a test on the names of embedding, test and variable. So
+        ``{"e": "tsne"}``, ``{"f": "tsne"}`` and ``embed(X, "tsne")`` are different runs, and a test draws other
+        permutations than ``hsic_test`` with the same seed. Folds, pairs and triplets are the same for all embeddings.
     n_jobs : int, optional
         Threads; all cores by default. No number depends on it.
 
@@ -283,15 +289,17 @@ class Evaluation:
             that of their mean, and says nothing of results that few seeds give: 10 runs miss what 26 % of the seeds
             give in one result of twenty, 30 runs 10 %), or, where seeds change nothing, on random halves of the points;
             coordinates have the reason there. "anchors": all points, from the design, cut at the bounds: Student's
-            where many anchors carry the value, else the wider of Student's and the interval of bets on a bounded mean,
-            which holds also where few points carry the error. "default": anchors where anchors are used, replicates
-            where their options are given and a method can be re-run, else points.
+            where many anchors carry the value, else the wider of Student's and an interval for the mean of bounded
+            numbers (by betting: Waudby-Smith and Ramdas 2024), which holds also where few points carry the error.
+            "default": anchors where anchors are used, replicates where their options are given and a method can be
+            re-run, else points.
         conf_level : float
             Level of the intervals, at least 0.5 and below 1; the column ``conf_level`` repeats it.
         n_resamples : int
             Permutations of a test.
         adjust : "holm", "benjamini_hochberg" or None
-            Adjustment of the p-values over this table, those against the data themselves left out.
+            Adjustment of the p-values over this table, those against the data themselves left out. "BH" and "fdr_bh"
+            are accepted for "benjamini_hochberg".
         options : dict of name to dict, optional
             Parameters of single measures and tests, as ``{"knn_accuracy": {"n_neighbors": [5, 10, 20]}}``: those on
             the card of a measure (``dreval.card(name).parameters``), the keywords of a test. Curves over K

@@ -277,9 +277,10 @@ def reconstruction_map(
     X : (n, p) array
         The data, same rows.
     rule : {"ridge", "theorem3", "theorem3_printed"}
-        "ridge": kernel ridge regression. "theorem3": A = K H Y / n and beta = A (A'A)^+ Cov(Y, X), the shortest beta
-        with Cov(f(Y), Y) = Cov(X, Y); it spans d directions only, so it is not a smoother. "theorem3_printed": the same
-        with A = G_y G_x alpha, which lacks a factor 1 / n, so that its values collapse to the mean.
+        "ridge": kernel ridge regression. "theorem3" (Roy 2021): A = K H Y / n and beta = A (A'A)^+ Cov(Y, X), the
+        shortest beta with Cov(f(Y), Y) = Cov(X, Y); it spans d directions only, so it is not a smoother.
+        "theorem3_printed": the same as printed there, with A = G_y G_x alpha, which lacks a factor 1 / n, so that its
+        values collapse to the mean.
     reg : float, optional
         For "ridge": added to the diagonal; by default the one of 61 that has the least leave-one-out error.
     bandwidth : float, optional

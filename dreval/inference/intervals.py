@@ -26,7 +26,7 @@ METHODS = {
     "points": "delete-one jackknife, exact or infinitesimal",
     "partitions": "delete-a-group jackknife with recomputation, averaged over random partitions, conservative",
     "anchors": "anchors drawn without replacement, finite-population corrected",
-    "bets": "anchors drawn without replacement, bets on a mean of bounded numbers, or Student's interval where wider",
+    "bets": "anchors drawn without replacement, betting interval of a bounded mean, or Student's interval where wider",
     "unseen": "anchors drawn without replacement, all alike: the largest share of other points that they can miss",
     "exact": "computed from all points",
     "subsampling": "differences of random halves of the points with half the neighbors, rescaled",

@@ -360,8 +360,8 @@ def embed(
     X : array-like, DataFrame, sparse matrix, AnnData, data set or path
         Data (n, p), rows are points; at least 4, all finite. They are not scaled.
     method : str, estimator or callable
-        Name of a bundled method (``dreval.list_methods()``), an estimator with ``fit_transform``, or a function
-        ``(X, n_components)``.
+        Name of a bundled method (``dreval.list_methods()``; usual other names, as "t-SNE" or "mds", are accepted), an
+        estimator with ``fit_transform``, or a function ``(X, n_components)``.
     n_components : int
         Number d of components.
     labels : array-like or str, optional
@@ -374,7 +374,8 @@ def embed(
     use_rep : str, optional
         Which array of ``obsm`` is embedded in place of ``X``, as in ``Evaluation``.
     random_state : int, Generator or None
-        Seed. None uses that of an estimator or of recorded runs, else draws one; it is kept in the result.
+        Seed. None uses that of an estimator or of recorded runs, else draws one; it is kept in the result. A method
+        that ``Evaluation`` runs has another seed from the same number, one for each name of an embedding.
     **parameters
         Parameters of the method.
 
@@ -418,7 +419,7 @@ def embed(
     check_int(n_components, "n_components", low=1)
     data, y = data_and_response(X, response, labels=labels, layer=layer, use_rep=use_rep)
     name = method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
-    name = str(name).removeprefix(BUNDLED)
+    name = str(known_name(str(name).removeprefix(BUNDLED), METHODS.names()))
     source = as_source(bundled_first(method), name, data, **parameters)
     if not source.can_embed:
         cure = "Pass the name of a bundled method, an estimator or a callable."

@@ -34,7 +34,8 @@ _PARAMETER_DOCS = {
     "X": "X : (n, p) array, DataFrame, sparse matrix or path\n    The data; rows are points.",
     "Y": (
         "Y : (n, d) array, DataFrame or path\n    The embedding of the same points. Frames and files with equal row "
-        "names are matched\n    by these, all others by row number."
+        "names are matched\n    by these, all others by row number. The name of a bundled method, an estimator or a "
+        "callable is run on X first."
     ),
     "labels": (
         "labels : (n,) array of text, booleans or integers, column of X by name, or path\n"
@@ -49,16 +50,21 @@ _PARAMETER_DOCS = {
         "sigma : float, default {default}\n    Width of the kernel, in squares of the largest distance; at least 1e-12."
     ),
     "kind": 'kind : {"normalized", "kruskal", "raw"}, default "{default}"\n    Which of the forms above.',
-    "random_state": (
-        "random_state : int, Generator or None, default None\n    Seed of the folds, or of the pairs or triplets that "
-        "are drawn where there are too many."
-    ),
+    "random_state": "random_state : int, Generator or None, default None\n    Seed of {drawn}.",
     "ties": (
         'ties : {"index", "bounds"}, default "index"\n    "index": ties are broken by row number, the lower first. '
         '"bounds": also return the worst and the best\n    value over all ways of breaking ties (distances that are '
         "equal up to rounding)."
     ),
     "n_jobs": "n_jobs : int, optional\n    Threads; all cores by default. The value does not depend on it.",
+}
+
+
+# What the seed of a measure draws, by the parameter that it goes with.
+DRAWN = {
+    "n_folds": "the folds",
+    "n_triplets": "the triplets, of points that have more than 20,000; else nothing is drawn",
+    "": "the pairs or points that are drawn of more than 5000 points (see Cost); of fewer nothing is drawn",
 }
 
 
@@ -80,6 +86,8 @@ def docstring(card: Any, text: str) -> str:
         auto = ' "auto": 15, or the largest number below n / 2\n    (at least 1) where that is smaller.'
         entry = entry.replace("int or list of int", 'int, list of int or "auto"').replace("{default}", '"auto"')
         entry = entry.replace("{auto}", auto)
+    kind = next((name for name in DRAWN if name in card.parameters), "")
+    pages["random_state"] = pages["random_state"].replace("{drawn}", DRAWN[kind])
     pages["n_neighbors"] = entry.replace("{auto}", " The default is n - 1 where n is too small for it.")
     named = signature(card).parameters
     documented = [pages[name].replace("{default}", str(card.parameters.get(name))) for name in named]

@@ -39,7 +39,7 @@ def b_nx(view: View) -> tuple[FloatArray, Notes]:
     See Also
     --------
     q_nx : the share of common neighbors at every K.
-    trustworthiness, continuity : intrusions and extrusions at one K.
+    trustworthiness, continuity : points that enter a neighborhood, and points that leave it, at one K.
 
     Examples
     --------

@@ -62,8 +62,9 @@ def reconstruction_error(
     source : coordinates, estimator, callable or name of a bundled method
         The embedding, or the method that computes it.
     rule : {"ridge", "theorem3", "theorem3_printed"}, default "ridge"
-        How f is fitted: kernel ridge regression with the ridge of least leave-one-out error, or Theorem 3 of Roy
-        (2021), corrected or as printed.
+        How f is fitted: "ridge", kernel ridge regression with the ridge of least leave-one-out error; "theorem3", the
+        closed form of Roy (2021), Theorem 3, with a missing factor 1 / n restored; "theorem3_printed", the same as it
+        is printed there, with values that collapse to the mean.
     n_folds : int, default 5
         Number of folds, 2 <= n_folds <= n.
     labels : (n,) array, column of X by name, or path

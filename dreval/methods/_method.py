@@ -269,7 +269,8 @@ n_affinities : int, optional
     Number of neighbors that have affinities; by default three times the perplexity, rounded up. n - 1 uses all.""",
     "bandwidth": """\
 bandwidth : float, optional
-    Length-scale of the kernel, in the unit of the data; by default the median rule.""",
+    Length-scale sigma of the kernel, a length in the unit of the data, not a squared one; by default the median
+    rule.""",
     "disconnected": """\
 disconnected : {"error", "connect", "largest", "separate"}
     How to handle a graph of neighbors that is not connected. "error": raise MethodFailed. "connect": join the parts by
@@ -304,7 +305,8 @@ init : {"pca", "random"} or ndarray (n, d)
     added with "pca"); or the given embedding as it is.""",
     "kernel": """\
 kernel : {"gaussian", "laplace", "rational_quadratic", "linear", "precomputed"}
-    Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix.""",
+    Kernel of the data, see ``dreval.geometry.kernels.gram_matrix``. With "precomputed" X is the (n, n) matrix. "rbf" is
+    accepted for "gaussian".""",
     "n_neighbors": """\
 n_neighbors : int
     Number k of neighbors, 1 to n - 1; the point itself is not counted.""",

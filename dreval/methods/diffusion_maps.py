@@ -51,8 +51,8 @@ class DiffusionMaps(Method):
     n_components : int
         Number d of coordinates, at most n - 1.
     bandwidth : float, optional
-        :math:`\sigma`, in the unit of the data; by default the median distance to the 15th nearest neighbor (the last
-        one where there are fewer).
+        :math:`\sigma`, a length in the unit of the data, not a squared one; by default the median distance to the 15th
+        nearest neighbor (the last one where there are fewer).
     alpha : float
         Power of the density estimate that is divided out, 0 to 1: with 0 the sampling density has its full effect, with
         1 only the shape of the data counts.

@@ -50,7 +50,8 @@ class LaplacianEigenmaps(GraphMethod):
         "connectivity": 1 on every edge, so that only the graph counts, not its scale. "heat":
         :math:`\exp(-|x_i - x_j|^2 / t)`.
     bandwidth : float, optional
-        t of the heat weights, a squared distance; by default the median squared length of the edges.
+        t of the heat weights, a squared distance (in other methods ``bandwidth`` is a length :math:`\sigma`, and
+        :math:`t = 2 \sigma^2`); by default the median squared length of the edges.
     %(disconnected)s
     normalize : {"unit", "sqrt_n"}
         Length of each column of the embedding: 1 (diagonal of Y'Y is 1) or sqrt(n).

@@ -36,7 +36,7 @@ class ResidualTest(NamedTuple):
 @read_only
 @dataclass(frozen=True, eq=False)
 class Certificate(Record):
-    """Definition 1, asked of one embedding: x = f(y) + e with e of mean zero and independent of y.
+    """Definition 1 of Roy (2021), tested for one embedding: x = f(y) + e with e of mean zero and independent of y.
 
     The verdict objects where a p-value adjusted by Holm for the number of tests is at most .05, so that it objects
     wrongly to at most about one in twenty embeddings for which the definition holds. An embedding that is independent

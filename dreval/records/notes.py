@@ -486,7 +486,7 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Use more anchors.",
     ),
-    "pair.bets": Code("few anchors carry the difference: tested by bets on a bounded mean", ASSUMPTION),
+    "pair.bets": Code("few anchors carry the difference: tested by the betting test of a bounded mean", ASSUMPTION),
     "pair.few_runs": Code("no test: fewer than two runs", LIMIT, "Re-run the methods with more seeds."),
     "pair.same_runs": Code("no test: every run of both gave the same value", LIMIT),
     "pair.fixed": Code("no test: leaving out points changes nothing", LIMIT),

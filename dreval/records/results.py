@@ -246,7 +246,7 @@ class Results(Record):
         return Embedding(self.embeddings[name], name, {}, seed, ids, data_shape=shape, data=data, columns=columns)
 
     def transform(self, name: str, points: Any, *, data: Any = None, **options: Any) -> npt.NDArray[np.float64]:
-        """Coordinates (m, d) of new points in one embedding, whatever made it (Theorem 2); see ``Embedding``.
+        """Coordinates (m, d) of new points in one embedding, whatever made it; see ``Embedding``.
 
         A loaded result must be given its ``data`` again.
         """
@@ -260,7 +260,7 @@ class Results(Record):
         return self.embedding(name, data=data).inverse_transform(points, **options)
 
     def certificate(self, name: str, *, data: Any = None, **options: Any) -> Certificate:
-        """Whether what one embedding leaves of the data looks independent of what it shows (Definition 1).
+        """Whether what one embedding leaves of the data looks independent of what it shows (Roy 2021, Definition 1).
 
         Parameters
         ----------
@@ -353,7 +353,8 @@ class Results(Record):
         partitions, and ``p_low`` and ``p_high`` bound the p that other seeds give. The test refers to other points for
         the same embeddings; for other data sets see ``dreval.compare``. Halves of ``ci="subsampling"`` are the same for
         both; runs with other seeds have Welch's t, also beside an embedding that is not re-run and is taken as it is.
-        Where few anchors carry a difference the test bets on a bounded mean, which holds for every population.
+        Where few anchors carry a difference the test is the betting test for the mean of bounded numbers
+        (Waudby-Smith and Ramdas 2024), which holds for every population.
         Otherwise a pair whose intervals have different targets has no test.
 
         Parameters

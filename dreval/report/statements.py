@@ -384,13 +384,13 @@ def _tells_nothing(column: Column, cell: Cell) -> bool:
 RULES: dict[str, Rule] = {
     "neighborhood_overlap": OVERLAP,
     "trustworthiness": rank_rule(
-        "points shown close",
+        "nearness of points",
         "Points shown close are close in the data",
         "Points shown close are mostly close in the data",
         "Points shown close may be far apart in the data",
     ),
     "continuity": rank_rule(
-        "points shown apart",
+        "separation of points",
         "Points close in the data are shown close",
         "Points close in the data are mostly shown close",
         "Points close in the data may be shown far apart",

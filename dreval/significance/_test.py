@@ -39,7 +39,8 @@ stop_after : int, optional
     Stop as soon as this many permuted statistics have reached the observed one (Besag & Clifford 1991): p remains
     valid, with fewer permutations where it is large.
 random_state : int, numpy Generator or None
-    Seed; permutation b depends on the seed and b only.
+    Seed; permutation b depends on the seed and b only. In ``Evaluation`` the seed of a test also depends on the
+    names of embedding, test and variable, so that ``run(tests=...)`` draws other permutations than this function.
 n_jobs : int, optional
     Number of threads, all cores by default; the numbers do not depend on it.""",
 }

@@ -222,7 +222,7 @@ def test_anchors_that_all_agree_are_no_certainty():
     row = pairs.loc["neighborhood_overlap"]
     assert 0 < row["p_value"] <= 1
     assert row["conf_low"] < row["advantage"] < row["conf_high"]
-    assert "bets on a bounded mean" in row["note"]
+    assert "the betting test of a bounded mean" in row["note"]
     assert 0 < row["p_equivalence"] < 0.05
     tight = res.compare(measure="neighborhood_overlap", margin=0.01).pairs.iloc[0]
     assert tight["p_equivalence"] > 0.05

@@ -137,3 +137,10 @@ def test_method_before_a_name_is_the_bundled_method(name: str) -> None:
     )
     with pytest.raises(dreval.errors.UnknownName, match="Did you mean 'pca'"):
         ev.with_embedding("c", "method:pcaa")
+
+
+def test_an_embedding_has_the_registered_name_of_its_method() -> None:
+    """Whatever accepted word named the method, the record names the one that ran."""
+    X = np.random.default_rng(3).normal(size=(12, 3))
+    names = {word: dreval.embed(X, word, random_state=0).method for word in ("mds", "PCA", "method:cmds")}
+    assert names == {"mds": "metric_mds", "PCA": "pca", "method:cmds": "classical_mds"}

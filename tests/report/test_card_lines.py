@@ -36,7 +36,7 @@ def test_what_is_trusted_holds_and_what_is_distrusted_does_not(reading):
             judged, topic = grade(column, cell), RULES[column.measure].topic
             if topic in lines.get(TRUSTED, ""):
                 assert judged in (GOOD, FAIR)
-                assert (f"mostly {topic}" in lines[TRUSTED]) == (judged == FAIR)
+                assert (f"{topic} (mostly)" in lines[TRUSTED]) == (judged == FAIR)
             if topic in lines.get(DOUBTED, ""):
                 assert judged in (POOR, CHANCE)
                 assert (f"{topic} (chance)" in lines[DOUBTED]) == (judged == CHANCE)

@@ -469,9 +469,9 @@ def test_a_card_trusts_what_holds_and_nothing_else():
     cards = {said.name: words for said, words in cards_of(simulated_results(intervals=False))}
 
     assert cards["tsne"] == (
-        "Most neighbors shown are true: 98 of 100, against 1 at chance. Trust points shown close, points "
-        "shown apart "
+        "Most neighbors shown are true: 98 of 100, against 1 at chance. Trust nearness of points, "
+        "separation of points "
         "and nearby classes.  Best on all six measures."
     )
-    assert "Distrust points shown close and points shown apart." in cards["pca"]
+    assert "Distrust nearness of points and separation of points." in cards["pca"]
     assert "Last on all six measures." in cards["pca"]

@@ -101,7 +101,7 @@ def test_the_page_draws_every_null_and_the_certificate(results, tmp_path):
     assert len(re.findall(r"null mean [\d.e-]+, adjusted p = ", page)) == 12
     assert "line at its mean" not in page
     assert certificate.count("<svg") == 4
-    assert "Certificate of Definition 1" in certificate
+    assert "Certificate of Definition 1 (Roy 2021)" in certificate
     assert "Reconstruction error" in certificate
     assert "train " in certificate
     assert "residual bootstrap" in certificate

@@ -449,8 +449,15 @@ def _verdict_words(reading: Reading) -> list[tuple[str, str]]:
         (
             "trust, distrust",
             (
-                "What holds or mostly holds by these rules, and what fails or cannot be told from chance (“chance”); "
-                "what lies between is left to the full text."
+                "What holds or mostly holds (“mostly”) by these rules, and what fails or cannot be told from chance "
+                "(“chance”); what lies between is left to the full text."
+            ),
+        ),
+        (
+            "nearness, separation of points",
+            (
+                "Whether points that are near in the embedding are near in the data (trustworthiness), and whether "
+                "points that are apart in the embedding are apart in the data (continuity)."
             ),
         ),
         (
@@ -522,7 +529,7 @@ def card_lines(reading: Reading, said: Verdict, tested: Decided) -> list[tuple[s
         judged = grade(column, column.cells[said.name]) if column is not None and LEADS.get(measure) != lead else ""
         if judged and RULES[measure].topic not in found[judged]:
             found[judged].append(RULES[measure].topic)
-    fair = [f"mostly {topic}" for topic in found[FAIR]]
+    fair = [f"{topic} (mostly)" for topic in found[FAIR]]
     topics = [*found[GOOD], *fair], [*(f"{topic} (chance)" for topic in found[CHANCE]), *found[POOR]]
     standing, missing = _standing(reading, said, tested), _missing(reading, said)
     beside = _against(said, tested)

@@ -143,7 +143,7 @@ def certificate_summary(found: Certificate) -> Summary:
     call = f"results.certificate({found.name!r}, rule={recipe.get('rule')!r}, n_resamples={found.n_resamples}, "
     call += f"random_state={recipe.get('random_state')})"
     notes = (*([few] if least > LEVEL else []), certificate_verdict(found), *found.notes)
-    return Summary("Certificate of Definition 1", header, blocks, notes, call)
+    return Summary("Certificate of Definition 1 (Roy 2021)", header, blocks, notes, call)
 
 
 def certificate_verdict(found: Certificate) -> str:
@@ -256,8 +256,8 @@ def _certificate_said(reading: Reading, tests: Sequence[Mapping[str, Any]]) -> s
     if not tests:
         return "What a function of the embedding cannot say of the data: 0 is nothing, 1 is everything."
     asked = (
-        "Certificate of Definition 1: the data are a function of the embedding and a residual that does not depend on "
-        "it. p by a residual bootstrap with refit; read the effect size first."
+        "Certificate of Definition 1 (Roy 2021): the data are a function of the embedding and a residual that does not "
+        "depend on it. p by a residual bootstrap with refit; read the effect size first."
     )
     quiet = " A large p says that nothing here speaks against it; that is no proof." if found else ""
     return " ".join(filter(None, [asked, found + quiet, lost]))
