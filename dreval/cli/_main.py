@@ -219,9 +219,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _Defects():
             return _run(options)
-    except BrokenPipeError:  # the reader of the output ended first, as in `dreval list measures | head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
     except KeyboardInterrupt:
         more = "; the same command goes on from here" if getattr(options, "store", None) else ""
         print(f"dreval: stopped{more}", file=sys.stderr)
@@ -258,16 +255,23 @@ class _Defects:
 def _run(options: Any) -> int:
     """Run the verb, or print the help of a verb that needs a subcommand."""
     if options.run is None:
-        options.parser.print_help()
+        _say(options.parser.format_help())
         return DONE
     quiet = getattr(options, "quiet", False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if quiet else "default", DrevalWarning)
         warnings.simplefilter("default", EmbeddingFailed)
         warnings.showwarning = _show_warning
-        code = int(options.run(options, _discard if quiet else print))
-    sys.stdout.flush()
+        code = int(options.run(options, _discard if quiet else _say))
     return code
+
+
+def _say(text: str) -> None:
+    """Print; what follows is done also if the reader of the output ended first, as in `dreval evaluate ... | head -1`."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _discard(_: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -146,9 +147,12 @@ def test_a_terminal_that_knows_no_letters_loses_nothing() -> None:
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:
-    """`dreval ... | head -1`: the pipe breaks, nothing is said."""
-    command = f"{sys.executable} -m dreval list measures | true"
+    """`dreval ... | true`: the pipe breaks, nothing is said, and the files are written."""
+    verb = shlex.join([*EVALUATE, "-e", "a=umap.csv", "--save", "left.dreval", "--report", "left.md"])
+    command = f"set -o pipefail; {sys.executable} -m dreval {verb} | true"
     env = {**os.environ, "PYTHONPATH": str(Path(dreval.__path__[0]).parent), "PYTHONUNBUFFERED": "1"}
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=env)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, env=env)
 
-    assert done.stderr == ""
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(dreval.load_results("left.dreval").embeddings) == ["umap", "a"]
+    assert Path("left.md").read_text("utf-8").startswith("#")
