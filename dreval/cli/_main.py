@@ -262,12 +262,11 @@ def _run(options: Any) -> int:
         warnings.simplefilter("ignore" if quiet else "default", DrevalWarning)
         warnings.simplefilter("default", EmbeddingFailed)
         warnings.showwarning = _show_warning
-        code = int(options.run(options, _discard if quiet else _say))
-    return code
+        return int(options.run(options, _discard if quiet else _say))
 
 
 def _say(text: str) -> None:
-    """Print; what follows is done also if the reader of the output ended first, as in `dreval evaluate ... | head -1`."""
+    """Print; what follows is done even if the reader of the output ended first, as in `dreval ... | head -1`."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
