@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,9 @@ _POINT_NUMBER = re.compile(r"[+-]?\d*\.\d*(e[+-]?\d+)?", re.I)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.I)
 # Newer pandas reads numbers to the last bit by default and warns about the option.
 _EXACT: dict[str, Any] = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
-_SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"}
+_LOOKED_AT = 20  # rows from which the layout is inferred
+_BYTES_LOOKED_AT = 2**20
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,10 @@ def read_text(path: Path, suffix: str, argument: str) -> tuple[pd.DataFrame, boo
     """The table in a .csv or .tsv file (also .gz), whether it had a header, and notes on how it was read."""
     raw = _load(path, suffix, argument)
     try:
-        layout = _sniff(raw, "\t" if suffix.startswith(".tsv") else ",", path, argument)
+        usual = "\t" if suffix.startswith(".tsv") else ","
+        separator = _separator(raw, usual)
+        raw = _at_ends(raw) if separator == " " else raw
+        layout = _sniff(raw, separator, usual, path, argument)
         frame = _parse(raw, layout, path, argument)
     except UnicodeDecodeError as error:
         raise _garbage(path, argument, f"{str(path)!r}, which is not UTF-8 at byte {error.start}") from error
@@ -135,9 +141,9 @@ def _rows(raw: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
         yield from ((reader.line_num, row) for row in reader if row and (len(row) > 1 or row[0].strip()))
 
 
-def _sniff(raw: bytes, usual: str, path: Path, argument: str) -> _Layout:
-    """The layout, from the first two rows."""
-    separator = _separator(raw, usual)
+def _sniff(raw: bytes, separator: str, usual: str, path: Path, argument: str) -> _Layout:
+    """The layout, from the first rows."""
+    _refuse_preamble(raw, separator, path, argument)
     rows = _rows(raw, separator)
     (_, first), (line, second) = next(rows, (0, [""])), next(rows, (0, []))
     notes: list[Note] = []
@@ -165,7 +171,53 @@ def _separator(raw: bytes, usual: str) -> str:
     if len(fields) > 1 and ("," not in line or all(_COMMA_NUMBER.fullmatch(cell) for cell in fields if cell.strip())):
         return ";"
     others = [other for other in (",", "\t") if other != usual and other in line]
-    return others[0] if usual not in line and others else usual
+    if usual not in line and others:
+        return others[0]
+    return " " if usual not in line and _is_spaced(raw, usual) else usual
+
+
+def _is_spaced(raw: bytes, usual: str) -> bool:
+    """Whether rows of numbers stand in one column of the usual separator and in two or more that spaces separate.
+
+    The numbers may have a name or label in front of them if there are two or more; "sample 1" is one label.
+    """
+    head = raw if len(raw) <= _BYTES_LOOKED_AT else raw[:_BYTES_LOOKED_AT].rpartition(b"\n")[0]
+    rows = [[cell.strip() for cell in row] for _, row in islice(_rows(_at_ends(head), " "), _LOOKED_AT)]
+    last = rows[len(rows) // 2 :]
+    if not last:
+        return False
+    start = 0 if all(_NUMBER.fullmatch(row[0]) for row in last) else 1
+    return (
+        len({len(row) for row in last}) == 1
+        and len(last[0]) >= 2 + start
+        and all(_NUMBER.fullmatch(cell) for row in last for cell in row[start:])
+        and all(len(row) == 1 for _, row in islice(_rows(head, usual), _LOOKED_AT))
+    )
+
+
+def _at_ends(raw: bytes) -> bytes:
+    """The text without the spaces at the ends of its lines, which would be empty fields."""
+    return re.sub(rb" +(?=\r?\n|$)", b"", raw)
+
+
+def _refuse_preamble(raw: bytes, separator: str, path: Path, argument: str) -> None:
+    """Raise an error for lines on top that have fewer fields than all that follow: a title, a count, a comment."""
+    rows = list(islice(_rows(raw, separator), _LOOKED_AT))
+    first, width = rows[0][1], len(rows[-1][1])
+    top = [line for line, row in rows if len(row) != width]
+    below = rows[len(top) :]
+    if not top or len(below) < 2 or any(len(row) != width for _, row in below) or len(first) > width:
+        return
+    numbers = [any(map(_NUMBER.fullmatch, row)) for row in (first, below[0][1])]
+    if len(top) == 1 and len(first) == width - 1 and numbers == [False, True]:
+        return  # the header of R, which has no name for the row names
+    lines = f"line {top[0]}" if len(top) == 1 else f"lines {top[0]} to {top[-1]}"
+    raise InputError(
+        argument,
+        "must have the same number of fields in every row",
+        f"{len(first)} in line {top[0]} of {str(path)!r}, {width} from line {below[0][0]} on",
+        f"Remove {lines}: a title, a count or a comment does not belong to the table.",
+    )
 
 
 def _is_header(first: list[str], second: list[str]) -> bool:

@@ -256,7 +256,7 @@ def _take_ids(raw: Raw, ids: Any) -> tuple[Raw, pd.Index[Any] | None, bool]:
 
 def _take(raw: Raw, name: object, argument: str) -> tuple[Raw, pd.Series[Any]]:
     """A column by its name, removed from the features, or from obs."""
-    if raw.extra is not None and str(name) in {str(c) for c in raw.extra.columns}:
+    if raw.extra is not None and (str(name) in set(map(str, raw.extra.columns)) or str(name) not in raw.columns):
         return raw, Raw(raw.extra).taken(name, argument, "a column of obs")[0]
     column, left = raw.taken(name, argument, "a column of the data")
     return left, column
@@ -277,18 +277,23 @@ def _take_named(raw: Raw, value: Any, argument: str, others: Sequence[str] = ())
     if value not in columns and is_path(value):
         return raw, value
     if value not in columns:
-        raise _unknown_column(value, columns, argument, others)
+        raise _unknown_column(value, raw, argument, others)
     raw, column = _take(raw, value, argument)
     return raw, Taken(column)
 
 
-def _unknown_column(value: str, columns: set[str], argument: str, others: Sequence[str]) -> UnknownName:
-    """The error for a name that is neither a column nor a file; another file of the list may have such a column."""
+def _unknown_column(value: str, raw: Raw, argument: str, others: Sequence[str]) -> UnknownName:
+    """The error for a name that is neither a column nor a file; another file of the list may have such a column.
+
+    Of an AnnData the columns of obs are meant, seldom one of its thousands of genes.
+    """
+    columns = sorted(map(str, raw.columns if raw.extra is None else raw.extra.columns))
     files = dict.fromkeys(split_member(one)[0] for one in others if is_path(one))
     found = [f"{file}:{value}" for file in files if has_column(file, value)]
-    near = found[0] if found else nearest_name(value, sorted(columns)) or nearest_file(value)
-    listed = ", ".join(sorted(columns)[:10]) + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
-    cure = (f"Did you mean {near!r}? " if near else "") + f"Columns: {listed}."
+    near = found[0] if found else nearest_name(value, columns) or nearest_file(value)
+    listed = ", ".join(columns[:10]) + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
+    which = "Columns" if raw.extra is None else "Columns of obs"
+    cure = (f"Did you mean {near!r}? " if near else "") + f"{which}: {listed or 'none'}."
     return UnknownName(argument, "must be a vector, a column of the data, or an existing file", repr(value), cure)
 
 

@@ -176,7 +176,7 @@ _ID_NAMES = frozenset({"id", "ids", "index", "cell", "cell_id", "row", "rowid", 
 
 
 def describe_columns(X: FloatArray, columns: tuple[str, ...] | None) -> list[Note]:
-    """Notes on constant columns, columns that carry most of the variance or look like ids, and repeated rows."""
+    """Notes on constant columns, columns that carry most of the variance, like ids or labels, and repeated rows."""
     names = columns or tuple(str(j) for j in range(X.shape[1]))
     like_ids = [name for name, x in zip(names, X.T, strict=True) if looks_like_ids(name, x)]
     constant = np.flatnonzero((X == X[0]).all(axis=0))
@@ -185,7 +185,17 @@ def describe_columns(X: FloatArray, columns: tuple[str, ...] | None) -> list[Not
         part = X[at : at + 2**14] + 0.0  # no negative zeros
         hashed = pd.util.hash_array(part.ravel()).reshape(part.shape)
         keys[at : at + 2**14] = (hashed * weights).sum(axis=1)
-    return _described(names, constant, _variance_shares(X), like_ids, len(X) - len(np.unique(keys)))
+    notes = _described(names, constant, _variance_shares(X), like_ids, len(X) - len(np.unique(keys)))
+    *others, last = X.T
+    if columns is None and len(others) > 1 and _two_values(last) and not any(map(_two_values, others)):
+        notes.append(note("data.binary_last", values=[float(last.min()), float(last.max())]))
+    return notes
+
+
+def _two_values(x: FloatArray) -> bool:
+    """Whether a column holds two different values."""
+    low, high = x.min(), x.max()
+    return bool(low < high and ((x == low) | (x == high)).all())
 
 
 def _hash_weights(p: int) -> npt.NDArray[np.uint64]:

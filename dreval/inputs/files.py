@@ -194,7 +194,7 @@ class Table:
 def read_table(path: str | os.PathLike[str], argument: str = "path") -> Table:
     r"""Read a file of rows and columns.
 
-    Text files may be separated by commas, tabs or semicolons and start with a byte-order mark. A first row of
+    Text files may be separated by commas, tabs, semicolons or spaces and start with a byte-order mark. A first row of
     numbers is data, any other first row is the header, and so is the row 0, 1, 2, ... that pandas writes for unnamed
     columns. Every bit of a number is kept. Pickled objects are never loaded.
 

@@ -343,6 +343,7 @@ def unpack_table(table: Table, argument: str, sparse: bool = False) -> Raw:
 def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, indexed: bool = False) -> Raw:
     """A table from a frame; an unnamed first column (an index written to a file) becomes the row names.
 
+    Names that occur more than once name no rows: such a column stays, as classes, which are labels and no features.
     With ``indexed`` the index of the frame is meaningful even if it only counts the rows.
     """
     index = row_names(frame.index)
@@ -351,6 +352,9 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
     named = not isinstance(frame.columns, pd.RangeIndex) if named is None else named
     if index is None and frame.shape[1] > 1 and is_unnamed(frame.columns[0]):
         first = frame.iloc[:, 0]
+        if first.notna().all() and first.duplicated().any():
+            labels = first.astype("category").rename("Unnamed: 0")
+            return Raw(pd.concat([labels, frame.iloc[:, 1:]], axis=1), named, None, reserve=reserve)
         frame = frame.iloc[:, 1:]
         reserve = counting(first, (0, 1))
         if reserve is not None:

@@ -451,6 +451,11 @@ CODES: dict[str, Code] = {
         LIMIT,
         "Scale the columns if their units are arbitrary.",
     ),
+    "data.binary_last": Code(
+        "The last column has no name and two values ({values}); it was used as a feature. If it holds labels, pass it "
+        "as `labels`.",
+        ASSUMPTION,
+    ),
     "data.ids_used": Code(
         "Column {column!r} looks like row ids and is used as a feature; name it as ids={column!r}.",
         LIMIT,

@@ -316,6 +316,17 @@ def test_the_command_line_on_a_file(
     assert pd.read_csv("pca.csv", index_col=0).index.tolist() == CELLS
 
 
+def test_an_unknown_label_lists_the_columns_of_obs(ad: ModuleType) -> None:
+    """Not the genes, of which there are thousands."""
+    adata = made(ad)
+    with pytest.raises(UnknownName) as error:
+        dreval.Evaluation(adata, labels="leiden")
+    listed = str(error.value).partition("Columns of obs: ")[2]
+    assert listed.rstrip(".").split(", ") == sorted(adata.obs.columns)
+    with pytest.raises(UnknownName, match="`ids` must name a column of obs"):
+        dreval.Evaluation(adata, ids="nme")
+
+
 def test_use_rep_and_layer_are_two_things(ad: ModuleType) -> None:
     """An array of obsm is not a layer, both together are refused, and an unknown key gets the nearest."""
     adata = made(ad)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from scipy.io import mmwrite
 
-from dreval.errors import DrevalError
+from dreval.errors import DrevalError, InputError
+from dreval.inputs.data import as_data
 from dreval.inputs.files import read_table
 from dreval.inputs.paths import split_member
 
@@ -105,6 +107,63 @@ def test_ways_of_writing_the_same_table(
     table = read_table(write(tmp_path, "t.csv", text))
     assert table.columns == columns
     assert np.array_equal(table.values, values)
+
+
+@given(X=arrays(np.float64, st.tuples(st.integers(2, 25), st.integers(2, 4)), elements=NUMBERS), data=st.data())
+def test_columns_of_numbers_may_be_separated_by_spaces(X: np.ndarray, data: st.DataObject) -> None:
+    """Any number of them, also at the ends of lines, with or without a header; a note says so, and no bit is lost."""
+    spaces = st.integers(1, 3).map(" ".__mul__)
+    lines = ["".join(f"{data.draw(spaces)}{value!r}" for value in row) + " " for row in X.tolist()]
+    named = data.draw(st.booleans())
+    lines = [" ".join(f"v{j}" for j in range(X.shape[1]))] * named + lines
+    with tempfile.TemporaryDirectory() as folder:
+        table = read_table(write(Path(folder), "t.csv", "\n".join(lines)))
+    assert [note.code for note in table.notes] == ["file.separator"]
+    assert (table.columns is not None) == named
+    np.testing.assert_array_equal(np.asarray(table.values, dtype=float), X)
+
+
+@pytest.mark.parametrize(
+    "text", ["kind of cell\nT cell\nB cell\n", "sample\nsample 1\nsample 2\nsample 3\n", "1\n2\n3\n", "a\n1 2\nb c\n"]
+)
+def test_one_column_of_text_with_spaces_stays_one(tmp_path: Path, text: str) -> None:
+    """Labels of several words are no columns."""
+    assert read_table(write(tmp_path, "t.csv", text)).values.shape[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("top", "lines"), [("3\n", "line 1:"), ("3\n2\n# made by x\n", "lines 1 to 3:"), ("My data\nx,y\n", "line 1:")]
+)
+def test_lines_on_top_of_a_table_are_named(tmp_path: Path, top: str, lines: str) -> None:
+    """Not the first row of the table, nor the last."""
+    with pytest.raises(InputError) as error:
+        read_table(write(tmp_path, "t.csv", top + "1.5,2\n3,4\n5,6\n"))
+    assert "1 in line 1" in str(error.value)
+    assert f"Remove {lines}" in str(error.value)
+
+
+def test_an_unnamed_first_column_of_repeated_labels_reaches_the_labels(tmp_path: Path) -> None:
+    """They name no rows: as features they are refused with the name by which they are labels."""
+    rows = "".join(f"{label},{j}.5,{j * j}\n" for j, label in enumerate("xyzxyz"))
+    path = write(tmp_path, "t.csv", ",a,b\n" + rows)
+    with pytest.raises(InputError, match="Name it as labels='Unnamed: 0'"):
+        as_data(path)
+    data = as_data(path, labels="Unnamed: 0")
+    assert list(data.labels.values) == list("xyzxyz")
+    assert data.columns == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("last", "columns", "noted"), [([0, 1], None, True), ([0, 1, 2], None, False), ([0, 1], list("abc"), False)]
+)
+def test_a_last_column_of_two_values_without_a_name_is_noted(last: list[int], columns: Any, noted: bool) -> None:
+    """It may hold labels; not if it has a name, nor if other columns have two values as well."""
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    X[:, 2] = np.resize(last, 12)
+    codes = {note.code for note in as_data(pd.DataFrame(X, columns=columns)).notes}
+    assert ("data.binary_last" in codes) == noted
+    X[:, 1] = np.resize([1, 0, 0], 12)
+    assert "data.binary_last" not in {note.code for note in as_data(X).notes}
 
 
 def test_row_names_of_r_are_a_column_without_name(tmp_path: Path) -> None:
