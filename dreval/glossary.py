@@ -42,13 +42,15 @@ COLUMNS: dict[str, str] = {
     "dataset": "name of the data set",
     "embedding": "name of the embedding",
     "replicate": "number of the replicate (a re-run of the method); 0 for given coordinates",
-    "measure": "name of the measure or test",
-    "parameters": "parameters of the measure, as name=value; of a test, what its effect size is",
-    "n": "number of points",
+    "measure": "name of the measure; empty in rows of tests, which have `test`",
+    "parameters": "parameters of the measure, as name=value; empty in rows of tests",
+    "n": "number of points of the data",
     "n_components": "number of columns of the embedding",
     "value": "the value of the measure",
-    "se": "standard error of the value, for the target named in `target`",
-    "conf_low": "lower end of the interval at the level `conf_level`",
+    "se": "standard error of the value, for the target named in `target`; where a method was run with several seeds "
+    "that of the mean over the runs, the same in the row of each run",
+    "conf_low": "lower end of the interval at the level `conf_level`; where a method was run with several seeds the "
+    "interval is for the mean over the runs, the same in the row of each run, and need not hold the value of that run",
     "conf_high": "upper end of the interval",
     "conf_method": "how the interval was made",
     "conf_level": "level of the interval, 0.95 for 95 %; empty without one",
@@ -58,7 +60,8 @@ COLUMNS: dict[str, str] = {
     "family": "the family of tests that the row is adjusted with; empty: none, as of tests against the data themselves",
     "p_kind": "how the p-value was made: permutation, exact (all permutations counted), asymptotic, approximate (a "
     "fitted distribution), bound (valid for every population), bootstrap or parametric_bootstrap; empty without one",
-    "n_used": "number of points or pairs that the value or test was computed from, if not all",
+    "n_used": "number of points (of measures of pairs: of pairs) that the value or test was computed from, if not all: "
+    "those with a label or a value of the variable, or those that were drawn",
     "n_groups": "number of groups of points on which the standard error rests: those that the jackknife leaves out "
     "(single points, or the groups of all partitions), anchors, splits into halves, or runs; 0 without an interval",
     "n_resamples": "number of permutations of a test, or of runs of the method behind the value; 0 without them",
@@ -68,10 +71,10 @@ COLUMNS: dict[str, str] = {
     "chance": "value that an embedding unrelated to the data would have: the mean over exchanges of its points, in "
     "closed form or of 20 draws; "
     "of a test, the null mean of its statistic",
-    "effect_size": "size of the effect, on the scale that the test's card names",
+    "effect_size": "size of the effect, on the scale named by `effect_size` of the test's card",
     "target": "what the interval speaks of: anchors (all points of this embedding), points (the population they came "
     "from, embedding held fixed), replicates (other runs of the method); empty without one",
-    "test": "name of the test, for rows that are tests",
+    "test": "name of the test; empty in rows of measures",
     "variable": "what the embedding is tested against: labels, the name of a covariate, data or residual",
     "worst": "value when all ties are broken to its disadvantage (empty when ties do not matter)",
     "best": "value when all ties are broken to its advantage (empty when ties do not matter)",

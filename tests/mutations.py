@@ -352,8 +352,8 @@ MUTANTS = [
     ),
     Mutant(
         "evaluation/tests.py",
-        'row["n"] = int(task.known.sum())',
-        'row["n"] = len(task.known)',
+        'row["n_used"] = len(Y)\n    row.update(chance',
+        'row["n_used"] = n\n    row.update(chance',
         "evaluation/test_evaluation_independence.py inputs/test_label_gaps.py",
     ),
     # Inputs

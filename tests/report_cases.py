@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from dreval.records.frames import curves_frame, notes_frame, point_column, tidy_frame
+from dreval.records.frames import curves_frame, full_name, notes_frame, setting_names, tidy_frame
 from dreval.records.notes import ASSUMPTION, FAILURE, define
 from dreval.records.results import Results
 from dreval.records.shepard import Shepard
@@ -161,10 +161,12 @@ def simulated_results(
                     more |= {"worst": value - 0.01, "best": value + 0.01, "note": "equal distances"}
                 rows.append(measure_row(name, measure, words, value, chance, **more))
                 if MEASURES.card(measure).level == "point":
-                    columns[point_column(measure, words)] = np.clip(rng.normal(value, 0.1, n), 0, 1)
+                    columns[full_name(measure, words)] = np.clip(rng.normal(value, 0.1, n), 0, 1)
         points[name] = pd.DataFrame(columns)
         if tests and labels is not None:
             rows.append(row_of_test(name, 0.001, 0.004))
+    short = {full_name(*key): name for key, name in setting_names(tidy_frame(rows)).items()}
+    points = {name: frame.rename(columns=short) for name, frame in points.items()}
     shepard = {name: simulated_shepard(place) for place, name in enumerate(names)}
     return make_results(rows, embeddings, labels, failed, points, curves, shepard, n_neighbors=list(ks), **recipe)
 

@@ -69,7 +69,9 @@ def add_verb(add: Callable[..., Verb]) -> None:
         help="several data sets: half-width of the region of practical equivalence; adds bayes",
     )
     verb.add_argument("--columns", type=pairs, metavar="NAME=COLUMN,...", help="names of the columns of tables")
-    verb.add_argument("--alpha", type=float, default=0.05, help="significance level (0.05)")
+    verb.add_argument(
+        "--alpha", type=float, default=0.05, help="significance level (0.05); intervals of differences at 1 - alpha"
+    )
     verb.add_argument("--adjust", default="holm", help="adjustment of p-values: holm, benjamini_hochberg or none")
     verb.add_argument("--random-state", type=int, metavar="SEED", help="seed of the draws of bayes (0)")
     verb.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md .tex)")

@@ -16,7 +16,7 @@ import pandas as pd
 
 from dreval.inference.adjustment import adjust_p_values
 from dreval.records.comparison import Comparison, Family
-from dreval.records.frames import point_column
+from dreval.records.frames import full_name
 from dreval.records.notes import Notes, note
 
 IntArray = npt.NDArray[np.int64]
@@ -349,7 +349,7 @@ def decisive_test(
     table = pairs[pairs["test"].isin(ORDER) & pairs["p_value"].notna()].copy()
     if table.empty:
         return {"decided_by": "", "attainable": {}}
-    table["name"] = [point_column(*key) for key in zip(table["measure"], table["parameters"], strict=True)]
+    table["name"] = [full_name(*key) for key in zip(table["measure"], table["parameters"], strict=True)]
     table["p_value"] = [
         smallest_p(test, n, len(families[name].names))
         for test, n, name in zip(table["test"], table["n"], table["name"], strict=True)

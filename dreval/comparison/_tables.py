@@ -18,7 +18,7 @@ from dreval.journal.store import is_journal
 from dreval.journal.study_file import read_study_table
 from dreval.records.archive import load_results
 from dreval.records.comparison import Family
-from dreval.records.frames import point_column
+from dreval.records.frames import full_name
 from dreval.records.notes import Note, Notes, joined, note
 from dreval.records.results import Results
 from dreval.registry import MEASURES
@@ -163,7 +163,7 @@ def families(
         if isinstance(found, Family):
             made.append(found)
         else:
-            reasons.append(found.within(point_column(str(name), str(parameters))))
+            reasons.append(found.within(full_name(str(name), str(parameters))))
     if not made:
         cure = "On one data set, `results.compare()` compares embeddings by their points."
         raise InputError("results", "must hold two embeddings on two data sets", joined(reasons), cure)

@@ -31,7 +31,7 @@ from dreval.journal.store import is_journal
 from dreval.records.archive import load_results
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison, Family
-from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame, point_column
+from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame
 from dreval.records.results import Results
 
 ACROSS_TESTS = ("friedman", "nemenyi", "wilcoxon", "mixed", "bayes")
@@ -90,7 +90,8 @@ def compare(
         (signed ranks of each pair), "mixed" (a linear mixed model), "bayes" (needs ``rope``). "default" is the first
         three, and "bayes" with ``rope``.
     alpha : float
-        Level of the critical difference, the letters, the intervals and the words.
+        Level of the critical difference, the letters, the intervals of differences and the words; 0.05 also for a
+        result whose own intervals are at another level.
     adjust : "holm", "benjamini_hochberg" or None
         Adjustment over all pairs and measures that have the same test. Nemenyi's p-values hold for all pairs of a
         measure already, and are adjusted over measures.
@@ -171,7 +172,7 @@ def compare(
         overall += whole
         pairs += [row for row in rows if baseline in (None, row["second"])]
     frame = only_found(adjust_p_values(pair_frame(pairs, alpha), adjust, AT_ONCE), alpha)
-    decided = decisive_test(frame, {point_column(f.measure, f.parameters): f for f in found}, alpha, adjust)
+    decided = decisive_test(frame, {full_name(f.measure, f.parameters): f for f in found}, alpha, adjust)
     by = frame[frame["test"] == decided["decided_by"]]
     standing = pd.DataFrame([row for family in found for row in _standing(family, by, alpha)])
     recipe = {"kind": "datasets", "alpha": alpha, "adjust": adjust or "nothing", "rope": rope}
@@ -194,7 +195,7 @@ def compare(
         pairs=frame,
         overall=overall_frame(overall),
         standing=standing[list(STANDING_COLUMNS)],
-        families={point_column(f.measure, f.parameters): f for f in found},
+        families={full_name(f.measure, f.parameters): f for f in found},
         recipe=recipe,
         notes=notes_frame(
             [{"notes": notes}, *({**f.key, "notes": f.notes} for f in found), *overall, *pairs], PAIR_NOTE_KEYS

@@ -30,7 +30,7 @@ from dreval.inference.intervals import (
 )
 from dreval.records.call import written_again
 from dreval.records.comparison import Comparison
-from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame, over_replicates, point_column
+from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame, over_replicates, setting_names
 from dreval.records.notes import note
 from dreval.records.results import Results
 from dreval.registry import MEASURES
@@ -75,7 +75,7 @@ def compare_pairs(
     recipe |= {} if baseline is None else {"baseline": baseline}
     recipe |= {"call": written_again("results.compare", words, given, compare_pairs)}
     recipe |= {"tests": list(dict.fromkeys(pairs["test"])), "random_state": results.recipe.get("random_state")}
-    recipe |= {key: results.recipe.get(key) for key in ("dataset", "n", "anchors")}
+    recipe |= {key: results.recipe.get(key) for key in ("dataset", "n", "anchors", "conf_level")}
     return Comparison(
         pairs=pairs,
         overall=pd.DataFrame(columns=list(OVERALL_COLUMNS)),
@@ -214,10 +214,10 @@ def settings_of(results: Results, names: Any = None, measure: Any = None) -> lis
     if table.empty:
         cure = "Run a measure such as trustworthiness; dreval list measures says which way each is better."
         raise InputError("results", "must hold a measure that has a better end", "none", cure)
-    made = []
+    made, columns_of = [], setting_names(results.table)
     for (name, parameters), rows in table.groupby(["measure", "parameters"], sort=False):
         key, higher = {"measure": str(name), "parameters": str(parameters)}, rows["direction"].iloc[0] == "higher"
-        column, sign = point_column(key["measure"], key["parameters"]), 1.0 if higher else -1.0
+        column, sign = columns_of[str(name), str(parameters)], 1.0 if higher else -1.0
         known = dict(zip(rows["embedding"], sign * rows["value"], strict=True))
         mine = runs[(runs["measure"] == name) & (runs["parameters"] == parameters)].dropna(subset="value")
         parts = results.groups[(results.groups["measure"] == name) & (results.groups["parameters"] == parameters)]

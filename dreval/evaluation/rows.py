@@ -31,7 +31,7 @@ from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
 from dreval.measures._chance import chance_curve, chance_value
 from dreval.measures._measure import Answer, answer, curve_values, tie_values
-from dreval.records.frames import point_column
+from dreval.records.frames import full_name
 from dreval.records.notes import Note, note, refusal
 from dreval.records.shepard import Shepard
 
@@ -187,7 +187,7 @@ def _measure_row(name: str, view: View, task: MeasureTask, ci: str | None, root:
         add_note(row, "chance.drawn", draws=chance.draws)
     _add_interval(row, task, got, view, ci, found)
     if got.points is not None:
-        found.points[point_column(task.name, task.words)] = _spread(got.points, view)
+        found.points[full_name(task.name, task.words)] = _spread(got.points, view)
     return row
 
 
@@ -265,7 +265,7 @@ def _without_points(row: dict[str, Any], task: MeasureTask, got: Answer, view: V
     if not np.isfinite(values).all():
         add_note(row, "interval.undefined")
         return None
-    found.left_out[point_column(task.name, task.words)] = values
+    found.left_out[full_name(task.name, task.words)] = values
     return jackknife_interval(got.value, values, task.card.bounds, chance_size(row), found.level)
 
 
@@ -359,12 +359,13 @@ def evaluate_where_labeled(
 
 def _join_labeled(found: Found, part: Found, known: npt.NDArray[np.bool_]) -> None:
     """Join what the labeled points gave, with a note; without one of the other points a value is as it was."""
-    values_of = {point_column(row["measure"], row["parameters"]): row.get("value", np.nan) for row in part.rows}
+    values_of = {full_name(row["measure"], row["parameters"]): row.get("value", np.nan) for row in part.rows}
     for column, without in part.left_out.items():
         found.left_out[column] = np.full(len(known), values_of[column])
         found.left_out[column][known] = without
     for row in part.rows:
         add_note(row, "labels.partly", labeled=int(known.sum()), n=len(known))
+        row["n_used"] = int(known.sum())
     found.rows += part.rows
     found.groups += part.groups
     for column, values in part.points.items():

@@ -27,13 +27,7 @@ TEST_POINTS = 2000  # rows up to which n x n matrices are held; beyond, such a t
 
 def missing_test(name: str, task: TestTask, *notes: Note) -> dict[str, Any]:
     """A row of a test without a p-value and with the reason."""
-    known = {"test": task.name, "variable": task.target, "parameters": _effect(TESTS.card(task.name).effect_size)}
-    return {"embedding": name, **known, "notes": notes}
-
-
-def _effect(name: str) -> str:
-    """The effect size of a test among the parameters of its row."""
-    return f"effect_size={name}"
+    return {"embedding": name, "test": task.name, "variable": task.target, "notes": notes}
 
 
 def evaluate_tests(
@@ -76,7 +70,7 @@ def _test_row(
     notes: Notes = (note("test.data"),) if task.kind == "data" else ()
     names = _names_of(name, task)
     seed = stream_seed(root, "test", name, task.name, task.target)
-    test = TESTS.get(task.name)
+    test, n = TESTS.get(task.name), len(Y)
     second = "groups" if test.card.second == "groups" else "y"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -86,7 +80,6 @@ def _test_row(
                 Y, options = Y[task.known], _of_known(options, task.known)
                 known = note("test.known", known=len(Y), n=len(task.known), argument=task.argument)
                 more = (*more, known)
-            whole = len(Y)
             Y, values, options, sampled = _tested_rows(Y, values, test.card, options, root)
             got = test(Y, **{second: values}, random_state=seed, n_jobs=n_jobs, **options)
         except DrevalError as reason:
@@ -103,11 +96,9 @@ def _test_row(
     row = missing_test(name, task, *notes)
     row.update(statistic=got.statistic, p_value=got.p_value, effect_size=got.effect_size, n_resamples=got.n_resamples)
     row.update(family=task.family, p_kind=got.p_kind)
-    if len(Y) < whole:
+    if len(Y) < n:
         row["n_used"] = len(Y)
-    if task.known is not None:
-        row["n"] = int(task.known.sum())
-    row.update(chance=got.null_mean, parameters=_effect(got.effect_size_name), null=got.null_distribution)
+    row.update(chance=got.null_mean, null=got.null_distribution)
     return row
 
 

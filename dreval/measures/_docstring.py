@@ -112,8 +112,13 @@ def docstring(card: Any, text: str) -> str:
         f"Range: {_span(card)}; {DIRECTIONS[card.direction]}.",
         textwrap.fill(f"Chance level: {_chance_level(card)}.", 110),
     ]
-    if not {"neighbors", "ranks", "full_ranks"}.isdisjoint(card.needs) and card.ties is None:
+    near = not {"neighbors", "ranks", "full_ranks"}.isdisjoint(card.needs)
+    if near and card.ties is None:
         notes.append("Distances that are equal up to rounding are ties, and ties are broken by row number.")
+    if card.smooth and (near or "n_neighbors" in card.parameters):
+        notes.append(
+            'The interval of ``ci="points"`` is conservative, as for all measures of neighbors (``Evaluation``).'
+        )
     notes.append(f"Cost: {card.cost}")
     sections = {
         "Parameters": "\n".join(documented),

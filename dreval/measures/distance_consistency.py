@@ -36,8 +36,8 @@ def distance_consistency(view: View) -> FloatArray:
     them, counts 1/t: a constant embedding has 1 / (number of classes). The data are not used.
 
     Points near the border of two classes change sides when others are left out, so the interval of ``ci="points"`` is
-    too wide: over 80 samples of 100 points in three classes its standard error was 1.4 times the standard deviation of
-    the values, that of ``ci="subsampling"`` 1.0 times.
+    conservative: over 80 samples of 100 points in three classes its standard error was 1.4 times the standard deviation
+    of the values, for random labels more than 2 times (see ``Evaluation.run``).
 
     See Also
     --------

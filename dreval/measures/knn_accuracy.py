@@ -78,10 +78,6 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatAr
     class and shuffled by the seed, the same for every embedding. They are dealt out class by class, in the order of the
     classes (text by the alphabet), so that classes with other names may have other folds. The data are not used.
 
-    Votes change when points are left out, so the interval of ``ci="points"`` is wide: over two sets of 60 and 80
-    samples of 100 points in three classes its standard error was 1.9 to 2.1 and 1.6 times the standard deviation of the
-    values, that of a paired difference 2.2 and 2.3 times, that of ``ci="subsampling"`` 1.2 times.
-
     See Also
     --------
     neighborhood_hit : share of neighbors of the same class.

@@ -39,10 +39,6 @@ def procrustes_rc(view: View, n_neighbors: int = 15) -> tuple[FloatArray, Notes]
     points in the embedding, H centers, and :math:`s_i` is the nuclear norm of :math:`X_i' H Y_i`. A neighborhood whose
     image is a single point contributes 1, one of coinciding points in the data 0.
 
-    The interval of ``ci="points"`` is wide, and tests of differences are conservative: over two sets of 60 and 80
-    samples of 100 points (50 samples of 300) the standard error was 1.5 and 1.9 (1.7) times the standard deviation of
-    the values, that of a paired difference 1.6 and 1.7 (1.7) times, that of ``ci="subsampling"`` 1.1 (1.2) times.
-
     See Also
     --------
     procrustes_rn_opt : one scale for the whole embedding.

@@ -14,7 +14,7 @@ import pandas as pd
 from dreval._check import check_one_of, check_path
 from dreval.errors import InputError
 from dreval.records._verbs import Record, call
-from dreval.records.frames import PAIR_NOTE_KEYS, notes_frame, point_column
+from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame
 from dreval.records.notes import Notes
 from dreval.records.read_only import read_only
 from dreval.records.results import Results
@@ -126,11 +126,11 @@ class Comparison(Record):
     def measures(self) -> list[str]:
         """The measures that were compared, with their parameters."""
         keys = zip(self.standing["measure"], self.standing["parameters"], strict=True)
-        return list(dict.fromkeys(point_column(measure, parameters) for measure, parameters in keys))
+        return list(dict.fromkeys(full_name(measure, parameters) for measure, parameters in keys))
 
     def of(self, table: pd.DataFrame, measure: str | None = None) -> pd.DataFrame:
         """The rows of one measure in one of the tables; ``measure`` may leave out parameters that are unique."""
-        names = [point_column(i, p) for i, p in zip(table["measure"], table["parameters"], strict=True)]
+        names = [full_name(i, p) for i, p in zip(table["measure"], table["parameters"], strict=True)]
         name = self.named(measure)
         return table.loc[pd.Series([one == name for one in names], table.index, dtype=bool)].reset_index(drop=True)
 

@@ -130,34 +130,25 @@ def over_replicates(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(value=means).drop_duplicates(keys)
 
 
-def point_column(measure: str, parameters: str) -> str:
-    """Name of the column of per-point values of a measure, as ``trustworthiness(n_neighbors=15)``."""
+def full_name(measure: str, parameters: str) -> str:
+    """A measure with its parameters, as ``trustworthiness(n_neighbors=15)``."""
     return f"{measure}({parameters})" if parameters else measure
 
 
-def point_keys(points: pd.DataFrame) -> list[tuple[str, str]]:
-    """Measures and parameters of the columns of a table of points.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> point_keys(pd.DataFrame(columns=["procrustes_rc", "continuity(n_neighbors=15)"]))
-    [('procrustes_rc', ''), ('continuity', 'n_neighbors=15')]
-    """
-    parts = [str(name).partition("(") for name in points]
-    return [(measure, rest.removesuffix(")")) for measure, _, rest in parts]
-
-
 def setting_names(table: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Names in wide tables, by measure and parameters: the measure, with its parameters where it has several settings.
+    """Names of columns by measure and parameters: the measure, with its parameters where it has several settings.
+
+    They are the same in all tables of a result with a column for each measure (``glance``, ``augment``, ``points``,
+    ``left_out``).
 
     Examples
     --------
     >>> import pandas as pd
     >>> keys = [("continuity", "n_neighbors=5"), ("continuity", "n_neighbors=9"), ("trustworthiness", "n_neighbors=5")]
-    >>> list(setting_names(pd.DataFrame(keys, columns=["measure", "parameters"])).values())
+    >>> list(setting_names(pd.DataFrame(keys, columns=["measure", "parameters"]).assign(test="")).values())
     ['continuity(n_neighbors=5)', 'continuity(n_neighbors=9)', 'trustworthiness']
     """
+    table = table[table["test"] == ""]
     keys = dict.fromkeys(zip(table["measure"], table["parameters"], strict=True))
     settings = [measure for measure, _ in keys]
-    return {(m, words): point_column(m, words) if settings.count(m) > 1 else m for m, words in keys}
+    return {(m, words): full_name(m, words) if settings.count(m) > 1 else m for m, words in keys}

@@ -22,7 +22,6 @@ from dreval.records.frames import (
     nulls_frame,
     of_whole,
     over_replicates,
-    point_keys,
     setting_names,
 )
 from dreval.records.notes import FAILURE, Note
@@ -45,7 +44,7 @@ class Results(Record):
     table : DataFrame
         The tidy table; see ``dreval.glossary.COLUMNS``.
     points : dict of str to DataFrame
-        Per-point contributions of each embedding; columns are named by index and parameters.
+        Per-point contributions of each embedding; columns are named as in ``glance``.
     groups : DataFrame
         The values behind intervals that rest on groups: embedding, measure, parameters, partition, group, value.
         Without each of 20 groups of points, for each of several random partitions (of anchors one: drawn towards the
@@ -200,18 +199,18 @@ class Results(Record):
             frame.insert(0, "label", self.labels if all(known) else np.where(known, self.labels, np.nan))
         frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
         points = self.points[name].reset_index(drop=True)
-        names = setting_names(self.table[self.table["test"] == ""])
-        return pd.concat([frame, points.set_axis([names[key] for key in point_keys(points)], axis=1)], axis=1)
+        return pd.concat([frame, points], axis=1)
 
     def _long(self) -> pd.DataFrame:
         """The points of all computed embeddings: one row per embedding, measure, parameters and point."""
         import pandas as pd
 
-        parts = []
+        parts, keys = [], {column: key for key, column in setting_names(self.table).items()}
         for name in self.embeddings:
             wide, points = self.augment(name), self.points[name]
             places = wide.iloc[:, : wide.shape[1] - points.shape[1]]
-            for column, (measure, parameters) in zip(points, point_keys(points), strict=True):
+            for column in points:
+                measure, parameters = keys[str(column)]
                 key = {"embedding": name, "measure": measure, "parameters": parameters}
                 parts.append(places.assign(**key, value=points[column].to_numpy(np.float64)))
             if points.shape[1] == 0:
@@ -373,7 +372,9 @@ class Results(Record):
             Region of practical equivalence across data sets, for ``dreval.compare``; an error on one data set, where
             ``margin`` is meant.
         alpha : float
-            Level of intervals, letters and words; 0.05 by default.
+            Level of tests, letters and words, and of the intervals of differences (1 - alpha); 0.05 by default,
+            whatever the level of the intervals of the values, ``run(conf_level=)``. Where the two differ, the printed
+            comparison states both.
         adjust : "holm", "benjamini_hochberg" or None
             Adjustment over all pairs and measures of this comparison; Holm by default.
 
@@ -414,13 +415,14 @@ class Results(Record):
         measure : str or list of str, optional
             Which measures; all that have a better end by default.
         alpha : float
-            One minus the level; 0.05 by default.
+            One minus the level of the set; 0.05 by default, whatever the level of the intervals.
 
         Returns
         -------
         DataFrame
             One row per measure and embedding: ``rank`` (1 is the best; equal values share one), ``value`` with ``se``,
-            ``conf_low`` and ``conf_high``, ``difference`` (how far it is behind the best value, at least 0),
+            ``conf_low`` and ``conf_high`` (as in ``tidy``, at the level ``conf_level``), ``difference`` (how far it is
+            behind the best value, at least 0),
             ``p_adjusted`` (of "none is better", adjusted over the embeddings, not over measures; 1 for the best value),
             ``in_best_set``, and ``note`` where an embedding cannot be judged beside the others.
 

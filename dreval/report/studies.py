@@ -14,7 +14,7 @@ from dreval.comparison.across import compare
 from dreval.errors import DrevalError, InputError
 from dreval.journal.study_file import STATES, read_study_table
 from dreval.records.comparison import Comparison
-from dreval.records.frames import point_column
+from dreval.records.frames import full_name
 from dreval.report._beside import Beside
 from dreval.report._numbers import counted, fixed, half_width, in_words, ordered
 from dreval.report._svg import inline_svg
@@ -186,7 +186,7 @@ def _family(
     ]
     said = [part.strip() for part in parameters.split(",") if part.strip().startswith(f"{COMPONENTS}=")]
     components = said[0].replace(f"{COMPONENTS}=", "d = ") if said else ""
-    return Family(point_column(measure, parameters), whole, components, tuple(made))
+    return Family(full_name(measure, parameters), whole, components, tuple(made))
 
 
 def _dataset_line(whole: Column, dataset: str, rows: pd.DataFrame, methods: Sequence[str]) -> dict[str, Any]:

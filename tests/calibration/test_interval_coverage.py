@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -125,6 +128,42 @@ def test_point_intervals_quickly():
         assert_array_equal(left, again)
         interval = jackknife_interval(_answer(name, view, 10).value, left, (0, 1))
         assert 0 < interval.se < 0.05
+
+
+def _stated():
+    """The table of the vignette: standard error over standard deviation of each measure at both n, from 300 samples."""
+    page = Path(__file__).parents[2] / "vignettes" / "comparing.md"
+    found = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {name: {100: float(few), 400: float(many)} for name, few, many in found}
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("n", [100, 400])
+def test_the_jackknife_is_as_conservative_as_stated(n, n_simulations):
+    """Mean standard error over the standard deviation of values: the table of the vignette, from other samples.
+
+    A standard deviation from S samples has the relative error 1 / sqrt(2 S). So a ratio lies within three errors of
+    both simulations of the stated one (and half of its last digit), and by Efron and Stein at least at 1 less three
+    errors of this one. With k = 8 neighborhood overlap, local Procrustes and k-NN accuracy have a ratio above 1.2 at
+    both n.
+    """
+    stated, size, found = _stated(), n_simulations(150), []
+    assert len(stated) == 13
+    rng, fixed = np.random.default_rng([12, n]), np.random.default_rng(0).normal(size=(5, 2))
+    for seed in range(size):
+        X = rng.normal(size=(n, 5))
+        more = {"labels": rng.integers(0, 3, n), "latent": X[:, :2], "n_neighbors": 8, "random_state": seed}
+        ev = dreval.Evaluation(X, {"Y": X @ fixed}, n_jobs=1, **more)
+        table = ev.run(list(stated), None, "points", options={"knn_accuracy": {"n_neighbors": 8}}).tidy()
+        found.append(table.set_index("measure").loc[list(stated), ["value", "se"]].to_numpy())
+    value, se = np.moveaxis(np.array(found), -1, 0)
+    ratios = dict(zip(stated, se.mean(axis=0) / value.std(axis=0, ddof=1), strict=True))
+    print(n, {name: round(float(ratio), 2) for name, ratio in ratios.items()})
+    for name, ratio in ratios.items():
+        near = 3 * stated[name][n] * np.sqrt(1 / (2 * size) + 1 / 600) + 0.05
+        assert abs(ratio - stated[name][n]) <= near, name
+        assert ratio >= 1 - 3 / np.sqrt(2 * size), name
+    assert min(ratios[name] for name in ("neighborhood_overlap", "procrustes_rc", "knn_accuracy")) > 1.2
 
 
 @pytest.mark.calibration

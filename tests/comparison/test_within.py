@@ -33,11 +33,22 @@ def found(results):
     return results.compare()
 
 
+def test_two_levels_are_both_printed(found):
+    """Intervals of values at 90 % beside those of differences at 95 %: the header states both, else one level."""
+    res = dreval.Evaluation(X, SOURCES, n_neighbors=6, random_state=0).run("procrustes_disparity", None, conf_level=0.9)
+    told, usual = str(res.compare().summary()), str(found.summary())
+    assert "Intervals of differences: 95 %" in " ".join(told.split())
+    assert "Intervals of values: 90 %" in " ".join(told.split())
+    assert "Intervals of" not in usual
+    assert "Intervals of" not in str(res.compare(alpha=0.1).summary())
+    assert set(res.ranking()["conf_level"]) == {0.9}
+
+
 def test_the_test_is_the_jackknife_of_the_difference(results, found):
     """Advantage, standard error, interval, t and p from the values without each point, by hand."""
     values = results.table[results.table["measure"] == "trustworthiness"].set_index("embedding")["value"]
     for row in found.of(found.pairs, "trustworthiness").to_dict("records"):
-        first, second = (results.left_out[row[name]]["trustworthiness(n_neighbors=6)"] for name in ("first", "second"))
+        first, second = (results.left_out[row[name]]["trustworthiness"] for name in ("first", "second"))
         d = first - second
         se = math.sqrt((len(d) - 1) / len(d) * ((d - d.mean()) ** 2).sum())
         advantage = values[row["first"]] - values[row["second"]]
@@ -125,7 +136,7 @@ def test_margins_that_cannot_be_are_refused(results):
 
 def test_effects_are_those_of_the_points(results, found):
     """Effect size and probability of superiority from the contributions of points; none for a measure of the whole."""
-    column = "trustworthiness(n_neighbors=6)"
+    column = "trustworthiness"
     d = results.points["good"][column] - results.points["bad"][column]
     row = found.of(found.pairs, "trustworthiness").iloc[0]
 

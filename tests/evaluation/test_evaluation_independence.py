@@ -113,14 +113,11 @@ def test_restricted_permutations_reach_the_tests():
     assert "within their blocks" in found["note"].iloc[0]
 
 
-def test_rows_hold_the_null_mean_and_name_their_effect():
+def test_rows_hold_the_null_mean_and_cards_name_the_effect():
     """``chance`` is the mean of the statistic by chance, of permutations or of the law in their place."""
     table = evaluation().run(None, ["hsic", "cca", "mmd"], n_resamples=99).tidy().set_index("test")
-    assert table["parameters"].to_dict() == {
-        "hsic": "effect_size=CKA",
-        "cca": "effect_size=rho",
-        "mmd": "effect_size=eta2",
-    }
+    assert set(table["parameters"]) == {""}
+    assert [dreval.card(name, "test").effect_size for name in table.index] == ["CKA", "rho", "eta2"]
     assert (table["chance"] < table["statistic"]).all()
     law = evaluation().run(None, "cca", options={"cca": {"method": "chi2"}}).tidy()
     assert law["chance"].tolist() == [2.0]  # the mean of the chi-square law with 2 x 1 degrees of freedom

@@ -93,6 +93,7 @@ def test_every_measure_of_labels_is_that_of_the_labeled_points() -> None:
     for column in ("value", "chance", "worst", "best"):
         np.testing.assert_array_equal(a[column].astype(float), b[column].astype(float), err_msg=column)
     assert a["note"].str.contains("on the 40 labeled of 60 points").all()
+    assert (set(a["n"]), set(a["n_used"])) == ({60}, {40})
     assert a["se"].notna().tolist() == b["se"].notna().tolist()
     for name in full.points["e"].columns:
         if name.partition("(")[0] in OF_LABELS:
@@ -124,7 +125,7 @@ def test_everything_else_uses_all_points() -> None:
 
 
 def test_tests_are_on_complete_cases() -> None:
-    """Statistic and p equal those of the complete rows; n says how many, and a note; each variable has its own gaps."""
+    """Statistic and p equal those of the complete rows; n_used and a note say how many; each variable has own gaps."""
     age = np.where(np.arange(60) % 4 == 0, np.nan, X[:, 0])
     kind = pd.array(np.where(np.arange(60) % 3 == 0, None, (X[:, 1] > 0).astype(object)), dtype="Int64")
     ev = dreval.Evaluation(X, {"e": Y}, labels=GAPPED, covariates={"age": age, "kind": kind}, **SETTINGS)
@@ -136,7 +137,8 @@ def test_tests_are_on_complete_cases() -> None:
         direct = dreval.hsic_test(Y[known], values, kernel=("gaussian", kernel), n_resamples=9)
 
         assert row["statistic"] == pytest.approx(direct.statistic, rel=1e-12)
-        assert {int(table.loc[name, target]["n"]) for name in ("hsic", "dcov", "kcca")} == {int(known.sum())}
+        assert {int(table.loc[name, target]["n_used"]) for name in ("hsic", "dcov", "kcca")} == {int(known.sum())}
+        assert {int(table.loc[name, target]["n"]) for name in ("hsic", "dcov", "kcca")} == {60}
         assert f"on the {known.sum()} of 60 points at which" in row["note"]
 
 

@@ -9,7 +9,7 @@ import pytest
 import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.glossary import COLUMNS, TEXT_COLUMNS
-from dreval.records.frames import groups_frame, point_column, tidy_frame
+from dreval.records.frames import full_name, groups_frame, tidy_frame
 from dreval.registry import MEASURES
 
 X = np.random.default_rng(0).normal(size=(30, 4))
@@ -38,7 +38,7 @@ def test_glance_has_one_row_for_each_embedding(results: dreval.Results) -> None:
     assert wide.columns[-2:].tolist() == ["seconds", "failed"]
     for row in table[table["test"] == ""].to_dict("records"):
         shares = MEASURES.card(row["measure"]).shares_neighbors
-        column = point_column(row["measure"], row["parameters"]) if shares else row["measure"]
+        column = full_name(row["measure"], row["parameters"]) if shares else row["measure"]
         cell = wide.set_index("embedding").loc[row["embedding"], column]
         assert cell == row["value"] or (np.isnan(cell) and np.isnan(row["value"]))
 
@@ -55,12 +55,20 @@ def test_augment_has_one_row_for_each_point(results: dreval.Results) -> None:
     checked = 0
     for row in value.to_dict("records"):
         if MEASURES.card(row["measure"]).level == "point":
-            column = point_column(row["measure"], row["parameters"])
+            column = full_name(row["measure"], row["parameters"])
             column = column if column in results.glance() else row["measure"]
             assert points[column].mean() == pytest.approx(row["value"], abs=1e-14)
             checked += 1
     assert points.shape == (30, 4 + checked)
     assert results.augment("flat").columns[:3].tolist() == ["id", "label", "y1"]
+
+
+def test_a_value_has_one_name_in_all_wide_tables(results: dreval.Results) -> None:
+    """Columns of points and of values without each point are columns of glance and augment, of the same numbers."""
+    glance, augmented, points = set(results.glance()), results.augment("e"), results.points["e"]
+    assert "knn_accuracy" in points  # one setting, though it has two parameters
+    assert {*points, *results.left_out["e"]} <= glance
+    pd.testing.assert_frame_equal(augmented[list(points)], points)
 
 
 def test_rows_without_names_are_numbered() -> None:

@@ -230,7 +230,7 @@ def test_a_map_says_which_end_is_worse_and_where_chance_lies(measure, chance, wo
     """The worse end of the bar is at the left whichever way the measure goes, and chance is marked where in reach."""
     values = np.linspace(0.3, 0.7, 41).round(9)
     spots = {"a": np.column_stack([values, values])}
-    points = {"a": pd.DataFrame({f"{measure}(n_neighbors=15)": values})}
+    points = {"a": pd.DataFrame({measure: values})}
     results = make_results([measure_row("a", measure, "n_neighbors=15", 0.75, chance)], spots, points=points)
     figure = plot(results, "map", measure=measure)
     bar = figure.axes[-1]
@@ -378,7 +378,7 @@ def test_dense_panels_are_pixels_inside_the_drawing():
     rng = np.random.default_rng(0)
     rows = [measure_row("a", "trustworthiness", "n_neighbors=15", 0.9, 0.5)]
     Y = rng.normal(size=(6000, 2))
-    points = {"a": pd.DataFrame({"trustworthiness(n_neighbors=15)": rng.random(6000)})}
+    points = {"a": pd.DataFrame({"trustworthiness": rng.random(6000)})}
     results = make_results(rows, {"a": Y}, rng.integers(0, 3, 6000), points=points)
     text = inline_svg(plot(results, "embedding"), "f", "x")
 

@@ -251,7 +251,7 @@ def test_several_kinds_of_intervals_say_whose_they_are() -> None:
     found = dreval.Evaluation(X, {"one": Y}, anchors=20, n_neighbors=5, random_state=0)
     notes = " ".join(map(str, found.run(["continuity", "procrustes_disparity"]).summary().notes))
 
-    assert "95 % intervals of continuity: anchors drawn without replacement, bets" in notes
+    assert "95 % intervals of continuity: anchors drawn without replacement, betting" in notes
     assert "95 % intervals of procrustes_disparity: computed from all points" in notes
     assert "95 % intervals: " in " ".join(map(str, found.run(["continuity"]).summary().notes))
 

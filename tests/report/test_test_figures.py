@@ -165,7 +165,7 @@ def test_points_lie_where_they_are_drawn():
     """Places in steps from the upper left corner, classes by their first points, values where there are any."""
     results = simulated_results(("a", "b"))
     reading = read_results(results)
-    values = {"a": results.points["a"]["continuity(n_neighbors=15)"].to_numpy()}
+    values = {"a": results.points["a"]["continuity"].to_numpy()}
     data = point_data(results, reading, reading.find("continuity"), values)
     placed = place_points(results.embeddings["a"])
 

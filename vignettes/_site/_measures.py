@@ -17,7 +17,7 @@ import dreval
 from _site import _drawing as draw
 from _site._text import card_fields, fields, page, plain, raw, symbol_html, title, toctree, write
 from dreval.glossary import DIRECTIONS
-from dreval.records.frames import point_column
+from dreval.records.frames import setting_names
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 
@@ -102,7 +102,7 @@ def _point_colors(card: Any, rows: pd.DataFrame) -> dict[str, list[str]]:
     results = evaluated()
     if card.level != "point" or card.direction not in ("higher", "lower"):
         return {}
-    column = point_column(card.name, rows.parameters.iloc[0])
+    column = setting_names(results.table)[card.name, rows.parameters.iloc[0]]
     values = {name: results.points[name][column].to_numpy(dtype=float) for name in embeddings()}
     pooled = np.concatenate(list(values.values()))
     low, high = np.nanquantile(pooled, [0.02, 0.98])

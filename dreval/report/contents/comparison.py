@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ from dreval.comparison.within import TEST_NAMES
 from dreval.glossary import TARGETS, format_number, format_p
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
-from dreval.records.frames import notes_by_row, point_column
+from dreval.records.frames import full_name, notes_by_row
 from dreval.records.notes import Notes, joined
 from dreval.report.contents.evaluation import measure_title, short_parameters
 from dreval.report.document import CODES, Block, significance_stars
@@ -107,7 +108,11 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
     rope += (
         [("Equivalence margin", ", ".join(f"{name} {value:g}" for name, value in margins.items()))] if margins else []
     )
-    return [*head, ("Level", f"{recipe['alpha']:g}"), ("Adjusted by", str(adjust)), *rope]
+    levels, own = [("Level", f"{recipe['alpha']:g}")], recipe.get("conf_level")
+    if own is not None and not math.isclose(own, 1 - recipe["alpha"]):
+        levels.append(("Intervals of differences", f"{100 * (1 - recipe['alpha']):g} %"))
+        levels.append(("Intervals of values", f"{100 * own:g} %"))
+    return [*head, *levels, ("Adjusted by", str(adjust)), *rope]
 
 
 def _sections(
@@ -158,7 +163,7 @@ def _pairs(comparison: Comparison, test: str) -> Block | None:
 
     def line(row: dict[Any, Any]) -> list[str]:
         p = row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"]
-        having = known[point_column(row["measure"], row["parameters"])]
+        having = known[full_name(row["measure"], row["parameters"])]
         cells = [_cell(key, row[key]) or "missing" * (key in having) for key, _ in shown]
         return [row["first"], row["second"], *cells, "" if test == "bayes" else _stars(p)]
 
@@ -203,7 +208,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         if first or test:
             where.setdefault(notes, []).append(test if comparison.families else measure)
         else:
-            yield from (f"{point_column(measure, parameters)}: {one}" if measure else str(one) for one in notes)
+            yield from (f"{full_name(measure, parameters)}: {one}" if measure else str(one) for one in notes)
     yield from (f"{', '.join(dict.fromkeys(names))}: {joined(notes).rstrip('.')}." for notes, names in where.items())
     yield "Advantage of the first: positive when it is better, whichever way the measure points."
     yield from _letter_notes(comparison)

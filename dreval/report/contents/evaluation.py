@@ -150,9 +150,8 @@ def _test_block(rows: Any) -> Block:
     """Tests, each kind below its heading, which names its effect size."""
     lines: list[list[str]] = []
     for test, part in rows.groupby("test", sort=False):
-        known = [words.removeprefix("effect_size=") for words in part["parameters"] if words]
-        title = f"{TESTS.card(test).title} ({test})" if test in TESTS else str(test)
-        lines.append([", ".join([title, *(f"effect: {size}" for size in known[:1])])])
+        card = TESTS.card(test) if test in TESTS else None
+        lines.append([str(test) if card is None else f"{card.title} ({test}), effect: {card.effect_size}"])
         digits = same_digits([*part["statistic"], *part["chance"]])
         statistics, chances = digits[: len(part)], digits[len(part) :]
         lines += [

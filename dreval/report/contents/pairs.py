@@ -12,7 +12,7 @@ import pandas as pd
 from dreval.comparison.within import compare_pairs
 from dreval.errors import DrevalError
 from dreval.records.comparison import Comparison
-from dreval.records.frames import point_column
+from dreval.records.frames import full_name
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report._numbers import counted, decimals_for, fixed, in_words, ordered, probability
@@ -145,8 +145,8 @@ def _said(known: pd.DataFrame, found: Comparison) -> str:
 
 def _tested(results: Results, reading: Reading, known: pd.DataFrame) -> Decided:
     """Whether each embedding is better than all others by each measure of the first table, and than the baseline."""
-    main = {point_column(c.measure, c.parameters): c for c in reading.main if c.leaders}
-    rows = known.assign(key=[point_column(i, p) for i, p in zip(known["measure"], known["parameters"], strict=True)])
+    main = {full_name(c.measure, c.parameters): c for c in reading.main if c.leaders}
+    rows = known.assign(key=[full_name(i, p) for i, p in zip(known["measure"], known["parameters"], strict=True)])
     rows = rows[rows["key"].isin(main)]
     clear: dict[str, dict[str, bool]] = {name: {} for name in reading.computed}
     # the embedding that the bundled linear method made, if it is the only one

@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from dreval._check import FloatArray
 from dreval.records.comparison import Comparison
-from dreval.records.frames import point_column
+from dreval.records.frames import full_name
 from dreval.records.independence_test import IndependenceTest
 from dreval.records.results import Results
 from dreval.report._numbers import decisive_p, p_words, plain_numbers
@@ -189,12 +189,12 @@ def forests(found: Comparison | None, reading: Reading) -> list[dict[str, str]]:
     if found is None:
         return []
     rows = found.pairs[found.pairs["conf_low"].notna()]
-    having = {point_column(i, p) for i, p in zip(rows["measure"], rows["parameters"], strict=True)}
-    columns = [c for c in reading.main if point_column(c.measure, c.parameters) in having]
+    having = {full_name(i, p) for i, p in zip(rows["measure"], rows["parameters"], strict=True)}
+    columns = [c for c in reading.main if full_name(c.measure, c.parameters) in having]
     chosen = [c for name in FORESTS for c in columns if c.measure == name] or columns[:2]
     made = []
     for number, column in enumerate(chosen):
-        key = point_column(column.measure, column.parameters)
+        key = full_name(column.measure, column.parameters)
         figure = draw_comparison(found, "forest", measure=key, titled=False, explained=False)
         label = f"Paired differences in {column.named}: advantage of the first of each pair, with its interval"
         aside = parameter_words(column.parameters)

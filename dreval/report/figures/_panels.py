@@ -19,7 +19,7 @@ from matplotlib.path import Path
 
 from dreval._check import FloatArray, IntArray
 from dreval.records.comparison import Comparison
-from dreval.records.frames import point_column
+from dreval.records.frames import full_name
 from dreval.report._numbers import decimals_for, fixed
 from dreval.report._style import (
     CLASS_COLORS,
@@ -307,5 +307,5 @@ def main_measures(comparison: Comparison) -> list[str]:
     """The measures of a comparison, of a result each at one number of neighbors only, as in its first table."""
     if comparison.results is None:
         return comparison.measures
-    main = [point_column(column.measure, column.parameters) for column in read_results(comparison.results).main]
+    main = [full_name(column.measure, column.parameters) for column in read_results(comparison.results).main]
     return [name for name in comparison.measures if name in main]

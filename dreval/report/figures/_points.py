@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from dreval._check import check_int, check_one_of, check_rows
 from dreval.errors import InputError
-from dreval.records.frames import point_column
+from dreval.records.frames import setting_names
 from dreval.records.results import Results
 from dreval.report._numbers import counted
 from dreval.report._style import CLASS_COLORS, RAMP, SEQUENCE, drawing, embedding_color, one_axes
@@ -195,7 +195,7 @@ def chance_mark(column: Column, scale: Scale) -> tuple[float | None, str]:
 def _point_values(results: Results, column: Column, name: str) -> Any:
     """Values of the points of one embedding, or None."""
     frame = results.points.get(name)
-    key = point_column(column.measure, column.parameters)
+    key = setting_names(results.table).get((column.measure, column.parameters))
     if frame is None or key not in frame.columns or len(frame) != len(results.embeddings.get(name, ())):
         return None
     return frame[key].to_numpy(dtype=np.float64)
